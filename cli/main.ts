@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+/** argv -> functions. A command's module is imported when it is called, so that `generate` never loads a database. */
+import { Command } from "commander";
+import { AdbindError } from "../runtime/errors.js";
+
+/** Name -> one line of help, and the module whose `register(command)` declares arguments, options and the action. */
+const commands = {
+  generate: { help: "typed bindings from releases", load: () => import("./generate.js") },
+  lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
+} satisfies Record<string, { help: string; load: () => Promise<{ register: (command: Command) => void }> }>;
+
+async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command("adbind")
+    .description("Bindings and runtime for advertising agents, from protocol releases")
+    .showHelpAfterError("(adbind --help lists the commands)");
+  const asked = argv.find((word) => !word.startsWith("-"));
+  for (const [name, entry] of Object.entries(commands)) {
+    const command = program.command(name).description(entry.help);
+    if (name === asked || asked === "help") (await entry.load()).register(command);
+  }
+  await program.parseAsync([...argv], { from: "user" });
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof AdbindError)) throw error;
+  console.error(`adbind: ${error.message}`);
+  process.exitCode = error.code === "usage" ? 2 : 1;
+}
