@@ -9,6 +9,8 @@ export const errorTable = {
   output_differs: "generated files differ from what the releases give",
   // schemas
   schema_missing: "a schema is not in the release",
+  // net
+  net_option_invalid: "an option for outbound requests cannot be used",
   // command
   usage: "the command line is off",
 } as const satisfies Record<string, string>;

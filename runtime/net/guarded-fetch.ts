@@ -1,0 +1,218 @@
+/**
+ * Requests to URLs that somebody else chose: webhook receivers, key sets, brand and authorisation files. What can go
+ * wrong on the way is a value; only a wrong use of the function throws.
+ */
+import { AdbindError } from "../errors.js";
+import { type NetCode, NetFault, netCodes } from "./codes.js";
+import { errorCode } from "./connect.js";
+import { checkedPolicy, checkedTimeouts, DEFAULT_MAX_BYTES, type NetPolicyOptions, type Timeouts } from "./policy.js";
+import { headersFor, isRedirect, nextHop, type RedirectPolicy } from "./redirect.js";
+import { checkTarget } from "./target.js";
+import {
+  createFetchTransport,
+  createSocketTransport,
+  faultOf,
+  type Transport,
+  type TransportResponse,
+} from "./transport.js";
+
+export interface GuardedRequest {
+  /** Default GET. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
+  /** Bytes of the answer's body, default 5 MiB. */
+  readonly maxBytes?: number;
+  /** A larger body: `refuse` is a failure, `truncate` keeps what fits, for callers who only need the status. */
+  readonly oversize?: "refuse" | "truncate";
+  /** Default none: a 3xx is the answer. Only GET and HEAD are ever redirected. */
+  readonly redirects?: RedirectPolicy;
+  /** `connectMs` belongs to the connection and is set at construction. */
+  readonly timeouts?: Partial<Omit<Timeouts, "connectMs">>;
+  readonly signal?: AbortSignal;
+}
+
+export interface FetchResponse {
+  readonly ok: true;
+  /** Any status at all: what it means is the caller's to say. */
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly truncated: boolean;
+  /** Where the answer came from, after redirects. */
+  readonly url: string;
+}
+
+export interface FetchFailure {
+  readonly ok: false;
+  readonly code: NetCode;
+  readonly retryable: boolean;
+  /** For our own logs. The party that gave the URL may be told `publicReason(code)` and no more. */
+  readonly detail: string;
+}
+
+export type FetchResult = FetchResponse | FetchFailure;
+
+/** What everything that fetches is handed: the real thing, or a test's function. */
+export type Fetcher = (url: string, request?: GuardedRequest) => Promise<FetchResult>;
+
+export interface GuardedFetch extends Fetcher {
+  /** Lets requests in flight end and closes idle connections. */
+  close(): Promise<void>;
+}
+
+export interface GuardedFetchOptions extends NetPolicyOptions {
+  /**
+   * Carries the requests instead of adbind's own connections, after URL and addresses were checked. Connections are then
+   * not pinned: for tests with an HTTP interceptor, and where an egress gateway does the pinning.
+   */
+  readonly fetch?: typeof globalThis.fetch;
+  /** `User-Agent` of every request that sets none. */
+  readonly userAgent?: string;
+}
+
+/** Fields that belong to the connection or would point the request elsewhere. */
+const reservedHeaders = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "upgrade",
+  "te",
+  "trailer",
+  "expect",
+  "keep-alive",
+  "accept-encoding",
+]);
+
+const badRequest = (where: string, remedy: string, cause?: unknown): AdbindError =>
+  new AdbindError("net_option_invalid", "A request cannot be made as asked", { where, remedy, cause });
+
+function requestHeaders(given: Readonly<Record<string, string>>, userAgent: string): Record<string, string> {
+  const headers: Record<string, string> = { "user-agent": userAgent };
+  for (const [name, value] of Object.entries(given)) {
+    if (reservedHeaders.has(name.toLowerCase())) {
+      throw badRequest(`headers.${name}`, "leave it out: it belongs to the connection");
+    }
+    if (name.toLowerCase() === "user-agent") delete headers["user-agent"];
+    headers[name] = value;
+  }
+  // A compressed body would be capped on the wire and unbounded in memory.
+  headers["accept-encoding"] = "identity";
+  return headers;
+}
+
+interface Read {
+  readonly body: Uint8Array;
+  readonly truncated: boolean;
+}
+
+const isEncoded = ({ headers }: TransportResponse): boolean =>
+  !["", "identity"].includes((headers["content-encoding"] ?? "").trim().toLowerCase());
+
+/** Reads a body up to a cap, counting what arrived: a Content-Length is a claim. */
+async function readBody(response: TransportResponse, maxBytes: number, oversize: "refuse" | "truncate"): Promise<Read> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    // Inside the loop, so that throwing gives the connection up; a body that is empty is not compressed either.
+    if (oversize === "refuse" && isEncoded(response)) throw new NetFault("encoding_refused", "a compressed answer");
+    size += chunk.byteLength;
+    if (size > maxBytes) {
+      if (oversize === "refuse") throw new NetFault("too_large", `more than ${maxBytes} bytes`);
+      chunks.push(chunk.subarray(0, chunk.byteLength - (size - maxBytes)));
+      return { body: Buffer.concat(chunks), truncated: true };
+    }
+    chunks.push(chunk);
+  }
+  return { body: Buffer.concat(chunks), truncated: false };
+}
+
+/** An abort that fires on the total limit or on the caller's signal, with the fault as its reason. */
+function deadline(totalMs: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new NetFault("total_timeout", `after ${totalMs} ms`)), totalMs);
+  const give = (): void => controller.abort(new NetFault("aborted", "by the caller"));
+  if (outer?.aborted) give();
+  else outer?.addEventListener("abort", give, { once: true });
+  return {
+    signal: controller.signal,
+    clear: () => {
+      clearTimeout(timer);
+      outer?.removeEventListener("abort", give);
+    },
+  };
+}
+
+/** Rejects when the signal fires, whether or not the work heeds it: a limit in time holds whatever the peer does. */
+function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+function checkRequest(request: GuardedRequest): void {
+  const { maxBytes, redirects, method = "GET" } = request;
+  if (maxBytes !== undefined && !(Number.isInteger(maxBytes) && maxBytes >= 0))
+    throw badRequest("maxBytes", "give bytes");
+  if (redirects !== undefined && method !== "GET" && method !== "HEAD") {
+    throw badRequest("redirects", "only GET and HEAD may follow any");
+  }
+}
+
+/**
+ * Makes a fetch that reaches public HTTPS hosts only (webhooks-facts 1.11): URL read strictly, every address of the name
+ * checked, the connection pinned to what was checked, sizes and times capped, nothing decompressed.
+ * @throws AdbindError `net_option_invalid` when an option cannot be used
+ */
+export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
+  const policy = checkedPolicy(options);
+  const transport: Transport =
+    options.fetch === undefined ? createSocketTransport(policy) : createFetchTransport(options.fetch, policy);
+  const userAgent = options.userAgent ?? "adbind";
+
+  const exchange = async (text: string, request: GuardedRequest, signal: AbortSignal): Promise<FetchResponse> => {
+    const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse" } = request;
+    const timeouts = checkedTimeouts(policy.timeouts, request.timeouts);
+    const first = checkTarget(text, policy);
+    let current = first;
+    let headers: Readonly<Record<string, string>> = requestHeaders(request.headers ?? {}, userAgent);
+    for (let count = 0; ; count += 1) {
+      const response = await transport.send(current, { method, headers, body: request.body, timeouts, signal });
+      if (redirects === undefined || !isRedirect(response.status)) {
+        const read = await readBody(response, maxBytes, oversize);
+        return { ok: true, status: response.status, headers: response.headers, ...read, url: current.href };
+      }
+      // The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop.
+      await readBody(response, 4096, "truncate");
+      const next = nextHop({ first, current, location: response.headers.location, count }, redirects, policy);
+      headers = headersFor(headers, current, next);
+      current = next;
+    }
+  };
+
+  const guarded = async (text: string, request: GuardedRequest = {}): Promise<FetchResult> => {
+    checkRequest(request);
+    const { totalMs } = checkedTimeouts(policy.timeouts, request.timeouts);
+    const { signal, clear } = deadline(totalMs, request.signal);
+    try {
+      return await within(exchange(text, request, signal), signal);
+    } catch (error) {
+      if (error instanceof AdbindError) throw error;
+      if (errorCode(error) === "UND_ERR_INVALID_ARG")
+        throw badRequest("headers", "give a valid method and headers", error);
+      const { code, detail } = signal.aborted ? (signal.reason as NetFault) : faultOf(error, hostForLog(text));
+      return { ok: false, code, retryable: netCodes[code].retryable, detail };
+    } finally {
+      clear();
+    }
+  };
+  return Object.assign(guarded, { close: () => transport.close() });
+}
+
+/** Paths and queries of webhook URLs may hold secrets; the host is enough to find the trouble. */
+const hostForLog = (text: string): string => (URL.canParse(text) ? new URL(text).hostname : "unreadable URL");

@@ -1,0 +1,24 @@
+/** Guarded outbound HTTP: `adbind/net`. */
+export { type AddressKind, addressKind } from "./address.js";
+export { type NetCode, type NetCodeEntry, type NetFailureKind, netCodes, publicReason } from "./codes.js";
+export {
+  createGuardedFetch,
+  type Fetcher,
+  type FetchFailure,
+  type FetchResponse,
+  type FetchResult,
+  type GuardedFetch,
+  type GuardedFetchOptions,
+  type GuardedRequest,
+} from "./guarded-fetch.js";
+export {
+  type DialOptions,
+  defaultTimeouts,
+  discoveryTimeouts,
+  type Lookup,
+  type NetPolicyOptions,
+  type ResolvedAddress,
+  type Timeouts,
+} from "./policy.js";
+export { type RedirectPolicy, wellKnownRedirects } from "./redirect.js";
+export { registrableDomain } from "./target.js";

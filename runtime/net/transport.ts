@@ -1,0 +1,111 @@
+/** Carries one request, no redirects: over our own checked connections, or through a given `fetch`. */
+import { Agent } from "undici";
+import { NetFault } from "./codes.js";
+import { errorCode, guardedConnector, resolveChecked } from "./connect.js";
+import type { NetPolicy, Timeouts } from "./policy.js";
+
+export interface TransportRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | string | undefined;
+  readonly timeouts: Timeouts;
+  readonly signal: AbortSignal;
+}
+
+export interface TransportResponse {
+  readonly status: number;
+  /** Lower-case names; fields sent more than once are joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Leaving the loop early gives the connection up. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface Transport {
+  send(url: URL, request: TransportRequest): Promise<TransportResponse>;
+  close(): Promise<void>;
+}
+
+/** Response header fields in bytes, RFC 9110 leaves the limit to us: enough for any cookie jar, small enough to hold. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How long an idle connection is kept: it spares a sender the handshake of the next event, and costs a descriptor. */
+const KEEP_ALIVE_MS = 4_000;
+
+const flatHeaders = (fields: Record<string, string | string[] | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(", ") : value]],
+    ),
+  );
+
+/** undici over `guardedConnector`: what production uses. */
+export function createSocketTransport(policy: NetPolicy): Transport {
+  const agent = new Agent({
+    connect: guardedConnector(policy),
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  });
+  return {
+    async send(url, { method, headers, body, timeouts, signal }) {
+      const response = await agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method,
+        headers,
+        body: body ?? null,
+        headersTimeout: timeouts.readMs,
+        bodyTimeout: timeouts.readMs,
+        signal,
+      });
+      // A body nobody reads to its end (an oversized one) is destroyed, and says so through this event.
+      response.body.on("error", () => undefined);
+      return { status: response.statusCode, headers: flatHeaders(response.headers), body: response.body };
+    },
+    close: () => agent.close(),
+  };
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  if (body !== null) yield* body;
+}
+
+/**
+ * The `fetch` of a caller who needs one (a test's interceptor, an egress gateway). The name is resolved and checked
+ * first, but the connection is that fetch's own: pinning is then its business.
+ */
+export const createFetchTransport = (fetch: typeof globalThis.fetch, policy: NetPolicy): Transport => ({
+  async send(url, { method, headers, body, signal }) {
+    await resolveChecked(url.hostname.replace(/^\[|\]$/g, ""), policy);
+    const response = await fetch(url.href, {
+      method,
+      headers: { ...headers },
+      ...(body !== undefined && { body: typeof body === "string" ? body : Buffer.from(body) }),
+      redirect: "manual",
+      signal,
+    });
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: chunksOf(response.body),
+    };
+  },
+  close: async () => undefined,
+});
+
+/** What an error of a transport means; the abort reason is a fault of ours already. */
+export function faultOf(error: unknown, host: string): NetFault {
+  if (error instanceof NetFault) return error;
+  const cause = (error as { cause?: unknown } | null)?.cause;
+  if (cause instanceof NetFault) return cause;
+  const code = errorCode(cause ?? error);
+  const detail = `${host}: ${code}`;
+  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT")
+    return new NetFault("read_timeout", detail);
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return new NetFault("connect_timeout", detail);
+  if (code === "UND_ERR_HEADERS_OVERFLOW" || code.startsWith("HPE_")) return new NetFault("response_malformed", detail);
+  if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return new NetFault("response_malformed", detail);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new NetFault("dns_failed", detail);
+  if (["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"].includes(code)) return new NetFault("connect_failed", detail);
+  if (code.startsWith("ERR_TLS_") || code.startsWith("ERR_SSL_")) return new NetFault("tls_failed", detail);
+  return new NetFault("connection_lost", detail);
+}
