@@ -185,12 +185,16 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
       const response = await transport.send(current, { method, headers, body: request.body, timeouts, signal });
       if (redirects === undefined || !isRedirect(response.status)) {
         const read = await readBody(response, maxBytes, oversize);
-        return { ok: true, status: response.status, headers: response.headers, ...read, url: current.href };
+        return { ok: true, status: response.status, headers: response.headers, ...read, url: current.url.href };
       }
       // The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop.
       await readBody(response, 4096, "truncate");
-      const next = nextHop({ first, current, location: response.headers.location, count }, redirects, policy);
-      headers = headersFor(headers, current, next);
+      const next = nextHop(
+        { first: first.url, current: current.url, location: response.headers.location, count },
+        redirects,
+        policy,
+      );
+      headers = headersFor(headers, current.url, next.url);
       current = next;
     }
   };

@@ -1,7 +1,7 @@
 /** Which redirects may be followed. The default everywhere is none: the 3xx is then the answer. */
 import { NetFault } from "./codes.js";
 import type { NetPolicy } from "./policy.js";
-import { checkTarget, registrableDomain } from "./target.js";
+import { checkTarget, registrableDomain, type Target } from "./target.js";
 
 export interface RedirectPolicy {
   /** How many may be followed. */
@@ -57,7 +57,7 @@ interface Hop {
  * The next URL of a chain, checked like the first.
  * @throws NetFault of kind `refused`; nothing of the next host has been resolved then
  */
-export function nextHop(hop: Hop, redirects: RedirectPolicy, policy: NetPolicy): URL {
+export function nextHop(hop: Hop, redirects: RedirectPolicy, policy: NetPolicy): Target {
   const href = locate(hop.location, hop.current);
   if (hop.current.protocol === "https:" && href.startsWith("http:")) {
     throw new NetFault("redirect_downgrade", `${hop.current.hostname} redirects to http`);
@@ -65,9 +65,9 @@ export function nextHop(hop: Hop, redirects: RedirectPolicy, policy: NetPolicy):
   const next = checkTarget(href, policy);
   if (
     redirects.scope === "registrable-domain" &&
-    registrableDomain(next.hostname) !== registrableDomain(hop.first.hostname)
+    registrableDomain(next.url.hostname) !== registrableDomain(hop.first.hostname)
   ) {
-    throw new NetFault("redirect_cross_domain", `${hop.first.hostname} redirects to ${next.hostname}`);
+    throw new NetFault("redirect_cross_domain", `${hop.first.hostname} redirects to ${next.url.hostname}`);
   }
   if (hop.count >= redirects.hops) throw new NetFault("redirect_limit", `more than ${redirects.hops} redirects`);
   return next;

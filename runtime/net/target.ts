@@ -54,6 +54,18 @@ function checkHost(host: string, rawHost: string, policy: NetPolicy): void {
   }
 }
 
+/** Where a request goes. */
+export interface Target {
+  readonly url: URL;
+  /** Path and query as written: a signature covers them, and `URL` rewrites some (`%2E%2E`). */
+  readonly path: string;
+}
+
+const pathOf = (text: string): string => {
+  const path = text.replace(/^[^/]*\/\/[^/?#]*/, "").replace(/#.*$/, "");
+  return path.startsWith("/") ? path : `/${path}`;
+};
+
 function parse(text: string): { url: URL; authority: string } {
   if (text.length > MAX_URL_LENGTH) throw new NetFault("url_malformed", "the URL is too long");
   if (!uriCharacters.test(text)) throw new NetFault("url_malformed", "a character that URLs do not have");
@@ -74,7 +86,7 @@ function parse(text: string): { url: URL; authority: string } {
  * One trailing root dot goes, as in `@target-uri` (decisions.md, "Signing"), and the fragment with it.
  * @throws NetFault with a code of kind `refused`
  */
-export function checkTarget(text: string, policy: NetPolicy): URL {
+export function checkTarget(text: string, policy: NetPolicy): Target {
   const { url, authority } = parse(text);
   if (url.protocol !== "https:" && !(policy.allowHttp && url.protocol === "http:")) {
     throw new NetFault("scheme_refused", `the scheme is ${url.protocol}`);
@@ -90,7 +102,7 @@ export function checkTarget(text: string, policy: NetPolicy): URL {
   const port = portOf(url);
   if (policy.ports !== "any" && !policy.ports.has(port)) throw new NetFault("port_refused", `the port is ${port}`);
   if (port === 0) throw new NetFault("port_refused", "port 0");
-  return url;
+  return { url, path: pathOf(text) };
 }
 
 /** Port a URL stands for, its scheme's when it names none. */

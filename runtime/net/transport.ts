@@ -1,8 +1,9 @@
 /** Carries one request, no redirects: over our own checked connections, or through a given `fetch`. */
-import { Agent } from "undici";
+import { Agent, errors } from "undici";
 import { NetFault } from "./codes.js";
 import { errorCode, guardedConnector, resolveChecked } from "./connect.js";
 import type { NetPolicy, Timeouts } from "./policy.js";
+import type { Target } from "./target.js";
 
 export interface TransportRequest {
   readonly method: string;
@@ -21,7 +22,7 @@ export interface TransportResponse {
 }
 
 export interface Transport {
-  send(url: URL, request: TransportRequest): Promise<TransportResponse>;
+  send(target: Target, request: TransportRequest): Promise<TransportResponse>;
   close(): Promise<void>;
 }
 
@@ -46,10 +47,10 @@ export function createSocketTransport(policy: NetPolicy): Transport {
     maxHeaderSize: MAX_HEADER_BYTES,
   });
   return {
-    async send(url, { method, headers, body, timeouts, signal }) {
+    async send({ url, path }, { method, headers, body, timeouts, signal }) {
       const response = await agent.request({
         origin: url.origin,
-        path: url.pathname + url.search,
+        path,
         method,
         headers,
         body: body ?? null,
@@ -74,7 +75,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerato
  * first, but the connection is that fetch's own: pinning is then its business.
  */
 export const createFetchTransport = (fetch: typeof globalThis.fetch, policy: NetPolicy): Transport => ({
-  async send(url, { method, headers, body, signal }) {
+  async send({ url }, { method, headers, body, signal }) {
     await resolveChecked(url.hostname.replace(/^\[|\]$/g, ""), policy);
     const response = await fetch(url.href, {
       method,
@@ -99,10 +100,11 @@ export function faultOf(error: unknown, host: string): NetFault {
   if (cause instanceof NetFault) return cause;
   const code = errorCode(cause ?? error);
   const detail = `${host}: ${code}`;
+  if (error instanceof errors.HTTPParserError) return new NetFault("response_malformed", `${host}: not HTTP`);
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT")
     return new NetFault("read_timeout", detail);
   if (code === "UND_ERR_CONNECT_TIMEOUT") return new NetFault("connect_timeout", detail);
-  if (code === "UND_ERR_HEADERS_OVERFLOW" || code.startsWith("HPE_")) return new NetFault("response_malformed", detail);
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return new NetFault("response_malformed", detail);
   if (code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH") return new NetFault("response_malformed", detail);
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new NetFault("dns_failed", detail);
   if (["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"].includes(code)) return new NetFault("connect_failed", detail);

@@ -1,0 +1,337 @@
+/** Real sockets on loopback: what is sent, what is taken back, and where the bytes go. */
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
+import { gzipSync } from "node:zlib";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+import {
+  createGuardedFetch,
+  type FetchResult,
+  type GuardedFetch,
+  type GuardedFetchOptions,
+} from "../../runtime/net/index.js";
+
+const test = suite("guarded fetch");
+const cleanups: (() => void | Promise<void>)[] = [];
+test.after.each(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const listen = async (server: Server, address = "127.0.0.1", port = 0): Promise<number> => {
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, address, resolve));
+  cleanups.push(() => {
+    (server as Server & { closeAllConnections?: () => void }).closeAllConnections?.();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+const serve = (listener: RequestListener, address?: string, port?: number) =>
+  listen(createServer(listener), address, port);
+
+const guardedFetch = (options: GuardedFetchOptions = {}): GuardedFetch => {
+  const guarded = createGuardedFetch({
+    allowHttp: true,
+    allowLoopback: true,
+    lookup: async () => [{ address: "127.0.0.1", family: 4 }],
+    ...options,
+  });
+  cleanups.push(() => guarded.close());
+  return guarded;
+};
+
+const codeOf = (result: FetchResult): string => (result.ok ? `status ${result.status}` : result.code);
+const textOf = (result: FetchResult): string => (result.ok ? Buffer.from(result.body).toString() : result.code);
+
+test("a request goes out as asked, under the name it was given", async () => {
+  const seen: unknown[] = [];
+  const port = await serve((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      const { host, "content-type": type, "accept-encoding": encoding, "user-agent": agent } = request.headers;
+      seen.push([request.method, request.url, host, type, encoding, agent, Buffer.concat(chunks).toString()]);
+      response.writeHead(202, { "X-Answer": "yes", "set-cookie": ["a=1", "b=2"] }).end("taken");
+    });
+  });
+  const result = await guardedFetch()(`http://seller.example.com:${port}/a/%2E%2E/b//c?q=%7e&y=#part`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: new TextEncoder().encode('{"a":1}'),
+  });
+  assert.equal(seen, [
+    [
+      "POST",
+      "/a/%2E%2E/b//c?q=%7e&y=",
+      `seller.example.com:${port}`,
+      "application/json",
+      "identity",
+      "adbind",
+      '{"a":1}',
+    ],
+  ]);
+  assert.ok(result.ok);
+  assert.is(result.status, 202);
+  assert.is(result.headers["x-answer"], "yes");
+  assert.is(result.headers["set-cookie"], "a=1, b=2");
+  assert.is(textOf(result), "taken");
+  assert.not.ok(result.truncated);
+});
+
+test("a URL without a path, or with a query alone, asks for the root", async () => {
+  const paths: (string | undefined)[] = [];
+  const port = await serve((request, response) => {
+    paths.push(request.url);
+    response.end();
+  });
+  const guarded = guardedFetch();
+  await guarded(`http://seller.example.com:${port}`);
+  await guarded(`http://127.0.0.1:${port}?a=b`);
+  assert.equal(paths, ["/", "/?a=b"]);
+});
+
+test("the cap counts bytes that arrive, whatever the peer announces", async () => {
+  const port = await serve((request, response) => {
+    if (request.url === "/announced") response.setHeader("content-length", 11);
+    response.write("0123456789");
+    setImmediate(() => response.end(request.url === "/exact" ? "" : "X"));
+  });
+  const guarded = guardedFetch();
+  const get = (path: string, oversize: "refuse" | "truncate" = "refuse") =>
+    guarded(`http://seller.example.com:${port}${path}`, { maxBytes: 10, oversize });
+  assert.is(textOf(await get("/exact")), "0123456789");
+  assert.is(codeOf(await get("/announced")), "too_large");
+  assert.is(codeOf(await get("/chunked")), "too_large");
+  const cut = await get("/chunked", "truncate");
+  assert.is(textOf(cut), "0123456789");
+  assert.ok(cut.ok && cut.truncated);
+});
+
+test("an endless body ends at the cap", async () => {
+  const port = await serve((_request, response) => {
+    const timer = setInterval(() => response.write(Buffer.alloc(64 * 1024)), 1);
+    response.on("close", () => clearInterval(timer));
+  });
+  const result = await guardedFetch()(`http://seller.example.com:${port}/`, { maxBytes: 1024 * 1024 });
+  assert.is(codeOf(result), "too_large");
+});
+
+test("a compressed answer is refused unread", async () => {
+  const port = await serve((request, response) => {
+    response.setHeader("content-encoding", "gzip");
+    response.end(request.url === "/empty" ? "" : gzipSync(Buffer.alloc(10_000_000)));
+  });
+  const guarded = guardedFetch();
+  assert.is(codeOf(await guarded(`http://seller.example.com:${port}/`)), "encoding_refused");
+  assert.is(codeOf(await guarded(`http://seller.example.com:${port}/empty`)), "status 200");
+});
+
+test("a redirect is an answer unless the caller allows some", async () => {
+  const port = await serve((_request, response) => response.writeHead(302, { location: "/next" }).end());
+  const guarded = guardedFetch();
+  assert.is(codeOf(await guarded(`http://seller.example.com:${port}/`)), "status 302");
+  assert.is(codeOf(await guarded(`http://seller.example.com:${port}/`, { method: "POST", body: "x" })), "status 302");
+  try {
+    await guarded("http://seller.example.com/", { method: "POST", redirects: { hops: 1, scope: "any" } });
+    assert.unreachable();
+  } catch (error) {
+    assert.ok(error instanceof AdbindError && error.code === "net_option_invalid");
+  }
+});
+
+test("followed redirects: hops, scope, credentials, and each hop's address", async () => {
+  const seen: (string | undefined)[][] = [];
+  const port = await serve((request, response) => {
+    seen.push([request.headers.host?.split(":")[0], request.url, request.headers.authorization]);
+    const to = new URL(request.url ?? "/", "http://x").searchParams.get("to");
+    if (to === null) response.end("arrived");
+    else response.writeHead(302, { location: to }).end();
+  });
+  const lookup = async (name: string) => [{ address: name.startsWith("inner.") ? "10.0.0.1" : "127.0.0.1", family: 4 }];
+  const guarded = guardedFetch({ lookup });
+  const go = (to: string, scope: "registrable-domain" | "any" = "registrable-domain", hops = 3) =>
+    guarded(`http://seller.example.com:${port}/?to=${encodeURIComponent(to)}`, {
+      headers: { Authorization: "Bearer x" },
+      redirects: { hops, scope },
+    });
+  assert.is(textOf(await go("/here")), "arrived");
+  assert.equal(seen.at(-1), ["seller.example.com", "/here", "Bearer x"]);
+  assert.is(textOf(await go(`http://www.example.com:${port}/there`)), "arrived");
+  assert.equal(seen.at(-1), ["www.example.com", "/there", undefined]);
+  const before = seen.length;
+  assert.is(codeOf(await go(`http://other.example.net:${port}/`)), "redirect_cross_domain");
+  assert.is(codeOf(await go(`http://inner.example.com:${port}/`)), "address_refused");
+  assert.is(codeOf(await go("http://10.0.0.1/")), "host_refused");
+  assert.is(codeOf(await go("http://user@seller.example.com/")), "userinfo_refused");
+  assert.is(codeOf(await go("\\\\other.example.net/")), "redirect_malformed");
+  assert.is(codeOf(await go("gopher://seller.example.com/")), "scheme_refused");
+  assert.is(codeOf(await go("/here", "any", 0)), "redirect_limit");
+  assert.is(seen.length - before, 7, "none of these reached a second host");
+  assert.is(textOf(await go(`http://other.example.net:${port}/`, "any")), "arrived");
+});
+
+test("limits in time: no headers, a silent body, a trickle, the caller", async () => {
+  const port = await serve((request, response) => {
+    if (request.url === "/headers") return;
+    response.write("a");
+    if (request.url === "/silent") return;
+    const timer = setInterval(() => response.write("a"), 20);
+    response.on("close", () => clearInterval(timer));
+  });
+  const guarded = guardedFetch();
+  const get = (path: string, request = {}) => guarded(`http://seller.example.com:${port}${path}`, request);
+  assert.is(codeOf(await get("/headers", { timeouts: { readMs: 100 } })), "read_timeout");
+  assert.is(codeOf(await get("/silent", { timeouts: { readMs: 100 } })), "read_timeout");
+  assert.is(codeOf(await get("/trickle", { timeouts: { totalMs: 200 } })), "total_timeout");
+  assert.is(codeOf(await get("/trickle", { signal: AbortSignal.timeout(100) })), "aborted");
+  assert.is(codeOf(await get("/trickle", { signal: AbortSignal.abort() })), "aborted");
+});
+
+test("a resolver, a TCP or a TLS handshake that hangs ends at the connect limit", async () => {
+  const port = await listen(createTcpServer((socket) => cleanups.push(() => void socket.destroy())));
+  const timeouts = { connectMs: 100 };
+  const silent = guardedFetch({ timeouts });
+  assert.is(codeOf(await silent(`https://seller.example.com:${port}/`)), "connect_timeout");
+  const hanging = guardedFetch({ timeouts, lookup: () => new Promise(() => undefined) });
+  assert.is(codeOf(await hanging(`https://seller.example.com:${port}/`)), "connect_timeout");
+});
+
+test("broken peers are values", async () => {
+  const reset = await listen(createTcpServer((socket) => socket.once("data", () => socket.resetAndDestroy())));
+  const half = await listen(
+    createTcpServer((socket) =>
+      socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc")),
+    ),
+  );
+  const noise = await listen(createTcpServer((socket) => socket.once("data", () => socket.end("SSH-2.0-x\r\n\r\n"))));
+  const wide = await serve((_request, response) => response.setHeader("x-wide", "w".repeat(40_000)).end());
+  const closed = createTcpServer();
+  const free = await listen(closed);
+  await new Promise((resolve) => closed.close(resolve));
+  const guarded = guardedFetch();
+  const get = async (port: number) => codeOf(await guarded(`http://seller.example.com:${port}/secret-path?token=t0k`));
+  assert.is(await get(reset), "connection_lost");
+  assert.is(await get(half), "connection_lost");
+  assert.is(await get(noise), "response_malformed");
+  assert.is(await get(wide), "response_malformed");
+  assert.is(await get(free), "connect_failed");
+  const failure = await guarded(`http://seller.example.com:${free}/secret-path?token=t0k`);
+  assert.ok(!failure.ok && failure.retryable);
+  assert.not.match(failure.ok ? "" : failure.detail, /secret-path|t0k/);
+  const noName = guardedFetch({ lookup: () => Promise.reject(new Error("ENOTFOUND")) });
+  assert.is(codeOf(await noName("https://seller.example.com/")), "dns_failed");
+  const noAddress = guardedFetch({ lookup: async () => [] });
+  assert.is(codeOf(await noAddress("https://seller.example.com/")), "dns_failed");
+});
+
+const tls = {
+  key: readFileSync(new URL("./fixtures/loopback-test-only.key.pem", import.meta.url)),
+  cert: readFileSync(new URL("./fixtures/loopback-test-only.cert.pem", import.meta.url)),
+};
+
+test("TLS: the certificate is the name's, SNI is the name, the authority must be known", async () => {
+  const names: unknown[] = [];
+  const server = createTlsServer(tls, (request, response) => {
+    names.push([(request.socket as { servername?: unknown }).servername, request.headers.host]);
+    response.end("secure");
+  });
+  const port = await listen(server);
+  const ca = tls.cert.toString();
+  const trusting = guardedFetch({ allowHttp: false, ca });
+  assert.is(textOf(await trusting(`https://receiver.example.com.:${port}/`)), "secure");
+  assert.equal(names, [["receiver.example.com", `receiver.example.com:${port}`]]);
+  assert.is(codeOf(await trusting(`https://stranger.example.com:${port}/`)), "tls_failed");
+  assert.is(codeOf(await guardedFetch()(`https://receiver.example.com:${port}/`)), "tls_failed");
+  const old = await listen(createTlsServer({ ...tls, maxVersion: "TLSv1.1", minVersion: "TLSv1" }));
+  assert.is(codeOf(await trusting(`https://receiver.example.com:${old}/`)), "tls_failed");
+  assert.is(names.length, 1);
+});
+
+test("a name that rebinds between check and connect reaches the checked address", async () => {
+  const reached: string[] = [];
+  const port = await serve((_request, response) => {
+    reached.push("checked");
+    response.setHeader("connection", "close").end();
+  });
+  await serve(() => reached.push("rebound"), "127.0.0.2", port);
+  let asked = 0;
+  const lookup = async () => [{ address: ++asked % 2 === 1 ? "127.0.0.1" : "127.0.0.2", family: 4 }];
+  assert.is(codeOf(await guardedFetch({ lookup })(`http://seller.example.com:${port}/`)), "status 200");
+  assert.equal([reached, asked], [["checked"], 1]);
+});
+
+test("a dialler that strays is noticed before a byte is sent", async () => {
+  let bytes = 0;
+  let connections = 0;
+  const server = createTcpServer((socket) => {
+    connections += 1;
+    socket.on("data", (chunk) => {
+      bytes += chunk.length;
+    });
+  });
+  const port = await listen(server);
+  for (const scheme of ["http", "https"]) {
+    // The name is public; the socket ends up on loopback, as a rewritten route or a poisoned cache would have it.
+    const lookup = async () => [{ address: "93.184.215.14", family: 4 }];
+    for (const allowLoopback of [true, false]) {
+      const guarded = guardedFetch({ lookup, allowLoopback, dial: () => connect(port, "127.0.0.1") });
+      assert.is(codeOf(await guarded(`${scheme}://seller.example.com:${port}/`)), "address_refused");
+    }
+  }
+  assert.equal([connections, bytes], [4, 0]);
+});
+
+test("an IPv6 address in any spelling is the one its socket reports", async () => {
+  const port = await listen(
+    createServer((_request, response) => response.end("six")),
+    "::1",
+  );
+  const lookup = async () => [{ address: "0:0:0:0:0:0:0:1", family: 6 }];
+  // Only the short form is recognised as loopback: a long one is refused rather than guessed at.
+  assert.is(codeOf(await guardedFetch({ lookup })(`http://seller.example.com:${port}/`)), "address_refused");
+  assert.is(textOf(await guardedFetch()(`http://[::1]:${port}/`)), "six");
+});
+
+test("ports follow the policy", async () => {
+  const guarded = createGuardedFetch({ ports: [443, 8443], lookup: async () => [{ address: "10.0.0.1", family: 4 }] });
+  assert.is(codeOf(await guarded("https://seller.example.com:22/")), "port_refused");
+  assert.is(codeOf(await guarded("https://seller.example.com/")), "address_refused");
+  assert.is(codeOf(await guarded("https://seller.example.com:8443/")), "address_refused");
+});
+
+test("wrong options and requests throw, with a code", async () => {
+  for (const options of [
+    { ports: [] },
+    { ports: [0] },
+    { timeouts: { totalMs: 0 } },
+    { timeouts: { readMs: Number.NaN } },
+  ]) {
+    assert.throws(
+      () => createGuardedFetch(options),
+      (error: unknown) => error instanceof AdbindError && error.code === "net_option_invalid",
+    );
+  }
+  const guarded = guardedFetch();
+  for (const request of [{ headers: { Host: "x" } }, { headers: { "x-a": "a\r\nb: c" } }, { maxBytes: -1 }]) {
+    const error = await guarded("http://127.0.0.1:9/", request).catch((reason: unknown) => reason);
+    assert.ok(error instanceof AdbindError && error.code === "net_option_invalid");
+  }
+});
+
+test("many requests share connections", async () => {
+  let connections = 0;
+  const server = createServer((_request, response) => response.end("ok"));
+  server.on("connection", () => {
+    connections += 1;
+  });
+  const port = await listen(server);
+  const guarded = guardedFetch();
+  for (let index = 0; index < 20; index += 1) await guarded(`http://seller.example.com:${port}/`);
+  // A second one may open while the first is still being put back.
+  assert.ok(connections <= 2, `${connections} connections`);
+});
+
+test.run();
