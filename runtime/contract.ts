@@ -206,7 +206,7 @@ const isObject = (value: unknown): value is JsonObject =>
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** Fields any answer may have that say nothing about success: the envelope's, and the usual companions of `errors`. */
-const neutralFields = new Set([
+export const answerFields: ReadonlySet<string> = new Set([
   "errors",
   "success",
   "status",
@@ -224,7 +224,7 @@ const neutralFields = new Set([
 
 const hasData = (tool: AnyTool, payload: JsonObject, word: string): boolean =>
   Object.keys(payload).some(
-    (key) => !neutralFields.has(key) && !key.startsWith(`${word}_`) && !(tool.failureFields ?? []).includes(key),
+    (key) => !answerFields.has(key) && !key.startsWith(`${word}_`) && !(tool.failureFields ?? []).includes(key),
   );
 
 const errorsOf = (payload: JsonObject, word: string): ProtocolError[] => {
@@ -293,7 +293,11 @@ export interface TaskEnvelope {
 }
 
 /** Reads a task webhook as an answer of the same tool, so that one handler serves both. */
-export function readWebhookAnswer<T extends AnyTool>(tool: T, envelope: TaskEnvelope, word: string): Answer<ArmsOf<T>> {
+export function readWebhookAnswer<T extends AnyTool>(
+  _tool: T,
+  envelope: TaskEnvelope,
+  word: string,
+): Answer<ArmsOf<T>> {
   return makeAnswer(envelope.status as TaskStatus, envelope.result ?? {}, envelope, word);
 }
 

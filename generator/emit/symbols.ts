@@ -1,0 +1,12 @@
+/** Every name of the runtime that emitted code uses, in one place. `satisfies` ties each to the contract. */
+import type * as contract from "../../runtime/contract.js";
+
+export const contractModule = "adbind/contract";
+
+export const symbols = {
+  answer: "Answer",
+  dispatch: "dispatch",
+  failure: "Failure",
+  handlers: "Handlers",
+  tool: "Tool",
+} as const satisfies Record<string, keyof typeof contract | "Answer" | "Failure" | "Handlers" | "Tool">;

@@ -1,0 +1,313 @@
+/**
+ * Schema documents -> one synthetic root for the type compiler. The schema is fixed here, before it is compiled, so that
+ * nothing has to patch the text after: each type has one name, annotations beside a `$ref` do not make a twin of what it
+ * refers to, and keywords that only a validator understands do not leave `& {[k: string]: unknown}` behind.
+ */
+import { pointerToken } from "../../finding.js";
+import { splitRef } from "../../load/closure.js";
+import { atPointer, isMap, type JsonMap, mapSchema, type Schema, walk } from "../../load/walk.js";
+import { firstSentence } from "../../model/build.js";
+import type { DocumentModel } from "../../model/model.js";
+import { pascalCase } from "../../model/names.js";
+
+/** Where a declaration comes from, and the file it belongs to. */
+export interface Origin {
+  unit: string;
+  /** `core/error.json` or `core/error.json#/$defs/issue` */
+  source: string;
+}
+
+export interface Prepared {
+  root: JsonMap;
+  /** Name of the type for `<path>` or `<path>#<pointer>`. */
+  nameOf: Map<string, string>;
+  /** Every name that will be declared. */
+  origins: Map<string, Origin>;
+}
+
+export const ROOT_NAME = "AdbindRoot";
+
+/** Keywords that say nothing a type can: checks on values, and relations between fields. */
+const untyped = new Set([
+  "$comment",
+  "$defs",
+  "contains",
+  "default",
+  "definitions",
+  "dependencies",
+  "dependentRequired",
+  "dependentSchemas",
+  "discriminator",
+  "else",
+  "enumDescriptions",
+  "enumMetadata",
+  "examples",
+  "exclusiveMaximum",
+  "exclusiveMinimum",
+  "format",
+  "if",
+  "maxContains",
+  "maxItems",
+  "maxLength",
+  "maxProperties",
+  "maximum",
+  "minContains",
+  "minLength",
+  "minProperties",
+  "minimum",
+  "multipleOf",
+  "not",
+  "pattern",
+  "propertyNames",
+  "readOnly",
+  "then",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "uniqueItems",
+  "writeOnly",
+]); // prettier-ignore
+
+/** Keywords that alone give a schema a shape. */
+const shaping = ["$ref", "allOf", "anyOf", "const", "enum", "items", "oneOf", "patternProperties", "properties"];
+
+const combiners = ["allOf", "anyOf", "oneOf"] as const;
+
+const list = (schema: JsonMap, key: string): Schema[] => (Array.isArray(schema[key]) ? (schema[key] as Schema[]) : []);
+
+const hasShape = (schema: Schema): boolean => {
+  if (!isMap(schema)) return schema === false;
+  const empty =
+    isMap(schema.properties) && Object.keys(schema.properties).length === 0 && schema.additionalProperties !== false;
+  if (shaping.some((key) => schema[key] !== undefined && !(empty && key === "properties"))) return true;
+  if (isMap(schema.additionalProperties)) return true;
+  return schema.type !== undefined && schema.type !== "object";
+};
+
+const keep = (schema: JsonMap, drop: (key: string) => boolean): JsonMap =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => !drop(key)));
+
+const isUnknownKeyword = (key: string): boolean => key.startsWith("x-");
+
+/** Drops alternatives that only constrain: `anyOf: [{required: [a]}, {required: [b]}]` has no type of its own. */
+function dropShapeless(schema: JsonMap): JsonMap {
+  const result = { ...schema };
+  for (const key of combiners) {
+    const members = list(schema, key);
+    if (members.length === 0) continue;
+    const shaped = members.filter(hasShape);
+    // In a union one shapeless member accepts anything the others leave out, so the union says nothing.
+    if (key === "allOf" ? shaped.length > 0 : shaped.length === members.length) result[key] = shaped;
+    else delete result[key];
+  }
+  return result;
+}
+
+const isLabel = (key: string): boolean => key === "title" || key === "description" || key === "deprecated";
+
+/** `{properties, oneOf}` -> `{allOf: [{properties}, {oneOf}]}`: the compiler would declare the first part apart. */
+function splitParts(schema: JsonMap): JsonMap {
+  const used = combiners.filter((key) => list(schema, key).length > 0);
+  if (used.length === 0) return schema;
+  const own = keep(schema, (key) => isLabel(key) || used.includes(key as never));
+  const labels = keep(schema, (key) => !isLabel(key));
+  // `required` and `type: object` beside a combiner say nothing once they stand alone.
+  if (used.length === 1 && !hasShape(own)) return { ...labels, [used[0]!]: schema[used[0]!]! };
+  const parts = used.filter((key) => key !== "allOf").map((key): JsonMap => ({ [key]: schema[key]! }));
+  return { ...labels, allOf: [...(hasShape(own) ? [own] : []), ...list(schema, "allOf"), ...parts] };
+}
+
+class Preparation {
+  private readonly byPath: Map<string, DocumentModel>;
+  readonly nameOf = new Map<string, string>();
+  readonly origins = new Map<string, Origin>();
+  private readonly repeated: Set<string>;
+
+  constructor(
+    private readonly documents: readonly DocumentModel[],
+    private readonly hoisted: ReadonlyMap<string, ReadonlySet<string>>,
+  ) {
+    this.byPath = new Map(documents.map((document) => [document.path, document]));
+    this.repeated = repeatedTitles(documents);
+  }
+
+  run(): JsonMap {
+    for (const { path, typeName, unit } of this.documents) this.declare(typeName, { unit, source: path }, path);
+    for (const document of this.documents) this.nameHoisted(document);
+    const definitions: JsonMap = {};
+    for (const document of this.documents) {
+      const places = ["", ...[...(this.hoisted.get(document.path) ?? [])].sort()];
+      for (const at of places) {
+        const name = this.nameOf.get(refOf(document.path, at))!;
+        definitions[name] = this.define(document, at, name);
+      }
+    }
+    const properties = Object.fromEntries(
+      Object.keys(definitions).map((name) => [name, { $ref: `#/definitions/${name}` }]),
+    );
+    return { title: ROOT_NAME, type: "object", properties, additionalProperties: false, definitions };
+  }
+
+  private declare(name: string, origin: Origin, ref?: string): void {
+    this.origins.set(name, origin);
+    if (ref !== undefined) this.nameOf.set(ref, name);
+  }
+
+  private free(wanted: string): string {
+    let name = wanted;
+    for (let count = 2; this.origins.has(name) || name === ROOT_NAME; count++) name = `${wanted}${count}`;
+    return name;
+  }
+
+  private nameHoisted({ path, typeName, unit, schema }: DocumentModel): void {
+    for (const at of [...(this.hoisted.get(path) ?? [])].sort()) {
+      const target = atPointer(schema as Schema, at);
+      const title = isMap(target) && typeof target.title === "string" ? pascalCase(target.title) : "";
+      const last = pascalCase(at.slice(at.lastIndexOf("/") + 1));
+      const own =
+        title !== "" && /^[A-Z]/.test(title) && !this.repeated.has(title) ? title : `${typeName}${title || last}`;
+      this.declare(this.free(own), { unit, source: refOf(path, at) }, refOf(path, at));
+    }
+  }
+
+  private define({ path, typeName, unit, schema }: DocumentModel, at: string, name: string): JsonMap {
+    const source = atPointer(schema as Schema, at) as Schema;
+    const hoisted = this.hoisted.get(path);
+    const linked = this.link(source, (inner) =>
+      inner !== "" && hoisted?.has(at + inner) ? this.nameOf.get(refOf(path, at + inner)) : undefined,
+    );
+    // The definition is called what the model calls it, so its own title must not claim a name.
+    const unnamed = isMap(linked) ? keep(linked, (key) => key === "title") : linked;
+    const shaped = mapSchema(unnamed, (inner) => this.shape(inner, { typeName, unit, source: refOf(path, at) }));
+    const body = isMap(shaped) ? shaped : shaped ? {} : { tsType: "never" };
+    // A title beside a bare `$ref` would make the compiler declare a copy of the target.
+    return { ...(body.$ref === undefined ? body : { allOf: [{ $ref: body.$ref }] }), title: name };
+  }
+
+  /** References to `#/definitions/<name>`; annotations beside one go around it. */
+  private link(schema: Schema, hoist: (pointer: string) => string | undefined): Schema {
+    const visit = (node: Schema, at: string): Schema => {
+      const name = hoist(at);
+      if (name !== undefined) return { $ref: `#/definitions/${name}` };
+      if (!isMap(node)) return node;
+      const copy = keep(node, (key) => untyped.has(key) || isUnknownKeyword(key));
+      for (const key of ["additionalItems", "additionalProperties", "items"])
+        if (isMap(copy[key])) copy[key] = visit(copy[key], `${at}/${key}`);
+      for (const key of [...combiners, "items"]) {
+        if (Array.isArray(copy[key]))
+          copy[key] = (copy[key] as Schema[]).map((one, index) => visit(one, `${at}/${key}/${index}`));
+      }
+      for (const key of ["patternProperties", "properties"]) {
+        if (!isMap(copy[key])) continue;
+        const entries = Object.entries(copy[key]).map(([name_, one]) => [
+          name_,
+          visit(one as Schema, `${at}/${key}/${pointerToken(name_)}`),
+        ]);
+        copy[key] = Object.fromEntries(entries);
+      }
+      return typeof node.$ref === "string" ? this.reference(node.$ref, copy) : copy;
+    };
+    return visit(schema, "");
+  }
+
+  private reference(ref: string, beside: JsonMap): JsonMap {
+    const target = { $ref: `#/definitions/${this.nameOf.get(ref.slice(1))}` };
+    const rest = keep(beside, (key) => key === "$ref" || key === "title");
+    return Object.keys(rest).length === 0
+      ? target
+      : { ...keep(rest, (key) => key === "allOf"), allOf: [target, ...list(rest, "allOf")] };
+  }
+
+  private shape(schema: JsonMap, origin: Origin & { typeName: string }): Schema {
+    const { description, title, ...rest } = schema;
+    const trimmed = dropShapeless(rest);
+    const closed = trimmed.additionalProperties === false ? this.close(trimmed) : trimmed;
+    const parts = splitParts(closed);
+    const name = typeof title === "string" ? this.titleOf(pascalCase(title), parts, origin) : undefined;
+    const sentence = typeof description === "string" ? firstSentence(description) : "";
+    return { ...parts, ...(name !== undefined && { title: name }), ...(sentence !== "" && { description: sentence }) };
+  }
+
+  /** A titled part gets a declaration of its own when it is more than a scalar. */
+  private titleOf(
+    title: string,
+    schema: JsonMap,
+    { typeName, unit, source }: Origin & { typeName: string },
+  ): string | undefined {
+    const worth = ["properties", "oneOf", "anyOf", "allOf", "enum"].some((key) => schema[key] !== undefined);
+    if (!worth || !/^[A-Z]/.test(title)) return undefined;
+    const name = this.free(this.repeated.has(title) ? `${typeName}${title}` : title);
+    this.declare(name, { unit, source });
+    return name;
+  }
+
+  /** What a closed object's parts may add: nothing. Without this an open part would reopen the whole type. */
+  private close(schema: JsonMap): JsonMap {
+    const own = new Set(Object.keys(isMap(schema.properties) ? schema.properties : {}));
+    const shut = (part: Schema): Schema => {
+      if (!isMap(part)) return part;
+      const inner: JsonMap = { ...part };
+      for (const key of combiners) if (Array.isArray(inner[key])) inner[key] = list(inner, key).map(shut);
+      if (isMap(inner.properties) && inner.additionalProperties === undefined) inner.additionalProperties = false;
+      return inner;
+    };
+    const repeats = (part: Schema): boolean => {
+      if (!isMap(part) || typeof part.$ref !== "string") return false;
+      const declared = this.propertiesOf(part.$ref.slice("#/definitions/".length));
+      return declared?.every((name) => own.has(name)) ?? false;
+    };
+    const result = { ...schema };
+    for (const key of combiners) {
+      const members = list(schema, key);
+      if (members.length > 0)
+        result[key] = (key === "allOf" ? members.filter((part) => !repeats(part)) : members).map(shut);
+      if (key === "allOf" && members.length > 0 && (result[key] as Schema[]).length === 0) delete result[key];
+    }
+    return result;
+  }
+
+  private propertiesOf(name: string): string[] | undefined {
+    const { path, pointer } = splitRef(`/${this.origins.get(name)?.source ?? ""}`);
+    const schema = atPointer((this.byPath.get(path)?.schema ?? null) as Schema, pointer);
+    return isMap(schema) && isMap(schema.properties) ? Object.keys(schema.properties) : undefined;
+  }
+}
+
+const refOf = (path: string, at: string): string => (at === "" ? path : `${path}#${at}`);
+
+/** Titles that stand in more than one place, and so cannot name a type alone. */
+function repeatedTitles(documents: readonly DocumentModel[]): Set<string> {
+  const seen = new Set<string>(documents.map(({ typeName }) => typeName));
+  const repeated = new Set<string>();
+  for (const { schema } of documents) {
+    walk(schema as Schema, ({ title }, path) => {
+      if (typeof title !== "string" || path.length === 0) return;
+      const name = pascalCase(title);
+      if (seen.has(name)) repeated.add(name);
+      seen.add(name);
+    });
+  }
+  return repeated;
+}
+
+/** Places inside documents that something refers to, by document. */
+function hoistedPlaces(documents: readonly DocumentModel[], extra: readonly string[]): Map<string, Set<string>> {
+  const places = new Map<string, Set<string>>();
+  const add = (ref: string): void => {
+    const { path, pointer } = splitRef(ref);
+    if (pointer === "") return;
+    places.set(path, (places.get(path) ?? new Set()).add(pointer));
+  };
+  for (const { schema } of documents) walk(schema as Schema, ({ $ref }) => typeof $ref === "string" && add($ref));
+  for (const ref of extra) add(`/${ref}`);
+  return places;
+}
+
+/**
+ * @param documents every schema the types need
+ * @param places further places to name, `<path>#<pointer>`: the branches that are arms
+ */
+export function prepareTypes(documents: readonly DocumentModel[], places: readonly string[]): Prepared {
+  const preparation = new Preparation(documents, hoistedPlaces(documents, places));
+  const root = preparation.run();
+  return { root, nameOf: preparation.nameOf, origins: preparation.origins };
+}

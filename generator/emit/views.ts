@@ -1,0 +1,197 @@
+/** IR -> what each template shows. Everything is text and decided here; templates only lay it out. */
+import { createHash } from "node:crypto";
+import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
+import { contractModule, symbols } from "./symbols.js";
+import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
+
+/** Hex digits of a digest that a banner shows. */
+const BANNER_DIGITS = 8;
+
+export interface Banner {
+  digest: string;
+  sources: string[];
+}
+
+/** Digest of what a file was made from, and the files to look at. */
+export const bannerOf = (sources: string[], made: unknown): Banner => ({
+  digest: createHash("sha256").update(JSON.stringify(made)).digest("hex").slice(0, BANNER_DIGITS),
+  sources,
+});
+
+const literal = (value: unknown): string => JSON.stringify(value);
+
+/** A comment ends where its text says so, unless it is kept from it. */
+export const docText = (text: string): string => text.replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
+
+const isPlainKey = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
+
+export const keyText = (name: string): string => (isPlainKey(name) ? name : literal(name));
+
+export const toolUnit = (tool: ToolModel): string => tool.name.replaceAll("_", "-");
+
+interface Field {
+  key: string;
+  value: string;
+}
+
+const present = (fields: [key: string, value: unknown][]): Field[] =>
+  fields
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ({ key, value: typeof value === "object" ? inline(value) : literal(value) }));
+
+/** Object or list on one line, as a person would write it. */
+function inline(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return literal(value);
+  const entries = Object.entries(value).map(([key, one]) => `${keyText(key)}: ${inline(one)}`);
+  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+}
+
+const idempotencyDoc: Record<ToolModel["idempotency"], string> = {
+  required: "idempotency_key required",
+  optional: "idempotency_key optional",
+  exempt: "naturally idempotent",
+  none: "no idempotency_key",
+};
+
+function toolDocs(tool: ToolModel): string[] {
+  const facts = [tool.protocol, tool.mutating ? "mutating" : "read-only", idempotencyDoc[tool.idempotency]];
+  if (tool.addedIn !== undefined) facts.push(`added in ${tool.addedIn}`);
+  return [
+    ...(tool.summary === "" ? [] : [docText(tool.summary)]),
+    `Surface and use: ${facts.join(", ")}.`,
+    ...(tool.specialisms.length === 0 ? [] : [`Exercised by: ${tool.specialisms.join(", ")}.`]),
+    ...(tool.deprecatedIn === undefined ? [] : [`@deprecated since ${docText(tool.deprecatedIn)}`]),
+    `@generated from tool ${tool.name}`,
+  ];
+}
+
+const groupImports = (places: readonly TypePlace[]): { unit: string; names: string[] }[] =>
+  [...Map.groupBy(places, ({ unit }) => unit)]
+    .map(([unit, group]) => ({ unit, names: [...new Set(group.map(({ name }) => name))].sort() }))
+    .sort((a, b) => (a.unit < b.unit ? -1 : 1));
+
+export function toolView(tool: ToolModel, types: CompiledTypes, schemaOf: (path: string) => unknown): object {
+  const request = types.placeOf(tool.request);
+  const data = tool.arms.map(({ schema, carries }) =>
+    carries === "data" && schema !== undefined ? types.placeOf(schema) : undefined,
+  );
+  const arms = tool.arms.map(({ status, carries }, index) => ({
+    key: keyText(status),
+    type: carries === "failure" ? symbols.failure : (data[index]?.name ?? "unknown"),
+  }));
+  const sources = [
+    tool.request,
+    tool.response,
+    ...tool.arms.flatMap(({ schema }) => (schema === undefined ? [] : [schema.split("#")[0]!])),
+  ];
+  const files = [...new Set(sources)].sort();
+  return {
+    ...bannerOf(files, [tool, files.map(schemaOf)]),
+    contractModule,
+    runtime: symbols.dispatch,
+    contract: [symbols.answer, symbols.failure, symbols.handlers, symbols.tool].map((name) => `type ${name}`),
+    imports: groupImports([request, ...data.filter((place) => place !== undefined)]),
+    name: tool.name,
+    ident: tool.ident,
+    pascal: tool.pascal,
+    literal: literal(tool.name),
+    request: request.name,
+    docs: toolDocs(tool),
+    arms,
+    fields: present([
+      ["name", tool.name],
+      ["protocol", tool.protocol],
+      ["mutating", tool.mutating],
+      ["idempotency", tool.idempotency],
+      ["request", tool.request],
+      ["arms", Object.fromEntries(tool.arms.map(({ status, schema }) => [status, schema ?? null]))],
+      ["statuses", tool.statuses],
+      ["failureFields", tool.failureFields.length === 0 ? undefined : tool.failureFields],
+      ["addedIn", tool.addedIn],
+      ["deprecatedIn", tool.deprecatedIn],
+    ]),
+  };
+}
+
+const manifestBanner = (made: unknown): Banner => bannerOf(["manifest.json"], made);
+
+export const toolsView = ({ tools }: Model): object => {
+  const rows = tools.map((tool) => ({ name: keyText(tool.name), ident: tool.ident, unit: toolUnit(tool) }));
+  return { ...manifestBanner(rows), tools: rows };
+};
+
+export const typeView = ({ source, declarations, imports }: TypeUnit, schema: unknown): object => ({
+  ...bannerOf([source], schema),
+  imports,
+  declarations: declarations.map(({ text }) => text),
+});
+
+export const typesView = ({ units }: CompiledTypes): object => {
+  const rows = units.map(({ unit }) => unit);
+  return { ...manifestBanner(rows), units: rows };
+};
+
+const codeRow = ({ code, recovery, description, suggestion, addedIn }: CodeModel): object => ({
+  code: keyText(code),
+  doc: docText(description),
+  fields: present([
+    ["recovery", recovery],
+    ["suggestion", suggestion],
+    ["addedIn", addedIn],
+  ]),
+});
+
+export const errorsView = (model: Model): object => ({
+  ...manifestBanner([model.codes, model.policyNote, model.defaultUnknownRecovery]),
+  contractModule,
+  codes: model.codes.map(codeRow),
+  note: docText(model.policyNote),
+  defaultRecovery: literal(model.defaultUnknownRecovery),
+});
+
+const specialismRow = ({ id, protocol, title, entryPoints, exercised, harness }: SpecialismModel): object => ({
+  id: keyText(id),
+  doc: docText(`${title ?? id}. @generated from specialism ${id}`),
+  fields: present([
+    ["protocol", protocol],
+    ["title", title],
+    ["entryPoints", entryPoints],
+    ["exercised", exercised],
+    ["harness", harness],
+  ]),
+});
+
+export const specialismsView = (model: Model): object => ({
+  ...manifestBanner(model.specialisms),
+  contractModule,
+  specialisms: model.specialisms.map(specialismRow),
+});
+
+/** JSON as a single-quoted literal: double quotes stay as they are, so the line reads like the JSON it is. */
+const quoted = (json: string): string =>
+  `'${json.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}'`;
+
+export const schemaPartView = (documents: readonly { path: string; json: string }[]): object => ({
+  ...bannerOf([`${partOf(documents[0]!)}/`], documents),
+  documents: documents.map(({ path, json }) => ({ path: literal(path), json: quoted(json) })),
+});
+
+export const schemasView = (parts: readonly string[]): object => ({ ...manifestBanner(parts), contractModule, parts });
+
+export const indexView = (model: Model): object => ({
+  ...manifestBanner([model.version, model.digest, model.tools.map(({ name }) => name)]),
+  contractModule,
+  tools: model.tools.map((tool) => ({ unit: toolUnit(tool) })),
+  doc: docText(
+    `Release ${model.version}. Its identity is the version and the digest: a version may be published twice.`,
+  ),
+  word: literal(model.word),
+  version: literal(model.version),
+  releaseDigest: literal(model.digest),
+  generatedAt: literal(model.generatedAt),
+});
+
+/** Documents in the order of their part, and what part each is in: its first folder, or `root`. */
+export const partOf = ({ path }: { path: string }): string =>
+  path.includes("/") ? path.slice(0, path.indexOf("/")).replace(/[^A-Za-z0-9-]/g, "-") : "root";

@@ -1,0 +1,37 @@
+/** What is wrong with a release, in the form every room reports it and the command prints it. */
+
+export type Level = "error" | "warning";
+
+export interface Finding {
+  level: Level;
+  /** Id of the rule that was broken, e.g. `ref-dangling`. */
+  rule: string;
+  /** File in the release. */
+  file: string;
+  /** JSON pointer into the file; empty for the whole of it. */
+  pointer: string;
+  message: string;
+  remedy: string;
+}
+
+/** Escapes one token of a JSON pointer (RFC 6901, section 3). */
+export const pointerToken = (key: string | number): string => String(key).replaceAll("~", "~0").replaceAll("/", "~1");
+
+export const pointer = (...keys: (string | number)[]): string => keys.map((key) => `/${pointerToken(key)}`).join("");
+
+/** `file#/pointer: message (rule). remedy` */
+export const formatFinding = (finding: Finding): string =>
+  `${finding.file}${finding.pointer === "" ? "" : `#${finding.pointer}`}: ${finding.message} [${finding.rule}]. ${finding.remedy}`;
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Errors first, then by file and pointer, so that two runs print the same. */
+export const sortFindings = (findings: readonly Finding[]): Finding[] =>
+  [...findings].sort(
+    (a, b) =>
+      compare(a.level, b.level) ||
+      compare(a.file, b.file) ||
+      compare(a.pointer, b.pointer) ||
+      compare(a.rule, b.rule) ||
+      compare(a.message, b.message),
+  );

@@ -1,0 +1,55 @@
+/** Everything a release is judged by, in order: a later rule is asked only where the earlier ones leave it a meaning. */
+import type { Finding } from "../finding.js";
+import { SchemaFacts } from "../load/facts.js";
+import type { LoadedRelease } from "../load/load.js";
+import { checkManifest } from "../load/manifest.js";
+import { isMap } from "../load/walk.js";
+import { lint } from "./checks.js";
+
+export interface Judged {
+  findings: Finding[];
+  /** Tools that missing or dangling files break, with the reasons; empty unless `partial`. */
+  broken: Map<string, string[]>;
+}
+
+/** Faults that `partial` may leave a tool out for. */
+const isMissing = ({ rule }: Finding): boolean => rule === "schema-missing" || rule === "ref-dangling";
+
+/** Faults of each tool's files, and of the paths the manifest gives for it. */
+function faultsByTool(release: LoadedRelease): Map<string, Finding[]> {
+  const faults = new Map<string, Finding[]>();
+  const tools = isMap(release.manifest.tools) ? Object.keys(release.manifest.tools) : [];
+  for (const tool of tools) {
+    const named = release.findings.filter((finding) => isMissing(finding) && finding.pointer.split("/")[2] === tool);
+    const inFiles = [...release.reach(tool)].flatMap((path) => release.schemas.get(path)?.findings ?? []);
+    if (named.length + inFiles.length > 0) faults.set(tool, [...named, ...inFiles]);
+  }
+  return faults;
+}
+
+/**
+ * Judges a release.
+ * @param partial take missing and dangling files for tools left out, not for errors
+ */
+export async function checkRelease(release: LoadedRelease, partial: boolean): Promise<Judged> {
+  const broken = new Map<string, string[]>();
+  if (release.word === "") return { findings: release.findings, broken };
+  const faults = faultsByTool(release);
+  const all = new Set([...release.findings, ...[...release.schemas.values()].flatMap(({ findings }) => findings)]);
+  const excused = new Set<Finding>();
+  if (partial) {
+    for (const [tool, found] of faults) {
+      if (!found.every(isMissing)) continue;
+      for (const finding of found) excused.add(finding);
+      broken.set(
+        tool,
+        [...new Set(found.map(({ file, pointer, message }) => `${file}#${pointer}: ${message}`))].sort(),
+      );
+    }
+  }
+  const findings = [...all].filter((finding) => !excused.has(finding));
+  findings.push(...(await checkManifest(release.source, release.manifest, release.word)));
+  // The rules below read fields that the manifest's schema vouches for.
+  const vouched = !findings.some(({ rule }) => rule.startsWith("manifest-") || rule === "json");
+  return { findings: vouched ? [...findings, ...lint(release, new SchemaFacts(release.schemas))] : findings, broken };
+}

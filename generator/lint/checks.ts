@@ -1,0 +1,272 @@
+/** The rules a release must keep, as a table; ids are stable and every finding carries the id of its check. */
+import type { Finding, Level } from "../finding.js";
+import { pointer } from "../finding.js";
+import type { SchemaFacts } from "../load/facts.js";
+import { checkedManifest, type LoadedRelease } from "../load/load.js";
+import type { Manifest, ManifestTool } from "../load/manifest.js";
+import { readJson } from "../load/read-json.js";
+import { isMap } from "../load/walk.js";
+import { asyncKind } from "../model/arms.js";
+import { checkNames } from "../model/names.js";
+
+export interface LintInput {
+  release: LoadedRelease;
+  manifest: Manifest;
+  facts: SchemaFacts;
+}
+
+export interface Check {
+  id: string;
+  level: Level;
+  /** What the rule demands. */
+  rule: string;
+  run(input: LintInput): Omit<Finding, "level" | "rule">[];
+}
+
+type Found = Omit<Finding, "level" | "rule">;
+
+const inManifest = (at: string, message: string, remedy: string): Found => ({
+  file: "manifest.json",
+  pointer: at,
+  message,
+  remedy,
+});
+
+const entries = (manifest: Manifest): [string, ManifestTool][] => Object.entries(manifest.tools);
+
+/** service.md, "Tool entry", rule 1; the text is matched in any case: published releases spell it both ways. */
+export const isExempt = (description: string): boolean => /naturally idempotent/i.test(description);
+
+const READ_VERBS = ["get", "list", "check", "validate", "preview", "search"];
+
+/** Names each specialism's `exercised_tools` gives a tool. */
+export const exercising = (manifest: Manifest, tool: string): string[] =>
+  Object.entries(manifest.specialisms)
+    .filter(([, specialism]) => specialism.exercised_tools.includes(tool))
+    .map(([id]) => id)
+    .sort();
+
+const same = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((one, index) => one === b[index]);
+
+const specialisms = (manifest: Manifest) => Object.entries(manifest.specialisms);
+
+export const checks: readonly Check[] = [
+  {
+    id: "idempotency-key",
+    level: "error",
+    rule: "a mutating tool declares idempotency_key, or is marked naturally idempotent",
+    run: ({ release, manifest, facts }) =>
+      entries(manifest)
+        .filter(
+          ([, tool]) =>
+            tool.mutating &&
+            // Of a file that is missing or broken another rule has spoken.
+            release.schemas.get(tool.request_schema)?.findings.length === 0 &&
+            facts.property(tool.request_schema, "idempotency_key") === undefined &&
+            !isExempt(facts.description(tool.request_schema)),
+        )
+        .map(([name, tool]) => ({
+          file: tool.request_schema,
+          pointer: "",
+          message: `${name} is mutating, yet its request has neither idempotency_key nor the marker`,
+          remedy: 'Declare idempotency_key in the request, or say "naturally idempotent" in the schema\'s description.',
+        })),
+  },
+  {
+    id: "async-kind",
+    level: "error",
+    rule: "the file name of an async response schema ends in a task status, each status once a tool",
+    run: ({ manifest }) =>
+      entries(manifest).flatMap(([name, tool]) => {
+        const seen = new Set<string>();
+        return tool.async_response_schemas.flatMap((path, index) => {
+          const kind = asyncKind(path);
+          const at = pointer("tools", name, "async_response_schemas", index);
+          const twice = kind !== undefined && seen.has(kind);
+          if (kind !== undefined) seen.add(kind);
+          if (kind === undefined) {
+            return [
+              inManifest(
+                at,
+                `${JSON.stringify(path)} does not say which status it is for`,
+                "End the name in -submitted.json, -working.json or -input-required.json.",
+              ),
+            ];
+          }
+          return twice ? [inManifest(at, `a second schema for ${kind}`, "Keep one schema a status.")] : [];
+        });
+      }),
+  },
+  {
+    id: "names",
+    level: "error",
+    rule: "tool names give distinct names in code",
+    run: ({ manifest }) => checkNames(Object.keys(manifest.tools)),
+  },
+  {
+    id: "entry-point-tool",
+    level: "error",
+    rule: "every entry point is a tool",
+    run: ({ manifest }) =>
+      specialisms(manifest).flatMap(([id, { entry_point_tools }]) =>
+        entry_point_tools.flatMap((tool, index) =>
+          Object.hasOwn(manifest.tools, tool)
+            ? []
+            : [
+                inManifest(
+                  pointer("specialisms", id, "entry_point_tools", index),
+                  `${JSON.stringify(tool)} is not a tool`,
+                  "Add the tool, or take the name out.",
+                ),
+              ],
+        ),
+      ),
+  },
+  {
+    id: "entry-point-exercised",
+    level: "error",
+    rule: "entry points are among the exercised tools",
+    run: ({ manifest }) =>
+      specialisms(manifest).flatMap(([id, { entry_point_tools, exercised_tools }]) =>
+        entry_point_tools.flatMap((tool, index) =>
+          exercised_tools.includes(tool)
+            ? []
+            : [
+                inManifest(
+                  pointer("specialisms", id, "entry_point_tools", index),
+                  `${tool} is not exercised`,
+                  "Add it to exercised_tools.",
+                ),
+              ],
+        ),
+      ),
+  },
+  {
+    id: "specialism-inverse",
+    level: "error",
+    rule: "a tool's specialisms are those whose exercised_tools have it",
+    run: ({ manifest }) =>
+      entries(manifest).flatMap(([name, tool]) => {
+        const expected = exercising(manifest, name);
+        const stated = [...(tool.specialisms ?? [])].sort();
+        if (same(expected, stated)) return [];
+        const list = (ids: string[]): string => (ids.length === 0 ? "none" : ids.join(", "));
+        return [
+          inManifest(
+            pointer("tools", name, "specialisms"),
+            `the tool lists ${list(stated)}; exercised by ${list(expected)}`,
+            "Make the two lists agree.",
+          ),
+        ];
+      }),
+  },
+  {
+    id: "specialism-id",
+    level: "error",
+    rule: "specialism ids differ by more than punctuation",
+    run: ({ manifest }) => {
+      const seen = new Map<string, string>();
+      return Object.keys(manifest.specialisms).flatMap((id) => {
+        const plain = id.replaceAll("-", "_");
+        const other = seen.get(plain);
+        seen.set(plain, id);
+        return other === undefined
+          ? []
+          : [
+              inManifest(
+                pointer("specialisms", id),
+                `${id} and ${other} are one id in another spelling`,
+                "Rename one.",
+              ),
+            ];
+      });
+    },
+  },
+  {
+    id: "exercised-tool",
+    level: "warning",
+    rule: "exercised names are tools",
+    run: ({ manifest }) =>
+      specialisms(manifest).flatMap(([id, { exercised_tools }]) =>
+        exercised_tools.flatMap((tool, index) =>
+          Object.hasOwn(manifest.tools, tool)
+            ? []
+            : [
+                inManifest(
+                  pointer("specialisms", id, "exercised_tools", index),
+                  `${JSON.stringify(tool)} is not a tool; taken for a step of the harness`,
+                  "Nothing, if it is one.",
+                ),
+              ],
+        ),
+      ),
+  },
+  {
+    id: "specialism-entry",
+    level: "warning",
+    rule: "a specialism has an entry point",
+    run: ({ manifest }) =>
+      specialisms(manifest)
+        .filter(([, { entry_point_tools }]) => entry_point_tools.length === 0)
+        .map(([id]) =>
+          inManifest(
+            pointer("specialisms", id, "entry_point_tools"),
+            "no entry point: any agent may claim it",
+            "List the tools a claimant must ship.",
+          ),
+        ),
+  },
+  {
+    id: "read-verb",
+    level: "warning",
+    rule: "a tool with a read-only verb does not mutate",
+    run: ({ manifest }) =>
+      entries(manifest)
+        .filter(([name, tool]) => tool.mutating && READ_VERBS.includes(name.split("_")[0] ?? ""))
+        .map(([name]) =>
+          inManifest(
+            pointer("tools", name, "mutating"),
+            `${name} reads by its name and mutates by its entry`,
+            "Rename it, or set mutating to false; adbind follows the entry.",
+          ),
+        ),
+  },
+  {
+    id: "duplicate-id",
+    level: "warning",
+    rule: "no two schema files share an $id",
+    run: ({ release }) => {
+      const byId = new Map<string, string>();
+      return release.source.list().flatMap((path) => {
+        const { value } = readJson(release.source.read(path)!, path);
+        const id = isMap(value) && typeof value.$id === "string" ? value.$id : undefined;
+        if (id === undefined) return [];
+        const first = byId.get(id);
+        if (first === undefined) byId.set(id, path);
+        return first === undefined
+          ? []
+          : [
+              {
+                file: path,
+                pointer: "/$id",
+                message: `${id} is the id of ${first} too`,
+                remedy: "Give the file an id of its own; adbind keys files by path.",
+              },
+            ];
+      });
+    },
+  },
+];
+
+/** Runs every check. Call it on a manifest that its schema accepts. */
+export const lint = (
+  release: LoadedRelease,
+  facts: SchemaFacts,
+  levels: readonly Level[] = ["error", "warning"],
+): Finding[] => {
+  const input = { release, manifest: checkedManifest(release), facts };
+  return checks
+    .filter((check) => levels.includes(check.level))
+    .flatMap((check) => check.run(input).map((found) => ({ ...found, level: check.level, rule: check.id })));
+};

@@ -1,0 +1,262 @@
+/**
+ * The schema files a set of paths needs, with every `$ref` rewritten to `/<path>#<pointer>` and every `$id` removed.
+ * Files are keyed by path: published releases repeat ids. Ids decide only where a reference leads.
+ */
+import type { Finding } from "../finding.js";
+import { pointer } from "../finding.js";
+import type { ReleaseFiles } from "./files.js";
+import { readJson } from "./read-json.js";
+import { atPointer, isMap, type JsonMap, type Path, type Schema, walk } from "./walk.js";
+
+export interface SchemaFile {
+  path: string;
+  /** Keys sorted, refs rewritten, ids removed. */
+  schema: Schema;
+  /** Files its references lead to. */
+  uses: Set<string>;
+  /** Its own faults; a tool that reaches the file cannot be generated. */
+  findings: Finding[];
+}
+
+/** A reference after rewriting: `/<path>` or `/<path>#<pointer>`. */
+export const splitRef = (ref: string): { path: string; pointer: string } => {
+  const hash = ref.indexOf("#");
+  return hash < 0 ? { path: ref.slice(1), pointer: "" } : { path: ref.slice(1, hash), pointer: ref.slice(hash + 1) };
+};
+
+const joinRef = (path: string, at: string): string => (at === "" ? `/${path}` : `/${path}#${at}`);
+
+/** Base for ids that are paths; it never leaves this module. */
+const ORIGIN = "https://release.invalid";
+
+/** An id as `/path`, or whole when it has an origin of its own. */
+const absolute = (uri: string, base: string): string | undefined => {
+  const from = base.startsWith("/") ? ORIGIN + base : base;
+  if (!URL.canParse(uri, from)) return undefined;
+  const { href } = new URL(uri, from);
+  return href.startsWith(ORIGIN) ? href.slice(ORIGIN.length) : href;
+};
+
+export class Closure {
+  readonly files = new Map<string, SchemaFile>();
+  private readonly origins = new Map<SchemaFile, Origin>();
+  /** What an id has before the file's path, e.g. `/schemas/3.1.0/`. */
+  private readonly prefixes = new Set<string>();
+  private index: Map<string, string> | undefined;
+
+  constructor(private readonly source: ReleaseFiles) {}
+
+  /** Adds a file and all it refers to. Returns undefined when the release has no such file. */
+  add(path: string): SchemaFile | undefined {
+    const known = this.files.get(path);
+    if (known !== undefined) return known;
+    const bytes = this.source.read(path);
+    if (bytes === undefined) return undefined;
+    const { value, findings } = readJson(bytes, path);
+    const usable = isMap(value) || typeof value === "boolean";
+    if (!usable && findings.length === 0) {
+      findings.push(
+        fault(path, "", "schema-type", "a schema must be an object or a boolean", "Write a JSON schema here."),
+      );
+    }
+    const file: SchemaFile = { path, schema: usable ? value : true, uses: new Set(), findings };
+    this.files.set(path, file);
+    if (isMap(file.schema)) this.link(file, file.schema);
+    return file;
+  }
+
+  /** Paths a file reaches, itself included. */
+  reach(from: Iterable<string>): Set<string> {
+    const reached = new Set<string>();
+    const pending = [...from];
+    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+      if (reached.has(path)) continue;
+      reached.add(path);
+      pending.push(...(this.files.get(path)?.uses ?? []));
+    }
+    return reached;
+  }
+
+  private link(file: SchemaFile, root: JsonMap): void {
+    const id = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : `/${file.path}`;
+    if (id.endsWith(`/${file.path}`)) this.prefixes.add(id.slice(0, -file.path.length));
+    this.origins.set(file, { id, anchors: anchorsOf(root), scanned: new Set() });
+    this.scan(file, root, []);
+  }
+
+  /** Rewrites the references of a schema and of those inside it; each schema once. */
+  private scan(file: SchemaFile, root: JsonMap, at: Path): void {
+    const { id, scanned } = this.origins.get(file)!;
+    const fresh: JsonMap[] = [];
+    const refs: Reference[] = [];
+    walkBases(root, at, { base: id, top: "" }, (schema, path, scope) => {
+      if (scanned.has(schema)) return;
+      scanned.add(schema);
+      fresh.push(schema);
+      if (typeof schema.$ref === "string")
+        refs.push({ schema, text: schema.$ref, at: pointer(...path, "$ref"), ...scope });
+    });
+    // Ids have done their work once the scopes above are known; a validator would trip over repeated ones.
+    for (const schema of fresh) {
+      delete schema.$id;
+      delete schema.$schema;
+    }
+    for (const ref of refs) ref.schema.$ref = this.resolve(file, ref) ?? ref.text;
+  }
+
+  private resolve(file: SchemaFile, ref: Reference): string | undefined {
+    const hash = ref.text.indexOf("#");
+    const uri = hash < 0 ? ref.text : ref.text.slice(0, hash);
+    const fragment = hash < 0 ? "" : decode(ref.text.slice(hash + 1));
+    const path = uri === "" ? file.path : this.find(uri, file.path, ref.base);
+    const target = path === undefined ? undefined : this.add(path);
+    const quoted = JSON.stringify(ref.text);
+    if (target === undefined) {
+      const message = `$ref ${quoted} names no file of the release`;
+      file.findings.push(fault(file.path, ref.at, "schema-missing", message, missingRemedy));
+      return undefined;
+    }
+    if (target !== file) file.uses.add(target.path);
+    const at = this.place(target, fragment, uri === "" ? ref.top : "");
+    if (at === undefined) {
+      const message = `$ref ${quoted} points at nothing in ${target.path}`;
+      file.findings.push(fault(file.path, ref.at, "ref-dangling", message, danglingRemedy));
+      return undefined;
+    }
+    return joinRef(target.path, at);
+  }
+
+  /** Pointer a fragment stands for. A schema under a keyword we do not know is scanned when something points at it. */
+  private place(target: SchemaFile, fragment: string, top: string): string | undefined {
+    if (fragment !== "" && !fragment.startsWith("/")) return this.origins.get(target)?.anchors.get(fragment);
+    const at = top + fragment;
+    const schema = atPointer(target.schema, at);
+    if (typeof schema === "boolean") return at;
+    if (!isMap(schema)) return undefined;
+    const keys = at
+      .split("/")
+      .slice(1)
+      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    if (!this.origins.get(target)!.scanned.has(schema)) this.scan(target, schema, keys);
+    return at;
+  }
+
+  /** File a URI leads to: by the release's own prefix, by the place of the referring file, or by an `$id` anywhere. */
+  private find(uri: string, from: string, base: string): string | undefined {
+    const id = absolute(uri, base);
+    const here = absolute(uri, `/${from}`);
+    const candidates = [
+      ...[...this.prefixes].filter((prefix) => id?.startsWith(prefix)).map((prefix) => id!.slice(prefix.length)),
+      ...(here?.startsWith("/") ? [here.slice(1)] : []),
+    ];
+    const path = candidates.map(decode).find((candidate) => this.add(candidate) !== undefined);
+    return path ?? (id === undefined ? undefined : this.byId(id));
+  }
+
+  /** The index of ids is built when a reference needs it: renamed folders, ids that are not paths. */
+  private byId(id: string): string | undefined {
+    this.index ??= this.buildIndex();
+    return this.index.get(id);
+  }
+
+  private buildIndex(): Map<string, string> {
+    const index = new Map<string, string>();
+    for (const path of this.source.list()) {
+      const file = this.files.get(path);
+      const value = file === undefined ? readJson(this.source.read(path)!, path).value : undefined;
+      const own = isMap(value) && typeof value.$id === "string" ? absolute(value.$id, ORIGIN) : undefined;
+      const known = file === undefined ? own : this.origins.get(file)?.id;
+      // The first by name wins; files that share an id are copies in every published release.
+      if (known !== undefined && !index.has(known)) index.set(known, path);
+    }
+    return index;
+  }
+}
+
+/** What a file's schemas were before their ids went. */
+interface Origin {
+  id: string;
+  anchors: Map<string, string>;
+  scanned: Set<JsonMap>;
+}
+
+interface Reference extends Scope {
+  schema: JsonMap;
+  text: string;
+  at: string;
+}
+
+interface Scope {
+  /** Id that relative references resolve against. */
+  base: string;
+  /** Pointer of the schema that `#` means. */
+  top: string;
+}
+
+/** `walk`, following nested `$id`s: inside one, `#` means that schema (draft-07, section 8.2). */
+function walkBases(
+  root: JsonMap,
+  at: Path,
+  scope: Scope,
+  visit: (schema: JsonMap, path: Path, scope: Scope) => void,
+): void {
+  const scopes = new Map<string, Scope>();
+  const keyOf = (path: Path): string => JSON.stringify(path);
+  walk(
+    root,
+    (schema, path) => {
+      let inherited = scope;
+      for (let length = path.length; length >= at.length && scopes.size > 0; length--) {
+        const own = scopes.get(keyOf(path.slice(0, length)));
+        if (own !== undefined) {
+          inherited = own;
+          break;
+        }
+      }
+      const nested =
+        path.length > 0 && typeof schema.$id === "string" && !schema.$id.startsWith("#") ? schema.$id : undefined;
+      if (nested !== undefined) {
+        inherited = {
+          base: absolute(nested, inherited.base) ?? inherited.base,
+          top: pointer(...path),
+        };
+        scopes.set(keyOf(path), inherited);
+      }
+      visit(schema, path, inherited);
+    },
+    at,
+  );
+}
+
+const decode = (fragment: string): string => {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+};
+
+/** Named anchors of a file (`$anchor`, and draft-07's `$id: "#name"`) with the pointer of each. */
+function anchorsOf(root: JsonMap): Map<string, string> {
+  const anchors = new Map<string, string>();
+  walk(root, (schema, path) => {
+    if (typeof schema.$anchor === "string") anchors.set(schema.$anchor, pointer(...path));
+    if (typeof schema.$id === "string" && schema.$id.startsWith("#"))
+      anchors.set(schema.$id.slice(1), pointer(...path));
+  });
+  return anchors;
+}
+
+const missingRemedy =
+  "Add the file, correct the reference, or generate with --partial to leave out the tools that need it.";
+const danglingRemedy =
+  "Point at a schema that is there, or generate with --partial to leave out the tools that need it.";
+
+const fault = (file: string, at: string, rule: string, message: string, remedy: string): Finding => ({
+  level: "error",
+  rule,
+  file,
+  pointer: at,
+  message,
+  remedy,
+});

@@ -1,0 +1,118 @@
+/** Disk -> a release read and resolved. What is wrong with it is a list of findings; judging them is for `check`. */
+import { createHash } from "node:crypto";
+import type { Finding } from "../finding.js";
+import { pointer } from "../finding.js";
+import { Closure, type SchemaFile } from "./closure.js";
+import { openRelease, type ReleaseFiles } from "./files.js";
+import { type Manifest, wordOf } from "./manifest.js";
+import { readJson } from "./read-json.js";
+import { isMap, type Json, type JsonMap } from "./walk.js";
+
+export interface LoadedRelease {
+  source: ReleaseFiles;
+  /** Protocol word; empty when the manifest does not say. */
+  word: string;
+  version: string;
+  /** Keys sorted. A `Manifest` only once `checkManifest` has found nothing. */
+  manifest: JsonMap;
+  /** Every schema file the tools reach, by path, sorted. */
+  schemas: Map<string, SchemaFile>;
+  /** SHA-256 over the manifest, its schema and every schema reached, hex; the order of keys and files does not count. */
+  digest: string;
+  /** Faults of the manifest file itself, and of paths it names. Faults of schema files stand with the files. */
+  findings: Finding[];
+  /** Paths a tool reaches from its own schemas. */
+  reach(tool: string): Set<string>;
+}
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const texts = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string");
+
+/** Schema paths a tool's manifest entry names, with the pointer of each. */
+const pathsOf = (tool: unknown): [key: string, path: string][] =>
+  isMap(tool)
+    ? [
+        ...texts(tool.request_schema).map((path) => ["request_schema", path] as [string, string]),
+        ...texts(tool.response_schema).map((path) => ["response_schema", path] as [string, string]),
+        ...texts(tool.async_response_schemas ?? []).map((path) => ["async_response_schemas", path] as [string, string]),
+      ]
+    : [];
+
+const missing = (tool: string, key: string, path: string): Finding => ({
+  level: "error",
+  rule: "schema-missing",
+  file: "manifest.json",
+  pointer: pointer("tools", tool, key),
+  message: `${JSON.stringify(path)} is not in the release`,
+  remedy: "Add the file, correct the path, or generate with --partial to leave the tool out.",
+});
+
+/** `./a.json` and `a.json` are one file: schemas are keyed by path, so it is spelled one way. */
+const normal = (path: Json): Json =>
+  typeof path === "string" ? path.replace(/^(\.\/)+/, "").replace(/^\//, "") : path;
+
+function normalisePaths(tool: JsonMap): void {
+  for (const key of ["request_schema", "response_schema"]) if (tool[key] !== undefined) tool[key] = normal(tool[key]);
+  if (Array.isArray(tool.async_response_schemas)) tool.async_response_schemas = tool.async_response_schemas.map(normal);
+}
+
+/**
+ * Reads a release: its manifest, and the closure of `$ref`s from every tool's schemas.
+ * @param label folder or .tgz
+ * @throws AdbindError release_unreadable when there is no manifest to read
+ */
+export async function loadRelease(label: string): Promise<LoadedRelease> {
+  const source = await openRelease(label);
+  const { value, findings } = readJson(source.read("manifest.json")!, "manifest.json");
+  const manifest = isMap(value) ? value : {};
+  const { word, findings: wordless } = isMap(value) ? wordOf(manifest) : { word: undefined, findings: [] };
+  findings.push(...wordless);
+  if (!isMap(value) && findings.length === 0) {
+    findings.push({
+      level: "error",
+      rule: "manifest-schema",
+      file: "manifest.json",
+      pointer: "",
+      message: "a manifest is a JSON object",
+      remedy: "Write the manifest of a release here.",
+    });
+  }
+
+  const closure = new Closure(source);
+  const roots = new Map<string, string[]>();
+  for (const [tool, entry] of Object.entries(isMap(manifest.tools) ? manifest.tools : {})) {
+    if (isMap(entry)) normalisePaths(entry);
+    const named = pathsOf(entry);
+    const paths = named.map(([, path]) => path);
+    roots.set(tool, paths);
+    for (const [key, path] of named) if (closure.add(path) === undefined) findings.push(missing(tool, key, path));
+  }
+  const schemas = new Map([...closure.files].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const version = word === undefined ? "" : String(manifest[`${word}_version`]);
+  return {
+    source,
+    word: word ?? "",
+    version,
+    manifest,
+    schemas,
+    digest: digestOf(source, manifest, schemas),
+    findings,
+    reach: (tool) => closure.reach(roots.get(tool) ?? []),
+  };
+}
+
+function digestOf(source: ReleaseFiles, manifest: JsonMap, schemas: Map<string, SchemaFile>): string {
+  const meta = source.read("manifest.schema.json");
+  const hash = createHash("sha256");
+  const part = (name: string, text: string): void => void hash.update(`${name}\0${text.length}\0${text}\0`);
+  part("manifest.json", JSON.stringify(manifest));
+  if (meta !== undefined)
+    part("manifest.schema.json", JSON.stringify(readJson(meta, "").value ?? meta.toString("latin1")));
+  for (const [path, file] of schemas) part(path, JSON.stringify(file.schema));
+  return hash.digest("hex");
+}
+
+/** The manifest, once it is known to be one. */
+export const checkedManifest = (release: LoadedRelease): Manifest => release.manifest as unknown as Manifest;

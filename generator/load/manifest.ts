@@ -1,0 +1,202 @@
+/** The manifest's own rules: the schema a release ships for it, and service.md's table where it ships none. */
+import type { ErrorObject, SchemaObject } from "ajv";
+import type { Finding } from "../finding.js";
+import type { ReleaseFiles } from "./files.js";
+import { readJson } from "./read-json.js";
+import { isMap, type JsonMap } from "./walk.js";
+
+export interface ManifestTool {
+  protocol: string;
+  mutating: boolean;
+  request_schema: string;
+  response_schema: string;
+  async_response_schemas: string[];
+  specialisms?: string[];
+  added_in?: string;
+  deprecated_in?: string;
+}
+
+export interface Manifest {
+  generated_at: string;
+  tools: Record<string, ManifestTool>;
+  error_codes: Record<string, { recovery: string; description: string; suggestion: string; added_in?: string }>;
+  error_code_policy: { default_unknown_recovery: string; note: string };
+  specialisms: Record<
+    string,
+    { protocol: string; title?: string; entry_point_tools: string[]; exercised_tools: string[] }
+  >;
+}
+
+/** Protocol surfaces of service.md's table. */
+const surfaces = [
+  "media-buy",
+  "signals",
+  "governance",
+  "account",
+  "creative",
+  "brand",
+  "content-standards",
+  "property",
+  "collection",
+  "sponsored-intelligence",
+  "protocol",
+  "compliance",
+  "trusted-match",
+  "a2ui",
+];
+
+const strings = { type: "array", items: { type: "string" } };
+const recovery = { enum: ["correctable", "transient", "terminal"] };
+
+/**
+ * service.md's tables as a schema.
+ * @param word the protocol word the manifest uses
+ * @param open accept further fields, as when the release's own schema has ruled on them
+ */
+const tableSchema = (word: string, open: boolean): SchemaObject => {
+  const object = (properties: JsonMap, optional: string[] = []): JsonMap => ({
+    type: "object",
+    properties,
+    required: Object.keys(properties).filter((key) => !optional.includes(key)),
+    additionalProperties: open,
+  });
+  const text = { type: "string" };
+  const tool = object(
+    {
+      protocol: open ? text : { enum: surfaces },
+      mutating: { type: "boolean" },
+      request_schema: text,
+      response_schema: text,
+      async_response_schemas: strings,
+      specialisms: strings,
+      added_in: text,
+      deprecated_in: text,
+    },
+    ["specialisms", "added_in", "deprecated_in"],
+  );
+  const code = object({ recovery, description: text, suggestion: text, added_in: text }, ["added_in"]);
+  const specialism = object({ protocol: text, title: text, entry_point_tools: strings, exercised_tools: strings }, [
+    "title",
+  ]);
+  const names = (pattern: string): JsonMap => ({ propertyNames: { pattern } });
+  return object(
+    {
+      $schema: text,
+      [`${word}_version`]: { type: "string", pattern: "^\\d+\\.\\d+\\.\\d+(-[A-Za-z0-9.-]+)?$" },
+      generated_at: { type: "string", format: "date-time" },
+      tools: {
+        type: "object",
+        minProperties: 1,
+        ...names("^[a-z][a-z0-9]*(_[a-z0-9]+)*$"),
+        additionalProperties: tool,
+      },
+      error_codes: {
+        type: "object",
+        minProperties: 1,
+        ...names("^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$"),
+        additionalProperties: code,
+      },
+      error_code_policy: object({ default_unknown_recovery: recovery, note: text }),
+      specialisms: { type: "object", ...names("^[a-z][a-z0-9]*([_-][a-z0-9]+)*$"), additionalProperties: specialism },
+    },
+    ["$schema"],
+  ) as SchemaObject;
+};
+
+/** Reads the protocol word off the one `<word>_version` key. */
+export function wordOf(manifest: JsonMap): { word: string | undefined; findings: Finding[] } {
+  const keys = Object.keys(manifest).filter((key) => /^[a-z][a-z0-9_]*_version$/.test(key));
+  const [key] = keys;
+  if (key !== undefined && keys.length === 1) return { word: key.slice(0, -"_version".length), findings: [] };
+  const found = keys.length === 0 ? "none" : keys.join(", ");
+  return {
+    word: undefined,
+    findings: [
+      {
+        level: "error",
+        rule: "protocol-word",
+        file: "manifest.json",
+        pointer: "",
+        message: `a manifest has exactly one <word>_version field; this one has ${found}`,
+        remedy: 'Name the release in one field, e.g. "proto_version": "3.1.0".',
+      },
+    ],
+  };
+}
+
+const remedies: Partial<Record<string, (error: ErrorObject) => string>> = {
+  additionalProperties: () =>
+    "Remove the field, or declare it in the manifest.schema.json the release ships: a field nothing declares is refused.",
+  required: (error) => `Add ${JSON.stringify(error.params.missingProperty)}.`,
+  enum: (error) =>
+    `Use one of ${(error.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(", ")}.`,
+  const: (error) => `Use ${JSON.stringify(error.params.allowedValue)}.`,
+};
+
+const extraAt = (error: ErrorObject): string =>
+  error.keyword === "additionalProperties"
+    ? `/${String(error.params.additionalProperty).replaceAll("~", "~0").replaceAll("/", "~1")}`
+    : "";
+
+const toFinding =
+  (by: string) =>
+  (error: ErrorObject): Finding => ({
+    level: "error",
+    rule: error.keyword === "additionalProperties" ? "manifest-unknown-field" : "manifest-schema",
+    file: "manifest.json",
+    pointer: error.instancePath + extraAt(error),
+    message: `${error.keyword === "additionalProperties" ? "a field nothing declares" : (error.message ?? error.keyword)} (by ${by})`,
+    remedy: remedies[error.keyword]?.(error) ?? "Correct the value.",
+  });
+
+/** Validates a manifest: by the release's own manifest.schema.json when it ships one, and by service.md's table. */
+export async function checkManifest(files: ReleaseFiles, manifest: JsonMap, word: string): Promise<Finding[]> {
+  const [{ Ajv }, formats] = await Promise.all([import("ajv"), import("ajv-formats")]);
+  const check = (schema: SchemaObject, by: string): Finding[] => {
+    const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
+    formats.default.default(ajv);
+    const validate = ajv.compile(schema);
+    return validate(manifest) ? [] : (validate.errors ?? []).map(toFinding(by));
+  };
+  const bytes = files.read("manifest.schema.json");
+  if (bytes === undefined) return check(tableSchema(word, false), "the service's manifest table");
+  const own = readJson(bytes, "manifest.schema.json");
+  if (!isMap(own.value)) return own.findings;
+  try {
+    return [
+      ...check(own.value, "the release's manifest.schema.json"),
+      ...check(tableSchema(word, true), "the service's manifest table"),
+    ];
+  } catch (error) {
+    return [
+      {
+        level: "error",
+        rule: "manifest-schema-unusable",
+        file: "manifest.schema.json",
+        pointer: "",
+        message: `the release's own manifest schema does not compile: ${(error as Error).message}`,
+        remedy: "Correct the schema, or remove the file to have the manifest judged by the service's table.",
+      },
+    ];
+  }
+}
+
+/** Fields of a manifest that service.md does not list; the IR keeps them. */
+export function extensionsOf(manifest: JsonMap, word: string): JsonMap {
+  const table = tableSchema(word, false) as JsonMap;
+  const beyond = (value: JsonMap, schema: JsonMap): JsonMap =>
+    Object.fromEntries(Object.entries(value).filter(([key]) => !Object.hasOwn(schema.properties as JsonMap, key)));
+  const each = (kind: string): JsonMap => {
+    const entry = ((table.properties as JsonMap)[kind] as JsonMap).additionalProperties as JsonMap;
+    const rows = Object.entries(manifest[kind] as JsonMap).map(
+      ([name, value]) => [name, beyond(value as JsonMap, entry)] as const,
+    );
+    return Object.fromEntries(rows.filter(([, extra]) => Object.keys(extra).length > 0));
+  };
+  return {
+    manifest: beyond(manifest, table),
+    tools: each("tools"),
+    error_codes: each("error_codes"),
+    specialisms: each("specialisms"),
+  };
+}

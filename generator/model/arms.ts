@@ -1,0 +1,49 @@
+/** Which answers a tool may give (decisions.md, "Arms of a tool"). */
+import type { SchemaFacts } from "../load/facts.js";
+import type { ManifestTool } from "../load/manifest.js";
+import type { ArmModel } from "./model.js";
+
+/** service.md, "States and transitions", in the order of a task's life. */
+const interim = ["submitted", "working", "input-required"];
+const terminal = ["completed", "failed", "canceled", "rejected"];
+const statuses = [...interim, ...terminal];
+
+/** What the published releases type a status as: the seven, and two that only transports have. */
+const taskStatusValues = new Set([...statuses, "auth-required", "unknown"]);
+
+/** Status an async response schema is for, by the end of its file name. */
+export const asyncKind = (path: string): string | undefined =>
+  statuses
+    .filter((status) => status !== "completed")
+    .find((status) => new RegExp(`(^|[-_./])${status}\\.json$`).test(path));
+
+const speaksOfTasks = (values: readonly string[]): boolean =>
+  values.length > 0 && values.every((value) => taskStatusValues.has(value));
+
+/** The arms of a tool, and the statuses that a payload's own `status` may speak of. */
+export function armsOf(tool: ManifestTool, facts: SchemaFacts): { arms: ArmModel[]; statuses: string[] } {
+  const { demanded, own, branches } = facts.statuses(tool.response_schema);
+  const files = new Map(tool.async_response_schemas.map((path) => [asyncKind(path), path]));
+  const constants = new Map(
+    branches
+      .filter(({ values }) => values.length === 1 && interim.includes(values[0]!))
+      .map(({ ref, values }) => [values[0]!, ref]),
+  );
+  const present = [...interim.filter((status) => files.has(status) || constants.has(status)), ...terminal];
+  const arms = present.map((status): ArmModel => {
+    const carries = status === "completed" || interim.includes(status) ? "data" : "failure";
+    const schema = status === "completed" ? tool.response_schema : (files.get(status) ?? constants.get(status));
+    return { status, schema, carries };
+  });
+
+  const hasInterim = present.some((status) => interim.includes(status));
+  // A tool that answers at once, yet has a task status of its own beside the envelope's, reports on another task.
+  const reports =
+    own !== undefined && speaksOfTasks(own) && !hasInterim && own.some((value) => interim.includes(value));
+  if (reports) return { arms, statuses: [] };
+  if (demanded.some(speaksOfTasks)) return { arms, statuses };
+  const named = branches.every(({ values }) => speaksOfTasks(values))
+    ? branches.flatMap(({ values }) => values)
+    : [...constants.keys()];
+  return { arms, statuses: statuses.filter((status) => named.includes(status)) };
+}

@@ -1,0 +1,133 @@
+/** Names of generated code. One that cannot be told from another, or that would break the code, is handled or refused here. */
+import type { Finding } from "../finding.js";
+import { pointer } from "../finding.js";
+
+/** Words that cannot name an export; one called `then` would make `await import()` call it. */
+const reserved = new Set(
+  (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
+    "finally for function if implements import in instanceof interface let new null package private protected public return " +
+    "static super switch then this throw true try typeof undefined var void while with yield"
+  ).split(" "),
+);
+
+/** Types every module has; one of the release by the same name would hide it. */
+const globalTypes = new Set(
+  (
+    "Array Boolean Date Error Exclude Extract Function Map Number Object Omit Partial Pick Promise Readonly Record Required " +
+    "Set String Symbol"
+  ).split(" "),
+);
+
+const words = (text: string): string[] => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+
+const upperFirst = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** `create_media_buy` -> `CreateMediaBuy`. A letter after a digit is a capital, which is how the type compiler has it. */
+export const pascalCase = (text: string): string =>
+  words(text)
+    .map(upperFirst)
+    .join("")
+    .replace(/\d+[a-z]/g, (match) => match.toUpperCase());
+
+const camelCase = (text: string): string => {
+  const pascal = pascalCase(text);
+  return pascal.charAt(0).toLowerCase() + pascal.slice(1);
+};
+
+/** Name of the constant a tool is exported as. */
+export const identOf = (tool: string): string => {
+  const ident = camelCase(tool);
+  return reserved.has(ident) ? `${ident}Tool` : ident;
+};
+
+/** Every name a tool exports, so that collisions show before anything is written. */
+export const exportsOf = (tool: string): string[] => {
+  const pascal = pascalCase(tool);
+  return [identOf(tool), `handle${pascal}`, `${pascal}Arms`];
+};
+
+/** Names the release module exports itself. */
+export const moduleExports = [
+  "EntryPoints",
+  "ErrorCode",
+  "SellerFor",
+  "SpecialismId",
+  "checkSpecialism",
+  "defaultUnknownRecovery",
+  "errorCodes",
+  "recoveryOf",
+  "release",
+  "schemas",
+  "specialisms",
+  "tools",
+];
+
+const refusal = (rule: string, at: string, message: string, remedy: string): Finding => ({
+  level: "error",
+  rule,
+  file: "manifest.json",
+  pointer: at,
+  message,
+  remedy,
+});
+
+/** Tools whose names cannot stand beside each other in code, or that no object can have as a plain key. */
+export function checkNames(tools: readonly string[]): Finding[] {
+  const taken = new Map<string, string>(moduleExports.map((name) => [name, "the release module"]));
+  const findings: Finding[] = [];
+  for (const tool of tools) {
+    const at = pointer("tools", tool);
+    if (tool in Object.prototype) {
+      findings.push(
+        refusal("name-prototype", at, `every object has a ${JSON.stringify(tool)} already`, "Rename the tool."),
+      );
+      continue;
+    }
+    for (const name of exportsOf(tool)) {
+      const other = taken.get(name);
+      if (other === undefined) taken.set(name, `tool ${tool}`);
+      else if (other !== `tool ${tool}`) {
+        const message = `tool ${tool} and ${other} would both be exported as ${name}`;
+        findings.push(refusal("name-collision", at, message, "Rename one of them."));
+      }
+    }
+  }
+  return findings;
+}
+
+const stemOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).replace(/\.json$/, "");
+
+const kebab = (text: string): string => words(text).join("-").toLowerCase();
+
+/**
+ * A type name and a file name for each schema path: the file's own name, with its folders before it where two files of
+ * the release share it or a global type has it.
+ */
+export function nameDocuments(
+  paths: readonly string[],
+  taken: ReadonlySet<string>,
+): Map<string, { typeName: string; unit: string }> {
+  const short = new Map<string, number>();
+  const shortKey = (path: string): string => pascalCase(stemOf(path)).toLowerCase();
+  for (const path of paths) short.set(shortKey(path), (short.get(shortKey(path)) ?? 0) + 1);
+  const lowerTaken = new Set([...taken].map((name) => name.toLowerCase()));
+  const names = new Map<string, { typeName: string; unit: string }>();
+  const used = new Set<string>();
+  for (const path of paths) {
+    const stem = stemOf(path);
+    const free =
+      short.get(shortKey(path)) === 1 &&
+      !globalTypes.has(pascalCase(stem)) &&
+      !lowerTaken.has(shortKey(path)) &&
+      /^[A-Za-z]/.test(stem);
+    let label = free ? stem : path.replace(/\.json$/, "");
+    if (!/^[A-Za-z]/.test(label)) label = `schema-${label}`;
+    // Paths that differ in punctuation or case only.
+    const base = label;
+    for (let count = 2; used.has(pascalCase(label).toLowerCase()); count++) label = `${base}-${count}`;
+    used.add(pascalCase(label).toLowerCase());
+    names.set(path, { typeName: pascalCase(label), unit: kebab(label) });
+  }
+  return names;
+}
