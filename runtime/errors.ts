@@ -11,6 +11,23 @@ export const errorTable = {
   schema_missing: "a schema is not in the release",
   // net
   net_option_invalid: "an option for outbound requests cannot be used",
+  // store
+  store_option_invalid: "a store cannot be opened with these options",
+  store_schema: "a database's schema is not one this version can use",
+  store_effect: "an effect cannot run inside the store's transaction",
+  // receiver
+  receiver_option_invalid: "an option of a receiver cannot be used",
+  registration_invalid: "a registration cannot be used",
+  // signing
+  signing_key_invalid: "a signing key cannot be used",
+  key_set_invalid: "a set of keys cannot be used",
+  signing_option_invalid: "an option of signing or verifying cannot be used",
+  target_url_malformed: "a URL to sign for has no canonical form",
+  duplicate_key_input: "a body to sign has an object with the same key twice",
+  body_not_json: "a body to sign is not JSON",
+  secret_weak: "a shared secret is too short or too regular",
+  legacy_auth_removed: "the release has no HMAC or Bearer webhooks any more",
+  source_asynchronous: "a source answered with a promise where none can be awaited",
   // command
   usage: "the command line is off",
 } as const satisfies Record<string, string>;

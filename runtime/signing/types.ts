@@ -168,7 +168,8 @@ export type RequestVerifyResult =
 
 /** Headers a signer adds to the request. Names are as service.md writes them. */
 export interface SignedHeaders {
-  readonly "Content-Type": string;
+  /** Absent on a request without a body. */
+  readonly "Content-Type"?: string;
   readonly "Content-Digest"?: string;
   readonly "Signature-Input": string;
   readonly Signature: string;

@@ -1,0 +1,62 @@
+/** Base64 as the signing profile has it (decisions.md, "Signing"): unpadded base64url out, one alphabet in. No platform helper: they forgive what must be refused. */
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+const values = new Uint8Array(128).fill(255);
+for (let index = 0; index < 64; index++) values[alphabet.charCodeAt(index)] = index;
+
+/** Unpadded base64url. */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 3) {
+    const left = bytes.length - at;
+    const bits = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    text += alphabet[bits >> 18]! + alphabet[(bits >> 12) & 63]!;
+    if (left > 1) text += alphabet[(bits >> 6) & 63];
+    if (left > 2) text += alphabet[bits & 63];
+  }
+  return text;
+}
+
+/** Standard alphabet with padding, for parsers that know no other. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const text = encodeBase64Url(bytes).replaceAll("-", "+").replaceAll("_", "/");
+  return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+}
+
+/**
+ * Rewrites a token of either alphabet as unpadded base64url.
+ * @returns undefined for a token that mixes the alphabets (any of `+ / =` with any of `- _`) or is padded wrongly
+ */
+export function toBase64Url(token: string): string | undefined {
+  if (/^[A-Za-z0-9_-]*$/.test(token)) return token.length % 4 === 1 ? undefined : token;
+  const found = /^([A-Za-z0-9+/]*)(={0,2})$/.exec(token);
+  if (!found || found[1]!.length % 4 === 1) return undefined;
+  if (found[2] !== "" && token.length % 4 !== 0) return undefined;
+  return found[1]!.replaceAll("+", "-").replaceAll("/", "_");
+}
+
+/**
+ * Decodes unpadded base64url.
+ * @returns undefined for another alphabet, an impossible length, or bits set beyond the last byte: one value, one spelling
+ */
+export function decodeBase64Url(text: string): Uint8Array | undefined {
+  const { length } = text;
+  if (length % 4 === 1) return undefined;
+  const bytes = new Uint8Array((length * 3) >> 2);
+  let out = 0;
+  let bits = 0;
+  let held = 0;
+  for (let at = 0; at < length; at++) {
+    const code = text.charCodeAt(at);
+    const value = code < 128 ? values[code]! : 255;
+    if (value === 255) return undefined;
+    bits = ((bits << 6) | value) & 0xffff;
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      bytes[out++] = bits >> held;
+    }
+  }
+  return (bits & ((1 << held) - 1)) === 0 ? bytes : undefined;
+}

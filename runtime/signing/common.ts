@@ -1,0 +1,29 @@
+/** What both entries offer besides the functions over their backend. */
+export {
+  challengeOf,
+  otherCodes,
+  type RequestCode,
+  requestCodes,
+  type Step,
+  type VerificationCode,
+  verificationCodes,
+  type WebhookCode,
+  webhookCodes,
+} from "./codes.js";
+export { isJsonContentType } from "./headers.js";
+export { keyPurposeFault, type StaticKeysOptions, staticKeys, verificationKey } from "./keys.js";
+export {
+  type BearerVerifyOptions,
+  checkSecret,
+  type HmacSignOptions,
+  type HmacVerifyOptions,
+  type LegacyOptions,
+  type LegacyResult,
+  type LegacyVerified,
+} from "./legacy.js";
+export type { RequestCapability } from "./policy.js";
+export { type MemoryReplayOptions, type MemoryReplayStore, memoryReplayStore } from "./replay.js";
+export type { SignOptions, SignRequestOptions } from "./sign.js";
+export { receivedMode, type Signing, type VerifyRequestOptions, type VerifyWebhookOptions } from "./signing.js";
+export type * from "./types.js";
+export type { VerifyOptions } from "./verify.js";

@@ -1,0 +1,22 @@
+/**
+ * Signing for node: the RFC 9421 profile of webhooks and requests, and the legacy schemes (service.md "Authentication").
+ * Documentation of each function stands on `Signing`.
+ */
+import { nodeCrypto } from "./node-crypto.js";
+import { createSigning } from "./signing.js";
+
+export * from "./common.js";
+
+export const {
+  signWebhook,
+  signWebhookSync,
+  verifyWebhook,
+  verifyWebhookSync,
+  signRequest,
+  signRequestSync,
+  verifyRequest,
+  verifyRequestSync,
+  signHmac,
+  verifyHmac,
+  verifyBearer,
+} = createSigning(nodeCrypto);

@@ -1,0 +1,49 @@
+/** Primitives on node:crypto: synchronous, so a verification of cached keys never leaves the stack. */
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  hash,
+  KeyObject,
+  randomBytes,
+  sign,
+  timingSafeEqual,
+  verify,
+} from "node:crypto";
+import { algorithmOf, type CryptoBackend, privateMembers, publicMembers } from "./crypto.js";
+import type { Jwk, SignatureAlgorithm } from "./types.js";
+
+const privateKeyOf = (key: object): { alg: SignatureAlgorithm; material: KeyObject } => {
+  if (!(key instanceof KeyObject)) {
+    const alg = algorithmOf(key as Jwk);
+    if (alg === undefined || typeof (key as Jwk).d !== "string")
+      throw new TypeError("not a private Ed25519 or P-256 JWK");
+    return { alg, material: createPrivateKey({ key: privateMembers(key as Jwk, alg), format: "jwk" }) };
+  }
+  if (key.type !== "private") throw new TypeError(`a private key is needed, this one is ${key.type}`);
+  if (key.asymmetricKeyType === "ed25519") return { alg: "ed25519", material: key };
+  if (key.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1") {
+    return { alg: "ecdsa-p256-sha256", material: key };
+  }
+  throw new TypeError(`keys of type ${key.asymmetricKeyType} are not allowed`);
+};
+
+export const nodeCrypto: CryptoBackend = {
+  sha256: (data) => hash("sha256", data, "base64url"),
+  hmacSha256: (secret, data) => createHmac("sha256", secret).update(data).digest("hex"),
+  equal: (left, right) => {
+    const [a, b] = [Buffer.from(left), Buffer.from(right)];
+    return a.length === b.length && timingSafeEqual(a, b);
+  },
+  randomText: (bytes) => randomBytes(bytes).toString("base64url"),
+  importPublic: (jwk, alg) => createPublicKey({ key: publicMembers(jwk, alg), format: "jwk" }),
+  importPrivate: privateKeyOf,
+  verify: (alg, key, data, signature) =>
+    alg === "ed25519"
+      ? verify(null, data, key as KeyObject, signature)
+      : verify("sha256", data, { key: key as KeyObject, dsaEncoding: "ieee-p1363" }, signature),
+  sign: (alg, key, data) =>
+    alg === "ed25519"
+      ? sign(null, data, key as KeyObject)
+      : sign("sha256", data, { key: key as KeyObject, dsaEncoding: "ieee-p1363" }),
+};

@@ -1,0 +1,88 @@
+/** A replay store in memory: for one process that may forget its nonces when it restarts. */
+import { AdbindError } from "../errors.js";
+import type { ReplayStore } from "./types.js";
+
+/** Live nonces one webhook key may have: more is a broken or a stolen key. */
+export const PER_KEY_CAP_ENTRIES = 100_000;
+/** Live nonces of all keys, about 150 bytes each: bounds the memory an attacker with many keys can take. */
+export const TOTAL_CAP_ENTRIES = 1_000_000;
+
+export interface MemoryReplayOptions {
+  /** Entries one key may have. */
+  readonly perKeyCap?: number;
+  /** Entries all keys may have together. */
+  readonly totalCap?: number;
+}
+
+export interface MemoryReplayStore extends ReplayStore {
+  atCap(keyid: string, now: number): boolean;
+  check(keyid: string, nonce: string, now: number): boolean;
+  insert(keyid: string, nonce: string, expiresAt: number, now: number): "inserted" | "seen" | "full";
+  /** Entries held, expired ones that no call has swept yet included. */
+  readonly size: number;
+}
+
+/**
+ * Makes a bounded store that answers at once. An entry lives through the second it expires at; expiry costs each entry
+ * once, whatever else is held.
+ * @throws AdbindError `signing_option_invalid` when a cap is not a positive integer
+ */
+export function memoryReplayStore(options: MemoryReplayOptions = {}): MemoryReplayStore {
+  const { perKeyCap = PER_KEY_CAP_ENTRIES, totalCap = TOTAL_CAP_ENTRIES } = options;
+  for (const [where, cap] of Object.entries({ perKeyCap, totalCap })) {
+    if (Number.isSafeInteger(cap) && cap > 0) continue;
+    throw new AdbindError("signing_option_invalid", "A cap must be a positive integer", { where });
+  }
+  const byKey = new Map<string, Set<string>>();
+  /** Entries by the second they expire at. */
+  const expiring = new Map<number, (readonly [keyid: string, entry: string])[]>();
+  let size = 0;
+  let sweptBefore = 0;
+
+  const drop = (keyid: string, entry: string): void => {
+    const nonces = byKey.get(keyid);
+    if (!nonces?.delete(entry)) return;
+    size--;
+    if (nonces.size === 0) byKey.delete(keyid);
+  };
+  const sweep = (now: number): void => {
+    if (now <= sweptBefore) return;
+    sweptBefore = now;
+    for (const [second, entries] of expiring) {
+      if (second >= now) continue;
+      for (const [keyid, entry] of entries) drop(keyid, entry);
+      expiring.delete(second);
+    }
+  };
+  // Joined, and so copied when hashed: a nonce cut out of a header would keep the whole header alive.
+  const entryOf = (nonce: string): string => `${nonce} `;
+
+  return {
+    get size() {
+      return size;
+    },
+    atCap(keyid, now) {
+      sweep(now);
+      return (byKey.get(keyid)?.size ?? 0) >= perKeyCap;
+    },
+    check(keyid, nonce, now) {
+      sweep(now);
+      return byKey.get(keyid)?.has(entryOf(nonce)) ?? false;
+    },
+    insert(keyid, nonce, expiresAt, now) {
+      sweep(now);
+      const entry = entryOf(nonce);
+      const nonces = byKey.get(keyid);
+      if (nonces?.has(entry)) return "seen";
+      if (size >= totalCap || (nonces?.size ?? 0) >= perKeyCap) return "full";
+      if (nonces === undefined) byKey.set(keyid, new Set([entry]));
+      else nonces.add(entry);
+      const second = Math.ceil(expiresAt);
+      const bucket = expiring.get(second);
+      if (bucket === undefined) expiring.set(second, [[keyid, entry]]);
+      else bucket.push([keyid, entry]);
+      size++;
+      return "inserted";
+    },
+  };
+}

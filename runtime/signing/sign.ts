@@ -1,0 +1,181 @@
+/** Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling service.md gives. */
+import { wireNames } from "../contract.js";
+import { AdbindError } from "../errors.js";
+import { parseStrict } from "../json.js";
+import { canonicalUrl } from "../url.js";
+import { buildSignatureBase, isBaseValue } from "./base.js";
+import { encodeBase64Url } from "./base64.js";
+import type { CryptoBackend } from "./crypto.js";
+import { isNonce, WINDOW_SECONDS } from "./examine.js";
+import { LABEL } from "./fields.js";
+import { type Flow, settle } from "./flow.js";
+import { fieldValue, isJsonContentType } from "./headers.js";
+import { type Profile, requestComponents, webhookComponents } from "./profiles.js";
+import type { SignableRequest, SignatureAlgorithm, Signed } from "./types.js";
+import { systemSeconds } from "./verify.js";
+
+/** Bytes of a nonce; the profile's minimum, and enough that two never meet. */
+const NONCE_BYTES = 16;
+
+export interface SignOptions {
+  /**
+   * The private key: a JWK with `d`, a `KeyObject` (node) or a `CryptoKey` (WebCrypto). Hand the same object in every
+   * time: its imported form is remembered.
+   */
+  readonly key: object;
+  /** `kid` under which the public key is published. */
+  readonly keyid: string;
+  /** Unix seconds; the system clock by default. */
+  readonly now?: () => number;
+  /** Base64url of at least 16 bytes; random by default, and never to be used twice. */
+  readonly nonce?: string;
+  /** Validity, at most 300 s, which is the default. */
+  readonly windowSeconds?: number;
+  /** The protocol's word; `proto` by default. */
+  readonly word?: string;
+}
+
+export interface SignRequestOptions extends SignOptions {
+  /** Cover the digest of a body; true by default. A verifier whose capability forbids it needs false. */
+  readonly contentDigest?: boolean;
+}
+
+interface Imported {
+  readonly alg: SignatureAlgorithm;
+  readonly material: unknown;
+}
+
+const importedKeys = new WeakMap<CryptoBackend, WeakMap<object, Imported>>();
+
+function* importKey(key: object, backend: CryptoBackend): Flow<Imported> {
+  let held = importedKeys.get(backend);
+  if (held === undefined) {
+    held = new WeakMap();
+    importedKeys.set(backend, held);
+  }
+  const known = held.get(key);
+  if (known !== undefined) return known;
+  try {
+    const imported = yield* settle(backend.importPrivate(key));
+    held.set(key, imported);
+    return imported;
+  } catch (cause) {
+    throw new AdbindError("signing_key_invalid", "The signing key cannot be used", {
+      remedy: "give an Ed25519 or P-256 private key, as a JWK with d or as the platform's key object",
+      cause,
+    });
+  }
+}
+
+const invalidOption = (where: string, remedy: string): AdbindError =>
+  new AdbindError("signing_option_invalid", `The option ${where} cannot be used`, { where, remedy });
+
+interface Draft {
+  readonly profile: Profile;
+  readonly components: readonly string[];
+  readonly contentType: string | undefined;
+}
+
+/**
+ * A webhook must be JSON with distinct keys before it is signed: a body two readers read differently must not carry our
+ * signature.
+ */
+export function* webhookSignature(
+  profile: Profile,
+  request: SignableRequest,
+  options: SignOptions,
+  backend: CryptoBackend,
+): Flow<Signed> {
+  const given = fieldValue(request.headers, "content-type");
+  if (given !== undefined && given !== "application/json") {
+    throw invalidOption("Content-Type", "webhooks are sent as application/json, without parameters");
+  }
+  checkBody(request.body);
+  const draft = { profile, components: webhookComponents, contentType: "application/json" };
+  return yield* signature(draft, request, options, backend);
+}
+
+/** A request covers its content type and, unless told otherwise, its digest, when it has a body. */
+export function* requestSignature(
+  profile: Profile,
+  request: SignableRequest,
+  options: SignRequestOptions,
+  backend: CryptoBackend,
+): Flow<Signed> {
+  const hasBody = request.body.length > 0;
+  const contentType = fieldValue(request.headers, "content-type") ?? (hasBody ? "application/json" : undefined);
+  if (contentType !== undefined && (!isBaseValue(contentType) || contentType.includes(","))) {
+    throw invalidOption("Content-Type", "give one media type");
+  }
+  if (hasBody && isJsonContentType(contentType)) checkBody(request.body);
+  const components = [
+    ...requestComponents,
+    ...(contentType !== undefined ? ["content-type"] : []),
+    ...(hasBody && options.contentDigest !== false ? ["content-digest"] : []),
+  ];
+  return yield* signature({ profile, components, contentType }, request, options, backend);
+}
+
+/** @throws AdbindError `duplicate_key_input` or `body_not_json` */
+export function checkBody(body: Uint8Array): void {
+  const json = parseStrict(body);
+  if (json.ok) return;
+  throw new AdbindError(json.reason === "duplicate_keys" ? "duplicate_key_input" : "body_not_json", json.detail, {
+    where: "the body to sign",
+    remedy: json.reason === "duplicate_keys" ? "send each key once" : "send one JSON document in UTF-8",
+  });
+}
+
+function* signature(
+  { profile, components, contentType }: Draft,
+  request: SignableRequest,
+  options: SignOptions,
+  backend: CryptoBackend,
+): Flow<Signed> {
+  const target = canonicalUrl(request.url, { unicodeHost: "convert" });
+  if (!target.ok) {
+    throw new AdbindError("target_url_malformed", `No signature can name this URL: ${target.detail}`, {
+      remedy: "give an absolute http or https URL",
+    });
+  }
+  const { alg, material } = yield* importKey(options.key, backend);
+  const digest = components.includes("content-digest")
+    ? `sha-256=:${yield* settle(backend.sha256(request.body))}:`
+    : undefined;
+  const values: Record<string, string | undefined> = {
+    "@method": request.method.toUpperCase(),
+    "@target-uri": target.url,
+    "@authority": target.authority,
+    "content-type": contentType,
+    "content-digest": digest,
+  };
+  const tag = profile.tag(wireNames(options.word ?? "proto"));
+  const params = `(${components.map((name) => `"${name}"`).join(" ")})${paramsOf(options, alg, tag, backend)}`;
+  const signatureBase = buildSignatureBase({ components, valueFor: (name) => values[name]!, params });
+  const bytes = yield* settle(backend.sign(alg, material, new TextEncoder().encode(signatureBase)));
+  return {
+    signatureBase,
+    headers: {
+      ...(contentType !== undefined && { "Content-Type": contentType }),
+      ...(digest !== undefined && { "Content-Digest": digest }),
+      "Signature-Input": `${LABEL}=${params}`,
+      Signature: `${LABEL}=:${encodeBase64Url(bytes)}:`,
+    },
+  };
+}
+
+function paramsOf(options: SignOptions, alg: SignatureAlgorithm, tag: string, backend: CryptoBackend): string {
+  const { keyid, windowSeconds = WINDOW_SECONDS } = options;
+  if (!/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/.test(keyid)) {
+    throw invalidOption("keyid", "use printable ASCII without quotes and backslashes");
+  }
+  const nonce = options.nonce ?? backend.randomText(NONCE_BYTES);
+  if (!isNonce(nonce)) throw invalidOption("nonce", "use unpadded base64url of at least 16 bytes");
+  if (!Number.isSafeInteger(windowSeconds) || windowSeconds < 1 || windowSeconds > WINDOW_SECONDS) {
+    throw invalidOption("windowSeconds", `use 1 to ${WINDOW_SECONDS}`);
+  }
+  const created = Math.floor((options.now ?? systemSeconds)());
+  const text = { nonce, keyid, alg, tag };
+  const strings = Object.entries(text).map(([name, value]) => `;${name}="${value}"`);
+  return `;created=${created};expires=${created + windowSeconds}${strings.join("")}`;
+}

@@ -1,0 +1,134 @@
+/** The functions of signing over one crypto backend; `index.ts` and `web.ts` make them for theirs. */
+import { wireNames } from "../contract.js";
+import type { CryptoBackend } from "./crypto.js";
+import { type Flow, run, runSync } from "./flow.js";
+import { fieldValue } from "./headers.js";
+import * as legacy from "./legacy.js";
+import { type RequestCapability, unsignedFault } from "./policy.js";
+import { requestProfile, webhookProfile } from "./profiles.js";
+import { requestSignature, type SignOptions, type SignRequestOptions, webhookSignature } from "./sign.js";
+import type { AuthMode, HeaderFields, RequestVerifyResult, SignableRequest, Signed, VerifyResult } from "./types.js";
+import { refusal, type VerifyOptions, verification } from "./verify.js";
+
+export interface VerifyWebhookOptions extends VerifyOptions {
+  /** How the sender's registration says it authenticates; `signature` by default. Another one is a mode mismatch. */
+  readonly mode?: AuthMode;
+}
+
+export interface VerifyRequestOptions extends VerifyOptions {
+  /** What this verifier advertises; by default it supports signatures and requires none. */
+  readonly capability?: RequestCapability;
+  /** The tool called; by default read from the request (JSON-RPC parameters, else the last path segment). */
+  readonly operation?: string;
+}
+
+/**
+ * How a delivery authenticates itself, by the headers it carries; undefined where it does not. A signature goes before
+ * legacy headers, since only it can be verified without a registration's secret.
+ */
+export function receivedMode(headers: HeaderFields, word = "proto"): AuthMode | undefined {
+  const names = wireNames(word);
+  const has = (name: string) => fieldValue(headers, name) !== undefined;
+  if (has("signature-input") || has("signature")) return "signature";
+  if (has(names.hmacSignatureHeader) || has(names.hmacTimestampHeader)) return "HMAC-SHA256";
+  return /^bearer /i.test(fieldValue(headers, "authorization") ?? "") ? "Bearer" : undefined;
+}
+
+export interface Signing {
+  /**
+   * Signs a webhook (service.md "Authentication"). Send the returned headers with the same method, URL and bytes.
+   * @throws AdbindError for a body that is not strict JSON, a URL without canonical form, an unusable key or option
+   */
+  signWebhook(request: SignableRequest, options: SignOptions): Promise<Signed>;
+  /** `signWebhook` without waiting; needs a synchronous backend, which node's is. */
+  signWebhookSync(request: SignableRequest, options: SignOptions): Signed;
+  /** Verifies a webhook: fourteen steps and 9a, in order. It never throws for anything a peer sends. */
+  verifyWebhook(request: SignableRequest, options: VerifyWebhookOptions): Promise<VerifyResult>;
+  /**
+   * `verifyWebhook` without waiting.
+   * @throws AdbindError `source_asynchronous` when a source answers with a promise
+   */
+  verifyWebhookSync(request: SignableRequest, options: VerifyWebhookOptions): VerifyResult;
+  /** Signs a request to a seller. @throws AdbindError as `signWebhook` does */
+  signRequest(request: SignableRequest, options: SignRequestOptions): Promise<Signed>;
+  /** `signRequest` without waiting. */
+  signRequestSync(request: SignableRequest, options: SignRequestOptions): Signed;
+  /** Verifies a request, or lets an unsigned one pass where the capability allows it: look at `signed`. */
+  verifyRequest(request: SignableRequest, options: VerifyRequestOptions): Promise<RequestVerifyResult>;
+  /** `verifyRequest` without waiting. @throws AdbindError `source_asynchronous` */
+  verifyRequestSync(request: SignableRequest, options: VerifyRequestOptions): RequestVerifyResult;
+  /**
+   * Legacy HMAC-SHA256 headers for a body.
+   * @throws AdbindError `duplicate_key_input`, `secret_weak`, `legacy_auth_removed`
+   */
+  signHmac(body: Uint8Array, options: legacy.HmacSignOptions): Promise<Record<string, string>>;
+  /** Verifies a delivery of an HMAC-SHA256 registration. @throws AdbindError `secret_weak`, `legacy_auth_removed` */
+  verifyHmac(
+    request: Pick<SignableRequest, "headers" | "body">,
+    options: legacy.HmacVerifyOptions,
+  ): Promise<legacy.LegacyResult>;
+  /** Verifies a delivery of a Bearer registration. @throws AdbindError `secret_weak`, `legacy_auth_removed` */
+  verifyBearer(
+    request: Pick<SignableRequest, "headers" | "body">,
+    options: legacy.BearerVerifyOptions,
+  ): Promise<legacy.LegacyResult>;
+}
+
+/** Makes the functions for a backend. */
+export function createSigning(backend: CryptoBackend): Signing {
+  const signWebhook = (request: SignableRequest, options: SignOptions) =>
+    webhookSignature(webhookProfile, request, options, backend);
+  const signRequest = (request: SignableRequest, options: SignRequestOptions) =>
+    requestSignature(requestProfile, request, options, backend);
+  const verifyWebhook = (request: SignableRequest, options: VerifyWebhookOptions) =>
+    webhookVerification(request, options, backend);
+  const verifyRequest = (request: SignableRequest, options: VerifyRequestOptions) =>
+    requestVerification(request, options, backend);
+  return {
+    signWebhook: (request, options) => run(signWebhook(request, options)),
+    signWebhookSync: (request, options) => runSync(signWebhook(request, options)),
+    verifyWebhook: (request, options) => run(verifyWebhook(request, options)),
+    verifyWebhookSync: (request, options) => runSync(verifyWebhook(request, options)),
+    signRequest: (request, options) => run(signRequest(request, options)),
+    signRequestSync: (request, options) => runSync(signRequest(request, options)),
+    verifyRequest: (request, options) => run(verifyRequest(request, options)),
+    verifyRequestSync: (request, options) => runSync(verifyRequest(request, options)),
+    signHmac: (body, options) => run(legacy.hmacHeaders(body, options, backend)),
+    verifyHmac: (request, options) => run(legacy.hmacVerification(request, options, backend)),
+    verifyBearer: (request, options) => run(legacy.bearerVerification(request, options, backend)),
+  };
+}
+
+function* webhookVerification(
+  request: SignableRequest,
+  options: VerifyWebhookOptions,
+  backend: CryptoBackend,
+): Flow<VerifyResult> {
+  const { mode = "signature" } = options;
+  if (mode !== "signature") {
+    return refusal("webhook_mode_mismatch", 0, { detail: `registered for ${mode}, handed to the signature verifier` });
+  }
+  const result = yield* verification(request, { ...options, profile: webhookProfile, digest: "required", backend });
+  if (result.ok || result.step !== 1) return result;
+  const received = receivedMode(request.headers, options.word);
+  if (received === undefined || received === "signature") return result;
+  return refusal("webhook_mode_mismatch", 0, { detail: `registered for signatures, received ${received}` });
+}
+
+function* requestVerification(
+  request: SignableRequest,
+  options: VerifyRequestOptions,
+  backend: CryptoBackend,
+): Flow<RequestVerifyResult> {
+  const { capability = {} } = options;
+  const has = (name: string) => fieldValue(request.headers, name) !== undefined;
+  if (!has("signature-input") && !has("signature")) {
+    const fault = unsignedFault(request, capability, options.operation);
+    return fault === undefined
+      ? { ok: true, signed: false }
+      : refusal("request_signature_required", 0, { detail: fault });
+  }
+  const digest = capability.covers_content_digest ?? "either";
+  const result = yield* verification(request, { ...options, profile: requestProfile, digest, backend });
+  return result.ok ? { ...result, signed: true } : result;
+}
