@@ -324,6 +324,12 @@ export const recoveries =
 
 type MaybePromise<T> = T | Promise<T>;
 
+/** A precompiled validator (`--standalone`): a type guard that leaves its reasons on itself, as ajv's functions do. */
+export interface StandaloneCheck<T> {
+  (data: unknown): data is T;
+  errors?: readonly { instancePath: string; keyword: string; message?: string; params: object }[] | null;
+}
+
 /** What a seller's handler returns: one of the tool's arms. */
 export type Reply<T> = { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>];
 

@@ -195,3 +195,29 @@ export const indexView = (model: Model): object => ({
 /** Documents in the order of their part, and what part each is in: its first folder, or `root`. */
 export const partOf = ({ path }: { path: string }): string =>
   path.includes("/") ? path.slice(0, path.indexOf("/")).replace(/[^A-Za-z0-9-]/g, "-") : "root";
+
+type FunctionPlace = { name: string; unit: string };
+
+export function validatorToolView(
+  tool: ToolModel,
+  types: CompiledTypes,
+  functionOf: (ref: string) => FunctionPlace,
+): object {
+  const request = types.placeOf(tool.request);
+  const places = tool.arms.map(({ schema }) => (schema === undefined ? undefined : functionOf(schema)));
+  const check = functionOf(tool.request);
+  return {
+    ...bannerOf([tool.request, tool.response], [tool, places, check]),
+    contractModule,
+    name: tool.name,
+    ident: tool.ident,
+    unit: toolUnit(tool),
+    request: request.name,
+    requestUnit: request.unit,
+    requestCheck: check.name,
+    imports: groupImports([check, ...places.filter((place) => place !== undefined)]),
+    arms: tool.arms.map(({ status }, index) => ({ key: keyText(status), check: places[index]?.name ?? "null" })),
+  };
+}
+
+export const validatorsView = (model: Model): object => toolsView(model);

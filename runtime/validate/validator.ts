@@ -1,0 +1,132 @@
+import type { ErrorObject, ValidateFunction } from "ajv";
+import type { AnyTool, ArmsOf, Release, RequestOf, SchemaDocuments, SchemaRef, Tools } from "../contract.js";
+import { AdbindError } from "../errors.js";
+
+export interface ValidationError {
+  /** JSON pointer (RFC 6901) to the value at fault; for a missing or a forbidden property, to that property. */
+  pointer: string;
+  /** JSON schema keyword that refused it. */
+  keyword: string;
+  message: string;
+}
+
+export type ValidationResult<T = unknown> = { ok: true; data: T } | { ok: false; errors: ValidationError[] };
+
+/** Validators of one release. Nothing is compiled before it is asked for. */
+export interface Validator<T extends Tools = Tools> {
+  /** Judges a tool's request. */
+  request<K extends keyof T & string>(tool: K, data: unknown): ValidationResult<RequestOf<T[K]>>;
+  /** Judges the data of one of a tool's arms; an arm the release gives no schema accepts anything. */
+  arm<K extends keyof T & string, S extends keyof ArmsOf<T[K]> & string>(
+    tool: K,
+    status: S,
+    data: unknown,
+  ): ValidationResult<ArmsOf<T[K]>[S]>;
+  /**
+   * Judges a value by any schema that the tools of the release reach.
+   * @throws AdbindError schema_missing
+   */
+  schema(ref: SchemaRef, data: unknown): ValidationResult;
+}
+
+/** Errors reported for one value: a hostile one could otherwise name a million. */
+const MAX_ERRORS = 64;
+
+const token = (name: unknown): string => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+/** Ajv points at the object that lacks or has the property; a reader wants the property. */
+const pointerOf = ({ instancePath, keyword, params }: ErrorObject): string => {
+  if (keyword === "required") return instancePath + token(params.missingProperty);
+  if (keyword === "additionalProperties") return instancePath + token(params.additionalProperty);
+  return instancePath;
+};
+
+export const toErrors = (errors: readonly ErrorObject[] | null | undefined): ValidationError[] =>
+  (errors ?? []).slice(0, MAX_ERRORS).map((error) => ({
+    pointer: pointerOf(error),
+    keyword: error.keyword,
+    message: error.message ?? error.keyword,
+  }));
+
+/** Paths a document refers to. It is compact JSON of our own making, so its text tells. */
+const referred = (json: string): string[] => [...json.matchAll(/"\$ref":"\/([^"#]+)/g)].map((match) => match[1]!);
+
+class SchemaValidators {
+  private readonly added = new Set<string>();
+  private readonly compiled = new Map<SchemaRef, ValidateFunction>();
+
+  constructor(
+    private readonly ajv: import("ajv").Ajv,
+    private readonly documents: SchemaDocuments,
+  ) {}
+
+  /** Adds a document and what it refers to; the rest of the release is not even parsed. */
+  private add(path: string): void {
+    const pending = [path];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (this.added.has(next) || !Object.hasOwn(this.documents, next)) continue;
+      this.added.add(next);
+      const json = this.documents[next]!;
+      this.ajv.addSchema(JSON.parse(json), `/${next}`);
+      pending.push(...referred(json));
+    }
+  }
+
+  private validatorFor(ref: SchemaRef): ValidateFunction {
+    const known = this.compiled.get(ref);
+    if (known !== undefined) return known;
+    const [path] = ref.split("#") as [string];
+    this.add(path);
+    const validate = this.added.has(path) ? this.ajv.getSchema(`/${ref}`) : undefined;
+    if (validate === undefined) {
+      throw new AdbindError("schema_missing", "no such schema in the release", {
+        where: ref,
+        remedy: "name a schema that a tool of the release reaches",
+      });
+    }
+    this.compiled.set(ref, validate);
+    return validate;
+  }
+
+  judge<T>(ref: SchemaRef, data: unknown): ValidationResult<T> {
+    const validate = this.validatorFor(ref);
+    return validate(data) ? { ok: true, data: data as T } : { ok: false, errors: toErrors(validate.errors) };
+  }
+}
+
+/**
+ * Makes the validators of a release. Loading ajv and the schemas is the only asynchronous part.
+ * Verdicts are those of ajv on the schemas as published, formats included.
+ */
+export async function createValidator<T extends Tools>(
+  release: Pick<Release<T>, "tools" | "schemas">,
+): Promise<Validator<T>> {
+  const [{ Ajv }, formats, documents] = await Promise.all([import("ajv"), import("ajv-formats"), release.schemas()]);
+  // validateSchema off: the generator has judged the release, and judging its meta-schema again costs more than all else.
+  const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, logger: false });
+  formats.default.default(ajv);
+  const validators = new SchemaValidators(ajv, documents);
+  const toolOf = (name: string): AnyTool => {
+    const tool = Object.hasOwn(release.tools, name) ? release.tools[name] : undefined;
+    if (tool !== undefined) return tool;
+    throw new AdbindError("schema_missing", "the release has no such tool", {
+      where: name,
+      remedy: "use a key of release.tools",
+    });
+  };
+  return {
+    request: (tool, data) => validators.judge(toolOf(tool).request, data),
+    arm: (tool, status, data) => {
+      const arms = toolOf(tool).arms as Record<string, SchemaRef | null>;
+      const ref = Object.hasOwn(arms, status) ? arms[status] : undefined;
+      if (ref === undefined) {
+        throw new AdbindError("schema_missing", `the tool has no arm ${status}`, {
+          where: tool,
+          remedy: "use a key of its arms",
+        });
+      }
+      return ref === null ? { ok: true, data: data as never } : validators.judge(ref, data);
+    },
+    schema: (ref, data) => validators.judge(ref, data),
+  };
+}
