@@ -21,6 +21,7 @@ export const errorTable = {
   // signing
   signing_key_invalid: "a signing key cannot be used",
   key_set_invalid: "a set of keys cannot be used",
+  discovery_option_invalid: "an option of key discovery cannot be used",
   signing_option_invalid: "an option of signing or verifying cannot be used",
   target_url_malformed: "a URL to sign for has no canonical form",
   duplicate_key_input: "a body to sign has an object with the same key twice",

@@ -1,0 +1,14 @@
+/** Claims and nonces are clustered by short fixed keys; what senders choose is hashed down to them. */
+import { hash } from "node:crypto";
+
+/** 128 bits: a collision inside one sender's window would silently drop an event, and stays out of reach. */
+const KEY_BYTES = 16;
+
+export const claimKey = (idempotencyKey: string): Buffer =>
+  hash("sha256", idempotencyKey, "buffer").subarray(0, KEY_BYTES);
+
+/** Nonces this short are kept as they are; a signer could send kilobytes. */
+const NONCE_CHARACTERS = 64;
+
+export const nonceKey = (nonce: string): string =>
+  nonce.length <= NONCE_CHARACTERS ? nonce : `sha256:${hash("sha256", nonce, "base64url")}`;

@@ -1,0 +1,47 @@
+/** Every migration, in order. To add one: a file `NNNN-name.ts` here, and a row. */
+import { createHash } from "node:crypto";
+import { AdbindError } from "../../errors.js";
+import { receiver } from "./0001-receiver.js";
+import type { Migration } from "./migration.js";
+
+export type { Migration } from "./migration.js";
+
+export const migrations: readonly Migration[] = [receiver];
+
+export interface AppliedMigration {
+  readonly version: number;
+  readonly checksum: string;
+}
+
+export const checksumOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/**
+ * The migrations a database still needs.
+ * @param applied what the database says it has, in any order
+ * @param where the database, for messages; without credentials
+ * @throws AdbindError `store_schema` when the database is newer than this code, or was made from other text
+ */
+export function pendingMigrations(
+  applied: readonly AppliedMigration[],
+  dialect: "sqlite" | "postgres",
+  where: string,
+): readonly Migration[] {
+  const known = new Map(migrations.map((migration) => [migration.version, migration]));
+  for (const { version, checksum } of applied) {
+    const migration = known.get(version);
+    if (migration === undefined) {
+      throw new AdbindError("store_schema", `the database has schema version ${version}, newer than this adbind`, {
+        where,
+        remedy: "upgrade adbind, or open another database",
+      });
+    }
+    if (checksumOf(migration[dialect]) !== checksum) {
+      throw new AdbindError("store_schema", `schema version ${version} was applied from another text`, {
+        where,
+        remedy: "open it with the adbind that made it, or start a new database",
+      });
+    }
+  }
+  const done = new Set(applied.map((row) => row.version));
+  return migrations.filter((migration) => !done.has(migration.version));
+}

@@ -1,0 +1,117 @@
+/** Claim, order, park or queue: the transaction behind every 2xx. */
+import { BLOCKED_DUE_MS, dayAfter, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
+import type { AcceptOutcome, Arrival } from "../types.js";
+import { claim, countClaim, expireClaims } from "./claims.js";
+import { laneBusy, lockRoute, lookup } from "./registrations.js";
+import type { Senders } from "./senders.js";
+import type { Db, Tx } from "./tables.js";
+import { applyOrder } from "./tasks.js";
+
+/** Expired claims removed when a sender is full: a bounded pause, and the regular sweep does the rest. */
+const FULL_SWEEP_ROWS = 2000;
+
+/** Leaves the transaction with nothing kept. */
+class Full extends Error {}
+
+/** Accepts one event; on a full keyspace, expired claims make room and it is tried once more. */
+export const acceptor =
+  (db: Db, senders: Senders) =>
+  async (arrival: Arrival): Promise<AcceptOutcome> => {
+    const sender = await senders.idOf(arrival.event.sender);
+    const attempt = async (): Promise<AcceptOutcome> => {
+      try {
+        return await db.transaction().execute((tx) => accept(tx, sender, arrival));
+      } catch (error) {
+        if (error instanceof Full) return { outcome: "full" };
+        throw error;
+      }
+    };
+    const first = await attempt();
+    if (first.outcome !== "full" || (await expireClaims(db, arrival.now, FULL_SWEEP_ROWS)) === 0) return first;
+    return attempt();
+  };
+
+async function accept(tx: Tx, sender: number, arrival: Arrival): Promise<AcceptOutcome> {
+  const claimed = await claim(tx, sender, arrival);
+  if (typeof claimed === "object") return { outcome: "duplicate", changed: claimed.changed };
+  const outcome = await keep(tx, sender, arrival);
+  if (claimed === "fresh" && !(await countClaim(tx, sender, arrival))) throw new Full();
+  return outcome;
+}
+
+async function keep(tx: Tx, sender: number, arrival: Arrival): Promise<AcceptOutcome> {
+  const { event, now, order } = arrival;
+  // Route, then task, then event: the order in which a registration locks them.
+  if (!arrival.registered) await lockRoute(tx, event.route);
+  const ordered = order !== undefined && event.taskId !== null;
+  if (ordered) {
+    const applied = await applyOrder(tx, { sender, taskId: event.taskId }, order, now);
+    if (applied !== "applied") return { outcome: "stale", ...applied };
+  }
+  const reemission = event.notificationId !== null && (await seen(tx, sender, event.notificationId, now));
+  const lane = ordered ? event.taskId : null;
+  const place = { owner: null, error: null, ...(await placeOf(tx, sender, arrival, lane)) };
+  const { id } = await tx
+    .insertInto("adbind_inbox")
+    .values({ ...rowOf(arrival, sender), ...place, reemission, lane })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return { outcome: "accepted", id, parked: place.state === "parked", leased: place.owner !== null, reemission };
+}
+
+const rowOf = ({ event, tokenDigest }: Arrival, sender: number) => ({
+  sender,
+  key: event.key,
+  route: event.route,
+  kind: event.kind,
+  release: event.release,
+  format: event.format,
+  task_type: event.taskType,
+  task_id: event.taskId,
+  operation_id: event.operationId,
+  status: event.status,
+  instant: event.instant,
+  notification_id: event.notificationId,
+  received_at: event.receivedAt,
+  notes: JSON.stringify(event.notes),
+  token_digest: tokenDigest ?? null,
+  body: event.body,
+});
+
+async function seen(tx: Tx, sender: number, notificationId: string, now: number): Promise<boolean> {
+  const row = { sender, notification_id: notificationId, expires: dayAfter(now + NOTIFICATION_RETENTION_MS) };
+  const inserted = await tx
+    .insertInto("adbind_notifications")
+    .values(row)
+    .onConflict((on) => on.doNothing())
+    .returning("sender")
+    .executeTakeFirst();
+  if (inserted !== undefined) return false;
+  await tx
+    .updateTable("adbind_notifications")
+    .set({ expires: row.expires })
+    .where("sender", "=", sender)
+    .where("notification_id", "=", notificationId)
+    .execute();
+  return true;
+}
+
+interface Place {
+  readonly state: "pending" | "parked" | "dead";
+  readonly due: number;
+  readonly owner?: string;
+  readonly error?: string;
+}
+
+async function placeOf(tx: Tx, sender: number, arrival: Arrival, lane: string | null): Promise<Place> {
+  const { event, now, lease, tokenDigest = null } = arrival;
+  if (!arrival.registered) {
+    const late = await lookup(tx, event.route, event.operationId);
+    if (late === undefined) return { state: "parked", due: now + arrival.windowSeconds * 1000 };
+    if (!tokenFits(late.tokenDigest, tokenDigest)) return { state: "dead", due: now, error: TOKEN_ERROR };
+  }
+  if (lane !== null && (await laneBusy(tx, sender, lane))) return { state: "pending", due: BLOCKED_DUE_MS };
+  return lease === undefined
+    ? { state: "pending", due: now }
+    : { state: "pending", due: lease.until, owner: lease.owner };
+}

@@ -1,0 +1,174 @@
+/** Nonces of verified signatures: bounded per key and in all, never evicted to make room (webhooks-facts.md 1.8). */
+import { hash } from "node:crypto";
+import { sql } from "kysely";
+import type { ReplayStore } from "../../signing/types.js";
+import { nonceKey } from "../keys.js";
+import type { ReplayOptions } from "../types.js";
+import { takeFrom } from "./claims.js";
+import { type Db, shardOf, type Tx } from "./tables.js";
+
+/** Live nonces of one key: what a sender at 300 a second keeps for its five minutes. */
+const KEY_CAP = 100_000;
+/** Live nonces of all keys: about a gigabyte on disk. */
+const TOTAL_CAP = 10_000_000;
+/** How long an instance trusts its count of all keys: the total may be passed by what one second brings. */
+const TOTAL_AGE_SECONDS = 1;
+/** Expired nonces removed when a bound is reached. */
+const FULL_SWEEP_ROWS = 2000;
+
+class Full extends Error {}
+
+export interface Nonces {
+  expire(nowMs: number, limit: number): Promise<number>;
+  replay(options: ReplayOptions): ReplayStore;
+}
+
+export function postgresNonces(db: Db): Nonces {
+  const ids = new Map<string, number>();
+
+  const idOf = async (keyid: string): Promise<number> => {
+    const cached = ids.get(keyid);
+    if (cached !== undefined) return cached;
+    await db
+      .insertInto("adbind_nonce_keys")
+      .values({ keyid })
+      .onConflict((on) => on.doNothing())
+      .execute();
+    const { id } = await db
+      .selectFrom("adbind_nonce_keys")
+      .select("id")
+      .where("keyid", "=", keyid)
+      .executeTakeFirstOrThrow();
+    ids.set(keyid, id);
+    return id;
+  };
+
+  const replay = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions): ReplayStore => {
+    const total = totalCounter(db);
+    return {
+      async atCap(keyid, now) {
+        const key = ids.get(keyid) ?? (await existing(db, keyid));
+        if (key === undefined || (await liveOf(db, key)) < keyCap) return false;
+        await expire(db, now, FULL_SWEEP_ROWS);
+        return (await liveOf(db, key)) >= keyCap;
+      },
+      async insert(keyid, nonce, expiresAt, now) {
+        const key = await idOf(keyid);
+        const row = { key, nonce: nonceKey(nonce), expires: expiresAt };
+        const totalFull = (await total(now)) >= totalCap;
+        const first = await insert(db, row, { keyCap: totalFull ? 0 : keyCap, now });
+        if (first !== "full" || (await expire(db, now, FULL_SWEEP_ROWS)) === 0) return first;
+        return insert(db, row, { keyCap: totalFull ? 0 : keyCap, now });
+      },
+    };
+  };
+  return { replay, expire: (nowMs, limit) => expire(db, Math.floor(nowMs / 1000), limit) };
+}
+
+async function existing(db: Db, keyid: string): Promise<number | undefined> {
+  const row = await db.selectFrom("adbind_nonce_keys").select("id").where("keyid", "=", keyid).executeTakeFirst();
+  return row?.id;
+}
+
+async function liveOf(db: Db, key: number): Promise<number> {
+  const { live } = await db
+    .selectFrom("adbind_nonce_usage")
+    .select(sql<number>`coalesce(sum(live), 0)::bigint`.as("live"))
+    .where("key", "=", key)
+    .executeTakeFirstOrThrow();
+  return live;
+}
+
+const totalCounter = (db: Db) => {
+  let read = { at: Number.NEGATIVE_INFINITY, live: 0 };
+  return async (now: number): Promise<number> => {
+    if (now - read.at >= TOTAL_AGE_SECONDS) {
+      const { live } = await db
+        .selectFrom("adbind_nonce_usage")
+        .select(sql<number>`coalesce(sum(live), 0)::bigint`.as("live"))
+        .executeTakeFirstOrThrow();
+      read = { at: now, live };
+    }
+    return read.live;
+  };
+};
+
+interface NonceRow {
+  readonly key: number;
+  readonly nonce: string;
+  readonly expires: number;
+}
+
+async function insert(
+  db: Db,
+  row: NonceRow,
+  { keyCap, now }: { keyCap: number; now: number },
+): Promise<"inserted" | "seen" | "full"> {
+  try {
+    return await db.transaction().execute(async (tx) => {
+      const inserted = await tx
+        .insertInto("adbind_nonces")
+        .values(row)
+        .onConflict((on) =>
+          on.columns(["key", "nonce"]).doUpdateSet({ expires: row.expires }).where("adbind_nonces.expires", "<=", now),
+        )
+        .returning(sql<boolean>`xmax = 0`.as("fresh"))
+        .executeTakeFirst();
+      if (inserted === undefined) return "seen";
+      if (inserted.fresh && !(await count(tx, row, keyCap))) throw new Full();
+      return "inserted";
+    });
+  } catch (error) {
+    if (error instanceof Full) return "full";
+    throw error;
+  }
+}
+
+const firstByte = (nonce: string): Uint8Array => hash("sha256", nonce, "buffer");
+
+async function count(tx: Tx, { key, nonce }: NonceRow, keyCap: number): Promise<boolean> {
+  const { shard, cap } = shardOf(firstByte(nonce), keyCap);
+  if (cap === 0) return false;
+  const counted = await tx
+    .insertInto("adbind_nonce_usage")
+    .values({ key, shard, live: 1 })
+    .onConflict((on) =>
+      on
+        .columns(["key", "shard"])
+        .doUpdateSet({ live: sql<number>`adbind_nonce_usage.live + 1` })
+        .where("adbind_nonce_usage.live", "<", cap),
+    )
+    .returning("live")
+    .executeTakeFirst();
+  return counted !== undefined;
+}
+
+/** Removes expired nonces, oldest first, and takes them off their key's count. */
+async function expire(db: Db, nowSeconds: number, limit: number): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ key: number; nonce: string }>`
+      delete from adbind_nonces where (key, nonce) in (
+        select key, nonce from adbind_nonces where expires <= ${nowSeconds} order by expires limit ${limit}
+        for update skip locked
+      ) returning key, nonce`.execute(tx);
+    for (const key of [...new Set(rows.map((row) => row.key))].sort((a, b) => a - b)) {
+      const shards = await tx
+        .selectFrom("adbind_nonce_usage")
+        .select(["shard", "live"])
+        .where("key", "=", key)
+        .orderBy("shard")
+        .forUpdate()
+        .execute();
+      const firstBytes = rows.filter((row) => row.key === key).map((row) => firstByte(row.nonce)[0]!);
+      for (const { shard, live } of takeFrom(shards, firstBytes)) {
+        await tx
+          .updateTable("adbind_nonce_usage")
+          .set({ live })
+          .where("key", "=", key)
+          .where("shard", "=", shard)
+          .execute();
+      }
+    }
+    return rows.length;
+  });
+}

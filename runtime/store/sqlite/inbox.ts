@@ -1,0 +1,214 @@
+/** Accepted events until their handler is done: accept, lease, complete, give back, give up. */
+import type { Database } from "better-sqlite3";
+import { AdbindError } from "../../errors.js";
+import {
+  BLOCKED_DUE_MS,
+  type InboxRow,
+  LIST_LIMIT_ROWS,
+  TOKEN_ERROR,
+  toEvent,
+  tokenFits,
+  UNREGISTERED_ERROR,
+} from "../rows.js";
+import type { AcceptOutcome, Arrival, Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter } from "../types.js";
+import type { Claims } from "./claims.js";
+import type { Notifications } from "./notifications.js";
+import type { SqliteRegistrations } from "./registrations.js";
+import type { Senders } from "./senders.js";
+import type { Tasks } from "./tasks.js";
+import type { Writer } from "./writer.js";
+
+export interface InboxParts {
+  readonly db: Database;
+  readonly writer: Writer;
+  readonly senders: Senders;
+  readonly claims: Claims;
+  readonly tasks: Tasks;
+  readonly notifications: Notifications;
+  readonly registrations: SqliteRegistrations;
+}
+
+export interface SqliteInbox extends Inbox<Database> {
+  /** Gives up parked events whose time is over; answers how many. */
+  buryParked(now: number, limit: number): number;
+}
+
+const columns =
+  "i.id, i.state, s.url, i.key, i.route, i.kind, i.release, i.format, i.task_type, i.task_id, i.operation_id, " +
+  "i.status, i.instant, i.notification_id, i.reemission, i.received_at, i.attempts, i.due, i.error, i.notes, i.body";
+const source = `select ${columns} from adbind_inbox i join adbind_senders s on s.id = i.sender`;
+
+export function sqliteInbox(parts: InboxParts): SqliteInbox {
+  const { db, writer } = parts;
+  const accept = acceptor(parts);
+  const release = laneRelease(db);
+  const due = db.prepare<[number, number], { id: number }>(
+    "select id from adbind_inbox where state = 'pending' and due <= ? order by due limit ?",
+  );
+  const lease = db.prepare("update adbind_inbox set owner = ?, due = ? where id = ?");
+  const prolong = db.prepare("update adbind_inbox set due = ? where id = ? and owner = ? and state = 'pending'");
+  const one = db.prepare<[number], InboxRow>(`${source} where i.id = ?`);
+  const give = db.prepare(
+    "update adbind_inbox set owner = null, attempts = attempts + 1, due = ?, error = ? where id = ? and owner = ?",
+  );
+  const lanes = db.prepare<[number], { sender: number; lane: string | null }>(
+    "select sender, lane from adbind_inbox where id = ?",
+  );
+  const dead = db.prepare(
+    "update adbind_inbox set state = 'dead', owner = null, attempts = attempts + 1, error = ? where id = ? and owner = ?",
+  );
+  const replay = db.prepare(
+    "update adbind_inbox set state = 'pending', attempts = 0, due = ?, error = null where id = ? and state <> 'pending'",
+  );
+  const remove = db.prepare<[number], { sender: number; lane: string | null }>(
+    "delete from adbind_inbox where id = ? returning sender, lane",
+  );
+  const overdue = db.prepare(
+    "update adbind_inbox set state = 'dead', error = ? where id in " +
+      "(select id from adbind_inbox where state = 'parked' and due <= ? order by due limit ?)",
+  );
+  const counts = db.prepare<[], { state: keyof Backlog; n: number }>(
+    "select state, count(*) as n from adbind_inbox group by state",
+  );
+  return {
+    accept: (arrival) => writer.write(() => accept(arrival)),
+    take: ({ owner, until, now, limit }) =>
+      writer.write(() => {
+        const ids = due
+          .all(now, limit)
+          .map((row) => row.id)
+          .sort((a, b) => a - b);
+        for (const id of ids) lease.run(owner, until, id);
+        return ids.map((id) => toEvent(one.get(id)!));
+      }),
+    renew: (ids, { owner, until }) =>
+      writer.write(() => {
+        for (const id of ids) prolong.run(until, id, owner);
+      }),
+    complete: completer(writer, release),
+    retry: (held, at, error) =>
+      writer.write(() => {
+        give.run(at, error, held.id, held.owner);
+      }),
+    bury: (held, error) =>
+      writer.write(() => {
+        if (dead.run(error, held.id, held.owner).changes === 1) release(lanes.get(held.id)!, held.now);
+      }),
+    list: async (filter) => list(db, filter ?? {}),
+    async get(id) {
+      const row = one.get(id);
+      return row && toEvent(row);
+    },
+    replay: (id, now) => writer.write(() => replay.run(now, id).changes === 1),
+    drop: (id, now) =>
+      writer.write(() => {
+        const row = remove.get(id);
+        if (row !== undefined) release(row, now);
+        return row !== undefined;
+      }),
+    async backlog() {
+      const found = Object.fromEntries(counts.all().map((row) => [row.state, row.n]));
+      return { pending: 0, parked: 0, dead: 0, ...found };
+    },
+    buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
+  };
+}
+
+/** Lets the next event of a task go once the one before it has left. */
+const laneRelease = (db: Database) => {
+  const next = db.prepare(
+    "update adbind_inbox set due = ? where due = ? and id = (select min(id) from adbind_inbox " +
+      "where state = 'pending' and sender = ? and lane = ?)",
+  );
+  return (left: { sender: number; lane: string | null }, now: number): void => {
+    if (left.lane !== null) next.run(now, BLOCKED_DUE_MS, left.sender, left.lane);
+  };
+};
+
+const completer = (writer: Writer, release: ReturnType<typeof laneRelease>) => {
+  const remove = writer.db.prepare<[number, string], { sender: number; lane: string | null }>(
+    "delete from adbind_inbox where id = ? and owner = ? returning sender, lane",
+  );
+  const finish = ({ id, owner, now }: Held): "completed" | "lost" => {
+    const row = remove.get(id, owner);
+    if (row === undefined) return "lost";
+    release(row, now);
+    return "completed";
+  };
+  return (held: Held, effect?: Effect<Database>): Promise<"completed" | "lost"> => {
+    if (effect === undefined) return writer.write(() => finish(held));
+    return writer.guarded(() => {
+      const result = finish(held);
+      if (result === "lost") return result;
+      if ((effect(writer.db) as unknown) instanceof Promise) {
+        throw new AdbindError("store_effect", "the effect returned a promise, and SQLite's transaction cannot wait", {
+          remedy: "await what it needs in the handler, then return a synchronous effect",
+        });
+      }
+      return result;
+    });
+  };
+};
+
+function list(db: Database, { state, sender, after = 0, limit = LIST_LIMIT_ROWS }: InboxFilter): InboxEvent[] {
+  const where = ["i.id > ?", ...(state ? ["i.state = ?"] : []), ...(sender ? ["s.url = ?"] : [])].join(" and ");
+  const values = [after, ...(state ? [state] : []), ...(sender ? [sender] : []), Math.min(limit, LIST_LIMIT_ROWS)];
+  return db
+    .prepare<(string | number)[], InboxRow>(`${source} where ${where} order by i.id limit ?`)
+    .all(...values)
+    .map(toEvent);
+}
+
+/** Claim, order, park or queue: the transaction behind every 2xx. */
+const acceptor = ({ db, senders, claims, tasks, notifications, registrations }: InboxParts) => {
+  const before = db.prepare("select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? limit 1");
+  const insert = db.prepare(
+    "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
+      "status, instant, notification_id, reemission, received_at, due, owner, error, notes, token_digest, lane, body) " +
+      `values (${Array(22).fill("?").join(", ")})`,
+  );
+
+  const place = (arrival: Arrival, sender: number, lane: string | null) => {
+    const { event, now, lease, tokenDigest = null } = arrival;
+    if (!arrival.registered) {
+      const late = registrations.lookup(event.route, event.operationId);
+      if (late === undefined) return { state: "parked", due: now + arrival.windowSeconds * 1000 } as const;
+      if (!tokenFits(late.tokenDigest, tokenDigest)) return { state: "dead", due: now, error: TOKEN_ERROR } as const;
+    }
+    if (lane !== null && before.get(sender, lane) !== undefined) {
+      return { state: "pending", due: BLOCKED_DUE_MS } as const;
+    }
+    return lease === undefined
+      ? ({ state: "pending", due: now } as const)
+      : ({ state: "pending", due: lease.until, owner: lease.owner } as const);
+  };
+
+  return (arrival: Arrival): AcceptOutcome => {
+    const { event, now, order } = arrival;
+    const sender = senders.idOf(event.sender);
+    const claim = claims.claim(sender, arrival);
+    if (claim === "full") return { outcome: "full" };
+    if (claim !== "fresh") return { outcome: "duplicate", changed: claim.changed };
+    const ordered = order !== undefined && event.taskId !== null;
+    if (ordered) {
+      const applied = tasks.apply(sender, event.taskId, order, now);
+      if (applied !== "applied") return { outcome: "stale", ...applied };
+    }
+    const reemission = event.notificationId !== null && notifications.seen(sender, event.notificationId, now);
+    const lane = ordered ? event.taskId : null;
+    const { state, due, owner = null, error = null } = { owner: null, error: null, ...place(arrival, sender, lane) };
+    const { lastInsertRowid } = insert.run(
+      ...[state, sender, event.key, event.route, event.kind, event.release, event.format, event.taskType],
+      ...[event.taskId, event.operationId, event.status, event.instant, event.notificationId, Number(reemission)],
+      ...[event.receivedAt, due, owner, error, JSON.stringify(event.notes), arrival.tokenDigest ?? null, lane],
+      event.body,
+    );
+    return {
+      outcome: "accepted",
+      id: Number(lastInsertRowid),
+      parked: state === "parked",
+      leased: owner !== null,
+      reemission,
+    };
+  };
+};

@@ -1,0 +1,115 @@
+/** Registrations, and the release of what was parked for them. */
+import type { Database } from "better-sqlite3";
+import {
+  BLOCKED_DUE_MS,
+  conflicts,
+  type RegistrationRow,
+  TOKEN_ERROR,
+  toBinding,
+  tokenFits,
+  toRegistration,
+} from "../rows.js";
+import type { Registration, Registrations } from "../types.js";
+import type { Writer } from "./writer.js";
+
+interface ParkedRow {
+  id: number;
+  sender: number;
+  lane: string | null;
+  token_digest: Buffer | null;
+}
+
+export interface SqliteRegistrations extends Registrations {
+  /** Inside the caller's transaction: has a registration for the event appeared? */
+  lookup(route: string, operationId: string | null): Registration | undefined;
+  expire(now: number, limit: number): number;
+}
+
+export function sqliteRegistrations(db: Database, writer: Writer): SqliteRegistrations {
+  const bindingOf = db.prepare<[string], RegistrationRow>("select * from adbind_registrations where route = ? limit 1");
+  const own = db.prepare<[string, string], RegistrationRow>(
+    "select * from adbind_registrations where route = ? and operation_id = ?",
+  );
+  const upsert = db.prepare(
+    "insert into adbind_registrations (route, operation_id, sender, kind, mode, format, task_type, token_digest, " +
+      "release, expires) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (route, operation_id) do update set " +
+      "task_type = excluded.task_type, token_digest = excluded.token_digest, release = excluded.release, " +
+      "expires = excluded.expires",
+  );
+  const removeOne = db.prepare("delete from adbind_registrations where route = ? and operation_id = ?");
+  // A registration without an operation takes every parked event of its route.
+  const parked = db.prepare<[string, string, string], ParkedRow>(
+    "select id, sender, lane, token_digest from adbind_inbox where state = 'parked' and route = ? " +
+      "and (? = '' or operation_id = ?) order by id",
+  );
+  const before = db.prepare(
+    "select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? and id < ? limit 1",
+  );
+  const release = db.prepare(
+    "update adbind_inbox set state = 'pending', due = ?, task_type = coalesce(task_type, ?) where id = ?",
+  );
+  const bury = db.prepare("update adbind_inbox set state = 'dead', error = ? where id = ?");
+  const oldest = db.prepare<[number, number], { route: string; operation_id: string }>(
+    "select route, operation_id from adbind_registrations where expires <= ? order by expires limit ?",
+  );
+
+  const lookup = (route: string, operationId: string | null): Registration | undefined => {
+    const row = (operationId === null ? undefined : own.get(route, operationId)) ?? own.get(route, "");
+    return row && toRegistration(row);
+  };
+
+  const unpark = (registration: Registration, now: number): number => {
+    const operation = registration.operationId ?? "";
+    let released = 0;
+    for (const row of parked.all(registration.route, operation, operation)) {
+      if (!tokenFits(registration.tokenDigest, row.token_digest)) {
+        bury.run(TOKEN_ERROR, row.id);
+        continue;
+      }
+      const behind = row.lane !== null && before.get(row.sender, row.lane, row.id) !== undefined;
+      release.run(behind ? BLOCKED_DUE_MS : now, registration.taskType, row.id);
+      released += 1;
+    }
+    return released;
+  };
+
+  return {
+    lookup,
+    add: (registration, now) =>
+      writer.write(() => {
+        const existing = bindingOf.get(registration.route);
+        if (existing !== undefined && conflicts(toBinding(existing), registration)) {
+          return { conflict: toBinding(existing) };
+        }
+        const { route, operationId, sender, kind, mode, format, taskType, tokenDigest, expires } = registration;
+        upsert.run(
+          ...[
+            route,
+            operationId ?? "",
+            sender,
+            kind,
+            mode,
+            format,
+            taskType,
+            tokenDigest,
+            registration.release,
+            expires,
+          ],
+        );
+        return { released: unpark(registration, now) };
+      }),
+    async binding(route) {
+      const row = bindingOf.get(route);
+      return row && toBinding(row);
+    },
+    async find(route, operationId) {
+      return { registration: lookup(route, operationId), closed: own.get(route, "") === undefined };
+    },
+    remove: (route, operationId) => writer.write(() => removeOne.run(route, operationId ?? "").changes === 1),
+    expire(now, limit) {
+      const rows = oldest.all(now, limit);
+      for (const row of rows) removeOne.run(row.route, row.operation_id);
+      return rows.length;
+    },
+  };
+}

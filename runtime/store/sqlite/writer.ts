@@ -1,0 +1,127 @@
+/**
+ * Group commit: the writes asked for in one turn of the event loop run in one transaction, so that all of them share one
+ * fsync. The transaction begins and ends inside a single callback: no other connection of this process, ours or the
+ * application's, can ever meet it half done and wait for it.
+ */
+import type { Database } from "better-sqlite3";
+
+/** Writes of one transaction; more go into the next. Bounds how long the event loop stands still. */
+const BATCH_LIMIT_WRITES = 256;
+
+interface Job {
+  readonly run: () => unknown;
+  /** Its own writes are undone when it throws, and only those. */
+  readonly guarded: boolean;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Result = { readonly value: unknown } | { readonly error: unknown };
+
+export class Writer {
+  #queue: Job[] = [];
+  #scheduled = false;
+  readonly #rolledBack: (() => void)[] = [];
+  readonly #begin;
+  readonly #commit;
+  readonly #savepoint;
+  readonly #release;
+
+  constructor(readonly db: Database) {
+    this.#begin = db.prepare("begin immediate");
+    this.#commit = db.prepare("commit");
+    this.#savepoint = db.prepare("savepoint guarded");
+    this.#release = db.prepare("release guarded");
+  }
+
+  /** Runs `job` in the next transaction; resolves with its value once that is on disk. */
+  write<T>(job: () => T): Promise<T> {
+    return this.#add(job, false);
+  }
+
+  /** As `write`, for a job that may throw of itself: the others of its transaction go on. */
+  guarded<T>(job: () => T): Promise<T> {
+    return this.#add(job, true);
+  }
+
+  /** Calls `listener` when writes that ran were undone, so that nothing read from them is remembered. */
+  onRollback(listener: () => void): void {
+    this.#rolledBack.push(listener);
+  }
+
+  /** Commits everything that was asked for. */
+  flush(): void {
+    while (this.#queue.length > 0) {
+      const jobs = this.#queue.splice(0, BATCH_LIMIT_WRITES);
+      const results = this.#transact(jobs);
+      if (results !== undefined) settle(jobs, results);
+      else for (const job of jobs) this.#alone(job);
+    }
+  }
+
+  #add<T>(run: () => T, guarded: boolean): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#queue.push({ run, guarded, resolve: resolve as Job["resolve"], reject });
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      setImmediate(() => {
+        this.#scheduled = false;
+        this.flush();
+      });
+    }
+    return promise;
+  }
+
+  /** All of them in one transaction; undefined when the database failed and nothing was kept. */
+  #transact(jobs: readonly Job[]): Result[] | undefined {
+    try {
+      this.#begin.run();
+      const results = jobs.map((job) => (job.guarded ? this.#guard(job) : { value: job.run() }));
+      this.#commit.run();
+      return results;
+    } catch {
+      this.#undo();
+      return undefined;
+    }
+  }
+
+  /** After a failure each gets its own transaction: the one that cannot be kept (too large for the disk) fails alone. */
+  #alone(job: Job): void {
+    try {
+      this.#begin.run();
+      const result = job.guarded ? this.#guard(job) : { value: job.run() };
+      this.#commit.run();
+      settle([job], [result]);
+    } catch (error) {
+      this.#undo();
+      job.reject(error);
+    }
+  }
+
+  #guard(job: Job): Result {
+    this.#savepoint.run();
+    try {
+      const value = job.run();
+      this.#release.run();
+      return { value };
+    } catch (error) {
+      // SQLite itself rolls everything back on some failures (disk full); then there is no savepoint to return to.
+      if (!this.db.inTransaction) throw error;
+      this.db.exec("rollback to guarded; release guarded");
+      return { error };
+    }
+  }
+
+  #undo(): void {
+    if (this.db.inTransaction) this.db.exec("rollback");
+    for (const listener of this.#rolledBack) listener();
+  }
+}
+
+const settle = (jobs: readonly Job[], results: readonly Result[]): void => {
+  jobs.forEach((job, index) => {
+    const result = results[index]!;
+    if ("error" in result) job.reject(result.error);
+    else job.resolve(result.value);
+  });
+};

@@ -1,0 +1,220 @@
+/**
+ * What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise;
+ * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
+ */
+import type { ReplayStore } from "../signing/types.js";
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** What a webhook is about; the registration fixes it (decisions.md, "Receiver"). */
+export type EventKind = "task" | "report" | "impairment" | "list_change" | "artifact" | "rights";
+
+/** `pending`: waits for its handler. `parked`: waits for its registration. `dead`: given up, kept for a human. */
+export type InboxState = "pending" | "parked" | "dead";
+
+/** An accepted webhook as the inbox keeps it until its handler is done. */
+export interface InboxEvent {
+  readonly id: number;
+  readonly state: InboxState;
+  /** Authenticated identity; the dedup scope. */
+  readonly sender: string;
+  /** `idempotency_key`. */
+  readonly key: string;
+  readonly route: string;
+  readonly kind: EventKind;
+  /** Version of the release whose bindings read it. */
+  readonly release: string;
+  readonly format: "mcp" | "a2a" | null;
+  readonly taskType: string | null;
+  readonly taskId: string | null;
+  readonly operationId: string | null;
+  readonly status: string | null;
+  /** The event's own time, UTC with nine fraction digits: two of them compare as text. */
+  readonly instant: string | null;
+  readonly notificationId: string | null;
+  /** The same `notification_id` came before under another key. */
+  readonly reemission: boolean;
+  /** The body as received. */
+  readonly body: Uint8Array;
+  readonly receivedAt: number;
+  /** Times its handler failed. */
+  readonly attempts: number;
+  /** Not to be taken before. */
+  readonly due: number;
+  /** Why the last attempt failed, or why it is dead. */
+  readonly error: string | null;
+  /** Findings that did not stop it, e.g. a schema mismatch. */
+  readonly notes: readonly string[];
+}
+
+/** The part of an event that its receiver fills in. */
+export type NewEvent = Omit<InboxEvent, "id" | "state" | "reemission" | "attempts" | "due" | "error">;
+
+export interface Arrival {
+  readonly event: NewEvent;
+  /** Digest of the body, to notice a key that is used again with another one. */
+  readonly digest: Uint8Array;
+  readonly now: number;
+  /** How long the key stays claimed, in seconds (service.md, "Dedup rules (receiver)", 3). */
+  readonly windowSeconds: number;
+  /** Most live claims of one sender; beyond it the answer is `full`. */
+  readonly senderCap: number;
+  /** Present where events of one `taskId` are ordered. */
+  readonly order?: { readonly instant: string; readonly status: string; readonly terminal: boolean };
+  /** A registration for the event was found; otherwise it is parked unless one has appeared meanwhile. */
+  readonly registered: boolean;
+  /** Digest of the token the body carried, compared when a parked event meets its registration. */
+  readonly tokenDigest?: Uint8Array;
+  /** Take the event at once when nothing is before it: saves the handler a round trip. */
+  readonly lease?: Lease;
+}
+
+export interface Lease {
+  /** Who holds it; another owner's completion is refused. */
+  readonly owner: string;
+  /** Until when nobody else takes it. */
+  readonly until: number;
+}
+
+export type AcceptOutcome =
+  | {
+      readonly outcome: "accepted";
+      readonly id: number;
+      readonly parked: boolean;
+      /** The caller holds the lease it asked for. */
+      readonly leased: boolean;
+      readonly reemission: boolean;
+    }
+  /** A claim is there. `changed`: with another body; the first copy wins all the same. */
+  | { readonly outcome: "duplicate"; readonly changed: boolean }
+  /** Claimed and not applied. `conflict`: a terminal state was reported after another terminal one. */
+  | { readonly outcome: "stale"; readonly reason: "not_newer" | "terminal"; readonly conflict: boolean }
+  /** The sender's bound is reached; nothing was kept. */
+  | { readonly outcome: "full" };
+
+/** Runs inside the transaction that completes an event; what it writes there commits with it, exactly once. */
+export type Effect<Tx> = (tx: Tx) => MaybePromise<void>;
+
+export interface Held {
+  readonly id: number;
+  readonly owner: string;
+  readonly now: number;
+}
+
+export interface InboxFilter {
+  readonly state?: InboxState;
+  readonly sender?: string;
+  /** Ids greater than this one. */
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+export interface Backlog {
+  readonly pending: number;
+  readonly parked: number;
+  readonly dead: number;
+}
+
+export interface Inbox<Tx> {
+  /** Claim, order and inbox row in one transaction; durable when it answers. */
+  accept(arrival: Arrival): Promise<AcceptOutcome>;
+  /** Leases up to `limit` due events; events of one task come one at a time, in their order of arrival. */
+  take(request: Lease & { readonly now: number; readonly limit: number }): Promise<InboxEvent[]>;
+  /** Prolongs leases while handlers run. */
+  renew(ids: readonly number[], lease: Lease): Promise<void>;
+  /**
+   * Removes the event, with `effect` in the same transaction. `lost`: the lease went to another owner, and nothing was
+   * written. Rejects with what `effect` threw; nothing is written then either.
+   */
+  complete(held: Held, effect?: Effect<Tx>): Promise<"completed" | "lost">;
+  /** Gives the event back after a failure, not to be taken before `due`. */
+  retry(held: Held, due: number, error: string): Promise<void>;
+  /** Gives up: the event goes to the dead letters. */
+  bury(held: Held, error: string): Promise<void>;
+  list(filter?: InboxFilter): Promise<InboxEvent[]>;
+  get(id: number): Promise<InboxEvent | undefined>;
+  /** Makes a dead or parked event pending again with its attempts forgotten. False when there is none. */
+  replay(id: number, now: number): Promise<boolean>;
+  /** Removes an event unhandled; its key stays claimed. False when there is none. */
+  drop(id: number, now: number): Promise<boolean>;
+  backlog(): Promise<Backlog>;
+}
+
+/** How a sender authenticates on a route. */
+export type RegisteredMode = "signature" | "HMAC-SHA256" | "Bearer";
+
+/** What is known of a webhook before it arrives. */
+export interface Registration {
+  readonly route: string;
+  /** Null: for every operation of the route that has no registration of its own. */
+  readonly operationId: string | null;
+  readonly sender: string;
+  readonly kind: EventKind;
+  readonly mode: RegisteredMode;
+  readonly format: "mcp" | "a2a" | null;
+  readonly taskType: string | null;
+  readonly tokenDigest: Uint8Array | null;
+  readonly release: string | null;
+  /** When it may be forgotten; null is never. */
+  readonly expires: number | null;
+}
+
+/** The members every registration of a route shares. */
+export type RouteBinding = Pick<Registration, "route" | "sender" | "kind" | "mode" | "format" | "release">;
+
+export interface Registrations {
+  /**
+   * Stores a registration and releases what was parked for it.
+   * @returns how many parked events became pending; `conflict` when the route has another sender, kind or mode
+   */
+  add(registration: Registration, now: number): Promise<{ conflict: RouteBinding } | { released: number }>;
+  binding(route: string): Promise<RouteBinding | undefined>;
+  /**
+   * The registration an event belongs to: that of its operation, else the route's own.
+   * `closed`: the route has registrations and all of them name an operation.
+   */
+  find(route: string, operationId: string | null): Promise<{ registration: Registration | undefined; closed: boolean }>;
+  /** Removes one; events that come for it afterwards are parked. */
+  remove(route: string, operationId: string | null): Promise<boolean>;
+}
+
+/** Last applied state of a task. */
+export interface TaskState {
+  readonly instant: string;
+  readonly status: string;
+  readonly terminal: boolean;
+}
+
+export interface ReplayOptions {
+  /** Most live nonces of one key. Default 100,000 (webhooks-facts.md 1.8). */
+  readonly keyCap?: number;
+  /** Most live nonces of all keys. Default 10,000,000. */
+  readonly totalCap?: number;
+}
+
+export interface SweepResult {
+  /** Rows removed, of all tables. */
+  readonly removed: number;
+  /** Parked events that were given up. */
+  readonly buried: number;
+  /** More may be waiting: the bound was reached. */
+  readonly more: boolean;
+}
+
+/** `Tx` is what an effect gets: the SQLite connection, or a kysely transaction. */
+export interface Store<Tx = unknown> {
+  readonly kind: "sqlite" | "postgres";
+  readonly inbox: Inbox<Tx>;
+  readonly registrations: Registrations;
+  task(sender: string, taskId: string): Promise<TaskState | undefined>;
+  /** Live claims of a sender, for metrics and tests. */
+  claims(sender: string): Promise<number>;
+  /** Nonces of verified signatures, shared by every instance on this store. */
+  replay(options?: ReplayOptions): ReplayStore;
+  /**
+   * Removes what has expired, oldest first, without looking at what has not.
+   * @param limit most rows removed per kind of state
+   */
+  sweep(now: number, limit?: number): Promise<SweepResult>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,60 @@
+import { sql } from "kysely";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
+import type { Tx } from "../../runtime/store/postgres/tables.js";
+import { startPostgres } from "../support/postgres.js";
+import { storeCase } from "./store.case.js";
+
+const postgres = await startPostgres();
+let url = "";
+
+storeCase<Tx>({
+  name: "postgres",
+  open: async () => openPostgresStore({ url, connections: 6 }),
+  reset: async () => {
+    url = await postgres.database();
+  },
+  record: (value) => async (tx) => {
+    await sql`create table if not exists effects (id serial, value text)`.execute(tx);
+    await sql`insert into effects (value) values (${value})`.execute(tx);
+  },
+  recorded: async (store) => {
+    const { rows } = await sql<{ value: string }>`select value from effects order by id`.execute(
+      (store as PostgresStore).db,
+    );
+    return rows.map((row) => row.value);
+  },
+});
+
+test("instances that start together migrate once", async () => {
+  url = await postgres.database();
+  const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore({ url, connections: 2 })));
+  const { rows } = await sql<{ n: number }>`select count(*)::int as n from adbind_migrations`.execute(stores[0]!.db);
+  assert.is(rows[0]!.n, 1);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+test("a newer database is refused, and an unreachable one says where without its password", async () => {
+  const store = await openPostgresStore({ url, connections: 1 });
+  await sql`insert into adbind_migrations (version, name, dialect, checksum) values (999, 'x', 'postgres', 'y')`.execute(
+    store.db,
+  );
+  await store.close();
+  const codeOf = async (address: string): Promise<string> => {
+    try {
+      await openPostgresStore({ url: address, connectTimeoutMs: 2000 });
+      return "opened";
+    } catch (error) {
+      assert.instance(error, AdbindError);
+      assert.not.match((error as Error).message, "hunter2");
+      return (error as AdbindError).code;
+    }
+  };
+  assert.is(await codeOf(url), "store_schema");
+  assert.is(await codeOf("postgres://u:hunter2@127.0.0.1:1/none"), "store_option_invalid");
+});
+
+test.after(() => postgres.stop());
+test.run();
