@@ -1,0 +1,143 @@
+/**
+ * A remote document that is used often and changes seldom: kept for as long as it may be, fetched once for all who wait,
+ * renewed shortly before it runs out so that nobody has to wait in the steady state, and never used beyond its time.
+ */
+import type { MaybePromise } from "../types.js";
+
+export type Load<T> =
+  | {
+      readonly ok: true;
+      readonly value: T;
+      /** Seconds the value may be used for. */
+      readonly ttlSeconds: number;
+    }
+  | LoadFailure;
+
+export interface LoadFailure {
+  readonly ok: false;
+  /**
+   * `refused`: our own rules, or the document's content, say that it cannot serve; `absent`: the origin says there is
+   * none (404, 410); `unreachable`: anything else.
+   */
+  readonly kind: "refused" | "absent" | "unreachable";
+  readonly detail: string;
+}
+
+export type DocumentState<T> =
+  | {
+      readonly ok: true;
+      readonly value: T;
+      /** Fetched for this very call: a refresh would bring the same. */
+      readonly fresh: boolean;
+    }
+  | (LoadFailure & { readonly retryAfterSeconds: number });
+
+export interface RemoteDocument<T> {
+  /** The document, without a promise when it is at hand. */
+  get(): MaybePromise<DocumentState<T>>;
+  /**
+   * For something that ought to be in the document and is not: fetches again, once in `REFRESH_COOLDOWN_S` at most, so
+   * that made-up names cannot be turned into requests. During that time it repeats what the last refresh found.
+   */
+  refresh(): MaybePromise<DocumentState<T>>;
+  /** The last good value, however old. */
+  last(): T | undefined;
+}
+
+export interface DocumentOptions<T> {
+  readonly load: () => Promise<Load<T>>;
+  /** Clock, unix seconds. */
+  readonly now: () => number;
+  /** Seconds between attempts while the origin fails and there is an older document; default 5. */
+  readonly failureCooldownSeconds?: number;
+  /** May callers fall back on this document, though expired? Then they need not wait for an origin that fails. */
+  readonly lastIsUsable?: (last: T) => boolean;
+}
+
+/** webhooks-facts 1.10: at most one refetch of a URI in this time, whatever keyids arrive. */
+export const REFRESH_COOLDOWN_S = 30;
+/** Between attempts while an origin fails: soon enough for a blip, rare enough not to add to an outage. */
+const FAILURE_COOLDOWN_S = 5;
+/** Share of its life after which a document is renewed in the background. */
+const RENEW_AFTER = 0.8;
+
+interface Held<T> {
+  readonly value: T;
+  readonly renewAt: number;
+  readonly expiresAt: number;
+}
+
+/** @see RemoteDocument */
+export function remoteDocument<T>(options: DocumentOptions<T>): RemoteDocument<T> {
+  const { load, now, failureCooldownSeconds = FAILURE_COOLDOWN_S, lastIsUsable = () => false } = options;
+  let held: Held<T> | undefined;
+  let failure: { readonly reason: LoadFailure; readonly retryAt: number } | undefined;
+  let running: Promise<DocumentState<T>> | undefined;
+  let refreshedAt = Number.NEGATIVE_INFINITY;
+  let refreshFailed = false;
+
+  const failed = (): DocumentState<T> => {
+    const { reason, retryAt } = failure as NonNullable<typeof failure>;
+    return { ...reason, retryAfterSeconds: Math.max(1, Math.ceil(retryAt - now())) };
+  };
+
+  const run = async (): Promise<DocumentState<T>> => {
+    // A fetch that was handed in may throw; that is an outage like any other, not the end of the process.
+    const loaded = await load().catch(
+      (error: unknown): LoadFailure => ({
+        ok: false,
+        kind: "unreachable",
+        detail: `the fetch threw: ${error instanceof Error ? error.message : String(error)}`,
+      }),
+    );
+    const at = now();
+    if (!loaded.ok) {
+      failure = { reason: loaded, retryAt: at + (held === undefined ? FAILURE_COOLDOWN_S : failureCooldownSeconds) };
+      return failed();
+    }
+    failure = undefined;
+    const { value, ttlSeconds } = loaded;
+    held = { value, renewAt: at + ttlSeconds * RENEW_AFTER, expiresAt: at + ttlSeconds };
+    return { ok: true, value, fresh: true };
+  };
+
+  const start = (): Promise<DocumentState<T>> => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  const background = (): void => void start();
+  const coolingDown = (): boolean => failure !== undefined && now() < failure.retryAt;
+
+  return {
+    get() {
+      const at = now();
+      if (held !== undefined && at < held.expiresAt) {
+        if (at >= held.renewAt && running === undefined && !coolingDown()) background();
+        return { ok: true, value: held.value, fresh: false };
+      }
+      if (failure !== undefined && held !== undefined && lastIsUsable(held.value)) {
+        if (running === undefined && !coolingDown()) background();
+        return failed();
+      }
+      if (running !== undefined) return running;
+      return coolingDown() ? failed() : start();
+    },
+    refresh() {
+      const at = now();
+      if (running !== undefined) return running;
+      if (at - refreshedAt < REFRESH_COOLDOWN_S) {
+        if (refreshFailed && failure !== undefined) return failed();
+        return held === undefined ? failed() : { ok: true, value: held.value, fresh: false };
+      }
+      refreshedAt = at;
+      return start().then((state) => {
+        refreshFailed = !state.ok;
+        return state;
+      });
+    },
+    last: () => held?.value,
+  };
+}

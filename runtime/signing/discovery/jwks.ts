@@ -1,0 +1,86 @@
+/** Keys from a `jwks_uri` (webhooks-facts 1.10). */
+import { verificationKey } from "../keys.js";
+import type { Jwk, KeyResolution, KeySource, MaybePromise, VerificationKey } from "../types.js";
+import type { DocumentState, Load, RemoteDocument } from "./document.js";
+import { failure, fetchJson, isObject, ttlOf } from "./fetch-json.js";
+import { chain } from "./maybe.js";
+import { checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
+
+/** 64 KiB, webhooks-facts 1.10: some hundred keys. */
+const MAX_JWKS_BYTES = 64 * 1024;
+/** A key set is never kept longer than the longest revocation polling interval. */
+export const MAX_JWKS_TTL_S = 1800;
+const DEFAULT_JWKS_TTL_S = 600;
+
+/** Keys by kid; null where several keys share one, which leaves nobody to believe. */
+export type JwksDocument = ReadonlyMap<string, VerificationKey | null>;
+
+export interface RemoteJwksOptions extends DiscoveryOptions {
+  readonly url: string;
+  /** Identity of whoever publishes these keys: its agent URL. */
+  readonly sender: string;
+  /** Longest time a fetched set is used, in seconds: 60 to 1800, default 600. Its max-age may shorten it. */
+  readonly ttlSeconds?: number;
+}
+
+/** A key whose private part is published can sign for anyone. */
+const isUsable = (jwk: unknown): jwk is Jwk & { readonly kid: string } =>
+  isObject(jwk) && typeof jwk.kid === "string" && jwk.kid !== "" && !("d" in jwk) && !("k" in jwk);
+
+function readKeys(keys: readonly unknown[]): JwksDocument {
+  const byKid = new Map<string, VerificationKey | null>();
+  for (const jwk of keys) {
+    if (isUsable(jwk)) byKid.set(jwk.kid, byKid.has(jwk.kid) ? null : verificationKey(jwk));
+  }
+  return byKid;
+}
+
+/** The document behind a `jwks_uri`. */
+export function jwksDocument({ fetch, now, cache }: Discovery, url: string, ttl: number): RemoteDocument<JwksDocument> {
+  const load = async (): Promise<Load<JwksDocument>> => {
+    const fetched = await fetchJson(fetch, url, { maxBytes: MAX_JWKS_BYTES });
+    if (!fetched.ok) return fetched;
+    const { keys } = fetched.value;
+    if (!Array.isArray(keys)) return failure("unreachable", "the key set has no keys member");
+    return { ok: true, value: readKeys(keys), ttlSeconds: ttlOf(fetched.headers, ttl) };
+  };
+  return cache.document("jwks", url, () => ({ load, now }));
+}
+
+/** What a document that cannot be had means for a key: nothing is known, or it may not be believed. Never acceptance. */
+export const unresolved = (state: DocumentState<unknown> & { ok: false }, what: string): KeyResolution => ({
+  ok: false,
+  code: state.kind === "refused" ? "untrusted" : "unavailable",
+  detail: `${what}: ${state.detail}`,
+  retryAfterSeconds: state.retryAfterSeconds,
+});
+
+/** Finds a key in a set, looking once more at the origin when it is not there. */
+export function resolveIn(
+  document: RemoteDocument<JwksDocument>,
+  keyid: string,
+  sender: string,
+): MaybePromise<KeyResolution> {
+  const pick = (state: DocumentState<JwksDocument>): KeyResolution => {
+    if (!state.ok) return unresolved(state, "key set");
+    const key = state.value.get(keyid);
+    if (key === null) return { ok: false, code: "key_unknown", detail: "several keys of the set share this kid" };
+    return key === undefined
+      ? { ok: false, code: "key_unknown", detail: "not in the key set" }
+      : { ok: true, key, sender };
+  };
+  return chain(document.get(), (state) =>
+    !state.ok || state.fresh || state.value.has(keyid) ? pick(state) : chain(document.refresh(), pick),
+  );
+}
+
+/**
+ * Keys of a known `jwks_uri`: cached, fetched once for all who wait, one refetch when a kid is missing, then 30 seconds
+ * of peace. A set that cannot be fetched is `unavailable`, which the receiver answers with 503.
+ * @throws AdbindError `discovery_option_invalid`
+ */
+export function remoteJwks(options: RemoteJwksOptions): KeySource {
+  const ttl = checkedTtl(options.ttlSeconds ?? DEFAULT_JWKS_TTL_S, MAX_JWKS_TTL_S);
+  const document = jwksDocument(discovery(options), checkedUrl(options.url, "url"), ttl);
+  return { resolve: (keyid) => resolveIn(document, keyid, options.sender) };
+}

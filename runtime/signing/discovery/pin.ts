@@ -1,0 +1,187 @@
+/** A publisher's pin: `authorized_agents[].signing_keys[]` of its authorisation file (webhooks-facts 2, path C). */
+import { wireNames } from "../../contract.js";
+import { wellKnownRedirects } from "../../net/index.js";
+import { canonicalAgentUrl } from "../../url.js";
+import { verificationKey } from "../keys.js";
+import type { Jwk, KeyResolution, KeySource, MaybePromise, VerificationKey } from "../types.js";
+import type { DocumentState, Load } from "./document.js";
+import { failure, fetchJson, isObject, type JsonObject, ttlOf } from "./fetch-json.js";
+import { unresolved } from "./jwks.js";
+import { chain } from "./maybe.js";
+import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
+
+/** 10 MB, registry-facts 7: authorisation files of large networks. */
+const MAX_ADAGENTS_BYTES = 10 * 1024 * 1024;
+/** One hour, webhooks-facts 2: how long a removed key may go on being accepted. */
+const MAX_PIN_TTL_S = 3600;
+
+export interface PublisherPinOptions extends DiscoveryOptions {
+  /** Where the agent's keys come from: `brandKeys(...)` as a rule. Identity stays its own. */
+  readonly keys: KeySource;
+  readonly agentUrl: string;
+  /** The publisher's domain, where `/.well-known/adagents.json` is. */
+  readonly publisher: string;
+  /** Where the file is when it is not at the well-known place. */
+  readonly url?: string;
+  /**
+   * When the publisher has no such file (404, 410): `refuse`, the default, answers `unavailable`, so that losing the file
+   * does not lift the pin; `unpinned` goes on without one, for publishers that are not known to have a file.
+   */
+  readonly ifAbsent?: "refuse" | "unpinned";
+  /** Longest time the file is used, in seconds: 60 to 3600, default 3600. */
+  readonly ttlSeconds?: number;
+  /** The protocol's word; default `proto`. */
+  readonly word?: string;
+}
+
+/** One pinned key. */
+interface Pin {
+  readonly members: Jwk;
+  /** Unix seconds. */
+  readonly revokedAt: number | undefined;
+  /** What became of it together with the key set's entry, kept so that an imported key is imported once. */
+  merged?: { readonly from: VerificationKey | undefined; readonly key: VerificationKey };
+}
+
+/** Pins by kid; null where the file gives one kid two different keys. */
+type PinSet = ReadonlyMap<string, Pin | null>;
+/** Pins by canonical agent URL; only of agents that have any. */
+type PinDocument = ReadonlyMap<string, PinSet>;
+
+const materialMembers = ["kty", "crv", "x", "y", "n", "e"] as const;
+
+const hasMaterial = (jwk: Jwk): boolean => typeof jwk.x === "string" || typeof jwk.n === "string";
+
+/** A date that cannot be read counts as past: the publisher meant to revoke something. */
+const revokedAtOf = (value: unknown): number | undefined => {
+  if (value === undefined || value === null) return undefined;
+  const at = typeof value === "string" ? Date.parse(value) / 1000 : Number.NaN;
+  return Number.isNaN(at) ? 0 : at;
+};
+
+const sameKey = (left: Pin, right: Pin): boolean =>
+  materialMembers.every((member) => left.members[member] === right.members[member]);
+
+const earlier = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined ? right : right === undefined ? left : Math.min(left, right);
+
+function addPins(pins: Map<string, Pin | null>, keys: readonly unknown[]): void {
+  for (const key of keys) {
+    if (!isObject(key) || typeof key.kid !== "string") continue;
+    const pin: Pin = { members: key as Jwk, revokedAt: revokedAtOf(key.revoked_at) };
+    const known = pins.get(key.kid);
+    if (known === undefined) pins.set(key.kid, pin);
+    else if (known === null || !sameKey(known, pin)) pins.set(key.kid, null);
+    else pins.set(key.kid, { ...known, revokedAt: earlier(known.revokedAt, pin.revokedAt) });
+  }
+}
+
+/** An agent may be listed several times, for several properties: its pins are those of all its entries together. */
+function readPins(agents: readonly unknown[]): PinDocument {
+  const byAgent = new Map<string, Map<string, Pin | null>>();
+  for (const agent of agents) {
+    if (!isObject(agent) || typeof agent.url !== "string" || agent.signing_keys === undefined) continue;
+    const url = canonicalAgentUrl(agent.url) ?? agent.url;
+    const pins = byAgent.get(url) ?? new Map<string, Pin | null>();
+    byAgent.set(url, pins);
+    // Present and unreadable pins everything out: the publisher wanted a pin.
+    if (Array.isArray(agent.signing_keys)) addPins(pins, agent.signing_keys);
+  }
+  return byAgent;
+}
+
+const isPointer = (document: JsonObject): document is JsonObject & { authoritative_location: string } =>
+  typeof document.authoritative_location === "string";
+
+async function loadPins({ fetch }: Discovery, url: string, ttl: number): Promise<Load<PinDocument>> {
+  const first = await fetchJson(fetch, url, { maxBytes: MAX_ADAGENTS_BYTES, redirects: wellKnownRedirects });
+  if (!first.ok) return first;
+  let document = first.value;
+  let ttlSeconds = ttlOf(first.headers, ttl);
+  if (isPointer(document)) {
+    // No redirects here: the pointer itself names the authoritative place.
+    const second = await fetchJson(fetch, document.authoritative_location, { maxBytes: MAX_ADAGENTS_BYTES });
+    if (!second.ok) return second;
+    document = second.value;
+    if (isPointer(document)) return failure("refused", "the authorisation file is more than one pointer away");
+    ttlSeconds = Math.min(ttlSeconds, ttlOf(second.headers, ttl));
+  }
+  if (!Array.isArray(document.authorized_agents)) return failure("unreachable", "no authorized_agents in the file");
+  return { ok: true, value: readPins(document.authorized_agents), ttlSeconds };
+}
+
+const algOf = ({ alg, kty, crv }: Jwk): string | undefined =>
+  alg ?? (kty === "OKP" && crv === "Ed25519" ? "EdDSA" : kty === "EC" && crv === "P-256" ? "ES256" : undefined);
+
+/** The pin's key material with everything else, its purpose above all, from the key set (decisions.md, "Signing"). */
+function mergedJwk(published: Jwk, pin: Pin): Jwk {
+  if (!hasMaterial(pin.members)) return published;
+  const rest = Object.fromEntries(
+    Object.entries(published).filter(([member]) => !(materialMembers as readonly string[]).includes(member)),
+  );
+  const material = materialMembers.flatMap((member) =>
+    pin.members[member] === undefined ? [] : [[member, pin.members[member]] as const],
+  );
+  return { ...rest, ...Object.fromEntries(material), ...(pin.members.alg !== undefined && { alg: pin.members.alg }) };
+}
+
+/** A key only the publisher knows of: a pin is for webhooks alone, so that is its purpose unless it says another. */
+function pinnedJwk(pin: Pin, useMember: string): Jwk {
+  const alg = algOf(pin.members);
+  return {
+    use: "sig",
+    key_ops: ["verify"],
+    [useMember]: "request-signing",
+    ...pin.members,
+    ...(alg !== undefined && { alg }),
+  };
+}
+
+function applyPin(pin: Pin, inner: KeyResolution, agentUrl: string, useMember: string): KeyResolution {
+  const alone = !inner.ok && inner.code === "key_unknown" && hasMaterial(pin.members);
+  if (!inner.ok && !alone) return inner;
+  const from = inner.ok ? inner.key : undefined;
+  if (pin.merged?.from !== from || pin.merged === undefined) {
+    const jwk = from === undefined ? pinnedJwk(pin, useMember) : mergedJwk(from.jwk, pin);
+    pin.merged = { from, key: verificationKey(jwk, earlier(from?.revokedAt, pin.revokedAt)) };
+  }
+  return { ok: true, key: pin.merged.key, sender: inner.ok ? inner.sender : agentUrl };
+}
+
+/**
+ * Narrows an agent's keys to those a publisher pinned. No pin for the agent in the file: its keys are used as they are. A
+ * kid that is not pinned refreshes the file once, then is `key_unknown` whatever the agent's key set says.
+ * @throws AdbindError `discovery_option_invalid`
+ */
+export function publisherPin(options: PublisherPinOptions): KeySource {
+  const shared = discovery(options);
+  const { keys, ifAbsent = "refuse" } = options;
+  const agentUrl = checkedUrl(options.agentUrl, "agentUrl");
+  const pinName = canonicalAgentUrl(agentUrl) ?? agentUrl;
+  const useMember = wireNames(options.word ?? "proto").keyUse;
+  const ttl = checkedTtl(options.ttlSeconds ?? MAX_PIN_TTL_S, MAX_PIN_TTL_S);
+  const domain = checkedDomain(options.publisher, "publisher");
+  const url =
+    options.url === undefined ? `https://${domain}/.well-known/adagents.json` : checkedUrl(options.url, "url");
+  const document = shared.cache.document("pin", url, () => ({
+    load: () => loadPins(shared, url, ttl),
+    now: shared.now,
+  }));
+
+  const narrow = (state: DocumentState<PinDocument>, keyid: string, again: boolean): MaybePromise<KeyResolution> => {
+    if (!state.ok) {
+      if (state.kind === "absent" && ifAbsent === "unpinned") return keys.resolve(keyid);
+      return unresolved(state, "publisher pin");
+    }
+    const pins = state.value.get(pinName);
+    if (pins === undefined) return keys.resolve(keyid);
+    const pin = pins.get(keyid);
+    if (pin === null) return { ok: false, code: "key_unknown", detail: "the pin gives this kid two keys" };
+    if (pin !== undefined) return chain(keys.resolve(keyid), (inner) => applyPin(pin, inner, agentUrl, useMember));
+    if (!again || state.fresh)
+      return { ok: false, code: "key_unknown", detail: "the publisher's pin leaves this kid out" };
+    return chain(document.refresh(), (next) => narrow(next, keyid, false));
+  };
+
+  return { resolve: (keyid) => chain(document.get(), (state) => narrow(state, keyid, true)) };
+}
