@@ -1,11 +1,11 @@
 /** The generator, as a list of stages: read it and you know what happens between a release and its bindings. */
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../runtime/errors.js";
 import {
   assertReplaceable,
   compareFolder,
   type Difference,
+  generatorName,
   hashOf,
   isUnchanged,
   type Owned,
@@ -56,19 +56,6 @@ export interface GenerateResult {
   /** Nothing was refused, and with `check` nothing differs. */
   ok: boolean;
   releases: ReleaseResult[];
-}
-
-/** Name and version of this package: output of another generator is never taken for unchanged. */
-function generatorName(): string {
-  for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-      if (name === "adbind") return `${name} ${version}`;
-    } catch {
-      // Not here: one folder up.
-    }
-  }
-  throw new Error("the package has no package.json");
 }
 
 const emptyResult = (release: LoadedRelease, started: number): ReleaseResult => ({

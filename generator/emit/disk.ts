@@ -127,3 +127,16 @@ function swap(fresh: string, target: string, old: string): void {
     throw error;
   }
 }
+
+/** Name and version of this package: output of another generator is never taken for unchanged. */
+export function generatorName(): string {
+  for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+      if (name === "adbind") return `${name} ${version}`;
+    } catch {
+      // Not here: one folder up.
+    }
+  }
+  throw new Error("the package has no package.json");
+}

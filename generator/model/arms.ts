@@ -42,8 +42,11 @@ export function armsOf(tool: ManifestTool, facts: SchemaFacts): { arms: ArmModel
     own !== undefined && speaksOfTasks(own) && !hasInterim && own.some((value) => interim.includes(value));
   if (reports) return { arms, statuses: [] };
   if (demanded.some(speaksOfTasks)) return { arms, statuses };
-  const named = branches.every(({ values }) => speaksOfTasks(values))
-    ? branches.flatMap(({ values }) => values)
-    : [...constants.keys()];
-  return { arms, statuses: statuses.filter((status) => named.includes(status)) };
+  const sets = [...demanded, ...branches.map(({ values }) => values)];
+  const domain = new Set(sets.filter((values) => !speaksOfTasks(values)).flat());
+  // Where the schema is silent, an interim arm's own status still means that arm: 3.0 answers `submitted` so, and taking
+  // it for a finished task would lose it.
+  const silent = present.filter((status) => interim.includes(status) && !domain.has(status));
+  const named = domain.size === 0 ? sets.flat() : [...constants.keys()];
+  return { arms, statuses: statuses.filter((status) => named.includes(status) || silent.includes(status)) };
 }

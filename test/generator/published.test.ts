@@ -1,0 +1,198 @@
+/** The published releases are the judge: each generates, type-checks, and its validators say what plain ajv says. */
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Ajv } from "ajv";
+import formats from "ajv-formats";
+import ts from "typescript";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { generate } from "../../generator/index.js";
+import { openRelease } from "../../generator/load/files.js";
+import type { AnyTool, Release } from "../../runtime/contract.js";
+import { createValidator } from "../../runtime/validate/index.js";
+import { corpus, peerRelease, publishedReleases } from "../support/corpus.js";
+import { tempFolder } from "../support/release.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const releases = publishedReleases();
+
+/** A project whose `adbind` is this one, so that generated code finds the contract. */
+function project(): string {
+  const folder = tempFolder();
+  mkdirSync(path.join(folder, "node_modules"));
+  symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
+  return folder;
+}
+
+const folder = project();
+const out = path.join(folder, "bindings");
+const result = releases.length === 0 ? undefined : await generate(releases, { out });
+
+test("every published release generates in one run", () => {
+  if (result === undefined) return;
+  assert.equal(
+    result.releases.flatMap(({ findings }) => findings).filter(({ level }) => level === "error"),
+    [],
+  );
+  assert.ok(result.releases.every(({ outcome, tools }) => outcome === "written" && tools > 50));
+});
+
+const compilerOptions: ts.CompilerOptions = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  target: ts.ScriptTarget.ES2023,
+  lib: ["lib.es2024.d.ts"],
+  noEmit: true,
+  skipLibCheck: false,
+  types: [],
+  customConditions: ["adbind-source"],
+};
+
+/** Type errors of every file below a folder. */
+function typeErrors(below: string): string[] {
+  const files = ts.sys.readDirectory(below, [".ts"]);
+  const program = ts.createProgram(files, compilerOptions);
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map((one) => ts.flattenDiagnosticMessageText(one.messageText, " ") + (one.file?.fileName ?? ""));
+}
+
+test("what they give type-checks, strictly and without skipLibCheck", () => {
+  if (result !== undefined) assert.equal(typeErrors(out), []);
+});
+
+const releaseOf = async (version: string): Promise<Release> =>
+  (await import(path.join(out, version, "index.ts"))).release as Release;
+
+interface Payload {
+  tool: string;
+  direction: string;
+  schema: string;
+  payload: unknown;
+}
+
+const statusOf = (direction: string): string =>
+  direction === "response" ? "completed" : direction.replace(/^async-/, "");
+
+/** Plain ajv over the schemas exactly as published, every file under the id it gives itself. */
+async function published(source: string): Promise<(file: string, data: unknown) => boolean> {
+  const files = await openRelease(source);
+  const ajv = new Ajv({ strict: false, validateSchema: false, logger: false });
+  formats.default(ajv);
+  const idOf = new Map<string, string>();
+  const seen = new Set<string>();
+  for (const file of files.list()) {
+    const schema = JSON.parse(files.read(file)!.toString());
+    if (typeof schema.$id !== "string" || file.startsWith("core/async-response-refs/") || seen.has(schema.$id))
+      continue;
+    seen.add(schema.$id);
+    idOf.set(file, schema.$id);
+    ajv.addSchema(schema);
+  }
+  return (file, data) => ajv.getSchema(idOf.get(file)!)!(data) as boolean;
+}
+
+/** Values at every path of a payload, replaced or dropped: enough to break what can be broken. */
+function* mutations(value: unknown, depth = 3): Generator<unknown> {
+  if (typeof value !== "object" || value === null || depth === 0) return;
+  for (const key of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[key];
+    const replaced = (by: unknown): unknown => {
+      const copy = structuredClone(value) as Record<string, unknown>;
+      copy[key] = by;
+      return copy;
+    };
+    if (!Array.isArray(value)) {
+      const { [key]: _, ...rest } = value as Record<string, unknown>;
+      yield rest;
+    }
+    yield replaced(typeof inner === "string" ? 42 : "wrong-type");
+    if (typeof inner === "string") yield replaced(`${inner}-not-in-any-enum`);
+    for (const changed of mutations(inner, depth - 1)) yield replaced(changed);
+  }
+}
+
+/** Most mutants of one payload judged: the larger payloads have thousands alike. */
+const MUTANTS = 40;
+
+for (const source of releases) {
+  const version = path.basename(source);
+  const file = path.join(corpus, "payloads", `${version}.json`);
+  if (!existsSync(file)) continue;
+  test(`${version}: payloads are valid, and mutants get the verdict of plain ajv`, async () => {
+    const payloads = JSON.parse(readFileSync(file, "utf8")) as Payload[];
+    const release = await releaseOf(version);
+    const validator = await createValidator(release);
+    const plain = await published(source);
+    const judge = ({ tool, direction }: Payload, data: unknown): boolean =>
+      (direction === "request"
+        ? validator.request(tool, data)
+        : validator.arm(tool, statusOf(direction) as never, data)
+      ).ok;
+    let refused = 0;
+    for (const payload of payloads) {
+      assert.is(judge(payload, payload.payload), true, `${payload.tool} ${payload.direction}`);
+      const mutants = [...mutations(payload.payload)];
+      const stride = Math.max(1, Math.floor(mutants.length / MUTANTS));
+      for (let index = 0; index < mutants.length; index += stride) {
+        const verdict = judge(payload, mutants[index]);
+        assert.is(
+          verdict,
+          plain(payload.schema, mutants[index]),
+          `${payload.tool} ${JSON.stringify(mutants[index]).slice(0, 300)}`,
+        );
+        if (!verdict) refused++;
+      }
+    }
+    assert.ok(refused > payloads.length, "mutants must be refused, or this proves nothing");
+  });
+
+  test(`${version}: the examples of every schema a tool reaches get the verdict of plain ajv`, async () => {
+    const release = await releaseOf(version);
+    const validator = await createValidator(release);
+    const plain = await published(source);
+    const files = await openRelease(source);
+    const refs = Object.values(release.tools).flatMap((tool: AnyTool) => [tool.request, ...Object.values(tool.arms)]);
+    let judged = 0;
+    for (const ref of new Set(refs.filter((one): one is string => typeof one === "string" && !one.includes("#")))) {
+      const { examples = [] } = JSON.parse(files.read(ref)!.toString()) as { examples?: unknown[] };
+      for (const example of examples) {
+        const value = isWrapped(example) ? example.data : example;
+        for (const data of [value, ...mutations(value, 2)].slice(0, MUTANTS)) {
+          assert.is(validator.schema(ref, data).ok, plain(ref, data), `${ref} ${JSON.stringify(data).slice(0, 200)}`);
+          judged++;
+        }
+      }
+    }
+    assert.ok(judged > 100);
+  });
+}
+
+/** Some published examples stand beside a description of themselves. */
+const isWrapped = (example: unknown): example is { data: unknown } =>
+  typeof example === "object" &&
+  example !== null &&
+  "data" in example &&
+  "description" in example &&
+  Object.keys(example).length === 2;
+
+test("the release of the protocol's SDK needs --partial, which names what it leaves out", async () => {
+  const source = peerRelease();
+  if (source === undefined) return;
+  const target = path.join(project(), "bindings");
+  const refused = await generate([source], { out: target });
+  assert.is(refused.ok, false);
+  const partial = await generate([source], { out: target, partial: true });
+  assert.is(partial.ok, true);
+  assert.equal(
+    partial.releases[0]?.leftOut.map(({ tool }) => tool),
+    ["comply_test_controller"],
+  );
+  assert.equal(typeErrors(target), []);
+});
+
+test.run();
