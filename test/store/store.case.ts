@@ -413,9 +413,10 @@ export function storeCase<Tx>({ name, open, reset, record, recorded }: StoreCase
     assert.ok(await replay.atCap("k1", now));
     assert.is(await replay.insert("k1", "n4", now + 300, now), "full");
     assert.is(await replay.insert("k1", "n1", now + 300, now), "seen");
-    assert.is(await replay.insert("k1", "n4", now + 400, now + 100), "inserted", "an expired one made room");
-    assert.is(await replay.insert("k1", "n2", now + 400, now + 100), "full");
-    assert.not(await replay.atCap("k1", now + 300), "the rest expired");
+    assert.is(await replay.insert("k1", "n2", now + 100, now + 100), "seen", "through its last second");
+    assert.is(await replay.insert("k1", "n4", now + 400, now + 101), "inserted", "an expired one made room");
+    assert.is(await replay.insert("k1", "n2", now + 400, now + 101), "full");
+    assert.not(await replay.atCap("k1", now + 301), "the rest expired");
     assert.not(await replay.atCap("never-seen", now));
     const long = "n".repeat(9000);
     assert.is(await replay.insert("k3", long, now + 300, now), "inserted");

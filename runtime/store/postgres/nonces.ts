@@ -110,7 +110,7 @@ async function insert(
         .insertInto("adbind_nonces")
         .values(row)
         .onConflict((on) =>
-          on.columns(["key", "nonce"]).doUpdateSet({ expires: row.expires }).where("adbind_nonces.expires", "<=", now),
+          on.columns(["key", "nonce"]).doUpdateSet({ expires: row.expires }).where("adbind_nonces.expires", "<", now),
         )
         .returning(sql<boolean>`xmax = 0`.as("fresh"))
         .executeTakeFirst();
@@ -148,7 +148,7 @@ async function expire(db: Db, nowSeconds: number, limit: number): Promise<number
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ key: number; nonce: string }>`
       delete from adbind_nonces where (key, nonce) in (
-        select key, nonce from adbind_nonces where expires <= ${nowSeconds} order by expires limit ${limit}
+        select key, nonce from adbind_nonces where expires < ${nowSeconds} order by expires limit ${limit}
         for update skip locked
       ) returning key, nonce`.execute(tx);
     for (const key of [...new Set(rows.map((row) => row.key))].sort((a, b) => a - b)) {

@@ -9,6 +9,7 @@ import type { Writer } from "./writer.js";
 const KEY_CAP = 100_000;
 /** Live nonces of all keys: about a gigabyte on disk. */
 const TOTAL_CAP = 10_000_000;
+// A nonce lives through the second it expires at: its signature is still accepted then.
 /** The row that counts all keys. */
 const TOTAL_ID = 0;
 /** Expired nonces looked at when a bound is reached. */
@@ -32,7 +33,7 @@ export function sqliteNonces(db: Database, writer: Writer): Nonces {
   const insert = db.prepare("insert into adbind_nonces (key, nonce, expires) values (?, ?, ?)");
   const renew = db.prepare("update adbind_nonces set expires = ? where key = ? and nonce = ?");
   const oldest = db.prepare<[number, number], { key: number; nonce: string }>(
-    "select key, nonce from adbind_nonces where expires <= ? order by expires limit ?",
+    "select key, nonce from adbind_nonces where expires < ? order by expires limit ?",
   );
   const remove = db.prepare("delete from adbind_nonces where key = ? and nonce = ?");
 
@@ -56,7 +57,7 @@ export function sqliteNonces(db: Database, writer: Writer): Nonces {
       const key = keyOf.get(keyid)?.id ?? addKey.get(keyid)!.id;
       const name = nonceKey(nonce);
       const found = select.get(key, name);
-      if (found !== undefined && found.expires > now) return "seen";
+      if (found !== undefined && found.expires >= now) return "seen";
       if (found !== undefined) {
         renew.run(expiresAt, key, name);
         return "inserted";
