@@ -1,0 +1,81 @@
+/** Figures -> a table for people, and bench/results.json for README. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus } from "node:os";
+import { type Row, verdictOf } from "./row.js";
+
+export interface Machine {
+  cpu: string;
+  cores: number;
+  node: string;
+  /** Day of the run, ISO 8601. */
+  date: string;
+}
+
+/** Figures of one bench and where they come from: benches may have been run on different days and machines. */
+export interface BenchResult {
+  machine: Machine;
+  rows: Row[];
+}
+
+export type Results = Record<string, BenchResult>;
+
+export const thisMachine = (now = new Date()): Machine => ({
+  cpu: cpus()[0]?.model.trim() ?? "unknown",
+  cores: availableParallelism(),
+  node: process.version,
+  date: now.toISOString().slice(0, 10),
+});
+
+/** Three digits say all a measurement knows; whole numbers keep theirs. */
+const amount = (value: number): string =>
+  Number.isFinite(value) ? String(Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))) : "none";
+
+const targetText = ({ target, unit }: Row): string =>
+  [
+    ...(target?.max === undefined ? [] : [`<= ${target.max} ${unit}`]),
+    ...(target?.min === undefined ? [] : [`>= ${target.min} ${unit}`]),
+  ].join(", ");
+
+const verdictText = { ok: "ok", missed: "MISSED" } as const;
+
+const cells = (row: Row): string[] => {
+  const verdict = verdictOf(row);
+  return [
+    row.name,
+    `${amount(row.value)} ${row.unit}`,
+    targetText(row),
+    verdict === undefined ? "" : verdictText[verdict],
+    row.note ?? "",
+  ];
+};
+
+/** Rows as aligned columns: name, value, target, verdict, note. */
+export function table(rows: readonly Row[]): string {
+  const lines = [["name", "value", "target", "verdict", "note"], ...rows.map(cells)];
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function readResults(file: string): Results {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Results) : {};
+}
+
+/**
+ * Puts one bench's figures into the results file; those of the others stay. Written beside and renamed, so a reader
+ * never sees half of it.
+ * @throws SyntaxError when the file is there and is not JSON
+ */
+export function saveResult(file: string, name: string, result: BenchResult): void {
+  const results: Results = { ...readResults(file), [name]: result };
+  const sorted = Object.fromEntries(Object.entries(results).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, `${JSON.stringify(sorted, null, 2)}\n`);
+  renameSync(fresh, file);
+}
