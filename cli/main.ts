@@ -7,6 +7,8 @@ import { AdbindError } from "../runtime/errors.js";
 const commands = {
   generate: { help: "typed bindings from releases", load: () => import("./generate.js") },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
+  keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },
+  webhook: { help: "sign or verify a webhook by hand", load: () => import("./webhook.js") },
 } satisfies Record<string, { help: string; load: () => Promise<{ register: (command: Command) => void }> }>;
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -1,0 +1,153 @@
+/** `adbind keys`: the keys a seller signs with. Private parts go to a file and nowhere else. */
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import type { Command } from "commander";
+import { wireNames } from "../runtime/contract.js";
+import { AdbindError } from "../runtime/errors.js";
+import type { Jwk, SignatureAlgorithm } from "../runtime/signing/index.js";
+import { changeKeyFile, createKeyFile, isExposed, publicKey, purposeOf, readKeyFile } from "./key-file.js";
+import { printJson, shownPath, userPath } from "./output.js";
+
+const algorithms: Record<SignatureAlgorithm, () => { jwk: object; alg: string }> = {
+  ed25519: () => ({ jwk: generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }), alg: "EdDSA" }),
+  "ecdsa-p256-sha256": () => ({
+    jwk: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }),
+    alg: "ES256",
+  }),
+};
+
+/** What a key may be published for (webhooks-facts 1.12). `webhook-signing` is deprecated: still accepted, not made. */
+const uses = ["request-signing", "response-signing", "governance-signing"];
+
+const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+function checkedAlgorithm(name: string): SignatureAlgorithm {
+  if (!Object.hasOwn(algorithms, name))
+    throw usage(`No algorithm ${name}`, `give ${Object.keys(algorithms).join(" or ")}`);
+  return name as SignatureAlgorithm;
+}
+
+function checkedUse(name: string): string {
+  if (!uses.includes(name)) throw usage(`No key use ${name}`, `give ${uses.join(", ")}`);
+  return name;
+}
+
+function checkedWord(word: string): string {
+  if (!/^[a-z][a-z0-9]*$/.test(word)) throw usage(`No protocol word ${word}`, "give lower-case letters and digits");
+  return word;
+}
+
+/** A kid travels in a quoted header parameter and in logs. */
+function checkedKid(kid: string): string {
+  if (!/^[A-Za-z0-9._~:-]{1,128}$/.test(kid))
+    throw usage("The kid is off", "give up to 128 letters, digits and . _ ~ : -");
+  return kid;
+}
+
+/** Says when a key was made, which is what a rotation goes by; unique by chance, not by date. */
+const freshKid = (alg: SignatureAlgorithm): string =>
+  `${alg === "ed25519" ? "ed25519" : "p256"}-${new Date().toISOString().slice(0, 10)}-${randomBytes(4).toString("hex")}`;
+
+interface NewKey {
+  readonly alg: SignatureAlgorithm;
+  readonly kid: string | undefined;
+  /** Member of the purpose, `<word>_use`, and its value. */
+  readonly purpose: readonly [member: string, use: string];
+}
+
+function makeKey({ alg, kid, purpose: [member, use] }: NewKey): Jwk & { readonly kid: string } {
+  const made = algorithms[alg]();
+  const name = kid === undefined ? freshKid(alg) : checkedKid(kid);
+  return { kid: name, ...made.jwk, alg: made.alg, use: "sig", key_ops: ["sign"], [member]: use };
+}
+
+const algorithmOf = (key: Jwk | undefined): SignatureAlgorithm =>
+  key?.alg === "ES256" ? "ecdsa-p256-sha256" : "ed25519";
+
+const generateCommand = (parent: Command): Command =>
+  parent
+    .command("generate")
+    .description("a new key in a new file")
+    .option("--alg <name>", "ed25519 or ecdsa-p256-sha256", "ed25519")
+    .option("--kid <name>", "name the key is published under; default algorithm, date and chance")
+    .option("--out <file>", "where the private key goes, mode 0600; never overwritten", "adbind-keys.private.json")
+    .option("--word <word>", "the protocol's word: the purpose is published as <word>_use", "proto")
+    .option("--use <purpose>", uses.join(", "), "request-signing")
+    .addHelpText(
+      "after",
+      "\nExample: adbind keys generate --out keys.private.json && adbind keys jwks keys.private.json > jwks.json",
+    )
+    .action((given: { alg: string; kid?: string; out: string; word: string; use: string }) => {
+      const file = userPath(given.out);
+      const purpose = [wireNames(checkedWord(given.word)).keyUse, checkedUse(given.use)] as const;
+      const key = makeKey({ alg: checkedAlgorithm(given.alg), kid: given.kid, purpose });
+      createKeyFile(file, { keys: [key] });
+      console.log(`${key.kid} in ${shownPath(file)}`);
+      console.log(`publish its public half: adbind keys jwks ${shownPath(file)}`);
+    });
+
+const rotateCommand = (parent: Command): Command =>
+  parent
+    .command("rotate")
+    .description("a new key beside those of a file; the old ones stay, and stay published, until removed")
+    .argument("<file>", "the private file")
+    .option("--alg <name>", "ed25519 or ecdsa-p256-sha256; default that of the newest key")
+    .option("--kid <name>", "name the new key is published under; default algorithm, date and chance")
+    .addHelpText(
+      "after",
+      "\nOrder: rotate, publish adbind keys jwks, wait until receivers' caches have run out (an hour is enough), sign with\n" +
+        "the new key, wait for the last retry of what the old one signed (24 hours), then adbind keys remove the old one.\n" +
+        "\nExample: adbind keys rotate keys.private.json",
+    )
+    .action((given: string, options: { alg?: string; kid?: string }) => {
+      const file = userPath(given);
+      let kid = "";
+      changeKeyFile(file, ({ keys }) => {
+        const newest = keys.at(-1);
+        const purpose = purposeOf(newest);
+        const key = makeKey({ alg: checkedAlgorithm(options.alg ?? algorithmOf(newest)), kid: options.kid, purpose });
+        if (keys.some((one) => one.kid === key.kid)) throw usage(`The file has a key ${key.kid}`, "give another --kid");
+        kid = key.kid;
+        return { keys: [...keys, key] };
+      });
+      console.log(`${kid} in ${shownPath(file)}, beside ${readKeyFile(file).keys.length - 1} older`);
+      console.log(`publish before signing with it: adbind keys jwks ${shownPath(file)}`);
+    });
+
+const removeCommand = (parent: Command): Command =>
+  parent
+    .command("remove")
+    .description("takes a key out of a file: what it signed no longer verifies once the set is published")
+    .argument("<file>", "the private file")
+    .argument("<kid>", "the key")
+    .option("--keep-public", "drop the private part only: it signs no more, but goes on being published")
+    .addHelpText("after", "\nExample: adbind keys remove keys.private.json ed25519-2026-01-31-0c3f9a12")
+    .action((given: string, kid: string, { keepPublic }: { keepPublic?: boolean }) => {
+      const file = userPath(given);
+      changeKeyFile(file, ({ keys }) => {
+        const gone = keys.find((key) => key.kid === kid);
+        if (gone === undefined) throw usage(`The file has no key ${kid}`, "adbind keys jwks lists them");
+        const rest = keys.flatMap((key) => (key === gone ? (keepPublic ? [publicKey(key)] : []) : [key]));
+        if (!rest.some((key) => typeof key.d === "string")) {
+          throw usage(`${kid} is the last key that can sign`, "adbind keys rotate first");
+        }
+        return { keys: rest };
+      });
+      console.log(`${kid} ${keepPublic ? "signs no more" : "removed"}; publish: adbind keys jwks ${shownPath(file)}`);
+    });
+
+const jwksCommand = (parent: Command): Command =>
+  parent
+    .command("jwks")
+    .description("prints the public set of a private file, for the place your brand file's jwks_uri names")
+    .argument("<file>", "the private file")
+    .addHelpText("after", "\nExample: adbind keys jwks keys.private.json > public/.well-known/jwks.json")
+    .action((given: string) => {
+      const file = userPath(given);
+      const { keys } = readKeyFile(file);
+      if (isExposed(file)) console.error(`warning: ${shownPath(file)} can be read by others; chmod 600 it`);
+      printJson({ keys: keys.map(publicKey) });
+    });
+
+export function register(command: Command): void {
+  for (const add of [generateCommand, rotateCommand, removeCommand, jwksCommand]) add(command);
+}

@@ -1,0 +1,205 @@
+/** `adbind keys`: what is written, what is printed, and what never is. */
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { register } from "../../cli/keys.js";
+import { memoryReplayStore, signWebhook, staticKeys, verifyWebhook } from "../../runtime/signing/index.js";
+import type { Jwk } from "../../runtime/signing/types.js";
+import { commandFolder, runCommand } from "./run-command.js";
+
+let place: ReturnType<typeof commandFolder>;
+test.before.each(() => {
+  place = commandFolder();
+});
+test.after.each(() => place.remove());
+
+const keys = (...argv: string[]) => runCommand(register, argv);
+const readKeys = (name = "k.json"): (Jwk & { kid: string })[] => JSON.parse(readFileSync(place.at(name), "utf8")).keys;
+const published = async (): Promise<(Jwk & { kid: string })[]> => JSON.parse((await keys("jwks", "k.json")).out).keys;
+const modeOf = (name: string): number => statSync(place.at(name)).mode & 0o777;
+
+test("generate: a private file for the owner alone, and nothing private printed", async () => {
+  const { out, err, code } = await keys("generate", "--out", "k.json");
+  const [key, ...others] = readKeys();
+  assert.equal([code, err, others, modeOf("k.json")], [0, "", [], 0o600]);
+  assert.match(key?.kid ?? "", /^ed25519-\d{4}-\d\d-\d\d-[0-9a-f]{8}$/);
+  assert.equal([key?.alg, key?.use, key?.key_ops, key?.proto_use], ["EdDSA", "sig", ["sign"], "request-signing"]);
+  assert.ok(key?.d !== undefined && !out.includes(key.d));
+  assert.equal(readdirSync(place.folder), ["k.json"], "no draft is left");
+});
+
+test("generate never overwrites", async () => {
+  await keys("generate", "--out", "k.json");
+  const before = readFileSync(place.at("k.json"), "utf8");
+  const { code, err } = await keys("generate", "--out", "k.json");
+  assert.is(code, 1);
+  assert.match(err, "exists already");
+  assert.is(readFileSync(place.at("k.json"), "utf8"), before);
+  assert.equal(readdirSync(place.folder), ["k.json"]);
+});
+
+test("what jwks prints verifies what the file signs, for both algorithms and any word", async () => {
+  for (const [alg, word] of [
+    ["ed25519", "proto"],
+    ["ecdsa-p256-sha256", "acme"],
+  ] as const) {
+    const name = `${alg}.json`;
+    await keys("generate", "--alg", alg, "--word", word, "--kid", "my-key", "--out", name);
+    const { out } = await keys("jwks", name);
+    assert.not.match(out, /"d"/);
+    assert.equal(
+      Object.keys(JSON.parse(out).keys[0])
+        .sort()
+        .filter((member) => member !== "y"),
+      [`${word}_use`, "alg", "crv", "key_ops", "kid", "kty", "use", "x"].sort(),
+    );
+    const request = {
+      method: "POST",
+      url: "https://buyer.example/hook",
+      headers: { "content-type": "application/json" },
+      body: new TextEncoder().encode("{}"),
+    };
+    const [key] = readKeys(name);
+    const { headers } = await signWebhook(request, { key: key as Jwk, keyid: "my-key", word });
+    const result = await verifyWebhook(
+      { ...request, headers: { ...headers } },
+      { keys: staticKeys(JSON.parse(out), { sender: "s" }), replay: memoryReplayStore(), word },
+    );
+    assert.ok(result.ok, JSON.stringify(result));
+  }
+});
+
+test("rotate: a new key beside the old, of its kind, both published", async () => {
+  await keys(
+    "generate",
+    "--out",
+    "k.json",
+    "--alg",
+    "ecdsa-p256-sha256",
+    "--word",
+    "acme",
+    "--use",
+    "governance-signing",
+  );
+  const [old] = readKeys();
+  const { code } = await keys("rotate", "k.json");
+  const [first, second, ...others] = readKeys();
+  assert.equal([code, first, others.length, modeOf("k.json")], [0, old, 0, 0o600]);
+  assert.equal([second?.alg, second?.acme_use], ["ES256", "governance-signing"]);
+  assert.is.not(second?.x, old?.x);
+  assert.equal(
+    (await published()).map(({ kid }) => kid),
+    [first?.kid, second?.kid],
+  );
+  assert.is((await keys("rotate", "k.json", "--alg", "ed25519", "--kid", "third")).code, 0);
+  assert.equal(
+    readKeys().map(({ alg }) => alg),
+    ["ES256", "ES256", "EdDSA"],
+  );
+  assert.is((await keys("rotate", "k.json", "--kid", "third")).code, 2);
+  assert.is(readKeys().length, 3);
+});
+
+test("a change under way keeps others out", async () => {
+  await keys("generate", "--out", "k.json");
+  writeFileSync(place.at(".k.json.new"), "");
+  for (const argv of [
+    ["rotate", "k.json"],
+    ["remove", "k.json", "x"],
+    ["generate", "--out", "k.json"],
+  ]) {
+    const { code, err } = await keys(...argv);
+    assert.is(code, 1);
+    assert.match(err, "being changed");
+  }
+  assert.is(readKeys().length, 1);
+});
+
+test("remove: gone, or published only; the last signing key stays", async () => {
+  await keys("generate", "--out", "k.json", "--kid", "one");
+  assert.is((await keys("remove", "k.json", "one")).code, 2);
+  await keys("rotate", "k.json", "--kid", "two");
+  assert.is((await keys("remove", "k.json", "one", "--keep-public")).code, 0);
+  const [one] = readKeys();
+  assert.equal([one?.kid, one?.d, one?.key_ops], ["one", undefined, ["verify"]]);
+  assert.equal(
+    (await published()).map(({ kid }) => kid),
+    ["one", "two"],
+  );
+  assert.is((await keys("remove", "k.json", "two")).code, 2);
+  assert.is((await keys("remove", "k.json", "three")).code, 2);
+  assert.is((await keys("remove", "k.json", "one")).code, 0);
+  assert.equal(
+    (await published()).map(({ kid }) => kid),
+    ["two"],
+  );
+});
+
+test("a link stays a link", async () => {
+  await keys("generate", "--out", "k.json");
+  symlinkSync(place.at("k.json"), place.at("link.json"));
+  assert.is((await keys("rotate", "link.json")).code, 0);
+  assert.ok(lstatSync(place.at("link.json")).isSymbolicLink());
+  assert.is(readKeys().length, 2);
+});
+
+test("jwks prints public members only, and warns of a file others can read", async () => {
+  const secret = {
+    kid: "a",
+    kty: "OKP",
+    crv: "Ed25519",
+    x: "x",
+    d: "hidden-d",
+    _private: "hidden-p",
+    alg: "EdDSA",
+    p: "hidden-q",
+  };
+  writeFileSync(place.at("k.json"), JSON.stringify({ keys: [secret] }));
+  chmodSync(place.at("k.json"), 0o644);
+  const { out, err, code } = await keys("jwks", "k.json");
+  assert.is(code, 0);
+  assert.not.match(out, "hidden");
+  assert.match(err, "chmod 600");
+});
+
+test("wrong arguments and files are told", async () => {
+  for (const [extra, code] of [
+    [["--alg", "rsa"], 2],
+    [["--alg", "toString"], 2],
+    [["--use", "webhook"], 2],
+    [["--word", "../x"], 2],
+    [["--kid", 'a"b'], 2],
+    [["--out", "no/such/folder/k.json"], 1],
+  ] as const) {
+    assert.is(
+      (await keys("generate", ...(extra[0] === "--out" ? [] : ["--out", "k.json"]), ...extra)).code,
+      code,
+      extra.join(" "),
+    );
+  }
+  assert.equal(readdirSync(place.folder), []);
+  assert.is((await keys("jwks", "none.json")).code, 2);
+  for (const content of [
+    "",
+    "{}",
+    "[]",
+    '{"keys":[]}',
+    '{"keys":[{}]}',
+    '{"keys":[{"kid":"a"},{"kid":"a"}]}',
+    '{"keys":[],"keys":[]}',
+  ]) {
+    writeFileSync(place.at("bad.json"), content);
+    assert.is((await keys("jwks", "bad.json")).code, 1, content);
+    assert.is((await keys("rotate", "bad.json")).code, 1, content);
+  }
+  assert.equal(readdirSync(place.folder), ["bad.json"]);
+});
+
+test("help has an example for each", async () => {
+  for (const name of ["generate", "rotate", "remove", "jwks"]) {
+    const { out } = await keys(name, "--help");
+    assert.match(out, `Example: adbind keys ${name}`);
+  }
+});
+
+test.run();
