@@ -259,6 +259,17 @@ test("tools mutate as their namesakes in published releases do", () => {
   }
 });
 
+test("a tool that may answer later lets the buyer say where to", () => {
+  for (const version of versions) {
+    for (const [name, tool] of entries(ours(version).manifest)) {
+      if (tool.async_response_schemas.length === 0) continue;
+      const { properties } = ours(version).schemas.get(tool.request_schema);
+      const ref = properties.push_notification_config?.$ref;
+      assert.is(ref, `/schemas/${version}/core/push-notification-config.json`, name);
+    }
+  }
+});
+
 test("requests of the media-buy surface carry what webhooks and reports need", () => {
   for (const version of versions) {
     const release = ours(version);

@@ -7,12 +7,12 @@ import addFormats from "ajv-formats";
 
 export const root = path.dirname(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 export const versions = ["3.0.0", "3.1.0"] as const;
-export type Version = (typeof versions)[number];
+type Version = (typeof versions)[number];
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of any shape
 export type Json = any;
 
-export interface Entry {
+interface Entry {
   protocol: string;
   mutating: boolean;
   request_schema: string;
@@ -103,7 +103,7 @@ export function rootRequired(release: ReleaseFiles, schema: Json): string[] {
   return [...new Set<string>([...(schema.required ?? []), ...parts, ...referred])].sort();
 }
 
-export function resolve(release: ReleaseFiles, ref: string): Json {
+function resolve(release: ReleaseFiles, ref: string): Json {
   const file = ref.replace(`/schemas/${release.version}/`, "");
   const schema = release.schemas.get(file);
   if (schema === undefined) throw new Error(`dangling ${ref}`);

@@ -8,6 +8,7 @@ import {
   type Json,
   objectsIn,
   ours,
+  readRelease,
   rootProperties,
   rootRequired,
   validatorsOf,
@@ -186,6 +187,33 @@ test("payloads made for the published 3.0 line are valid in ours, but for tools 
     valid += 1;
   }
   assert.ok(valid >= 300, String(valid));
+});
+
+/** Runs of this many words do not come together twice by chance. */
+const TELLING_RUN = 7;
+
+function* runsOfWords(schema: Json): Generator<string> {
+  for (const [, object] of objectsIn(schema)) {
+    for (const text of [object.description, object.suggestion, object.note]) {
+      if (typeof text !== "string") continue;
+      const words = text.toLowerCase().split(/\s+/);
+      for (let at = 0; at + TELLING_RUN <= words.length; at += 1) yield words.slice(at, at + TELLING_RUN).join(" ");
+    }
+  }
+}
+
+test("our sentences are our own", () => {
+  const folder = corpus();
+  if (folder === undefined) return console.log("skipped: no corpus of published releases");
+  const published = readRelease(`${folder}/releases/3.1.19`);
+  const theirs = new Set([...published.schemas.values(), published.manifest].flatMap((one) => [...runsOfWords(one)]));
+  assert.ok(theirs.size > 10_000);
+  for (const version of versions) {
+    const release = ours(version);
+    for (const one of [...release.schemas.values(), release.manifest, release.manifestSchema]) {
+      for (const run of runsOfWords(one)) assert.not(theirs.has(run), `${one.$id ?? "manifest.json"}: ${run}`);
+    }
+  }
 });
 
 test.run();
