@@ -40,7 +40,7 @@ export function canonicalUrl(input: string, options: CanonicalOptions): UrlResul
   const scheme = schemeOf(input);
   if (scheme === undefined) return malformed("not an absolute http or https URL");
   const start = scheme.length + 3;
-  const end = indexOfAny(input, "/?#", start);
+  const end = authorityEnd(input, start);
   const authority = canonicalAuthority(input.slice(start, end), scheme, options);
   if (!authority.ok) return authority;
 
@@ -97,9 +97,11 @@ function schemeOf(input: string): "https" | "http" | undefined {
   return found ? (found[0].slice(0, -3).toLowerCase() as "https" | "http") : undefined;
 }
 
-function indexOfAny(text: string, chars: string, from: number): number {
-  for (let at = from; at < text.length; at++) if (chars.includes(text[at]!)) return at;
-  return text.length;
+function authorityEnd(input: string, start: number): number {
+  const slash = input.indexOf("/", start);
+  const end = slash === -1 ? input.length : slash;
+  const delimiter = input.slice(start, end).search(/[?#]/);
+  return delimiter === -1 ? end : start + delimiter;
 }
 
 type Host = { readonly ok: true; readonly host: string } | MalformedUrl;

@@ -1,15 +1,15 @@
 /** The text that is signed (RFC 9421 section 2.5, as the profile narrows it). */
 
-export interface BaseParts {
-  readonly components: readonly string[];
-  /** Value of each component. */
-  readonly valueFor: (component: string) => string;
-  /** Inner list and parameters: the value of `@signature-params`. */
-  readonly params: string;
-}
-
-/** One line per component, then the parameters; LF between the lines, none at the end. */
-export function buildSignatureBase({ components, valueFor, params }: BaseParts): string {
+/**
+ * One line per component, then the parameters; LF between the lines, none at the end.
+ * @param valueFor value of a component
+ * @param params inner list and parameters: the value of `@signature-params`
+ */
+export function buildSignatureBase(
+  components: readonly string[],
+  valueFor: (component: string) => string,
+  params: string,
+): string {
   let base = "";
   for (const component of components) base += `"${component}": ${valueFor(component)}\n`;
   return `${base}"@signature-params": ${params}`;

@@ -36,27 +36,26 @@ export function toBase64Url(token: string): string | undefined {
   return found[1]!.replaceAll("+", "-").replaceAll("/", "_");
 }
 
-/**
- * Decodes unpadded base64url.
- * @returns undefined for another alphabet, an impossible length, or bits set beyond the last byte: one value, one spelling
- */
-export function decodeBase64Url(text: string): Uint8Array | undefined {
-  const { length } = text;
-  if (length % 4 === 1) return undefined;
-  const bytes = new Uint8Array((length * 3) >> 2);
+/** Is this base64url without padding, with no bits set beyond the last byte? One value then has one spelling. */
+export function isBase64Url(text: string): boolean {
+  if (!/^[A-Za-z0-9_-]*$/.test(text)) return false;
+  const last = values[text.charCodeAt(text.length - 1)]!;
+  const rest = text.length % 4;
+  return rest === 0 || (rest === 2 && (last & 15) === 0) || (rest === 3 && (last & 3) === 0);
+}
+
+/** Decodes what `isBase64Url` accepts. */
+export function decodeBase64Url(text: string): Uint8Array {
+  const bytes = new Uint8Array((text.length * 3) >> 2);
   let out = 0;
   let bits = 0;
   let held = 0;
-  for (let at = 0; at < length; at++) {
-    const code = text.charCodeAt(at);
-    const value = code < 128 ? values[code]! : 255;
-    if (value === 255) return undefined;
-    bits = ((bits << 6) | value) & 0xffff;
+  for (let at = 0; at < text.length; at++) {
+    bits = (bits << 6) | values[text.charCodeAt(at)]!;
     held += 6;
-    if (held >= 8) {
-      held -= 8;
-      bytes[out++] = bits >> held;
-    }
+    if (held < 8) continue;
+    held -= 8;
+    bytes[out++] = bits >> held;
   }
-  return (bits & ((1 << held) - 1)) === 0 ? bytes : undefined;
+  return bytes;
 }

@@ -14,9 +14,12 @@ export interface CryptoBackend {
   importPublic(jwk: Jwk, alg: SignatureAlgorithm): MaybePromise<unknown>;
   /** Imports a private key: a JWK with `d`, or the platform's own key object. Throws or rejects where it is not one. */
   importPrivate(key: object): MaybePromise<{ readonly alg: SignatureAlgorithm; readonly material: unknown }>;
-  /** Ed25519 over the data; ECDSA over its SHA-256, signature as r||s (RFC 9421 sections 3.3.4 and 3.3.6). */
-  verify(alg: SignatureAlgorithm, key: unknown, data: Uint8Array, signature: Uint8Array): MaybePromise<boolean>;
-  sign(alg: SignatureAlgorithm, key: unknown, data: Uint8Array): MaybePromise<Uint8Array>;
+  /**
+   * Ed25519 over the text; ECDSA over its SHA-256, signature as r||s (RFC 9421 sections 3.3.4 and 3.3.6).
+   * @param text a signature base, which is ASCII
+   */
+  verify(alg: SignatureAlgorithm, key: unknown, text: string, signature: Uint8Array): MaybePromise<boolean>;
+  sign(alg: SignatureAlgorithm, key: unknown, text: string): MaybePromise<Uint8Array>;
 }
 
 /** Names of one key type in JOSE's terms (RFC 7518, RFC 8037) and in RFC 9421's. */

@@ -5,7 +5,7 @@
  * are no integers, and binary tokens of two alphabets.
  */
 import { parseDictionary } from "structured-headers";
-import { decodeBase64Url, encodeBase64, toBase64Url } from "./base64.js";
+import { decodeBase64Url, encodeBase64, isBase64Url, toBase64Url } from "./base64.js";
 
 /** The one label the profile knows; others are ignored. */
 export const LABEL = "sig1";
@@ -63,6 +63,7 @@ export function parseSignatureInputGenerally(field: string): SignatureInput | Ma
     if (typeof name !== "string") return new Malformed("a covered component is not a quoted name");
     components.push(params.size === 0 ? name : `${name};${[...params.keys()].join(";")}`);
   }
+  if (new Set(components).size !== components.length) return new Malformed("a component is covered twice");
   const params = readParams(scanned.parsed.get(LABEL)![1], member.params);
   return params instanceof Malformed ? params : { components, params, text: member.text };
 }
@@ -95,20 +96,23 @@ function readParams(parsed: ReadonlyMap<string, unknown>, raw: readonly Param[])
 /** Reads the signature of label `sig1` out of `Signature`. */
 export function parseSignature(field: string): Uint8Array | Malformed {
   const found = /^sig1=:([A-Za-z0-9_-]*):$/.exec(field);
-  return found ? decoded(found[1]!, "the signature") : parseSignatureGenerally(field);
+  return found ? signatureBytes(found[1]!) : parseSignatureGenerally(field);
 }
 
 /** @internal the general path of `parseSignature`; tests compare the two */
 export function parseSignatureGenerally(field: string): Uint8Array | Malformed {
   const token = binaryMember(field, "Signature", LABEL);
-  return token instanceof Malformed ? token : decoded(token, "the signature");
+  return token instanceof Malformed ? token : signatureBytes(token);
 }
 
 /** Reads the SHA-256 digest out of `Content-Digest`, as unpadded base64url; other algorithms are ignored. */
 export function parseContentDigest(field: string): string | Malformed {
-  const found = /^sha-256=:(?:([A-Za-z0-9+/]{43}=)|([A-Za-z0-9_-]{43})):$/.exec(field);
-  if (found === null) return parseContentDigestGenerally(field);
-  return digestText(found[2] ?? found[1]!.slice(0, -1).replaceAll("+", "-").replaceAll("/", "_"));
+  const ours = /^sha-256=:([A-Za-z0-9_-]*):$/.exec(field);
+  if (ours !== null) return digestText(ours[1]!);
+  // What most other signers send: the standard alphabet, padded.
+  const standard = /^sha-256=:([A-Za-z0-9+/]{43})=:$/.exec(field);
+  if (standard === null) return parseContentDigestGenerally(field);
+  return digestText(standard[1]!.replaceAll("+", "-").replaceAll("/", "_"));
 }
 
 /** @internal the general path of `parseContentDigest`; tests compare the two */
@@ -117,13 +121,11 @@ export function parseContentDigestGenerally(field: string): string | Malformed {
   return token instanceof Malformed ? token : digestText(token);
 }
 
-function digestText(token: string): string | Malformed {
-  const bytes = decoded(token, "the SHA-256 digest");
-  return bytes instanceof Malformed ? bytes : token;
-}
+const digestText = (token: string): string | Malformed =>
+  isBase64Url(token) ? token : new Malformed("the SHA-256 digest is not canonical base64");
 
-const decoded = (token: string, what: string): Uint8Array | Malformed =>
-  decodeBase64Url(token) ?? new Malformed(`${what} is not canonical base64`);
+const signatureBytes = (token: string): Uint8Array | Malformed =>
+  isBase64Url(token) ? decodeBase64Url(token) : new Malformed("the signature is not canonical base64");
 
 /** The byte sequence of one label, as unpadded base64url. */
 function binaryMember(field: string, name: string, label: string): string | Malformed {
@@ -174,8 +176,8 @@ const beforeBinary = new Set(["", "=", "(", " "]);
 function plainBinary(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|:[^:]*:/g, (match, offset: number) => {
     if (match.startsWith('"') || !beforeBinary.has(text.charAt(offset - 1))) return match;
-    const bytes = decodeBase64Url(toBase64Url(match.slice(1, -1)) ?? "");
-    return `:${bytes === undefined ? "" : encodeBase64(bytes)}:`;
+    const token = toBase64Url(match.slice(1, -1)) ?? "";
+    return `:${isBase64Url(token) ? encodeBase64(decodeBase64Url(token)) : ""}:`;
   });
 }
 

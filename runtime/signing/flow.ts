@@ -7,7 +7,7 @@ import type { MaybePromise } from "./types.js";
 
 export type Flow<T> = Generator<Promise<unknown>, T, unknown>;
 
-const isPromise = (value: unknown): value is Promise<unknown> =>
+export const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 
 /** The settled value: at once where it is no promise. Use as `yield* settle(...)`. */

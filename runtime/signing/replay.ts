@@ -16,7 +16,6 @@ export interface MemoryReplayOptions {
 
 export interface MemoryReplayStore extends ReplayStore {
   atCap(keyid: string, now: number): boolean;
-  check(keyid: string, nonce: string, now: number): boolean;
   insert(keyid: string, nonce: string, expiresAt: number, now: number): "inserted" | "seen" | "full";
   /** Entries held, expired ones that no call has swept yet included. */
   readonly size: number;
@@ -54,9 +53,6 @@ export function memoryReplayStore(options: MemoryReplayOptions = {}): MemoryRepl
       expiring.delete(second);
     }
   };
-  // Joined, and so copied when hashed: a nonce cut out of a header would keep the whole header alive.
-  const entryOf = (nonce: string): string => `${nonce} `;
-
   return {
     get size() {
       return size;
@@ -65,13 +61,10 @@ export function memoryReplayStore(options: MemoryReplayOptions = {}): MemoryRepl
       sweep(now);
       return (byKey.get(keyid)?.size ?? 0) >= perKeyCap;
     },
-    check(keyid, nonce, now) {
-      sweep(now);
-      return byKey.get(keyid)?.has(entryOf(nonce)) ?? false;
-    },
     insert(keyid, nonce, expiresAt, now) {
       sweep(now);
-      const entry = entryOf(nonce);
+      // Joined, and so copied when hashed: a nonce cut out of a header would keep the whole header alive.
+      const entry = `${nonce} `;
       const nonces = byKey.get(keyid);
       if (nonces?.has(entry)) return "seen";
       if (size >= totalCap || (nonces?.size ?? 0) >= perKeyCap) return "full";

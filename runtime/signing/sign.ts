@@ -151,8 +151,8 @@ function* signature(
   };
   const tag = profile.tag(wireNames(options.word ?? "proto"));
   const params = `(${components.map((name) => `"${name}"`).join(" ")})${paramsOf(options, alg, tag, backend)}`;
-  const signatureBase = buildSignatureBase({ components, valueFor: (name) => values[name]!, params });
-  const bytes = yield* settle(backend.sign(alg, material, new TextEncoder().encode(signatureBase)));
+  const signatureBase = buildSignatureBase(components, (name) => values[name]!, params);
+  const bytes = yield* settle(backend.sign(alg, material, signatureBase));
   return {
     signatureBase,
     headers: {

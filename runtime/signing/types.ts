@@ -153,7 +153,10 @@ export interface Verified {
   /** Unix seconds. */
   readonly expires: number;
   readonly nonce: string;
-  /** The body as strict JSON; undefined where it is empty or not JSON, which the request profile allows. */
+  /**
+   * The body as strict JSON, made when first read; undefined where it is empty or not JSON, which the request profile
+   * allows. Do not change the body's bytes before.
+   */
   readonly json: unknown;
   readonly signatureBase: string;
 }

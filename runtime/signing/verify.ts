@@ -2,23 +2,23 @@
  * The verifier checklist, once for webhooks and requests (service.md "Authentication", 5; the steps are those of the
  * protocol's request checklist). Every check is cheap until step 10; what costs comes after what refuses.
  */
-import { wireNames } from "../contract.js";
-import { parseStrict } from "../json.js";
-import { canonicalAuthority, type UrlResult } from "../url.js";
+import { type WireNames, wireNames } from "../contract.js";
+import { strictFault, valueOfStrict } from "../json.js";
+import { type CanonicalUrl, canonicalAuthority } from "../url.js";
 import { buildSignatureBase } from "./base.js";
 import { type Step, type VerificationCode, verificationCodes } from "./codes.js";
 import type { CryptoBackend } from "./crypto.js";
 import { coveredValue, type Examined, examine, type Fault, type Rules, SKEW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
-import { type Flow, settle } from "./flow.js";
+import { type Flow, isPromise } from "./flow.js";
 import { isJsonContentType } from "./headers.js";
 import { importVerificationKey, keyPurposeFault } from "./keys.js";
 import type {
   KeyResolution,
   KeySource,
-  MaybePromise,
   Refusal,
   ReplayStore,
+  RevocationAnswer,
   RevocationSource,
   SignableRequest,
   Verified,
@@ -51,10 +51,19 @@ export function refusal(code: VerificationCode, step: Step, more: Partial<Refusa
 const present = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
+let lastWord = "";
+let lastNames = wireNames(lastWord);
+
+/** `wireNames`, remembered for the word used last: it joins eight strings, and most processes speak one word. */
+function namesOf(word: string): WireNames {
+  if (word !== lastWord) [lastWord, lastNames] = [word, wireNames(word)];
+  return lastNames;
+}
+
 /** Runs the whole checklist over a request that claims to be signed. */
 export function* verification(request: SignableRequest, list: Checklist): Flow<VerifyResult> {
   const now = Math.floor((list.now ?? systemSeconds)());
-  const names = wireNames(list.word ?? "proto");
+  const names = namesOf(list.word ?? "proto");
   const examined = examine(request, list, list.profile.tag(names), now);
   if ("reason" in examined) return fail(list, examined);
   const { keyid } = examined;
@@ -80,13 +89,17 @@ export function* verification(request: SignableRequest, list: Checklist): Flow<V
 
   const target = checkTarget(examined);
   if (target !== undefined) return fail(list, target, known);
-  const signatureBase = baseOf(request, examined);
+  const { components, text } = examined.input;
+  const signatureBase = buildSignatureBase(components, (name) => valueFor(name, request, examined), text);
   const more = { ...known, signatureBase };
   if (!(yield* signatureHolds(list.backend, material, examined, signatureBase))) {
     return fail(list, { step: 10, reason: "invalid" }, more);
   }
-  if (examined.digest !== undefined && (yield* settle(list.backend.sha256(request.body))) !== examined.digest) {
-    return fail(list, { step: 11, reason: "digest_mismatch" }, more);
+  if (examined.digest !== undefined) {
+    const digest = list.backend.sha256(request.body);
+    if ((isPromise(digest) ? yield digest : digest) !== examined.digest) {
+      return fail(list, { step: 11, reason: "digest_mismatch" }, more);
+    }
   }
   const replayed = yield* checkReplay(list, examined, now);
   if (replayed !== undefined) return fail(list, replayed, more);
@@ -99,42 +112,41 @@ const fail = (list: Checklist, fault: Fault, known: Partial<Refusal> = {}): Refu
     ...present({ detail: fault.detail, retryAfterSeconds: fault.retryAfterSeconds, keys: fault.keys }),
   });
 
-const failed = Symbol("a source failed");
-
-/** Asks a source; one that throws or rejects has no answer. */
-function* ask<T>(question: () => MaybePromise<T>): Flow<T | typeof failed> {
-  try {
-    return yield* settle(question());
-  } catch {
-    return failed;
-  }
-}
-
-/** Step 7. */
+/** Step 7. A source that throws or rejects has no answer; so have the ones below. */
 function* resolveKey(list: Checklist, keyid: string): Flow<Extract<KeyResolution, { ok: true }> | Fault> {
-  const resolution = yield* ask(() => list.keys.resolve(keyid));
-  if (resolution === failed) return { step: 7, reason: "keys_unavailable", detail: "the key source failed" };
+  let resolution: KeyResolution;
+  try {
+    const answer = list.keys.resolve(keyid);
+    resolution = isPromise(answer) ? ((yield answer) as KeyResolution) : answer;
+  } catch {
+    return { step: 7, reason: "keys_unavailable", detail: "the key source failed" };
+  }
   if (resolution.ok) return resolution;
   const { detail, retryAfterSeconds } = resolution;
-  const reasons = { key_unknown: "key_unknown", unavailable: "keys_unavailable", untrusted: "keys_untrusted" } as const;
-  return { step: 7, reason: reasons[resolution.code], detail, retryAfterSeconds };
+  return { step: 7, reason: resolutionReasons[resolution.code], detail, retryAfterSeconds };
 }
+
+const resolutionReasons = {
+  key_unknown: "key_unknown",
+  unavailable: "keys_unavailable",
+  untrusted: "keys_untrusted",
+} as const;
+
+const revocationFaults = {
+  good: undefined,
+  revoked: { step: 9, reason: "key_revoked" },
+  stale: { step: 9, reason: "revocation_stale" },
+  unavailable: { step: 9, reason: "revocation_unavailable", detail: "the revocation source has no answer" },
+} as const satisfies Record<RevocationAnswer, Fault | undefined>;
 
 /** Step 9. */
 function* checkRevocation(list: Checklist, keyid: string, sender: string, now: number): Flow<Fault | undefined> {
-  const { revocation } = list;
-  if (revocation === undefined) return undefined;
-  const answer = yield* ask(() => revocation.check(keyid, sender, now));
-  switch (answer) {
-    case "good":
-      return undefined;
-    case "revoked":
-      return { step: 9, reason: "key_revoked" };
-    case "stale":
-      return { step: 9, reason: "revocation_stale" };
-    case "unavailable":
-    case failed:
-      return { step: 9, reason: "revocation_unavailable", detail: "the revocation source has no answer" };
+  if (list.revocation === undefined) return undefined;
+  try {
+    const answer = list.revocation.check(keyid, sender, now);
+    return revocationFaults[isPromise(answer) ? ((yield answer) as RevocationAnswer) : answer];
+  } catch {
+    return revocationFaults.unavailable;
   }
 }
 
@@ -142,15 +154,20 @@ const storeFailed = (step: Step): Fault => ({ step, reason: "replay_unavailable"
 
 /** Step 9a: before any cryptography, so that an abusive key costs nothing. */
 function* checkCap(list: Checklist, keyid: string, now: number): Flow<Fault | undefined> {
-  const full = yield* ask(() => list.replay.atCap(keyid, now));
-  if (full === failed) return storeFailed("9a");
-  return full ? { step: "9a", reason: "rate_abuse" } : undefined;
+  try {
+    const answer = list.replay.atCap(keyid, now);
+    const full = isPromise(answer) ? yield answer : answer;
+    return full ? { step: "9a", reason: "rate_abuse" } : undefined;
+  } catch {
+    return storeFailed("9a");
+  }
 }
 
 /** Step 10, first half: one target, and the authority it was sent to is the one it was signed for. */
 function checkTarget({ url, fields }: Examined): Fault | undefined {
   if (!url.ok) return { step: 10, reason: "target_uri_malformed", detail: url.detail };
   for (const host of fields.authorities) {
+    if (host === url.authority) continue;
     const sent = canonicalAuthority(host, url.scheme, { unicodeHost: "refuse" });
     if (!sent.ok) return { step: 10, reason: "target_uri_malformed", detail: `the Host field: ${sent.detail}` };
     if (sent.authority !== url.authority) {
@@ -160,65 +177,80 @@ function checkTarget({ url, fields }: Examined): Fault | undefined {
   return undefined;
 }
 
-function baseOf(request: SignableRequest, { input, url, fields }: Examined): string {
-  const { url: target, authority } = url as Extract<UrlResult, { ok: true }>;
-  const valueFor = (component: string): string => {
-    switch (component) {
-      case "@method":
-        return request.method.toUpperCase();
-      case "@target-uri":
-        return target;
-      case "@authority":
-        return authority;
-      default:
-        return coveredValue(request, fields, component)!;
-    }
-  };
-  return buildSignatureBase({ components: input.components, valueFor, params: input.text });
+function valueFor(component: string, request: SignableRequest, { url, fields }: Examined): string {
+  switch (component) {
+    case "@method":
+      return request.method.toUpperCase();
+    case "@target-uri":
+      return (url as CanonicalUrl).url;
+    case "@authority":
+      return (url as CanonicalUrl).authority;
+    default:
+      return coveredValue(request, fields, component)!;
+  }
 }
-
-const utf8 = new TextEncoder();
 
 /** Step 10, second half. */
 function* signatureHolds(backend: CryptoBackend, key: unknown, examined: Examined, base: string): Flow<boolean> {
-  const valid = yield* ask(() => backend.verify(examined.alg, key, utf8.encode(base), examined.signature));
-  return valid === true;
+  try {
+    const answer = backend.verify(examined.alg, key, base, examined.signature);
+    return (isPromise(answer) ? yield answer : answer) === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Steps 12 and 13. */
 function* checkReplay(list: Checklist, { keyid, nonce, expires }: Examined, now: number): Flow<Fault | undefined> {
   const { replay } = list;
-  if (replay.check !== undefined) {
-    const seen = yield* ask(() => replay.check!(keyid, nonce, now));
-    if (seen === failed) return storeFailed(12);
-    if (seen) return { step: 12, reason: "replayed" };
-  }
-  // As long as the signature would pass step 5, and not shorter.
-  const outcome = yield* ask(() => replay.insert(keyid, nonce, expires + SKEW_SECONDS, now));
-  switch (outcome) {
-    case "inserted":
-      return undefined;
-    case "seen":
-      return { step: 12, reason: "replayed" };
-    case "full":
-      return { step: 13, reason: "rate_abuse" };
-    case failed:
-      return storeFailed(13);
+  try {
+    if (replay.check !== undefined) {
+      const answer = replay.check(keyid, nonce, now);
+      if (isPromise(answer) ? yield answer : answer) return { step: 12, reason: "replayed" };
+    }
+    // As long as the signature would pass step 5, and not shorter.
+    const answer = replay.insert(keyid, nonce, expires + SKEW_SECONDS, now);
+    const outcome = isPromise(answer) ? ((yield answer) as Awaited<typeof answer>) : answer;
+    return insertFaults[outcome];
+  } catch {
+    return storeFailed(13);
   }
 }
 
+const insertFaults = {
+  inserted: undefined,
+  seen: { step: 12, reason: "replayed" },
+  full: { step: 13, reason: "rate_abuse" },
+} as const satisfies Record<Awaited<ReturnType<ReplayStore["insert"]>>, Fault | undefined>;
+
 /** Step 14. The nonce is burned by now: a malformed body cannot be sent twice either. */
 function checkBody(
-  request: SignableRequest,
+  { body }: SignableRequest,
   list: Checklist,
-  examined: Examined,
+  { alg, created, expires, nonce, fields }: Examined,
   more: { keyid: string; sender: string; signatureBase: string },
 ): Verified | Refusal {
-  const { alg, created, expires, nonce, fields } = examined;
-  const verified = { ok: true, ...more, label: LABEL, alg, created, expires, nonce } as const;
-  const other = request.body.length === 0 || !isJsonContentType(fields.contentType);
-  if (list.profile.name === "request" && other) return { ...verified, json: undefined };
-  const json = parseStrict(request.body);
-  if (json.ok) return { ...verified, json: json.value };
-  return fail(list, { step: 14, reason: "body_malformed", detail: json.detail, keys: json.keys }, more);
+  const other = list.profile.name === "request" && (body.length === 0 || !isJsonContentType(fields.contentType));
+  const wrong = other ? undefined : strictFault(body);
+  if (wrong !== undefined) {
+    return fail(list, { step: 14, reason: "body_malformed", detail: wrong.detail, keys: wrong.keys }, more);
+  }
+  const { keyid, sender, signatureBase } = more;
+  let json: { readonly value: unknown } | undefined;
+  return {
+    ok: true,
+    keyid,
+    sender,
+    label: LABEL,
+    alg,
+    created,
+    expires,
+    nonce,
+    signatureBase,
+    // Judged already; made for those who read it.
+    get json() {
+      json ??= { value: other ? undefined : valueOfStrict(body) };
+      return json.value;
+    },
+  };
 }

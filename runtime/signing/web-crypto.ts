@@ -16,6 +16,8 @@ const useParameters = {
 // TypeScript wants to know that the bytes are not in shared memory; none of ours are.
 const owned = (data: Uint8Array) => data as Uint8Array<ArrayBuffer>;
 
+const bytesOf = (text: string) => owned(new TextEncoder().encode(text));
+
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 // No DOM types here, and node's would be the wrong import for a browser.
@@ -41,7 +43,7 @@ export const webCrypto: CryptoBackend = {
   sha256: async (data) => encodeBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", owned(data)))),
   hmacSha256: async (secret, data) => {
     const parameters = { name: "HMAC", hash: "SHA-256" };
-    const key = await crypto.subtle.importKey("raw", new TextEncoder().encode(secret), parameters, false, ["sign"]);
+    const key = await crypto.subtle.importKey("raw", bytesOf(secret), parameters, false, ["sign"]);
     return hex(new Uint8Array(await crypto.subtle.sign("HMAC", key, owned(data))));
   },
   equal: (left, right) => {
@@ -54,7 +56,8 @@ export const webCrypto: CryptoBackend = {
   importPublic: (jwk, alg) =>
     crypto.subtle.importKey("jwk", publicMembers(jwk, alg), importParameters[alg], true, ["verify"]),
   importPrivate: privateKeyOf,
-  verify: (alg, key, data, signature) =>
-    crypto.subtle.verify(useParameters[alg], key as Key, owned(signature), owned(data)),
-  sign: async (alg, key, data) => new Uint8Array(await crypto.subtle.sign(useParameters[alg], key as Key, owned(data))),
+  verify: (alg, key, text, signature) =>
+    crypto.subtle.verify(useParameters[alg], key as Key, owned(signature), bytesOf(text)),
+  sign: async (alg, key, text) =>
+    new Uint8Array(await crypto.subtle.sign(useParameters[alg], key as Key, bytesOf(text))),
 };

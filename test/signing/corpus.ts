@@ -58,7 +58,7 @@ const algorithmOfJwk = (key: Jwk): SignatureAlgorithm => (key.kty === "OKP" ? "e
 
 function holds(key: Jwk, base: string, signature: Buffer): boolean {
   const alg = algorithmOfJwk(key);
-  return nodeCrypto.verify(alg, nodeCrypto.importPublic(key, alg), Buffer.from(base), signature) as boolean;
+  return nodeCrypto.verify(alg, nodeCrypto.importPublic(key, alg), base, signature) as boolean;
 }
 
 const signedPart = ({ request }: Vector): string =>
