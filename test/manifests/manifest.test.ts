@@ -228,7 +228,7 @@ for (const version of versions) {
 
 test("every standard code of the published 3.0 line is there, with its recovery", () => {
   const folder = corpus();
-  if (folder === undefined) return console.log("skipped: no corpus of published releases");
+  if (folder === undefined) return console.log("\nskipped: no corpus of published releases");
   const published = readRelease(`${folder}/releases/3.0.26`).manifest;
   assert.is(Object.keys(published.error_codes).length, 45);
   const recoveries = (codes: ManifestFile["error_codes"]) =>
@@ -246,7 +246,7 @@ test("every standard code of the published 3.0 line is there, with its recovery"
 
 test("tools mutate as their namesakes in published releases do", () => {
   const folder = corpus();
-  if (folder === undefined) return console.log("skipped: no corpus of published releases");
+  if (folder === undefined) return console.log("\nskipped: no corpus of published releases");
   for (const [version, theirs] of [
     ["3.0.0", "3.0.26"],
     ["3.1.0", "3.1.19"],

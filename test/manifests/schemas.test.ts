@@ -169,7 +169,7 @@ interface Payload {
 
 test("payloads made for the published 3.0 line are valid in ours, but for tools we do not have", () => {
   const folder = corpus();
-  if (folder === undefined) return console.log("skipped: no corpus of published payloads");
+  if (folder === undefined) return console.log("\nskipped: no corpus of published payloads");
   const text = readFileSync(`${folder}/payloads/3.0.26.json`, "utf8");
   // The word of the published line becomes ours; it is read off its manifest, never written here.
   const word = /"([a-z]+)_version":/.exec(readFileSync(`${folder}/releases/3.0.26/manifest.json`, "utf8"))?.[1];
@@ -204,7 +204,7 @@ function* runsOfWords(schema: Json): Generator<string> {
 
 test("our sentences are our own", () => {
   const folder = corpus();
-  if (folder === undefined) return console.log("skipped: no corpus of published releases");
+  if (folder === undefined) return console.log("\nskipped: no corpus of published releases");
   const published = readRelease(`${folder}/releases/3.1.19`);
   const theirs = new Set([...published.schemas.values(), published.manifest].flatMap((one) => [...runsOfWords(one)]));
   assert.ok(theirs.size > 10_000);
