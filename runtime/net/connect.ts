@@ -96,6 +96,8 @@ async function openTls(socket: Socket, target: Target, policy: NetPolicy): Promi
     host: target.host,
     ALPNProtocols: ["http/1.1"],
     minVersion: "TLSv1.2",
+    // Said out loud: an environment variable can otherwise turn verification off for the whole process.
+    rejectUnauthorized: true,
     // The name, never the pinned address: certificate and SNI stay the URL's.
     ...(isIP(target.host) === 0 && { servername: target.host }),
     ...(policy.ca !== undefined && { ca: [...getCACertificates("default"), ...policy.ca] }),

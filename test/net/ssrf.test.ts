@@ -1,8 +1,16 @@
 /** Tricks that make a client fetch from inside the network it runs in. None of them may open a connection. */
-import { Socket } from "node:net";
+import { isIP, Socket } from "node:net";
+import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { addressKind, createGuardedFetch, type NetCode, type ResolvedAddress } from "../../runtime/net/index.js";
+import {
+  addressKind,
+  createGuardedFetch,
+  type NetCode,
+  netCodes,
+  publicReason,
+  type ResolvedAddress,
+} from "../../runtime/net/index.js";
 
 const PUBLIC_V4 = "93.184.215.14";
 const PUBLIC_V6 = "2606:2800:21f:cb07:6820:80da:af6b:8b2c";
@@ -244,6 +252,79 @@ test("a public name is dialled at the addresses that were checked and at no othe
     assert.equal(second.ok || second.code, "address_refused");
     assert.is(dialled.length, 1);
   }
+});
+
+/** An IPv4 number in one to four parts, each in base 8, 10 or 16, with zeros before it: all that inet_aton reads. */
+const spelledAddress = fc
+  .record({
+    value: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    parts: fc.integer({ min: 1, max: 4 }),
+    bases: fc.array(fc.constantFrom(8, 10, 16), { minLength: 4, maxLength: 4 }),
+    zeros: fc.integer({ min: 0, max: 3 }),
+    upper: fc.boolean(),
+    dot: fc.boolean(),
+  })
+  .map(({ value, parts, bases, zeros, upper, dot }) => {
+    const bytes = [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256);
+    const last = bytes.slice(parts - 1).reduce((sum, byte) => sum * 256 + byte, 0);
+    const text = [...bytes.slice(0, parts - 1), last].map((part, index) => {
+      const base = bases[index] as number;
+      if (base === 10) return String(part);
+      const digits = "0".repeat(zeros) + part.toString(base);
+      return base === 16 ? `0x${digits}` : `0${digits}`;
+    });
+    const host = text.join(".") + (dot ? "." : "");
+    return upper ? host.toUpperCase() : host;
+  });
+
+test("no spelling of an IPv4 address gets through", async () => {
+  const guarded = createGuardedFetch({ dial: neverDial, lookup: () => Promise.reject(new Error("resolved")) });
+  const property = fc.asyncProperty(spelledAddress, async (host) => {
+    const result = await guarded(`https://${host}/`);
+    assert.equal([host, result.ok || result.code], [host, "host_refused"]);
+  });
+  await fc.assert(property, { numRuns: 2000 });
+});
+
+test("whatever the text, only names are resolved and only checked addresses dialled", async () => {
+  const resolved: string[] = [];
+  const dialled: string[] = [];
+  const guarded = createGuardedFetch({
+    allowHttp: true,
+    lookup: async (name) => {
+      resolved.push(name);
+      return answers(PUBLIC_V4);
+    },
+    dial: ({ addresses }) => {
+      dialled.push(...addresses.map(({ address }) => address));
+      const socket = new Socket();
+      setImmediate(() => socket.destroy());
+      return socket;
+    },
+  });
+  const piece = fc.constantFrom(
+    ..."https:// http:// / // \\ @ : # ? % %00 %2e . .. 127.0.0.1 0x7f 1 localhost [::1] [ ] a.example.com example 。 １ \t \n ; , & = ü :80 :443".split(
+      " ",
+    ),
+  );
+  const text = fc.array(piece, { maxLength: 8 }).map((pieces) => `https://${pieces.join("")}`);
+  const property = fc.asyncProperty(text, async (url) => {
+    const result = await guarded(url);
+    assert.is(result.ok, false, url);
+  });
+  await fc.assert(property, { numRuns: 3000 });
+  assert.ok(resolved.length > 20, "some of them are real names");
+  for (const name of new Set(resolved)) assert.ok(isIP(name) === 0 && /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(name), name);
+  assert.equal(new Set(dialled), new Set([PUBLIC_V4]));
+});
+
+test("the party that gave the URL learns only what it could read off the URL", () => {
+  for (const [code, { kind }] of Object.entries(netCodes)) {
+    const reason = publicReason(code as NetCode);
+    if (kind !== "refused") assert.is(reason, "could not be fetched", code);
+  }
+  assert.is(publicReason("address_refused"), publicReason("connect_failed"));
+  assert.is(publicReason("host_refused"), "url not allowed");
 });
 
 test("kinds of addresses at the edges of their ranges", () => {

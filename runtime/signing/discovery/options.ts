@@ -21,13 +21,19 @@ export interface DiscoveryCache {
   document<T>(kind: string, url: string, make: () => DocumentOptions<T>): RemoteDocument<T>;
 }
 
+/** Documents a cache holds. A peer that moves its key set every minute must not fill the memory; sources keep their own. */
+const MAX_DOCUMENTS = 10_000;
+
 export function createDiscoveryCache(): DiscoveryCache {
   const documents = new Map<string, RemoteDocument<unknown>>();
   return {
     document<T>(kind: string, url: string, make: () => DocumentOptions<T>) {
       const name = `${kind} ${url}`;
       const held = documents.get(name) ?? remoteDocument(make());
+      documents.delete(name);
       documents.set(name, held);
+      const [oldest] = documents.keys();
+      if (documents.size > MAX_DOCUMENTS && oldest !== undefined) documents.delete(oldest);
       return held as RemoteDocument<T>;
     },
   };
