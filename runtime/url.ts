@@ -129,7 +129,9 @@ function canonicalName(input: string, options: CanonicalOptions): Host {
   if (!asciiName.test(host) || host.length > NAME_LIMIT_OCTETS)
     return malformed("the host is not a name or an address");
   if (!international && /(?:^|\.)xn--/.test(host)) {
-    if (toAscii(host) !== host) return malformed("the host holds an A-label that UTS-46 does not allow");
+    // Platforms differ in whether they look into A-labels, so these are taken apart and made again.
+    const name = host.split(".").map(labelText).join(".");
+    if (toAscii(name) !== host) return malformed("the host holds an A-label that UTS-46 does not allow");
     international = true;
   }
   if (international && host.includes("_"))
@@ -154,6 +156,45 @@ function toAscii(host: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A label as text; one that is no A-label stays as it is, and one that decodes to nothing fails what comes after. */
+const labelText = (label: string): string => (label.startsWith("xn--") ? decodePunycode(label.slice(4)) : label);
+
+/** RFC 3492 section 6.2, with the parameters of section 5; empty where the text is none. */
+function decodePunycode(text: string): string {
+  const dash = text.lastIndexOf("-");
+  const output = [...text.slice(0, Math.max(dash, 0))].map((char) => char.charCodeAt(0));
+  let point = 128;
+  let index = 0;
+  let bias = 72;
+  for (let at = dash + 1; at < text.length; ) {
+    const start = index;
+    for (let weight = 1, k = 36; ; k += 36) {
+      const digit = "abcdefghijklmnopqrstuvwxyz0123456789".indexOf(text.charAt(at++) || "?");
+      if (digit === -1) return "";
+      index += digit * weight;
+      const threshold = k <= bias ? 1 : Math.min(k - bias, 26);
+      if (digit < threshold) break;
+      weight *= 36 - threshold;
+    }
+    const length = output.length + 1;
+    bias = adaptedBias(index - start, length, start === 0);
+    point += Math.floor(index / length);
+    index %= length;
+    if (point > 0x10ffff) return "";
+    output.splice(index++, 0, point);
+  }
+  return String.fromCodePoint(...output);
+}
+
+/** RFC 3492 section 6.1. */
+function adaptedBias(delta: number, length: number, first: boolean): number {
+  let rest = Math.floor(delta / (first ? 700 : 2));
+  rest += Math.floor(rest / length);
+  let k = 0;
+  for (; rest > 455; k += 36) rest = Math.floor(rest / 35);
+  return k + Math.floor((36 * rest) / (rest + 38));
 }
 
 /** An IPv6 literal in its brackets: checked, put in lower case, not rewritten. */
