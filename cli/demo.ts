@@ -76,10 +76,8 @@ function report({ ok, releases }: GenerateResult): void {
 }
 
 if (!existsSync(published)) {
-  say("Set-up: the protocol's own SDK, for the published release it carries");
-  const before = performance.now();
-  run("npm", ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], peer);
-  say(`   ${seconds(before)}\n`);
+  say(`The published release is not at ${path.relative(root, published)}: run npm ci in ${path.relative(root, peer)}`);
+  process.exit(1);
 }
 rmSync(home, { recursive: true, force: true });
 

@@ -84,6 +84,7 @@ test("a wrong command line exits non-zero and points at --help", async () => {
 test("the committed bindings are what the generator gives", async () => {
   const { code, stderr } = await adbind("generate", "manifests/3.0.0", "manifests/3.1.0", "--check");
   assert.is(code, 0, stderr);
+  await run("node", ["--import", "tsx", "cli/dev/registry-types.ts", "--check"], { cwd: root });
 });
 
 test.run();

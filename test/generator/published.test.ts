@@ -1,4 +1,5 @@
 /** The published releases are the judge: each generates, type-checks, and its validators say what plain ajv says. */
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv } from "ajv";
@@ -63,6 +64,20 @@ function typeErrors(below: string): string[] {
 
 test("what they give type-checks, strictly and without skipLibCheck", () => {
   if (result !== undefined) assert.equal(typeErrors(out), []);
+});
+
+test("TypeScript 7 accepts them too", () => {
+  const tsc = path.join(root, "test/interop/typescript-7/node_modules/.bin/tsc");
+  if (!existsSync(tsc)) console.log("skipped: TypeScript 7 is not installed (npm ci in test/interop/typescript-7)");
+  if (result === undefined || !existsSync(tsc)) return;
+  const { lib: _, module: _module, moduleResolution: _resolution, target: _target, ...options } = compilerOptions;
+  const config = {
+    compilerOptions: { ...options, lib: ["es2024"], module: "nodenext", target: "es2023" },
+    include: ["bindings"],
+  };
+  writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
+  const { status, stdout } = spawnSync(tsc, ["-p", folder], { encoding: "utf8" });
+  assert.is(status, 0, stdout);
 });
 
 const releaseOf = async (version: string): Promise<Release> =>
