@@ -42,7 +42,7 @@ export const webhook = (more: Partial<SignableRequest> = {}): SignableRequest =>
   ...more,
 });
 
-export type SignedRequest = SignableRequest & { readonly headers: Record<string, string> };
+export type SignedRequest = Omit<SignableRequest, "headers"> & { readonly headers: Record<string, string> };
 
 /** A webhook as it goes out: signed now, by the key, with everything overridable. */
 export function signed(key: TestKey, request = webhook(), options: object = {}): SignedRequest {
