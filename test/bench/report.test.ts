@@ -1,0 +1,76 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type BenchResult, saveResult, table, thisMachine } from "../../bench/support/report.js";
+import { type Row, verdictOf } from "../../bench/support/row.js";
+
+const row = (value: number, target?: Row["target"]): Row => ({
+  name: "a figure",
+  value,
+  unit: "s",
+  ...(target && { target }),
+});
+
+const test = suite<{ folder: string }>("bench report");
+
+test.before.each((context) => {
+  context.folder = mkdtempSync(path.join(tmpdir(), "adbind-report-"));
+});
+
+test.after.each(({ folder }) => rmSync(folder, { recursive: true, force: true }));
+
+test("a target is kept up to and with its bound", () => {
+  assert.is(verdictOf(row(2.5, { max: 2.5 })), "ok");
+  assert.is(verdictOf(row(2.6, { max: 2.5 })), "missed");
+  assert.is(verdictOf(row(900, { min: 900 })), "ok");
+  assert.is(verdictOf(row(899, { min: 900 })), "missed");
+  assert.is(verdictOf(row(5, { min: 1, max: 4 })), "missed");
+  assert.is(verdictOf(row(1)), undefined);
+});
+
+test("a figure that is no number is missed, never ok", () => {
+  assert.is(verdictOf(row(Number.NaN, { max: 1 })), "missed");
+  assert.match(table([row(Number.NaN, { max: 1 })]), /none s .*MISSED/);
+});
+
+test("the table lines up its columns and says what was missed", () => {
+  const lines = table([
+    row(2.123456, { max: 2.5 }),
+    { ...row(1234.5, { min: 2000 }), name: "another", unit: "/s" },
+  ]).split("\n");
+  assert.is(lines.length, 3);
+  assert.match(lines[1]!, /^a figure +2\.12 s +<= 2\.5 s +ok$/);
+  assert.match(lines[2]!, /^another +1235 \/s +>= 2000 \/s +MISSED$/);
+  const column = lines[0]!.indexOf("verdict");
+  assert.is(lines[1]!.indexOf("ok"), column);
+  assert.is(lines[2]!.indexOf("MISSED"), column);
+});
+
+test("results of other benches stay, those of the same are replaced, and nothing is left beside", ({ folder }) => {
+  const file = path.join(folder, "results.json");
+  const result = (value: number): BenchResult => ({
+    machine: thisMachine(new Date("2026-01-02T03:04:05Z")),
+    rows: [row(value)],
+  });
+  saveResult(file, "signing", result(1));
+  saveResult(file, "generate", result(2));
+  saveResult(file, "signing", result(3));
+  const results = JSON.parse(readFileSync(file, "utf8"));
+  assert.equal(Object.keys(results), ["generate", "signing"]);
+  assert.is(results.generate.rows[0].value, 2);
+  assert.is(results.signing.rows[0].value, 3);
+  assert.is(results.signing.machine.date, "2026-01-02");
+  assert.is(results.signing.machine.node, process.version);
+  assert.equal(readdirSync(folder), ["results.json"]);
+});
+
+test("results that cannot be read are not overwritten", ({ folder }) => {
+  const file = path.join(folder, "results.json");
+  writeFileSync(file, "{ half of");
+  assert.throws(() => saveResult(file, "generate", { machine: thisMachine(), rows: [] }), /JSON/);
+  assert.is(readFileSync(file, "utf8"), "{ half of");
+});
+
+test.run();
