@@ -1,0 +1,89 @@
+/** What `npm pack` gives installs in an empty project and works there: every entry, its types, and the command. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { tempFolder } from "./support/release.js";
+
+const root = path.resolve(import.meta.dirname, "..");
+
+/** Largest tarball we would publish, in bytes. */
+const MAX_TARBALL_BYTES = 2 * 1024 * 1024;
+
+const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+
+/** The tarball, from a build of its own: `dist/` in the tree belongs to whoever is working there. */
+function pack(): string {
+  const staged = tempFolder();
+  const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { files: string[] };
+  const copied = [...files.filter((name) => name !== "dist"), "package.json", "README.md", "LICENSE"];
+  execFileSync("cp", ["-r", ...copied.map((name) => path.join(root, name)), staged]);
+  execFileSync("tsc", ["-p", path.join(root, "tsconfig.build.json"), "--outDir", path.join(staged, "dist")], {
+    cwd: root,
+  });
+  execFileSync("npm", ["pack", "--ignore-scripts", ...quiet, "--pack-destination", staged], { cwd: staged });
+  const name = readdirSync(staged).find((file) => file.endsWith(".tgz"))!;
+  assert.ok(readFileSync(path.join(staged, name)).length < MAX_TARBALL_BYTES);
+  return path.join(staged, name);
+}
+
+const project = tempFolder();
+writeFileSync(path.join(project, "package.json"), '{"name":"empty","private":true,"type":"module"}');
+execFileSync("npm", ["install", ...quiet, pack(), "typescript@5.9"], { cwd: project });
+
+const run = (command: string, args: string[]) => spawnSync(command, args, { cwd: project, encoding: "utf8" });
+
+const { exports } = JSON.parse(readFileSync(path.join(project, "node_modules/adbind/package.json"), "utf8")) as {
+  exports: object;
+};
+const entries = Object.keys(exports).filter((entry) => entry !== "./package.json");
+
+test("every entry loads", () => {
+  const program = entries.map((entry) => `await import("adbind${entry.slice(1)}");`).join("\n");
+  const { status, stderr } = run("node", ["--input-type=module", "--eval", program]);
+  assert.is(status, 0, stderr);
+});
+
+const compilerOptions = { strict: true, module: "nodenext", target: "es2023", skipLibCheck: false, noEmit: true };
+
+test("the types of every entry hold with skipLibCheck: false", () => {
+  writeFileSync(
+    path.join(project, "all.ts"),
+    entries.map((entry, index) => `export * as e${index} from "adbind${entry.slice(1)}";`).join("\n"),
+  );
+  writeFileSync(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["all.ts"] }));
+  const { status, stdout } = run("node_modules/.bin/tsc", ["-p", "."]);
+  assert.is(status, 0, stdout);
+});
+
+test("the command generates bindings that compile and run there, without node's types", () => {
+  const made = run("node_modules/.bin/adbind", [
+    "generate",
+    "node_modules/adbind/manifests/3.1.0",
+    "--out",
+    "bindings",
+  ]);
+  assert.is(made.status, 0, made.stderr);
+  writeFileSync(
+    path.join(project, "program.ts"),
+    `import { createMediaBuy, recoveryOf, release } from "./bindings/3.1.0/index.js";
+import { createValidator } from "adbind/validate";
+const validator = await createValidator(release);
+const verdict: boolean = validator.request("create_media_buy", {}).ok;
+export const line = [createMediaBuy.name, verdict, recoveryOf("RATE_LIMITED")].join(" ");
+(globalThis as unknown as { console: { log(text: string): void } }).console.log(line);
+`,
+  );
+  const options = { ...compilerOptions, noEmit: false, outDir: "built", types: [], lib: ["es2024"] };
+  writeFileSync(
+    path.join(project, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, include: ["program.ts"] }),
+  );
+  const compiled = run("node_modules/.bin/tsc", ["-p", "."]);
+  assert.is(compiled.status, 0, compiled.stdout);
+  const ran = run("node", ["built/program.js"]);
+  assert.is(ran.stdout, "create_media_buy false transient\n", ran.stderr);
+});
+
+test.run();
