@@ -26,7 +26,7 @@ export interface LegacyOptions {
   readonly version?: string;
   /** Unix seconds; the system clock by default. */
   readonly now?: () => number;
-  /** Told once a process and scheme that it is deprecated; a process warning by default. */
+  /** Told once for each scheme that it is deprecated; a process warning by default. */
   readonly onDeprecated?: (message: string) => void;
 }
 
@@ -89,7 +89,8 @@ export function checkSecret(secret: string, where: string): void {
   });
 }
 
-const warned = new Set<string>();
+/** Schemes each listener has been told of. */
+const told = new WeakMap<object, Set<string>>();
 
 function enter(scheme: string, options: LegacyOptions, secrets: Readonly<Record<string, string | undefined>>): void {
   const { version } = options;
@@ -100,9 +101,11 @@ function enter(scheme: string, options: LegacyOptions, secrets: Readonly<Record<
     });
   }
   for (const [where, secret] of Object.entries(secrets)) if (secret !== undefined) checkSecret(secret, where);
-  if (options.onDeprecated === undefined && warned.has(scheme)) return;
-  warned.add(scheme);
-  (options.onDeprecated ?? warn)(`${scheme} webhooks are deprecated and end with release 4.0: use signed webhooks`);
+  const { onDeprecated = warn } = options;
+  const schemes = told.get(onDeprecated) ?? new Set();
+  if (schemes.has(scheme)) return;
+  told.set(onDeprecated, schemes.add(scheme));
+  onDeprecated(`${scheme} webhooks are deprecated and end with release 4.0: use signed webhooks`);
 }
 
 function warn(message: string): void {

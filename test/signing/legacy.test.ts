@@ -1,0 +1,298 @@
+/** HMAC-SHA256 and Bearer: the published vectors, rotation, what is refused, and when the schemes are gone. */
+import { existsSync } from "node:fs";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+import * as node from "../../runtime/signing/index.js";
+import * as web from "../../runtime/signing/web.js";
+import { corpusFile, readJson } from "./corpus.js";
+import { bytes } from "./fixtures.js";
+
+const quiet = { onDeprecated: () => undefined };
+const SECRET = "6f1d0c7ab2e94c53a8f07b1e5d2c9a34";
+const OTHER = "b07c5e91d3a84f2690e1c6a7f5d83b42";
+
+const codeOf = async (run: () => Promise<unknown>): Promise<string> => {
+  try {
+    await run();
+    return "nothing thrown";
+  } catch (error) {
+    assert.instance(error, AdbindError);
+    return (error as AdbindError).code;
+  }
+};
+
+interface HmacVectors {
+  secret: string;
+  vectors: {
+    id: string;
+    timestamp: number;
+    raw_body: string;
+    expected_signature: string;
+    expected_verifier_action?: string;
+    rfc9421_error_code?: string;
+  }[];
+  rejection_vectors: {
+    id: string;
+    timestamp: number | string;
+    raw_body: string;
+    signature: string | null;
+    current_time?: number;
+  }[];
+  secret_rejection_vectors: { description: string; secret: string }[];
+  signer_side: {
+    rejection_vectors: { id: string; signer_input_body: string }[];
+    positive_vectors: { id: string; signer_input_body: string }[];
+  };
+}
+
+function hmacVectors(name: string, { signHmac, verifyHmac }: Pick<node.Signing, "signHmac" | "verifyHmac">): void {
+  const file = corpusFile("webhook-hmac-sha256.json");
+  if (!existsSync(file)) {
+    test(`hmac vectors ${name}`, () => console.log("skipped: no corpus for the HMAC vectors"));
+    return;
+  }
+  const corpus: HmacVectors = readJson(file);
+  const { secret } = corpus;
+  for (const word of ["adcp", "proto"]) {
+    const headers = (signature: string | null, timestamp: unknown) => ({
+      ...(signature !== null && { [`X-${word.toUpperCase()}-Signature`]: signature }),
+      [`X-${word.toUpperCase()}-Timestamp`]: String(timestamp),
+    });
+    const options = (now: number) => ({ ...quiet, word, now: () => now });
+    for (const {
+      id,
+      timestamp,
+      raw_body,
+      expected_signature,
+      expected_verifier_action,
+      rfc9421_error_code,
+    } of corpus.vectors) {
+      test(`hmac ${name} ${word}: ${id}`, async () => {
+        const body = bytes(raw_body);
+        const request = { headers: headers(expected_signature, timestamp), body };
+        const result = await verifyHmac(request, { ...options(timestamp), secrets: { current: secret } });
+        if (expected_verifier_action === "reject-malformed") {
+          assert.is(result.ok ? "" : result.code, rfc9421_error_code);
+          assert.is(await codeOf(() => signHmac(body, { ...options(timestamp), secret })), "duplicate_key_input");
+          return;
+        }
+        assert.ok(result.ok, JSON.stringify(result));
+        const made = await signHmac(body, { ...options(timestamp), secret });
+        assert.is(made[`x-${word}-signature`], expected_signature);
+        assert.is(made[`x-${word}-timestamp`], String(timestamp));
+      });
+    }
+    for (const { id, timestamp, raw_body, signature, current_time } of corpus.rejection_vectors) {
+      test(`hmac ${name} ${word} refuses: ${id}`, async () => {
+        const now = current_time ?? (typeof timestamp === "number" ? timestamp : 1_700_000_000);
+        const request = { headers: headers(signature, timestamp), body: bytes(raw_body) };
+        const result = await verifyHmac(request, { ...options(now), secrets: { current: secret } });
+        assert.ok(!result.ok);
+        const expected = /timestamp/.test(id)
+          ? "hmac_timestamp_invalid"
+          : /^(missing|empty)/.test(id)
+            ? "hmac_signature_missing"
+            : "hmac_signature_invalid";
+        assert.is(result.code, expected);
+        assert.is(result.status, 401);
+      });
+    }
+    for (const { id, signer_input_body } of corpus.signer_side.rejection_vectors) {
+      test(`hmac ${name} ${word} does not sign: ${id}`, async () => {
+        assert.is(
+          await codeOf(() => signHmac(bytes(signer_input_body), { ...options(1), secret })),
+          "duplicate_key_input",
+        );
+      });
+    }
+    for (const { id, signer_input_body } of corpus.signer_side.positive_vectors) {
+      test(`hmac ${name} ${word} signs: ${id}`, async () => {
+        const body = bytes(signer_input_body);
+        const made = await signHmac(body, { ...options(5), secret });
+        assert.ok((await verifyHmac({ headers: made, body }, { ...options(5), secrets: { current: secret } })).ok);
+      });
+    }
+    for (const { description, secret: weak } of corpus.secret_rejection_vectors) {
+      test(`hmac ${name} ${word}: ${description}`, async () => {
+        assert.is(await codeOf(() => signHmac(bytes("{}"), { ...options(1), secret: weak })), "secret_weak");
+        const verifying = () =>
+          verifyHmac({ headers: {}, body: bytes("{}") }, { ...options(1), secrets: { current: weak } });
+        assert.is(await codeOf(verifying), "secret_weak");
+      });
+    }
+  }
+}
+
+hmacVectors("node", node);
+hmacVectors("web", web);
+
+const { signHmac, verifyHmac, verifyBearer } = node;
+const NOW = 1_700_000_000;
+const body = bytes('{"idempotency_key":"k"}');
+const now = () => NOW;
+const verifying = (headers: node.HeaderFields, more: object = {}, sent = body) =>
+  verifyHmac({ headers, body: sent }, { ...quiet, secrets: { current: SECRET }, now, ...more });
+const codeFrom = (result: node.LegacyResult): string => (result.ok ? "ok" : result.code);
+
+test("both secrets are taken while rotating, others are not", async () => {
+  const old = await signHmac(body, { ...quiet, secret: OTHER, now });
+  const fresh = await signHmac(body, { ...quiet, secret: SECRET, now });
+  const secrets = { current: SECRET, previous: OTHER };
+  assert.is(codeFrom(await verifying(old, { secrets })), "ok");
+  assert.is(codeFrom(await verifying(fresh, { secrets })), "ok");
+  assert.is(codeFrom(await verifying(old)), "hmac_signature_invalid");
+  const result = await verifying(fresh, { sender: "https://s.example/a" });
+  assert.equal(result, { ok: true, sender: "https://s.example/a", json: { idempotency_key: "k" } });
+});
+
+test("timestamps are integers, at most 300 seconds away either way", async () => {
+  const at = async (timestamp: string) => {
+    const made = await signHmac(body, { ...quiet, secret: SECRET, now: () => Number(timestamp) || NOW });
+    return codeFrom(await verifying({ ...made, "x-proto-timestamp": timestamp }));
+  };
+  for (const timestamp of [NOW - 300, NOW, NOW + 300]) assert.is(await at(String(timestamp)), "ok");
+  for (const timestamp of [NOW - 301, NOW + 301]) assert.is(await at(String(timestamp)), "hmac_timestamp_invalid");
+  for (const timestamp of [`${NOW}.0`, `+${NOW}`, `${NOW}s`, "1.7e9", "0x6553f100", "-1"]) {
+    assert.is(await at(timestamp), "hmac_timestamp_invalid", timestamp);
+  }
+  assert.is(await at(""), "hmac_signature_missing");
+});
+
+test("the MAC is over the timestamp's own text", async () => {
+  const made = await signHmac(body, { ...quiet, secret: SECRET, now });
+  assert.is(codeFrom(await verifying({ ...made, "x-proto-timestamp": `0${NOW}` })), "hmac_signature_invalid");
+});
+
+test("one signature and one timestamp, in lower-case hex", async () => {
+  const made = await signHmac(body, { ...quiet, secret: SECRET, now });
+  const signature = made["x-proto-signature"]!;
+  const cases: [node.HeaderFields, string][] = [
+    [{}, "hmac_signature_missing"],
+    [{ "x-proto-signature": signature }, "hmac_signature_missing"],
+    [{ "x-proto-timestamp": String(NOW) }, "hmac_signature_missing"],
+    [{ ...made, "X-Proto-Signature": signature }, "hmac_signature_invalid"],
+    [{ ...made, "x-proto-signature": [signature, signature] }, "hmac_signature_invalid"],
+    [{ ...made, "X-PROTO-TIMESTAMP": String(NOW) }, "hmac_timestamp_invalid"],
+    [{ ...made, "x-proto-signature": signature.toUpperCase() }, "hmac_signature_invalid"],
+    [{ ...made, "x-proto-signature": signature.slice("sha256=".length) }, "hmac_signature_invalid"],
+    [{ "x-adcp-signature": signature, "x-adcp-timestamp": String(NOW) }, "hmac_signature_missing"],
+  ];
+  for (const [headers, code] of cases) assert.is(codeFrom(await verifying(headers)), code, JSON.stringify(headers));
+});
+
+test("a signed delivery of a legacy registration is a mode mismatch", async () => {
+  const headers = { Signature: "sig1=:AAAA:", "Signature-Input": "sig1=()" };
+  assert.is(codeFrom(await verifying(headers)), "webhook_mode_mismatch");
+  const bearer = await verifyBearer({ headers, body }, { ...quiet, tokens: { current: SECRET } });
+  assert.is(codeFrom(bearer), "webhook_mode_mismatch");
+});
+
+test("doubled keys are a malformed body, and only after the MAC holds", async () => {
+  const doubled = bytes('{"a":1,"a":2}');
+  const { createHmac } = await import("node:crypto");
+  const mac = createHmac("sha256", SECRET).update(`${NOW}.`).update(doubled).digest("hex");
+  const headers = { "x-proto-signature": `sha256=${mac}`, "x-proto-timestamp": String(NOW) };
+  const result = await verifying(headers, {}, doubled);
+  assert.ok(!result.ok);
+  assert.is(result.code, "webhook_body_malformed");
+  assert.equal(result.keys, ["a"]);
+  assert.is(
+    codeFrom(await verifying({ ...headers, "x-proto-signature": `sha256=${"0".repeat(64)}` }, {}, doubled)),
+    "hmac_signature_invalid",
+  );
+});
+
+test("bearer tokens", async () => {
+  const ask = async (authorization: string | string[] | undefined, tokens: node.HmacSecrets = { current: SECRET }) =>
+    codeFrom(await verifyBearer({ headers: { authorization }, body }, { ...quiet, tokens }));
+  assert.is(await ask(`Bearer ${SECRET}`), "ok");
+  assert.is(await ask(`bearer ${SECRET}`), "ok");
+  assert.is(await ask(`Bearer ${OTHER}`, { current: SECRET, previous: OTHER }), "ok");
+  const bad = [
+    undefined,
+    "",
+    "Bearer",
+    "Bearer ",
+    SECRET,
+    `Basic ${SECRET}`,
+    `Bearer ${OTHER}`,
+    `Bearer ${SECRET}x`,
+    `Bearer ${SECRET.slice(1)}`,
+    `Bearer ${SECRET} x`,
+  ];
+  for (const one of bad) assert.is(await ask(one), "bearer_token_invalid", String(one));
+  assert.is(await ask([`Bearer ${SECRET}`, `Bearer ${SECRET}`]), "bearer_token_invalid");
+  const doubled = await verifyBearer(
+    { headers: { authorization: `Bearer ${SECRET}` }, body: bytes('{"a":1,"a":1}') },
+    { ...quiet, tokens: { current: SECRET } },
+  );
+  assert.is(codeFrom(doubled), "webhook_body_malformed");
+});
+
+test("weak secrets and tokens are refused, without being shown", async () => {
+  const weak = [
+    "",
+    "short",
+    "x".repeat(31),
+    "x".repeat(64),
+    "ab".repeat(20),
+    "12345678".repeat(5),
+    "0".repeat(32),
+    "\u{1f600}".repeat(31),
+    "abcabca".repeat(6),
+  ];
+  for (const secret of weak) {
+    assert.is(await codeOf(() => signHmac(body, { ...quiet, secret })), "secret_weak", secret);
+    assert.is(
+      await codeOf(() => verifying({}, { secrets: { current: SECRET, previous: secret } })),
+      "secret_weak",
+      secret,
+    );
+    assert.is(
+      await codeOf(() => verifyBearer({ headers: {}, body }, { ...quiet, tokens: { current: secret } })),
+      "secret_weak",
+    );
+  }
+  try {
+    node.checkSecret("hunter2", "secrets.current");
+    assert.unreachable();
+  } catch (error) {
+    assert.not.match((error as Error).message, "hunter2");
+    assert.match((error as Error).message, "secrets.current");
+  }
+  for (const fine of [SECRET, "correct horse battery staple, and more", "1234567890".repeat(4)])
+    node.checkSecret(fine, "x");
+});
+
+test("release 4.0 has none of it", async () => {
+  for (const version of ["4.0.0", "4.1.2-beta.0", "10.0.0"]) {
+    assert.is(await codeOf(() => signHmac(body, { ...quiet, secret: SECRET, version })), "legacy_auth_removed");
+    assert.is(await codeOf(() => verifying({}, { version })), "legacy_auth_removed");
+    assert.is(
+      await codeOf(() => verifyBearer({ headers: {}, body }, { ...quiet, tokens: { current: SECRET }, version })),
+      "legacy_auth_removed",
+    );
+  }
+  assert.ok(await signHmac(body, { ...quiet, secret: SECRET, version: "3.99.0" }));
+});
+
+test("use is warned about, once by default", async () => {
+  const told: string[] = [];
+  const onDeprecated = (message: string) => told.push(message);
+  for (let time = 0; time < 3; time++) await signHmac(body, { secret: SECRET, onDeprecated });
+  assert.is(told.length, 1);
+  assert.match(told[0]!, "deprecated");
+  const warnings: Error[] = [];
+  process.on("warning", (warning) => warnings.push(warning));
+  for (let time = 0; time < 3; time++) {
+    await verifyBearer({ headers: {}, body }, { tokens: { current: SECRET }, now });
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(
+    warnings.map(({ name, message }) => [name, message.split(" ")[0]]),
+    [["DeprecationWarning", "Bearer"]],
+  );
+});
+
+test.run();
