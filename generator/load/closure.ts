@@ -6,7 +6,7 @@ import type { Finding } from "../finding.js";
 import { pointer } from "../finding.js";
 import type { ReleaseFiles } from "./files.js";
 import { readJson } from "./read-json.js";
-import { atPointer, isMap, type JsonMap, type Path, type Schema, walk } from "./walk.js";
+import { atPointer, eachChild, isMap, type JsonMap, type Place, pathOf, type Schema, walk } from "./walk.js";
 
 export interface SchemaFile {
   path: string;
@@ -42,6 +42,7 @@ export class Closure {
   private readonly origins = new Map<SchemaFile, Origin>();
   /** What an id has before the file's path, e.g. `/schemas/3.1.0/`. */
   private readonly prefixes = new Set<string>();
+  private readonly found = new Map<string, string>();
   private index: Map<string, string> | undefined;
 
   constructor(private readonly source: ReleaseFiles) {}
@@ -81,20 +82,19 @@ export class Closure {
     const id = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : `/${file.path}`;
     if (id.endsWith(`/${file.path}`)) this.prefixes.add(id.slice(0, -file.path.length));
     this.origins.set(file, { id, anchors: anchorsOf(root), scanned: new Set() });
-    this.scan(file, root, []);
+    this.scan(file, root, undefined);
   }
 
   /** Rewrites the references of a schema and of those inside it; each schema once. */
-  private scan(file: SchemaFile, root: JsonMap, at: Path): void {
+  private scan(file: SchemaFile, root: JsonMap, place: Place | undefined): void {
     const { id, scanned } = this.origins.get(file)!;
     const fresh: JsonMap[] = [];
     const refs: Reference[] = [];
-    walkBases(root, at, { base: id, top: "" }, (schema, path, scope) => {
+    walkBases(root, place, { base: id, top: "" }, (schema, at, scope) => {
       if (scanned.has(schema)) return;
       scanned.add(schema);
       fresh.push(schema);
-      if (typeof schema.$ref === "string")
-        refs.push({ schema, text: schema.$ref, at: pointer(...path, "$ref"), ...scope });
+      if (typeof schema.$ref === "string") refs.push({ schema, text: schema.$ref, place: at, scope });
     });
     // Ids have done their work once the scopes above are known; a validator would trip over repeated ones.
     for (const schema of fresh) {
@@ -108,19 +108,23 @@ export class Closure {
     const hash = ref.text.indexOf("#");
     const uri = hash < 0 ? ref.text : ref.text.slice(0, hash);
     const fragment = hash < 0 ? "" : decode(ref.text.slice(hash + 1));
-    const path = uri === "" ? file.path : this.find(uri, file.path, ref.base);
+    const path = uri === "" ? file.path : this.find(uri, file.path, ref.scope.base);
     const target = path === undefined ? undefined : this.add(path);
     const quoted = JSON.stringify(ref.text);
     if (target === undefined) {
       const message = `$ref ${quoted} names no file of the release`;
-      file.findings.push(fault(file.path, ref.at, "schema-missing", message, missingRemedy));
+      file.findings.push(
+        fault(file.path, pointer(...pathOf(ref.place), "$ref"), "schema-missing", message, missingRemedy),
+      );
       return undefined;
     }
     if (target !== file) file.uses.add(target.path);
-    const at = this.place(target, fragment, uri === "" ? ref.top : "");
+    const at = this.place(target, fragment, uri === "" ? ref.scope.top : "");
     if (at === undefined) {
       const message = `$ref ${quoted} points at nothing in ${target.path}`;
-      file.findings.push(fault(file.path, ref.at, "ref-dangling", message, danglingRemedy));
+      file.findings.push(
+        fault(file.path, pointer(...pathOf(ref.place), "$ref"), "ref-dangling", message, danglingRemedy),
+      );
       return undefined;
     }
     return joinRef(target.path, at);
@@ -133,16 +137,21 @@ export class Closure {
     const schema = atPointer(target.schema, at);
     if (typeof schema === "boolean") return at;
     if (!isMap(schema)) return undefined;
-    const keys = at
-      .split("/")
-      .slice(1)
-      .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-    if (!this.origins.get(target)!.scanned.has(schema)) this.scan(target, schema, keys);
+    if (!this.origins.get(target)!.scanned.has(schema)) this.scan(target, schema, placeAt(at));
     return at;
   }
 
   /** File a URI leads to: by the release's own prefix, by the place of the referring file, or by an `$id` anywhere. */
   private find(uri: string, from: string, base: string): string | undefined {
+    // Nearly every reference is an absolute path, and leads to one file wherever it stands.
+    const known = uri.startsWith("/") ? this.found.get(uri) : undefined;
+    if (known !== undefined) return known;
+    const path = this.search(uri, from, base);
+    if (path !== undefined && uri.startsWith("/") && base.startsWith("/")) this.found.set(uri, path);
+    return path;
+  }
+
+  private search(uri: string, from: string, base: string): string | undefined {
     const id = absolute(uri, base);
     const here = absolute(uri, `/${from}`);
     const candidates = [
@@ -180,10 +189,11 @@ interface Origin {
   scanned: Set<JsonMap>;
 }
 
-interface Reference extends Scope {
+interface Reference {
   schema: JsonMap;
   text: string;
-  at: string;
+  place: Place | undefined;
+  scope: Scope;
 }
 
 interface Scope {
@@ -195,40 +205,23 @@ interface Scope {
 
 /** `walk`, following nested `$id`s: inside one, `#` means that schema (draft-07, section 8.2). */
 function walkBases(
-  root: JsonMap,
-  at: Path,
+  schema: Schema,
+  place: Place | undefined,
   scope: Scope,
-  visit: (schema: JsonMap, path: Path, scope: Scope) => void,
+  visit: (schema: JsonMap, place: Place | undefined, scope: Scope) => void,
 ): void {
-  const scopes = new Map<string, Scope>();
-  const keyOf = (path: Path): string => JSON.stringify(path);
-  walk(
-    root,
-    (schema, path) => {
-      let inherited = scope;
-      for (let length = path.length; length >= at.length && scopes.size > 0; length--) {
-        const own = scopes.get(keyOf(path.slice(0, length)));
-        if (own !== undefined) {
-          inherited = own;
-          break;
-        }
-      }
-      const nested =
-        path.length > 0 && typeof schema.$id === "string" && !schema.$id.startsWith("#") ? schema.$id : undefined;
-      if (nested !== undefined) {
-        inherited = {
-          base: absolute(nested, inherited.base) ?? inherited.base,
-          top: pointer(...path),
-        };
-        scopes.set(keyOf(path), inherited);
-      }
-      visit(schema, path, inherited);
-    },
-    at,
-  );
+  if (!isMap(schema)) return;
+  const id = place === undefined ? undefined : schema.$id;
+  const inner =
+    typeof id === "string" && !id.startsWith("#")
+      ? { base: absolute(id, scope.base) ?? scope.base, top: pointer(...pathOf(place)) }
+      : scope;
+  visit(schema, place, inner);
+  eachChild(schema, (child, keyword, name) => walkBases(child, { up: place, keyword, name }, inner, visit));
 }
 
 const decode = (fragment: string): string => {
+  if (!fragment.includes("%")) return fragment;
   try {
     return decodeURIComponent(fragment);
   } catch {
@@ -239,13 +232,24 @@ const decode = (fragment: string): string => {
 /** Named anchors of a file (`$anchor`, and draft-07's `$id: "#name"`) with the pointer of each. */
 function anchorsOf(root: JsonMap): Map<string, string> {
   const anchors = new Map<string, string>();
-  walk(root, (schema, path) => {
-    if (typeof schema.$anchor === "string") anchors.set(schema.$anchor, pointer(...path));
-    if (typeof schema.$id === "string" && schema.$id.startsWith("#"))
-      anchors.set(schema.$id.slice(1), pointer(...path));
+  walk(root, (schema, place) => {
+    if (typeof schema.$anchor === "string") anchors.set(schema.$anchor, pointer(...pathOf(place)));
+    if (typeof schema.$id === "string" && schema.$id.startsWith("#")) {
+      anchors.set(schema.$id.slice(1), pointer(...pathOf(place)));
+    }
   });
   return anchors;
 }
+
+/** The place a JSON pointer leads to. */
+const placeAt = (at: string): Place | undefined =>
+  at
+    .split("/")
+    .slice(1)
+    .reduce<Place | undefined>(
+      (up, token) => ({ up, keyword: token.replaceAll("~1", "/").replaceAll("~0", "~"), name: undefined }),
+      undefined,
+    );
 
 const missingRemedy =
   "Add the file, correct the reference, or generate with --partial to leave out the tools that need it.";

@@ -13,7 +13,7 @@ export const isMap = (value: unknown): value is JsonMap =>
 const isSchema = (value: unknown): value is Schema => typeof value === "boolean" || isMap(value);
 
 /** Keywords that hold one schema. */
-const single = [
+const single = new Set([
   "additionalItems",
   "additionalProperties",
   "contains",
@@ -25,54 +25,73 @@ const single = [
   "then",
   "unevaluatedItems",
   "unevaluatedProperties",
-];
+]);
 /** Keywords that hold a list of schemas. */
-const listed = ["allOf", "anyOf", "items", "oneOf", "prefixItems"];
+const listed = new Set(["allOf", "anyOf", "items", "oneOf", "prefixItems"]);
 /** Keywords that hold schemas by name; `dependencies` may hold lists of names too. */
-const named = ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+const named = new Set(["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"]);
 
 export type Path = readonly (string | number)[];
 
-/** The schemas directly inside a schema, each with its path from it. */
-export function* children(schema: JsonMap): Generator<[path: Path, child: Schema]> {
-  for (const key of single) {
-    const child = schema[key];
-    if (Object.hasOwn(schema, key) && isSchema(child)) yield [[key], child];
+/** A place inside a schema, as a chain from the inside out: most places are passed without anybody asking their path. */
+export interface Place {
+  readonly up: Place | undefined;
+  readonly keyword: string;
+  readonly name: string | number | undefined;
+}
+
+/** Keys that lead to a place. */
+export function pathOf(place: Place | undefined): (string | number)[] {
+  const keys: (string | number)[] = [];
+  for (let at = place; at !== undefined; at = at.up) {
+    if (at.name !== undefined) keys.unshift(at.name);
+    keys.unshift(at.keyword);
   }
-  for (const key of listed) {
-    const list = schema[key];
-    if (!Object.hasOwn(schema, key) || !Array.isArray(list)) continue;
-    for (const [index, child] of list.entries()) if (isSchema(child)) yield [[key, index], child];
-  }
-  for (const key of named) {
-    const map = schema[key];
-    if (!Object.hasOwn(schema, key) || !isMap(map)) continue;
-    for (const [name, child] of Object.entries(map)) if (isSchema(child)) yield [[key, name], child];
+  return keys;
+}
+
+type OnChild = (child: Schema, keyword: string, name: string | number | undefined) => void;
+
+/** Calls `on` for each schema directly inside a schema. */
+export function eachChild(schema: JsonMap, on: OnChild): void {
+  for (const keyword in schema) {
+    const held = schema[keyword];
+    if (typeof held === "boolean") {
+      if (single.has(keyword)) on(held, keyword, undefined);
+    } else if (Array.isArray(held)) {
+      if (!listed.has(keyword)) continue;
+      for (let index = 0; index < held.length; index++)
+        if (isSchema(held[index])) on(held[index] as Schema, keyword, index);
+    } else if (typeof held === "object" && held !== null) {
+      if (single.has(keyword)) on(held, keyword, undefined);
+      else if (named.has(keyword))
+        for (const name of Object.keys(held)) if (isSchema(held[name])) on(held[name] as Schema, keyword, name);
+    }
   }
 }
 
 /** Calls `visit` on a schema and every schema inside it, outermost first. */
-export function walk(schema: Schema, visit: (schema: JsonMap, path: Path) => void, path: Path = []): void {
+export function walk(schema: Schema, visit: (schema: JsonMap, place: Place | undefined) => void, place?: Place): void {
   if (!isMap(schema)) return;
-  visit(schema, path);
-  for (const [step, child] of children(schema)) walk(child, visit, [...path, ...step]);
+  visit(schema, place);
+  eachChild(schema, (child, keyword, name) => walk(child, visit, { up: place, keyword, name }));
 }
 
 /** A copy in which every schema inside has gone through `change`, innermost first. */
 export function mapSchema(schema: Schema, change: (schema: JsonMap) => Schema): Schema {
   if (!isMap(schema)) return schema;
   const copy: JsonMap = { ...schema };
-  for (const [[key, name], child] of children(schema)) {
+  eachChild(schema, (child, keyword, name) => {
     const changed = mapSchema(child, change);
-    if (name === undefined) copy[key as string] = changed;
-    else {
-      const held = copy[key as string];
-      // Copied once per keyword: the first child of a list or map replaces the shared one.
-      if (held === schema[key as string])
-        copy[key as string] = Array.isArray(held) ? [...held] : { ...(held as JsonMap) };
-      (copy[key as string] as JsonMap)[name as string] = changed;
+    const held = schema[keyword]!;
+    if (name === undefined) {
+      copy[keyword] = changed;
+      return;
     }
-  }
+    // Copied once per keyword: the first child of a list or map replaces the shared one.
+    if (copy[keyword] === held) copy[keyword] = Array.isArray(held) ? [...held] : { ...(held as JsonMap) };
+    setKey(copy[keyword] as JsonMap, name as string, changed);
+  });
   return change(copy);
 }
 
@@ -91,15 +110,18 @@ export function atPointer(document: Json, pointer: string): Json | undefined {
 
 /** Keys sorted by code point at every depth, so that the order in a file never shows in what is made of it. */
 export function sortKeys<T extends Json>(value: T): T {
-  if (Array.isArray(value)) return value.map(sortKeys) as T;
-  if (!isMap(value)) return value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) value[index] = sortKeys(value[index] as Json);
+    return value;
+  }
   const sorted: JsonMap = {};
-  for (const key of Object.keys(value).sort()) setKey(sorted, key, sortKeys(value[key] as Json));
+  for (const key of Object.keys(value).sort()) setKey(sorted, key, sortKeys((value as JsonMap)[key] as Json));
   return sorted as T;
 }
 
 /** Sets an own key, also one called `__proto__`, which plain assignment would take for the prototype. */
-function setKey(target: JsonMap, key: string, value: Json): void {
+export function setKey(target: JsonMap, key: string, value: Json): void {
   if (key !== "__proto__") target[key] = value;
   else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -279,8 +279,8 @@ function repeatedTitles(documents: readonly DocumentModel[]): Set<string> {
   const seen = new Set<string>(documents.map(({ typeName }) => typeName));
   const repeated = new Set<string>();
   for (const { schema } of documents) {
-    walk(schema as Schema, ({ title }, path) => {
-      if (typeof title !== "string" || path.length === 0) return;
+    walk(schema as Schema, ({ title }, place) => {
+      if (typeof title !== "string" || place === undefined) return;
       const name = pascalCase(title);
       if (seen.has(name)) repeated.add(name);
       seen.add(name);
