@@ -66,7 +66,7 @@ export const toEvent = (row: InboxRow): InboxEvent => ({
   attempts: row.attempts,
   due: row.due,
   error: row.error,
-  notes: JSON.parse(row.notes) as string[],
+  notes: JSON.parse(row.notes) as InboxEvent["notes"],
 });
 
 export interface RegistrationRow {

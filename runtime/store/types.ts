@@ -12,6 +12,15 @@ export type EventKind = "task" | "report" | "impairment" | "list_change" | "arti
 /** `pending`: waits for its handler. `parked`: waits for its registration. `dead`: given up, kept for a human. */
 export type InboxState = "pending" | "parked" | "dead";
 
+/** Something about an event that its handler should know. */
+export interface EventNote {
+  /** `schema_mismatch`: the result is not what the release says. `wrapper_detected`: an A2A agent wrapped its data. */
+  readonly code: "schema_mismatch" | "wrapper_detected";
+  /** JSON pointer into the result. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
 /** An accepted webhook as the inbox keeps it until its handler is done. */
 export interface InboxEvent {
   readonly id: number;
@@ -43,8 +52,8 @@ export interface InboxEvent {
   readonly due: number;
   /** Why the last attempt failed, or why it is dead. */
   readonly error: string | null;
-  /** Findings that did not stop it, e.g. a schema mismatch. */
-  readonly notes: readonly string[];
+  /** Findings that did not stop it. */
+  readonly notes: readonly EventNote[];
 }
 
 /** The part of an event that its receiver fills in. */

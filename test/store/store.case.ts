@@ -114,7 +114,11 @@ export function storeCase<Tx>({ name, open, reset, record, recorded }: StoreCase
   });
 
   test("what was accepted is there for another handle", async ({ store }) => {
-    const event = newEvent({ notes: ["schema_mismatch /result"], notificationId: "n-1", taskId: "t-9" });
+    const event = newEvent({
+      notes: [{ code: "schema_mismatch", pointer: "/a\u0000", message: "no" }],
+      notificationId: "n-1",
+      taskId: "t-9",
+    });
     const { id } = accepted(await store.inbox.accept(arrival(event)));
     const other = await open();
     const { body, ...kept } = (await other.inbox.get(id))!;

@@ -1,0 +1,111 @@
+/** Who sent it: the registration's mode decides how that is proved, and nothing else is tried (service.md, "Authentication"). */
+import {
+  challengeOf,
+  type ReplayStore,
+  receivedMode,
+  verifyBearer,
+  verifyHmac,
+  verifyWebhook,
+} from "../signing/index.js";
+import type { Refusal, SignableRequest } from "../signing/types.js";
+import { refusal } from "../signing/verify.js";
+import type { RegisteredMode, RouteBinding } from "../store/types.js";
+import type { ReceiverConfig } from "./settings.js";
+import type { SenderConfig } from "./types.js";
+
+export type Authenticated = { readonly ok: true; readonly json: unknown; readonly keyid?: string } | Refusal;
+
+/** Keyids remembered to tell a new one; beyond this the memory starts anew rather than growing. */
+const KEYID_MEMORY_ENTRIES = 100_000;
+
+/**
+ * Makes the function that authenticates a request for a route.
+ * The promise rejects only for configuration that changed under it, e.g. a release without legacy schemes.
+ */
+export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
+  const { word } = config.defaultRelease.release;
+  const now = (): number => Math.floor(config.now() / 1000);
+  const replay = config.store.replay();
+  const replayOf = new Map<string, ReplayStore>();
+  const seen = new Set<string>();
+
+  const scoped = (sender: string): ReplayStore => {
+    const made = replayOf.get(sender) ?? scopedReplay(replay, sender);
+    replayOf.set(sender, made);
+    return made;
+  };
+
+  const noteKeyid = (sender: string, keyid: string): void => {
+    const entry = `${sender} ${keyid}`;
+    if (seen.has(entry)) return;
+    if (seen.size >= KEYID_MEMORY_ENTRIES) seen.clear();
+    seen.add(entry);
+    config.metrics.newKeyid();
+  };
+
+  const bySignature = async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> => {
+    const { keys, revocation } = held;
+    if (keys === undefined) return refusal("webhook_signature_key_unknown", 7, { detail: "the sender has no keys" });
+    const options = { keys, replay: scoped(sender), now, word, ...(revocation && { revocation }) };
+    const result = await verifyWebhook(request, options);
+    if (!result.ok) return result;
+    if (result.sender !== sender && !held.aliases?.includes(result.sender)) {
+      return refusal("webhook_signature_key_unknown", 7, { detail: "the key is another sender's" });
+    }
+    noteKeyid(sender, result.keyid);
+    return { ok: true, json: result.json, keyid: result.keyid };
+  };
+
+  const byMode = {
+    signature: bySignature,
+    "HMAC-SHA256": async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> =>
+      held.hmac === undefined
+        ? refusal("hmac_signature_invalid", 0, { detail: "the sender has no secret" })
+        : verifyHmac(request, { secrets: held.hmac, sender, now, word }),
+    Bearer: async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> =>
+      held.bearer === undefined
+        ? refusal("bearer_token_invalid", 0, { detail: "the sender has no token" })
+        : verifyBearer(request, { tokens: held.bearer, sender, now, word }),
+  } satisfies Record<RegisteredMode, unknown>;
+
+  return async (request: SignableRequest, { sender, mode }: RouteBinding): Promise<Authenticated> => {
+    const received = receivedMode(request.headers, word);
+    // A signature beside the registered credential is not a fallback; without it, it is another mode.
+    if (received !== undefined && received !== mode && !carries(request, mode, word)) {
+      return refusal("webhook_mode_mismatch", 0, { detail: `registered for ${mode}, received ${received}` });
+    }
+    const held = config.senderOf(sender);
+    if (held === undefined) {
+      return refusal("webhook_signature_key_unknown", 7, { detail: "the sender is not configured any more" });
+    }
+    return byMode[mode](request, sender, held);
+  };
+}
+
+/** Does the request carry the mode's own headers, whatever else is there? */
+const carries = ({ headers }: SignableRequest, mode: RegisteredMode, word: string): boolean => {
+  const others = { signature: [], "HMAC-SHA256": signatureFields, Bearer: [...signatureFields, `x-${word}-`] }[mode];
+  const own = pairs(headers).filter(([name]) => !others.some((prefix) => name.toLowerCase().startsWith(prefix)));
+  return receivedMode(own, word) === mode;
+};
+
+const signatureFields = ["signature"];
+
+const pairs = (headers: SignableRequest["headers"]): (readonly [string, string])[] => {
+  if (Symbol.iterator in headers) return [...(headers as Iterable<readonly [string, string]>)];
+  return Object.entries(headers).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).flatMap((one): (readonly [string, string])[] =>
+      typeof one === "string" ? [[name, one]] : [],
+    ),
+  );
+};
+
+/** A keyid means something only beside its sender: two sellers may both call a key `key-1`, and share no bound. */
+const scopedReplay = (replay: ReplayStore, sender: string): ReplayStore => ({
+  atCap: (keyid, now) => replay.atCap(`${sender} ${keyid}`, now),
+  insert: (keyid, nonce, expiresAt, now) => replay.insert(`${sender} ${keyid}`, nonce, expiresAt, now),
+});
+
+/** Value of `WWW-Authenticate` for a refusal with status 401. */
+export const challengeFor = (refused: Refusal): string | undefined =>
+  challengeOf(refused.code) ?? (refused.code === "bearer_token_invalid" ? 'Bearer error="invalid_token"' : undefined);

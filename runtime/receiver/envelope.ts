@@ -1,0 +1,165 @@
+/**
+ * The envelope of each kind of webhook: what must be there, named when it is not (service.md, "Task webhook envelope";
+ * decisions.md, "Receiver"). Unknown fields pass; the result is judged elsewhere.
+ */
+import { hash } from "node:crypto";
+import { isTaskStatus, isTerminal, type JsonObject } from "../contract.js";
+import { a2aState, unwrapA2a } from "../extract/a2a.js";
+import { isJsonObject, member } from "../extract/json-object.js";
+import { detectFormat, type WebhookFormat } from "../extract/webhook.js";
+import type { EventKind } from "../store/types.js";
+import { instantOf, toInstant } from "./instant.js";
+
+/** What the receiver needs of a body, whatever its kind and shape. */
+export interface Envelope {
+  readonly key: string;
+  readonly format: WebhookFormat | null;
+  readonly taskId: string | null;
+  readonly taskType: string | null;
+  readonly operationId: string | null;
+  readonly status: string | null;
+  readonly instant: string | null;
+  readonly notificationId: string | null;
+  readonly token: string | null;
+  /** Events of its task come in an order, and it has a place in it. */
+  readonly ordered: boolean;
+  readonly terminal: boolean;
+}
+
+export type EnvelopeCode =
+  | "body_not_object"
+  | "missing_idempotency_key"
+  | "missing_envelope_fields"
+  | "invalid_envelope_status"
+  | "invalid_envelope_fields"
+  | "unsupported_event";
+
+export type EnvelopeResult =
+  | { readonly ok: true; readonly envelope: Envelope }
+  | { readonly ok: false; readonly code: EnvelopeCode; readonly fields: readonly string[] };
+
+/** webhooks-facts.md 4. */
+const idempotencyKey = /^[A-Za-z0-9_.:-]{16,255}$/;
+
+/** Longest identifier, in UTF-8 bytes: it is part of an index entry, which databases bound. */
+const MAX_ID_BYTES = 1024;
+
+/** A text both databases store as it is: no NUL, no lone surrogate. */
+const isId = (value: unknown): value is string =>
+  typeof value === "string" &&
+  value !== "" &&
+  !value.includes("\0") &&
+  value.isWellFormed() &&
+  Buffer.byteLength(value) <= MAX_ID_BYTES;
+
+const checks: Record<string, (value: unknown) => boolean> = {
+  idempotency_key: (value) => typeof value === "string" && idempotencyKey.test(value),
+  task_id: isId,
+  task_type: isId,
+  status: isTaskStatus,
+  timestamp: (value) => toInstant(value) !== undefined,
+  operation_id: isId,
+  notification_id: isId,
+  token: (value) => typeof value === "string",
+  artifacts: (value) => typeof value === "object" && value !== null,
+};
+
+/** Fields each kind must have; what service.md shows of it, and no more than lets it be recognised. */
+const required: Record<EventKind, readonly string[]> = {
+  task: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],
+  report: ["idempotency_key", "task_id", "task_type", "status", "timestamp"],
+  impairment: ["idempotency_key"],
+  list_change: ["idempotency_key", "event", "list_id"],
+  artifact: ["idempotency_key", "media_buy_id", "batch_id", "artifacts"],
+  rights: ["idempotency_key", "rights_id", "brand_id"],
+};
+const optional = ["operation_id", "notification_id", "token"] as const;
+
+const absent = (body: JsonObject, field: string): boolean => member(body, field) == null;
+
+export interface EnvelopeContext {
+  readonly kind: EventKind;
+  /** The registration's shape, or null to detect it. */
+  readonly format: WebhookFormat | null;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The body's bytes; an A2A event without a key is known by them. */
+  readonly raw: Uint8Array;
+}
+
+/** Reads the envelope of a body, or says what it lacks. */
+export function readEnvelope(body: unknown, context: EnvelopeContext): EnvelopeResult {
+  if (!isJsonObject(body)) return { ok: false, code: "body_not_object", fields: [] };
+  const format = context.format ?? detectFormat(body);
+  return context.kind === "task" && format === "a2a" ? readTask(body, context) : readFlat(body, context.kind, format);
+}
+
+function readFlat(body: JsonObject, kind: EventKind, format: WebhookFormat | null): EnvelopeResult {
+  const missing = required[kind].filter((field) => absent(body, field));
+  if (missing.length > 0) {
+    const keyOnly = missing.length === 1 && missing[0] === "idempotency_key";
+    return { ok: false, code: keyOnly ? "missing_idempotency_key" : "missing_envelope_fields", fields: missing };
+  }
+  const known = [...required[kind], ...optional.filter((field) => !absent(body, field))];
+  const invalid = known.filter((field) => !(checks[field] ?? isId)(body[field]));
+  if (invalid.length > 0) {
+    const statusOnly = invalid.length === 1 && invalid[0] === "status";
+    return { ok: false, code: statusOnly ? "invalid_envelope_status" : "invalid_envelope_fields", fields: invalid };
+  }
+  const status = isTaskStatus(body.status) ? body.status : null;
+  const envelope: Envelope = {
+    key: body.idempotency_key as string,
+    format,
+    taskId: id(body.task_id),
+    taskType: id(body.task_type),
+    operationId: id(body.operation_id),
+    status,
+    instant: toInstant(body.timestamp) ?? null,
+    notificationId: notificationIdOf(body, kind),
+    token: typeof body.token === "string" ? body.token : null,
+    // A report's status is that of its own fire: in a task's order the first would end all that follow.
+    ordered: kind === "task",
+    terminal: status !== null && isTerminal(status),
+  };
+  return { ok: true, envelope };
+}
+
+const id = (value: unknown): string | null => (isId(value) ? value : null);
+
+const notificationIdOf = (body: JsonObject, kind: EventKind): string | null => {
+  const places = [body.notification_id, member(body.result, "notification_id")];
+  if (kind === "impairment") places.push(body.impairment_id, member(body.result, "impairment_id"));
+  return places.find(isId) ?? null;
+};
+
+/** Tasks and their events as A2A pushes them: their identifiers are A2A's, the key may stand in `metadata`. */
+function readTask(body: JsonObject, { now, raw }: EnvelopeContext): EnvelopeResult {
+  const { event, wrapper } = unwrapA2a(body);
+  if (!isJsonObject(event) || wrapper === "message") return { ok: false, code: "unsupported_event", fields: [] };
+  const metadata = member(event, "metadata");
+  const pick = (name: string): unknown => event[name] ?? member(metadata, name);
+  const taskId = wrapper === "statusUpdate" || wrapper === "artifactUpdate" ? event.taskId : (event.taskId ?? event.id);
+  if (taskId == null) return { ok: false, code: "missing_envelope_fields", fields: ["id"] };
+  const key = pick("idempotency_key") ?? `a2a:${hash("sha256", raw, "base64url")}`;
+  const given = { id: taskId, idempotency_key: key, operation_id: pick("operation_id") };
+  const invalid = Object.entries(given)
+    .filter(([name, value]) => value != null && !(checks[name] ?? isId)(value))
+    .map(([name]) => name);
+  if (invalid.length > 0) return { ok: false, code: "invalid_envelope_fields", fields: invalid };
+  const state = a2aState(event);
+  const envelope: Envelope = {
+    key: key as string,
+    format: "a2a",
+    taskId: taskId as string,
+    taskType: id(pick("task_type")),
+    operationId: id(given.operation_id),
+    status: state,
+    // A2A need not say when; then the order is that of arrival.
+    instant: toInstant(member(event.status, "timestamp")) ?? instantOf(now),
+    notificationId: id(pick("notification_id")),
+    token: null,
+    ordered: state !== null,
+    terminal: isTaskStatus(state) && isTerminal(state),
+  };
+  return { ok: true, envelope };
+}

@@ -1,0 +1,90 @@
+/** Registrations: what a receiver is told before anything arrives. */
+import { AdbindError } from "../errors.js";
+import { checkSecret } from "../signing/index.js";
+import type { RegisteredMode, Registration } from "../store/types.js";
+import { tokenDigest } from "./receive.js";
+import { isRoute } from "./routes.js";
+import type { ReceiverConfig } from "./settings.js";
+import type { Expectation, SenderConfig } from "./types.js";
+
+/** A task's registration outlives every retry and every late question about it: 90 days. */
+const TASK_EXPIRY_SECONDS = 90 * 86_400;
+/** Release that no longer has HMAC and Bearer (service.md, "Versioning", 3). */
+const LEGACY_REMOVED_IN_MAJOR = 4;
+/** Identifiers are `[A-Za-z0-9_.:-]{1,255}` where published; anything a database stores as it is will do. */
+const MAX_OPERATION_BYTES = 1024;
+
+const invalid = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("registration_invalid", what, { where, remedy });
+
+const credentials = { signature: "keys", "HMAC-SHA256": "hmac", Bearer: "bearer" } as const;
+
+function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: RegisteredMode, version: string): void {
+  const credential = sender[credentials[mode]];
+  if (credential === undefined) {
+    throw invalid(`the sender is not configured for ${mode}`, "mode", `give it ${credentials[mode]} in senders`);
+  }
+  if (mode === "signature") return;
+  if (Number.parseInt(version, 10) >= LEGACY_REMOVED_IN_MAJOR) {
+    throw new AdbindError("legacy_auth_removed", `release ${version} has no ${mode} webhooks`, {
+      where: "mode",
+      remedy: "register without the authentication block: deliveries are then signed",
+    });
+  }
+  const { current, previous } = credential as { current: string; previous?: string };
+  checkSecret(current, `senders: ${credentials[mode]}.current`);
+  if (previous !== undefined) checkSecret(previous, `senders: ${credentials[mode]}.previous`);
+  config.log.warn({ mode }, "deprecated webhook authentication registered; it ends with release 4.0");
+}
+
+/**
+ * Checks an expectation and makes the registration to store.
+ * @throws AdbindError `registration_invalid`, `legacy_auth_removed`, `secret_weak`
+ */
+export function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation): Registration {
+  const { route, sender, kind, mode = "signature", operationId, token, format, expiresInSeconds } = expectation;
+  if (!isRoute(route)) throw invalid("the route is no request target", "route", "start with / and use printable ASCII");
+  const held = config.senderOf(sender);
+  if (held === undefined) throw invalid("the sender is not configured", "sender", "add it to senders first");
+  const version = expectation.release ?? held.release ?? config.defaultRelease.release.version;
+  if (!config.releases.has(version)) {
+    throw invalid(`the receiver has no release ${version}`, "release", "bind it in releases");
+  }
+  checkMode(config, held, mode, version);
+  if (operationId !== undefined && !isOperationId(operationId)) {
+    throw invalid("the operation id cannot be stored", "operationId", `use 1 to ${MAX_OPERATION_BYTES} bytes of text`);
+  }
+  const lifetime = expiresInSeconds ?? (kind === "task" && operationId !== undefined ? TASK_EXPIRY_SECONDS : undefined);
+  return {
+    route,
+    operationId: operationId ?? null,
+    sender,
+    kind,
+    mode,
+    format: format ?? null,
+    taskType: expectation.taskType ?? null,
+    tokenDigest: token === undefined ? null : tokenDigest(token),
+    release: expectation.release ?? null,
+    expires: lifetime === undefined ? null : config.now() + lifetime * 1000,
+  };
+}
+
+const isOperationId = (text: string): boolean =>
+  text !== "" && !text.includes("\0") && text.isWellFormed() && Buffer.byteLength(text) <= MAX_OPERATION_BYTES;
+
+/**
+ * Stores an expectation.
+ * @returns how many events had come before it and are handled now
+ * @throws AdbindError as `toRegistration`; `registration_invalid` when the route belongs to another sender, kind or mode
+ */
+export async function storeExpectation<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation): Promise<number> {
+  const registration = toRegistration(config, expectation);
+  const result = await config.store.registrations.add(registration, config.now());
+  if ("released" in result) return result.released;
+  const { sender, kind, mode, format } = result.conflict;
+  throw invalid(
+    "the route is registered otherwise",
+    registration.route,
+    `it is ${kind} of ${sender} by ${mode}, ${format ?? "any shape"}; use another route`,
+  );
+}

@@ -1,0 +1,56 @@
+/** The receiver as a fastify plugin. */
+import type { FastifyPluginAsync, FastifyRequest } from "fastify";
+import fp from "fastify-plugin";
+import type { Tools } from "../contract.js";
+import { nodeRequest } from "./node.js";
+import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver.js";
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** The receiver of `webhookReceiver`: `app.webhookReceiver.expect(...)`. */
+    webhookReceiver: Receiver;
+  }
+}
+
+export interface PluginRouting {
+  /** Paths it answers, in fastify's syntax. Default `/webhooks/*`. */
+  readonly paths?: readonly string[];
+  /** Where senders may read its limits; false for nowhere. Default `/.well-known/webhook-receiver.json`. */
+  readonly descriptorPath?: string | false;
+}
+
+/** A receiver of one's own, which one also starts and stops; or the options of one, which the app starts and stops. */
+export type PluginOptions<T extends Tools = Tools, Tx = unknown> = PluginRouting &
+  ({ readonly receiver: Receiver<Tx> } | ReceiverOptions<T, Tx>);
+
+const PATHS = ["/webhooks/*"];
+const DESCRIPTOR_PATH = "/.well-known/webhook-receiver.json";
+
+const plugin: FastifyPluginAsync<PluginOptions> = async (app, options) => {
+  const own = "receiver" in options ? undefined : createReceiver(options);
+  const receiver = own ?? (options as { receiver: Receiver }).receiver;
+  app.decorate("webhookReceiver", receiver);
+  if (own !== undefined) {
+    app.addHook("onReady", async () => own.start());
+    app.addHook("onClose", async () => own.stop());
+  }
+  const { paths = PATHS, descriptorPath = DESCRIPTOR_PATH } = options;
+  if (descriptorPath !== false) app.get(descriptorPath, async () => receiver.descriptor);
+  await app.register(async (scope) => {
+    // Answered before fastify looks at the body: parsing would lose the bytes that are signed, and its limits are others.
+    scope.addHook("onRequest", async (request: FastifyRequest, reply) => {
+      const { status, headers, body } = await receiver.handle(nodeRequest(request.raw));
+      reply.code(status).headers(headers).send(body);
+      return reply;
+    });
+    for (const url of paths) scope.all(url, async () => undefined);
+  });
+};
+
+/**
+ * Registers a receiver: `app.register(webhookReceiver, {store, senders, release, handlers, publicUrl})`.
+ * @throws AdbindError `receiver_option_invalid` while registering
+ */
+export const webhookReceiver = fp(plugin, { name: "adbind-webhook-receiver", fastify: "5.x" }) as <T extends Tools, Tx>(
+  ...args: Parameters<FastifyPluginAsync<PluginOptions<T, Tx>>>
+) => Promise<void>;

@@ -1,0 +1,100 @@
+/** A receiver of webhooks: verify, claim, order, keep, answer, and then run the handler. */
+import type { Release, Tools } from "../contract.js";
+import type { Store } from "../store/types.js";
+import { storeExpectation } from "./expect.js";
+import { createReceiving } from "./receive.js";
+import { resolveSettings } from "./settings.js";
+import type {
+  BoundRelease,
+  Expectation,
+  ReceiverAnswer,
+  ReceiverHandlers,
+  ReceiverRequest,
+  ReceiverSettings,
+} from "./types.js";
+import { Endings, type Pause, type Watched, type WatchOptions, watch } from "./watch.js";
+import { createWorker } from "./worker.js";
+
+export type ReceiverOptions<T extends Tools, Tx> = ReceiverSettings<Tx> &
+  (
+    | { readonly release: Release<T>; readonly handlers: ReceiverHandlers<T, Tx>; readonly releases?: never }
+    /** Several releases side by side; the first is that of senders whose release is not configured. */
+    | { readonly releases: readonly BoundRelease<Tx>[]; readonly release?: never; readonly handlers?: never }
+  );
+
+/** What a receiver tells every sender of itself (service.md, "Dedup rules (receiver)", 3). */
+export interface ReceiverDescriptor {
+  readonly dedup_window_seconds: number;
+  readonly max_body_bytes: number;
+}
+
+export interface Receiver<Tx = unknown> {
+  readonly store: Store<Tx>;
+  readonly descriptor: ReceiverDescriptor;
+  /** Answers one request. It never rejects. */
+  handle(request: ReceiverRequest): Promise<ReceiverAnswer>;
+  /**
+   * Tells what is registered with a seller, best before the request that registers it is sent.
+   * @returns how many events had come before it, and are handled now
+   * @throws AdbindError `registration_invalid`, `legacy_auth_removed`, `secret_weak`
+   */
+  expect(expectation: Expectation): Promise<number>;
+  /** Takes an expectation back. Events that come for it afterwards are parked, or refused when the route has no other. */
+  forget(route: string, operationId?: string): Promise<boolean>;
+  /** Polls a task until it ends, by webhook or by poll. See `WatchOptions`. */
+  watchTask(options: WatchOptions): Promise<Watched>;
+  /** Begins to run handlers. `handle` keeps events without it, for another instance to run. */
+  start(): void;
+  /** Stops taking events, and waits for the handlers that run. The store stays open: it is the application's. */
+  stop(): Promise<void>;
+  /** Resolves when no handler runs and no event is due. */
+  idle(): Promise<void>;
+}
+
+/** Pairs a release with handlers written against it, for `createReceiver({releases})`. */
+export const bindRelease = <T extends Tools, Tx>(
+  release: Release<T>,
+  handlers: ReceiverHandlers<T, Tx>,
+): BoundRelease<Tx> => ({ release: release as Release, handlers });
+
+/**
+ * Makes a receiver for any server. `start` it to have handlers run.
+ * @param pause how `watchTask` waits between polls; a timer by default
+ * @throws AdbindError `receiver_option_invalid`
+ */
+export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, Tx>, pause?: Pause): Receiver<Tx> {
+  const bound = options.releases ?? [bindRelease(options.release, options.handlers)];
+  const config = resolveSettings(options, bound);
+  const worker = createWorker(config);
+  const endings = new Endings();
+  const receiving = createReceiving(config, worker, endings.tell);
+  const { store } = config;
+  const watches = new AbortController();
+  const unobserve = config.metrics.backlog(async () => ({ ...(await store.inbox.backlog()) }));
+  return {
+    store,
+    descriptor: { dedup_window_seconds: config.dedupWindowSeconds, max_body_bytes: config.maxBodyBytes },
+    handle: receiving.handle,
+    async expect(expectation) {
+      const released = await storeExpectation(config, expectation);
+      receiving.forget(expectation.route);
+      if (released > 0) worker.wake();
+      return released;
+    },
+    forget(route, operationId) {
+      receiving.forget(route);
+      return store.registrations.remove(route, operationId ?? null);
+    },
+    watchTask: (watched) => {
+      const signal = watched.signal ? AbortSignal.any([watched.signal, watches.signal]) : watches.signal;
+      return watch(config, receiving.keep, { ...watched, signal }, { pause, endings });
+    },
+    start: worker.start,
+    async stop() {
+      watches.abort();
+      unobserve();
+      await worker.stop();
+    },
+    idle: worker.idle,
+  };
+}

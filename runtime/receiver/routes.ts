@@ -1,0 +1,43 @@
+/** Routes by request target, remembered for a moment: they are asked for at every request and seldom change. */
+import type { Registrations, RouteBinding } from "../store/types.js";
+
+/** How long a route is believed, in milliseconds. One that another instance removed is served this much longer. */
+const MEMORY_MS = 5_000;
+/** Routes remembered; beyond this the memory starts anew. */
+const MEMORY_ENTRIES = 10_000;
+/** Longest target looked up, in characters. */
+const MAX_TARGET_CHARS = 2_048;
+
+/** From the first slash, in printable ASCII: what a request line can carry and every database can store. */
+export const isRoute = (text: string): boolean => text.length <= MAX_TARGET_CHARS && /^\/[\x21-\x7e]*$/.test(text);
+
+export interface RouteCache {
+  /** The binding of a request target: of the whole of it, else of its path. */
+  find(target: string): Promise<RouteBinding | undefined>;
+  forget(route: string): void;
+}
+
+export function routeCache(registrations: Registrations, now: () => number): RouteCache {
+  const known = new Map<string, { binding: RouteBinding; until: number }>();
+  const find = async (route: string): Promise<RouteBinding | undefined> => {
+    const held = known.get(route);
+    if (held !== undefined && held.until > now()) return held.binding;
+    const binding = await registrations.binding(route);
+    // An unknown route is asked for each time: its registration may be a moment away.
+    known.delete(route);
+    if (binding === undefined) return undefined;
+    if (known.size >= MEMORY_ENTRIES) known.clear();
+    known.set(route, { binding, until: now() + MEMORY_MS });
+    return binding;
+  };
+  return {
+    async find(target) {
+      if (!isRoute(target)) return undefined;
+      const query = target.indexOf("?");
+      return (await find(target)) ?? (query < 0 ? undefined : find(target.slice(0, query)));
+    },
+    forget(route) {
+      known.delete(route);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/** Options checked and completed once, so that nothing downstream meets a bad one. */
+import { metrics as otel } from "@opentelemetry/api";
+import { type Logger, pino } from "pino";
+import type { Release } from "../contract.js";
+import { AdbindError } from "../errors.js";
+import { canonicalUrl } from "../url.js";
+import { createValidator } from "../validate/index.js";
+import { type ReceiverMetrics, receiverMetrics } from "./metrics.js";
+import type { BoundRelease, ReceiverSettings, SenderConfig } from "./types.js";
+
+/** Shortest dedup window without telling senders, in seconds (service.md, "Limits"). */
+export const MIN_WINDOW_SECONDS = 86_400;
+/** Keys of one sender: at about 60 bytes each, 60 MB of disk. */
+const SENDER_CAP = 1_000_000;
+/** Largest body in bytes: 1 MB (service.md, "Limits"). */
+const MAX_BODY_BYTES = 1_048_576;
+const CONCURRENCY = 32;
+const LEASE_SECONDS = 30;
+const MAX_ATTEMPTS = 10;
+const BACKOFF_MS = 1_000;
+const POLL_MS = 1_000;
+
+export interface ReceiverConfig<Tx>
+  extends Required<Omit<ReceiverSettings<Tx>, "senders" | "logger" | "meter" | "announcedWindow">> {
+  readonly releases: ReadonlyMap<string, BoundRelease<Tx>>;
+  readonly defaultRelease: BoundRelease<Tx>;
+  readonly senderOf: (sender: string) => SenderConfig | undefined;
+  readonly log: Logger;
+  readonly metrics: ReceiverMetrics;
+}
+
+const bad = (where: string, remedy: string): AdbindError =>
+  new AdbindError("receiver_option_invalid", "the option cannot be used", { where, remedy });
+
+/** Smallest value of each number among the options. */
+const minima = {
+  dedupWindowSeconds: 1,
+  senderCap: 1,
+  maxBodyBytes: 1,
+  concurrency: 1,
+  leaseSeconds: 1,
+  maxAttempts: 1,
+  backoffMs: 0,
+  pollMs: 1,
+} as const;
+
+/**
+ * Checks and completes a receiver's options.
+ * @throws AdbindError `receiver_option_invalid`
+ */
+export function resolveSettings<Tx>(
+  settings: ReceiverSettings<Tx>,
+  bound: readonly BoundRelease<Tx>[],
+): ReceiverConfig<Tx> {
+  const numbers = {
+    dedupWindowSeconds: settings.dedupWindowSeconds ?? MIN_WINDOW_SECONDS,
+    senderCap: settings.senderCap ?? SENDER_CAP,
+    maxBodyBytes: settings.maxBodyBytes ?? MAX_BODY_BYTES,
+    concurrency: settings.concurrency ?? CONCURRENCY,
+    leaseSeconds: settings.leaseSeconds ?? LEASE_SECONDS,
+    maxAttempts: settings.maxAttempts ?? MAX_ATTEMPTS,
+    backoffMs: settings.backoffMs ?? BACKOFF_MS,
+    pollMs: settings.pollMs ?? POLL_MS,
+  };
+  for (const [name, least] of Object.entries(minima)) {
+    const value = numbers[name as keyof typeof minima];
+    if (!Number.isSafeInteger(value) || value < least) throw bad(name, `give a whole number of at least ${least}`);
+  }
+  if (numbers.dedupWindowSeconds < MIN_WINDOW_SECONDS && settings.announcedWindow !== true) {
+    throw bad("dedupWindowSeconds", "keep keys 24 hours, or tell every sender and set announcedWindow");
+  }
+  const publicUrl = settings.publicUrl.replace(/\/+$/, "");
+  const url = canonicalUrl(publicUrl, { unicodeHost: "refuse" });
+  if (!url.ok || /[?#]/.test(publicUrl))
+    throw bad("publicUrl", "give scheme, host and path, e.g. https://hooks.example");
+  return {
+    store: settings.store,
+    publicUrl,
+    ignoreHost: settings.ignoreHost ?? false,
+    ...numbers,
+    now: settings.now ?? Date.now,
+    random: settings.random ?? Math.random,
+    createValidator: settings.createValidator ?? createValidator,
+    ...releasesOf(bound),
+    senderOf: senderLookup(settings.senders),
+    log: settings.logger ?? pino({ name: "adbind-receiver", level: "warn" }),
+    metrics: receiverMetrics(settings.meter ?? otel.getMeter("adbind.receiver")),
+  };
+}
+
+function releasesOf<Tx>(bound: readonly BoundRelease<Tx>[]) {
+  const [defaultRelease] = bound;
+  if (defaultRelease === undefined) throw bad("releases", "give at least one release");
+  const releases = new Map(bound.map((one) => [one.release.version, one]));
+  if (releases.size !== bound.length) throw bad("releases", "give each version once");
+  const words = new Set(bound.map((one) => one.release.word));
+  // The word names headers and tags, which are read before anything says which release they belong to.
+  if (words.size > 1) throw bad("releases", "releases of different protocol words need a receiver each");
+  for (const { release, handlers } of bound) {
+    if (typeof handlers.fallback !== "function") throw bad("handlers.fallback", "give a handler for what has no other");
+    checkTools(release, Object.keys(handlers.tools ?? {}));
+  }
+  return { releases, defaultRelease };
+}
+
+const checkTools = (release: Release, names: readonly string[]): void => {
+  const unknown = names.filter((name) => !Object.hasOwn(release.tools, name));
+  if (unknown.length > 0) throw bad("handlers.tools", `release ${release.version} has no tool ${unknown.join(", ")}`);
+};
+
+const senderLookup = (senders: ReceiverSettings<unknown>["senders"]) => {
+  if (typeof senders.get === "function") return (name: string) => (senders as Map<string, SenderConfig>).get(name);
+  const record = senders as Readonly<Record<string, SenderConfig>>;
+  return (name: string) => (Object.hasOwn(record, name) ? record[name] : undefined);
+};

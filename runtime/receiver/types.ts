@@ -1,0 +1,170 @@
+/** What an application gives a receiver, and what it gets. */
+import type { Meter } from "@opentelemetry/api";
+import type { Logger } from "pino";
+import type { Answer, ArmsOf, JsonObject, Release, Tools } from "../contract.js";
+import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
+import type { Effect, EventKind, EventNote, MaybePromise, RegisteredMode, Store } from "../store/types.js";
+import type { Validator } from "../validate/index.js";
+
+/** How one seller authenticates itself. Its key in `senders`, its agent URL, is its identity and the dedup scope. */
+export interface SenderConfig {
+  /** Where its signing keys come from (`staticKeys`, `agentKeys` of adbind/signing). Needed for mode `signature`. */
+  readonly keys?: KeySource;
+  readonly revocation?: RevocationSource;
+  /** Secrets of mode `HMAC-SHA256`; deprecated. */
+  readonly hmac?: HmacSecrets;
+  /** Tokens of mode `Bearer`; deprecated. */
+  readonly bearer?: HmacSecrets;
+  /** Version of the release it speaks; the receiver's first by default. */
+  readonly release?: string;
+  /** Other identities its keys may resolve to: all of them share this sender's keyspace. */
+  readonly aliases?: readonly string[];
+}
+
+/** Senders by agent URL. A `Map` will do where they come and go. */
+export type Senders = Readonly<Record<string, SenderConfig>> | { get(sender: string): SenderConfig | undefined };
+
+/** What is registered with a seller, told to the receiver before anything arrives. */
+export interface Expectation {
+  /** Path (and query, where one is used) of the URL given to the seller, from the first slash. */
+  readonly route: string;
+  /** The seller's agent URL. */
+  readonly sender: string;
+  readonly kind: EventKind;
+  /** `signature` unless the registration carried an `authentication` block. */
+  readonly mode?: RegisteredMode;
+  /** `push_notification_config.operation_id`. Left out: any operation of this route. */
+  readonly operationId?: string;
+  /** The tool that was called. */
+  readonly taskType?: string;
+  /** `push_notification_config.token`; only its digest is kept. */
+  readonly token?: string;
+  /** Known shape; detected when left out. `a2a` for configs registered through A2A's own mechanism. */
+  readonly format?: "mcp" | "a2a";
+  /** Version of the release the sender speaks here; its configured one by default. */
+  readonly release?: string;
+  /** After this many seconds the registration is forgotten. Default: 90 days for tasks, never for others. */
+  readonly expiresInSeconds?: number;
+}
+
+/** An accepted event as its handler sees it. */
+export interface Delivery {
+  /** Number in the inbox. */
+  readonly id: number;
+  readonly sender: string;
+  readonly kind: EventKind;
+  readonly route: string;
+  readonly idempotencyKey: string;
+  /** Version of the release its bindings are of. */
+  readonly release: string;
+  readonly format: "mcp" | "a2a" | null;
+  readonly taskType: string | null;
+  readonly taskId: string | null;
+  readonly operationId: string | null;
+  readonly status: string | null;
+  /** The event's own time, UTC; null where it has none. */
+  readonly timestamp: string | null;
+  readonly notificationId: string | null;
+  /** Its `notification_id` came before under another key: re-emitted, not retried. */
+  readonly reemission: boolean;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+  /** 1 at the first try. */
+  readonly attempt: number;
+  /** What is wrong with it; it was accepted all the same, since refusing would lose it. */
+  readonly notes: readonly EventNote[];
+  /** The whole body, parsed. */
+  readonly body: unknown;
+}
+
+/**
+ * What a handler answers: nothing, or an effect that commits with the event's completion, exactly once. Prepare in the
+ * handler, write in the effect. A handler itself may run again after a crash.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is the usual one
+export type Outcome<Tx> = MaybePromise<void | Effect<Tx>>;
+
+/** One handler per arm of a tool; a `Handlers<Arms, R>` of adbind/contract fits. */
+export type ArmHandlers<Arms, Tx> = {
+  [S in keyof Arms]-?: (data: Arms[S], answer: Extract<Answer<Arms>, { status: S }>, delivery: Delivery) => Outcome<Tx>;
+};
+
+/** A delivery report (service.md, "Delivery-report result"). */
+export interface DeliveryReport extends JsonObject {
+  notification_type: "scheduled" | "final" | "delayed" | "adjusted" | (string & {});
+  sequence_number?: number;
+  reporting_period: { start: string; end: string };
+  currency: string;
+  media_buy_deliveries: JsonObject[];
+}
+
+export interface ReceiverHandlers<T extends Tools, Tx> {
+  /** Tasks, per tool: every arm of a tool that is there must be there. */
+  readonly tools?: { readonly [K in keyof T]?: ArmHandlers<ArmsOf<T[K]>, Tx> };
+  readonly report?: (report: DeliveryReport, delivery: Delivery) => Outcome<Tx>;
+  readonly impairment?: (impairment: JsonObject, delivery: Delivery) => Outcome<Tx>;
+  readonly listChange?: (change: JsonObject, delivery: Delivery) => Outcome<Tx>;
+  readonly artifact?: (artifact: JsonObject, delivery: Delivery) => Outcome<Tx>;
+  readonly rights?: (notice: JsonObject, delivery: Delivery) => Outcome<Tx>;
+  /** Everything that has no handler above. */
+  readonly fallback: (delivery: Delivery) => Outcome<Tx>;
+}
+
+/** A release with the handlers written against it. */
+export interface BoundRelease<Tx> {
+  readonly release: Release;
+  // biome-ignore lint/suspicious/noExplicitAny: of the release's own tools, checked where it was bound
+  readonly handlers: ReceiverHandlers<any, Tx>;
+}
+
+export interface ReceiverSettings<Tx> {
+  readonly store: Store<Tx>;
+  readonly senders: Senders;
+  /** Scheme, host and path prefix under which senders reach this receiver, e.g. `https://hooks.buyer.example`. */
+  readonly publicUrl: string;
+  /** True behind a proxy that rewrites `Host`: it is then not compared with `publicUrl`. Default false. */
+  readonly ignoreHost?: boolean;
+  /** How long keys are remembered, in seconds. Default and minimum 86,400, see `announcedWindow`. */
+  readonly dedupWindowSeconds?: number;
+  /** True when every sender is told of a window under 24 hours; it is in the receiver's descriptor. */
+  readonly announcedWindow?: boolean;
+  /** Keys remembered of one sender before it gets 429. Default 1,000,000. */
+  readonly senderCap?: number;
+  /** Largest body, in bytes. Default 1,048,576. */
+  readonly maxBodyBytes?: number;
+  /** Handlers running at once. Default 32. */
+  readonly concurrency?: number;
+  /** How long an event stays with this instance before another may take it, in seconds; renewed while it runs. Default 30. */
+  readonly leaseSeconds?: number;
+  /** Failures after which an event goes to the dead letters. Default 10. */
+  readonly maxAttempts?: number;
+  /** First delay after a failure, in milliseconds; doubled each time up to an hour. Default 1,000. */
+  readonly backoffMs?: number;
+  /** How often the store is asked for due events, in milliseconds. Default 1,000. */
+  readonly pollMs?: number;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  /** In [0, 1); spreads retries. */
+  readonly random?: () => number;
+  readonly logger?: Logger;
+  readonly meter?: Meter;
+  /** Makes the judge of results; that of adbind/validate by default. */
+  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "arm">>;
+}
+
+/** A request as any server has it. */
+export interface ReceiverRequest {
+  readonly method: string;
+  /** The request target as on the request line, undecoded. */
+  readonly target: string;
+  /** Every field as received; doubled ones kept apart. */
+  readonly headers: HeaderFields;
+  /** The body's bytes, or a stream of them: nothing beyond the cap is kept. */
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export interface ReceiverAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}

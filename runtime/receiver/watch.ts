@@ -1,0 +1,146 @@
+/** Polling as the backup of webhooks: what it finds goes through the same claim, order and inbox. */
+import { isTaskStatus, isTerminal, type TaskStatus } from "../contract.js";
+import type { RouteBinding } from "../store/types.js";
+import { toInstant } from "./instant.js";
+import type { Receiving } from "./receive.js";
+import type { ReceiverConfig } from "./settings.js";
+
+/** Pause between polls while webhooks are configured (service.md, "Dedup rules (receiver)", 7). */
+const WITH_WEBHOOKS_MS = 120_000;
+/** Pause between polls without webhooks (webhooks-facts.md 6). */
+const ALONE_MS = 30_000;
+/** Longest pause while polls fail, in milliseconds: half an hour. */
+const MAX_PAUSE_MS = 1_800_000;
+
+/** What the seller answers about a task (`get_task_status`). */
+export interface PolledTask {
+  readonly status: TaskStatus;
+  /** When it changed (`updated_at`), a date-time of RFC 3339. */
+  readonly timestamp: string;
+  /** The task's data, as a webhook would carry it. */
+  readonly result?: unknown;
+  readonly message?: string;
+}
+
+export interface WatchOptions {
+  readonly sender: string;
+  readonly taskId: string;
+  readonly taskType: string;
+  readonly operationId?: string;
+  /** Asks the seller. A rejection is a failed poll. */
+  readonly poll: () => Promise<PolledTask>;
+  /** Webhooks are configured too, and polling is the backup. Default true. */
+  readonly webhooks?: boolean;
+  /** Version of the release the sender speaks; its configured one by default. */
+  readonly release?: string;
+  /** Ends the watch early. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a watch ended: the terminal status, from whichever side it came; or null when it was stopped. */
+export type Watched = { readonly status: TaskStatus } | null;
+
+/** Resolves early when `wake` is called. */
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+export const timerPause: Pause = (ms, signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(done, ms).unref();
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    }
+    signal.addEventListener("abort", done);
+  });
+
+/** Tells the watches of this process at once when a task ends; those of others see it in the store. */
+export class Endings {
+  readonly #watches = new Map<string, Set<AbortController>>();
+
+  /** Runs `job` with a signal that is aborted when the task ends. */
+  async during(sender: string, taskId: string, job: (ended: AbortSignal) => Promise<void>): Promise<void> {
+    const name = `${sender} ${taskId}`;
+    const controller = new AbortController();
+    const of = this.#watches.get(name) ?? new Set();
+    this.#watches.set(name, of.add(controller));
+    await job(controller.signal);
+    of.delete(controller);
+    if (of.size === 0) this.#watches.delete(name);
+  }
+
+  readonly tell = (sender: string, taskId: string): void => {
+    for (const controller of this.#watches.get(`${sender} ${taskId}`) ?? []) controller.abort();
+  };
+}
+
+/**
+ * Polls until the task ends, by a webhook or by a poll, whichever is first. Failed polls double the pause, up to half an
+ * hour; a good one brings it back.
+ */
+export async function watch<Tx>(
+  config: ReceiverConfig<Tx>,
+  keep: Receiving["keep"],
+  options: WatchOptions,
+  { pause = timerPause, endings }: { pause?: Pause | undefined; endings: Endings },
+): Promise<Watched> {
+  const { sender, taskId, poll, webhooks = true } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const usual = webhooks ? WITH_WEBHOOKS_MS : ALONE_MS;
+  let wait = usual;
+  while (!signal.aborted) {
+    await endings.during(sender, taskId, (ended) => pause(wait, AbortSignal.any([signal, ended])));
+    if (signal.aborted) break;
+    const state = await config.store.task(sender, taskId);
+    if (state?.terminal && isTaskStatus(state.status)) return { status: state.status };
+    try {
+      const polled = await poll();
+      await keepPolled(config, keep, options, polled);
+      if (isTerminal(polled.status)) return { status: polled.status };
+      wait = usual;
+    } catch (error) {
+      wait = Math.min(wait * 2, MAX_PAUSE_MS);
+      config.log.warn({ sender, error: error instanceof Error ? error.name : typeof error }, "poll failed");
+    }
+  }
+  return null;
+}
+
+/** A poll's answer as the event it would have been. Its key is the same on every instance that polls. */
+async function keepPolled<Tx>(
+  config: ReceiverConfig<Tx>,
+  keep: Receiving["keep"],
+  { sender, taskId, taskType, operationId, release }: WatchOptions,
+  polled: PolledTask,
+): Promise<void> {
+  const instant = toInstant(polled.timestamp);
+  if (!isTaskStatus(polled.status) || instant === undefined) throw new TypeError("the poll gave no task status");
+  const key = `poll:${taskId}:${polled.status}:${instant}`;
+  const envelope = { idempotency_key: key, task_id: taskId, task_type: taskType, ...polled };
+  const raw = Buffer.from(
+    JSON.stringify(operationId === undefined ? envelope : { ...envelope, operation_id: operationId }),
+  );
+  const binding: RouteBinding = {
+    route: "poll",
+    sender,
+    kind: "task",
+    mode: "signature",
+    format: "mcp",
+    release: release ?? config.senderOf(sender)?.release ?? null,
+  };
+  const { status } = polled;
+  await keep(
+    {
+      binding,
+      body: JSON.parse(raw.toString()),
+      raw,
+      token: null,
+      envelope: {
+        ...{ key, format: "mcp", taskId, taskType, operationId: operationId ?? null, status, instant },
+        ...{ notificationId: null, token: null, ordered: true, terminal: isTerminal(status) },
+      },
+    },
+    { ...binding, operationId: null, taskType, tokenDigest: null, expires: null },
+  );
+}
