@@ -34,17 +34,27 @@ interface Field {
   value: string;
 }
 
-const present = (fields: [key: string, value: unknown][]): Field[] =>
+const present = (fields: [key: string, value: unknown][], indent = "  "): Field[] =>
   fields
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ({ key, value: typeof value === "object" ? inline(value) : literal(value) }));
+    .map(([key, value]) => ({ key, value: typeof value === "object" ? inline(value, indent) : literal(value) }));
 
-/** Object or list on one line, as a person would write it. */
-function inline(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
+/** Columns a value may take before its entries get a line each. */
+const WIDTH = 100;
+
+/** Object or list as a person would write it: on one line, or with a line per entry where that is too long. */
+function inline(value: unknown, indent = "  "): string {
   if (typeof value !== "object" || value === null) return literal(value);
-  const entries = Object.entries(value).map(([key, one]) => `${keyText(key)}: ${inline(one)}`);
-  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+  const isList = Array.isArray(value);
+  const inner = `${indent}  `;
+  const entries = isList
+    ? value.map((one) => inline(one, inner))
+    : Object.entries(value).map(([key, one]) => `${keyText(key)}: ${inline(one, inner)}`);
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  const pad = isList || entries.length === 0 ? "" : " ";
+  const line = `${open}${pad}${entries.join(", ")}${pad}${close}`;
+  if (line.length <= WIDTH && !line.includes("\n")) return line;
+  return `${open}\n${entries.map((entry) => `${inner}${entry},\n`).join("")}${indent}${close}`;
 }
 
 const idempotencyDoc: Record<ToolModel["idempotency"], string> = {
@@ -153,13 +163,16 @@ export const errorsView = (model: Model): object => ({
 const specialismRow = ({ id, protocol, title, entryPoints, exercised, harness }: SpecialismModel): object => ({
   id: keyText(id),
   doc: docText(`${title ?? id}. @generated from specialism ${id}`),
-  fields: present([
-    ["protocol", protocol],
-    ["title", title],
-    ["entryPoints", entryPoints],
-    ["exercised", exercised],
-    ["harness", harness],
-  ]),
+  fields: present(
+    [
+      ["protocol", protocol],
+      ["title", title],
+      ["entryPoints", entryPoints],
+      ["exercised", exercised],
+      ["harness", harness],
+    ],
+    "    ",
+  ),
 });
 
 export const specialismsView = (model: Model): object => ({

@@ -63,37 +63,34 @@ export const moduleExports = [
   "tools",
 ];
 
-const refusal = (rule: string, at: string, message: string, remedy: string): Finding => ({
-  level: "error",
-  rule,
+/** A fault of names, as the check that asks for them reports it. */
+type NameFault = Pick<Finding, "file" | "pointer" | "message" | "remedy">;
+
+const fault = (tool: string, message: string, remedy: string): NameFault => ({
   file: "manifest.json",
-  pointer: at,
+  pointer: pointer("tools", tool),
   message,
   remedy,
 });
 
 /** Tools whose names cannot stand beside each other in code, or that no object can have as a plain key. */
-export function checkNames(tools: readonly string[]): Finding[] {
+export function checkNames(tools: readonly string[]): NameFault[] {
   const taken = new Map<string, string>(moduleExports.map((name) => [name, "the release module"]));
-  const findings: Finding[] = [];
+  const faults: NameFault[] = [];
   for (const tool of tools) {
-    const at = pointer("tools", tool);
     if (tool in Object.prototype) {
-      findings.push(
-        refusal("name-prototype", at, `every object has a ${JSON.stringify(tool)} already`, "Rename the tool."),
-      );
+      faults.push(fault(tool, `every object has a ${JSON.stringify(tool)} already`, "Rename the tool."));
       continue;
     }
     for (const name of exportsOf(tool)) {
       const other = taken.get(name);
       if (other === undefined) taken.set(name, `tool ${tool}`);
       else if (other !== `tool ${tool}`) {
-        const message = `tool ${tool} and ${other} would both be exported as ${name}`;
-        findings.push(refusal("name-collision", at, message, "Rename one of them."));
+        faults.push(fault(tool, `tool ${tool} and ${other} would both be exported as ${name}`, "Rename one of them."));
       }
     }
   }
-  return findings;
+  return faults;
 }
 
 const stemOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).replace(/\.json$/, "");

@@ -29,4 +29,7 @@ export const endSession: Tool<"end_session", EndSessionRequest, EndSessionArms> 
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool end_session */
-export const handleEndSession = <R>(answer: Answer<EndSessionArms>, on: Handlers<EndSessionArms, R>): R => dispatch(answer, on);
+export const handleEndSession = <R>(
+  answer: Answer<EndSessionArms>,
+  on: Handlers<EndSessionArms, R>,
+): R => dispatch(answer, on);

@@ -31,4 +31,7 @@ export const listOrders: Tool<"list_orders", ListOrdersRequest, ListOrdersArms> 
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_orders */
-export const handleListOrders = <R>(answer: Answer<ListOrdersArms>, on: Handlers<ListOrdersArms, R>): R => dispatch(answer, on);
+export const handleListOrders = <R>(
+  answer: Answer<ListOrdersArms>,
+  on: Handlers<ListOrdersArms, R>,
+): R => dispatch(answer, on);

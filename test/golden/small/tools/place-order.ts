@@ -31,11 +31,21 @@ export const placeOrder: Tool<"place_order", PlaceOrderRequest, PlaceOrderArms> 
   mutating: true,
   idempotency: "required",
   request: "media-buy/place-order-request.json",
-  arms: { submitted: "media-buy/place-order-async-response-submitted.json", working: "media-buy/place-order-async-response-working.json", completed: "media-buy/place-order-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "media-buy/place-order-async-response-submitted.json",
+    working: "media-buy/place-order-async-response-working.json",
+    completed: "media-buy/place-order-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working"],
   failureFields: ["conflicting_id"],
   addedIn: "1.1.0",
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool place_order */
-export const handlePlaceOrder = <R>(answer: Answer<PlaceOrderArms>, on: Handlers<PlaceOrderArms, R>): R => dispatch(answer, on);
+export const handlePlaceOrder = <R>(
+  answer: Answer<PlaceOrderArms>,
+  on: Handlers<PlaceOrderArms, R>,
+): R => dispatch(answer, on);
