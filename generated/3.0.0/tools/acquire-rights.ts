@@ -30,4 +30,7 @@ export const acquireRights: Tool<"acquire_rights", AcquireRightsRequest, Acquire
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool acquire_rights */
-export const handleAcquireRights = <R>(answer: Answer<AcquireRightsArms>, on: Handlers<AcquireRightsArms, R>): R => dispatch(answer, on);
+export const handleAcquireRights = <R>(
+  answer: Answer<AcquireRightsArms>,
+  on: Handlers<AcquireRightsArms, R>,
+): R => dispatch(answer, on);

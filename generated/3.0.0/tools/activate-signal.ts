@@ -30,4 +30,7 @@ export const activateSignal: Tool<"activate_signal", ActivateSignalRequest, Acti
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool activate_signal */
-export const handleActivateSignal = <R>(answer: Answer<ActivateSignalArms>, on: Handlers<ActivateSignalArms, R>): R => dispatch(answer, on);
+export const handleActivateSignal = <R>(
+  answer: Answer<ActivateSignalArms>,
+  on: Handlers<ActivateSignalArms, R>,
+): R => dispatch(answer, on);

@@ -24,9 +24,17 @@ export const complyTestController: Tool<"comply_test_controller", ComplyTestCont
   mutating: true,
   idempotency: "exempt",
   request: "compliance/comply-test-controller-request.json",
-  arms: { completed: "compliance/comply-test-controller-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "compliance/comply-test-controller-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool comply_test_controller */
-export const handleComplyTestController = <R>(answer: Answer<ComplyTestControllerArms>, on: Handlers<ComplyTestControllerArms, R>): R => dispatch(answer, on);
+export const handleComplyTestController = <R>(
+  answer: Answer<ComplyTestControllerArms>,
+  on: Handlers<ComplyTestControllerArms, R>,
+): R => dispatch(answer, on);

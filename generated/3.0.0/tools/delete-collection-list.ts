@@ -25,9 +25,17 @@ export const deleteCollectionList: Tool<"delete_collection_list", DeleteCollecti
   mutating: true,
   idempotency: "required",
   request: "collection/delete-collection-list-request.json",
-  arms: { completed: "collection/delete-collection-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "collection/delete-collection-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool delete_collection_list */
-export const handleDeleteCollectionList = <R>(answer: Answer<DeleteCollectionListArms>, on: Handlers<DeleteCollectionListArms, R>): R => dispatch(answer, on);
+export const handleDeleteCollectionList = <R>(
+  answer: Answer<DeleteCollectionListArms>,
+  on: Handlers<DeleteCollectionListArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const deletePropertyList: Tool<"delete_property_list", DeletePropertyList
   mutating: true,
   idempotency: "required",
   request: "property/delete-property-list-request.json",
-  arms: { completed: "property/delete-property-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "property/delete-property-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool delete_property_list */
-export const handleDeletePropertyList = <R>(answer: Answer<DeletePropertyListArms>, on: Handlers<DeletePropertyListArms, R>): R => dispatch(answer, on);
+export const handleDeletePropertyList = <R>(
+  answer: Answer<DeletePropertyListArms>,
+  on: Handlers<DeletePropertyListArms, R>,
+): R => dispatch(answer, on);

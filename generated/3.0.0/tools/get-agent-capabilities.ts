@@ -25,9 +25,17 @@ export const getAgentCapabilities: Tool<"get_agent_capabilities", GetAgentCapabi
   mutating: false,
   idempotency: "none",
   request: "protocol/get-agent-capabilities-request.json",
-  arms: { completed: "protocol/get-agent-capabilities-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "protocol/get-agent-capabilities-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_agent_capabilities */
-export const handleGetAgentCapabilities = <R>(answer: Answer<GetAgentCapabilitiesArms>, on: Handlers<GetAgentCapabilitiesArms, R>): R => dispatch(answer, on);
+export const handleGetAgentCapabilities = <R>(
+  answer: Answer<GetAgentCapabilitiesArms>,
+  on: Handlers<GetAgentCapabilitiesArms, R>,
+): R => dispatch(answer, on);

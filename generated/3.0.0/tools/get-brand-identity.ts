@@ -25,9 +25,17 @@ export const getBrandIdentity: Tool<"get_brand_identity", GetBrandIdentityReques
   mutating: false,
   idempotency: "none",
   request: "brand/get-brand-identity-request.json",
-  arms: { completed: "brand/get-brand-identity-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "brand/get-brand-identity-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_brand_identity */
-export const handleGetBrandIdentity = <R>(answer: Answer<GetBrandIdentityArms>, on: Handlers<GetBrandIdentityArms, R>): R => dispatch(answer, on);
+export const handleGetBrandIdentity = <R>(
+  answer: Answer<GetBrandIdentityArms>,
+  on: Handlers<GetBrandIdentityArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const getContentStandards: Tool<"get_content_standards", GetContentStanda
   mutating: false,
   idempotency: "none",
   request: "content-standards/get-content-standards-request.json",
-  arms: { completed: "content-standards/get-content-standards-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/get-content-standards-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_content_standards */
-export const handleGetContentStandards = <R>(answer: Answer<GetContentStandardsArms>, on: Handlers<GetContentStandardsArms, R>): R => dispatch(answer, on);
+export const handleGetContentStandards = <R>(
+  answer: Answer<GetContentStandardsArms>,
+  on: Handlers<GetContentStandardsArms, R>,
+): R => dispatch(answer, on);

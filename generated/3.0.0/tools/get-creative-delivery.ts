@@ -25,9 +25,17 @@ export const getCreativeDelivery: Tool<"get_creative_delivery", GetCreativeDeliv
   mutating: false,
   idempotency: "none",
   request: "creative/get-creative-delivery-request.json",
-  arms: { completed: "creative/get-creative-delivery-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "creative/get-creative-delivery-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_creative_delivery */
-export const handleGetCreativeDelivery = <R>(answer: Answer<GetCreativeDeliveryArms>, on: Handlers<GetCreativeDeliveryArms, R>): R => dispatch(answer, on);
+export const handleGetCreativeDelivery = <R>(
+  answer: Answer<GetCreativeDeliveryArms>,
+  on: Handlers<GetCreativeDeliveryArms, R>,
+): R => dispatch(answer, on);

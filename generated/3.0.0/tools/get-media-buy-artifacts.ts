@@ -24,9 +24,17 @@ export const getMediaBuyArtifacts: Tool<"get_media_buy_artifacts", GetMediaBuyAr
   mutating: false,
   idempotency: "none",
   request: "content-standards/get-media-buy-artifacts-request.json",
-  arms: { completed: "content-standards/get-media-buy-artifacts-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/get-media-buy-artifacts-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_media_buy_artifacts */
-export const handleGetMediaBuyArtifacts = <R>(answer: Answer<GetMediaBuyArtifactsArms>, on: Handlers<GetMediaBuyArtifactsArms, R>): R => dispatch(answer, on);
+export const handleGetMediaBuyArtifacts = <R>(
+  answer: Answer<GetMediaBuyArtifactsArms>,
+  on: Handlers<GetMediaBuyArtifactsArms, R>,
+): R => dispatch(answer, on);

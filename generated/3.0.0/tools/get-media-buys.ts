@@ -25,9 +25,17 @@ export const getMediaBuys: Tool<"get_media_buys", GetMediaBuysRequest, GetMediaB
   mutating: false,
   idempotency: "none",
   request: "media-buy/get-media-buys-request.json",
-  arms: { completed: "media-buy/get-media-buys-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "media-buy/get-media-buys-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_media_buys */
-export const handleGetMediaBuys = <R>(answer: Answer<GetMediaBuysArms>, on: Handlers<GetMediaBuysArms, R>): R => dispatch(answer, on);
+export const handleGetMediaBuys = <R>(
+  answer: Answer<GetMediaBuysArms>,
+  on: Handlers<GetMediaBuysArms, R>,
+): R => dispatch(answer, on);

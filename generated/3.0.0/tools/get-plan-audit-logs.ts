@@ -24,9 +24,17 @@ export const getPlanAuditLogs: Tool<"get_plan_audit_logs", GetPlanAuditLogsReque
   mutating: false,
   idempotency: "none",
   request: "governance/get-plan-audit-logs-request.json",
-  arms: { completed: "governance/get-plan-audit-logs-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "governance/get-plan-audit-logs-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_plan_audit_logs */
-export const handleGetPlanAuditLogs = <R>(answer: Answer<GetPlanAuditLogsArms>, on: Handlers<GetPlanAuditLogsArms, R>): R => dispatch(answer, on);
+export const handleGetPlanAuditLogs = <R>(
+  answer: Answer<GetPlanAuditLogsArms>,
+  on: Handlers<GetPlanAuditLogsArms, R>,
+): R => dispatch(answer, on);

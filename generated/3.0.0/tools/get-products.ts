@@ -34,9 +34,20 @@ export const getProducts: Tool<"get_products", GetProductsRequest, GetProductsAr
   mutating: false,
   idempotency: "none",
   request: "media-buy/get-products-request.json",
-  arms: { submitted: "media-buy/get-products-async-response-submitted.json", working: "media-buy/get-products-async-response-working.json", "input-required": "media-buy/get-products-async-response-input-required.json", completed: "media-buy/get-products-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "media-buy/get-products-async-response-submitted.json",
+    working: "media-buy/get-products-async-response-working.json",
+    "input-required": "media-buy/get-products-async-response-input-required.json",
+    completed: "media-buy/get-products-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_products */
-export const handleGetProducts = <R>(answer: Answer<GetProductsArms>, on: Handlers<GetProductsArms, R>): R => dispatch(answer, on);
+export const handleGetProducts = <R>(
+  answer: Answer<GetProductsArms>,
+  on: Handlers<GetProductsArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const getPropertyList: Tool<"get_property_list", GetPropertyListRequest, 
   mutating: false,
   idempotency: "none",
   request: "property/get-property-list-request.json",
-  arms: { completed: "property/get-property-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "property/get-property-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_property_list */
-export const handleGetPropertyList = <R>(answer: Answer<GetPropertyListArms>, on: Handlers<GetPropertyListArms, R>): R => dispatch(answer, on);
+export const handleGetPropertyList = <R>(
+  answer: Answer<GetPropertyListArms>,
+  on: Handlers<GetPropertyListArms, R>,
+): R => dispatch(answer, on);

@@ -30,4 +30,7 @@ export const getRights: Tool<"get_rights", GetRightsRequest, GetRightsArms> = {
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_rights */
-export const handleGetRights = <R>(answer: Answer<GetRightsArms>, on: Handlers<GetRightsArms, R>): R => dispatch(answer, on);
+export const handleGetRights = <R>(
+  answer: Answer<GetRightsArms>,
+  on: Handlers<GetRightsArms, R>,
+): R => dispatch(answer, on);

@@ -31,9 +31,19 @@ export const getSignals: Tool<"get_signals", GetSignalsRequest, GetSignalsArms> 
   mutating: false,
   idempotency: "none",
   request: "signals/get-signals-request.json",
-  arms: { submitted: "signals/get-signals-async-response-submitted.json", working: "signals/get-signals-async-response-working.json", completed: "signals/get-signals-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "signals/get-signals-async-response-submitted.json",
+    working: "signals/get-signals-async-response-working.json",
+    completed: "signals/get-signals-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_signals */
-export const handleGetSignals = <R>(answer: Answer<GetSignalsArms>, on: Handlers<GetSignalsArms, R>): R => dispatch(answer, on);
+export const handleGetSignals = <R>(
+  answer: Answer<GetSignalsArms>,
+  on: Handlers<GetSignalsArms, R>,
+): R => dispatch(answer, on);

@@ -30,4 +30,7 @@ export const listAccounts: Tool<"list_accounts", ListAccountsRequest, ListAccoun
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_accounts */
-export const handleListAccounts = <R>(answer: Answer<ListAccountsArms>, on: Handlers<ListAccountsArms, R>): R => dispatch(answer, on);
+export const handleListAccounts = <R>(
+  answer: Answer<ListAccountsArms>,
+  on: Handlers<ListAccountsArms, R>,
+): R => dispatch(answer, on);

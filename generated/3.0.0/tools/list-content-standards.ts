@@ -25,9 +25,17 @@ export const listContentStandards: Tool<"list_content_standards", ListContentSta
   mutating: false,
   idempotency: "none",
   request: "content-standards/list-content-standards-request.json",
-  arms: { completed: "content-standards/list-content-standards-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/list-content-standards-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_content_standards */
-export const handleListContentStandards = <R>(answer: Answer<ListContentStandardsArms>, on: Handlers<ListContentStandardsArms, R>): R => dispatch(answer, on);
+export const handleListContentStandards = <R>(
+  answer: Answer<ListContentStandardsArms>,
+  on: Handlers<ListContentStandardsArms, R>,
+): R => dispatch(answer, on);

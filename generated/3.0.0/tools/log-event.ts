@@ -30,4 +30,7 @@ export const logEvent: Tool<"log_event", LogEventRequest, LogEventArms> = {
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool log_event */
-export const handleLogEvent = <R>(answer: Answer<LogEventArms>, on: Handlers<LogEventArms, R>): R => dispatch(answer, on);
+export const handleLogEvent = <R>(
+  answer: Answer<LogEventArms>,
+  on: Handlers<LogEventArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const reportPlanOutcome: Tool<"report_plan_outcome", ReportPlanOutcomeReq
   mutating: true,
   idempotency: "required",
   request: "governance/report-plan-outcome-request.json",
-  arms: { completed: "governance/report-plan-outcome-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "governance/report-plan-outcome-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool report_plan_outcome */
-export const handleReportPlanOutcome = <R>(answer: Answer<ReportPlanOutcomeArms>, on: Handlers<ReportPlanOutcomeArms, R>): R => dispatch(answer, on);
+export const handleReportPlanOutcome = <R>(
+  answer: Answer<ReportPlanOutcomeArms>,
+  on: Handlers<ReportPlanOutcomeArms, R>,
+): R => dispatch(answer, on);

@@ -30,4 +30,7 @@ export const reportUsage: Tool<"report_usage", ReportUsageRequest, ReportUsageAr
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool report_usage */
-export const handleReportUsage = <R>(answer: Answer<ReportUsageArms>, on: Handlers<ReportUsageArms, R>): R => dispatch(answer, on);
+export const handleReportUsage = <R>(
+  answer: Answer<ReportUsageArms>,
+  on: Handlers<ReportUsageArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const siGetOffering: Tool<"si_get_offering", SiGetOfferingRequest, SiGetO
   mutating: false,
   idempotency: "none",
   request: "sponsored-intelligence/si-get-offering-request.json",
-  arms: { completed: "sponsored-intelligence/si-get-offering-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "sponsored-intelligence/si-get-offering-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool si_get_offering */
-export const handleSiGetOffering = <R>(answer: Answer<SiGetOfferingArms>, on: Handlers<SiGetOfferingArms, R>): R => dispatch(answer, on);
+export const handleSiGetOffering = <R>(
+  answer: Answer<SiGetOfferingArms>,
+  on: Handlers<SiGetOfferingArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const siInitiateSession: Tool<"si_initiate_session", SiInitiateSessionReq
   mutating: true,
   idempotency: "required",
   request: "sponsored-intelligence/si-initiate-session-request.json",
-  arms: { completed: "sponsored-intelligence/si-initiate-session-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "sponsored-intelligence/si-initiate-session-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool si_initiate_session */
-export const handleSiInitiateSession = <R>(answer: Answer<SiInitiateSessionArms>, on: Handlers<SiInitiateSessionArms, R>): R => dispatch(answer, on);
+export const handleSiInitiateSession = <R>(
+  answer: Answer<SiInitiateSessionArms>,
+  on: Handlers<SiInitiateSessionArms, R>,
+): R => dispatch(answer, on);

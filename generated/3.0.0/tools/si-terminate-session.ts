@@ -25,9 +25,17 @@ export const siTerminateSession: Tool<"si_terminate_session", SiTerminateSession
   mutating: true,
   idempotency: "exempt",
   request: "sponsored-intelligence/si-terminate-session-request.json",
-  arms: { completed: "sponsored-intelligence/si-terminate-session-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "sponsored-intelligence/si-terminate-session-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool si_terminate_session */
-export const handleSiTerminateSession = <R>(answer: Answer<SiTerminateSessionArms>, on: Handlers<SiTerminateSessionArms, R>): R => dispatch(answer, on);
+export const handleSiTerminateSession = <R>(
+  answer: Answer<SiTerminateSessionArms>,
+  on: Handlers<SiTerminateSessionArms, R>,
+): R => dispatch(answer, on);

@@ -34,9 +34,20 @@ export const syncCreatives: Tool<"sync_creatives", SyncCreativesRequest, SyncCre
   mutating: true,
   idempotency: "required",
   request: "creative/sync-creatives-request.json",
-  arms: { submitted: "creative/sync-creatives-async-response-submitted.json", working: "creative/sync-creatives-async-response-working.json", "input-required": "creative/sync-creatives-async-response-input-required.json", completed: "creative/sync-creatives-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "creative/sync-creatives-async-response-submitted.json",
+    working: "creative/sync-creatives-async-response-working.json",
+    "input-required": "creative/sync-creatives-async-response-input-required.json",
+    completed: "creative/sync-creatives-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool sync_creatives */
-export const handleSyncCreatives = <R>(answer: Answer<SyncCreativesArms>, on: Handlers<SyncCreativesArms, R>): R => dispatch(answer, on);
+export const handleSyncCreatives = <R>(
+  answer: Answer<SyncCreativesArms>,
+  on: Handlers<SyncCreativesArms, R>,
+): R => dispatch(answer, on);

@@ -30,4 +30,7 @@ export const syncPlans: Tool<"sync_plans", SyncPlansRequest, SyncPlansArms> = {
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool sync_plans */
-export const handleSyncPlans = <R>(answer: Answer<SyncPlansArms>, on: Handlers<SyncPlansArms, R>): R => dispatch(answer, on);
+export const handleSyncPlans = <R>(
+  answer: Answer<SyncPlansArms>,
+  on: Handlers<SyncPlansArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const updateCollectionList: Tool<"update_collection_list", UpdateCollecti
   mutating: true,
   idempotency: "required",
   request: "collection/update-collection-list-request.json",
-  arms: { completed: "collection/update-collection-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "collection/update-collection-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool update_collection_list */
-export const handleUpdateCollectionList = <R>(answer: Answer<UpdateCollectionListArms>, on: Handlers<UpdateCollectionListArms, R>): R => dispatch(answer, on);
+export const handleUpdateCollectionList = <R>(
+  answer: Answer<UpdateCollectionListArms>,
+  on: Handlers<UpdateCollectionListArms, R>,
+): R => dispatch(answer, on);

@@ -25,10 +25,18 @@ export const updateContentStandards: Tool<"update_content_standards", UpdateCont
   mutating: true,
   idempotency: "required",
   request: "content-standards/update-content-standards-request.json",
-  arms: { completed: "content-standards/update-content-standards-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/update-content-standards-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
   failureFields: ["conflicting_standards_id"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool update_content_standards */
-export const handleUpdateContentStandards = <R>(answer: Answer<UpdateContentStandardsArms>, on: Handlers<UpdateContentStandardsArms, R>): R => dispatch(answer, on);
+export const handleUpdateContentStandards = <R>(
+  answer: Answer<UpdateContentStandardsArms>,
+  on: Handlers<UpdateContentStandardsArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const updatePropertyList: Tool<"update_property_list", UpdatePropertyList
   mutating: true,
   idempotency: "required",
   request: "property/update-property-list-request.json",
-  arms: { completed: "property/update-property-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "property/update-property-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool update_property_list */
-export const handleUpdatePropertyList = <R>(answer: Answer<UpdatePropertyListArms>, on: Handlers<UpdatePropertyListArms, R>): R => dispatch(answer, on);
+export const handleUpdatePropertyList = <R>(
+  answer: Answer<UpdatePropertyListArms>,
+  on: Handlers<UpdatePropertyListArms, R>,
+): R => dispatch(answer, on);

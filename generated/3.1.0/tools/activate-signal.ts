@@ -31,9 +31,19 @@ export const activateSignal: Tool<"activate_signal", ActivateSignalRequest, Acti
   mutating: true,
   idempotency: "required",
   request: "signals/activate-signal-request.json",
-  arms: { submitted: "signals/activate-signal-async-response-submitted.json", working: "signals/activate-signal-async-response-working.json", completed: "signals/activate-signal-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "signals/activate-signal-async-response-submitted.json",
+    working: "signals/activate-signal-async-response-working.json",
+    completed: "signals/activate-signal-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool activate_signal */
-export const handleActivateSignal = <R>(answer: Answer<ActivateSignalArms>, on: Handlers<ActivateSignalArms, R>): R => dispatch(answer, on);
+export const handleActivateSignal = <R>(
+  answer: Answer<ActivateSignalArms>,
+  on: Handlers<ActivateSignalArms, R>,
+): R => dispatch(answer, on);

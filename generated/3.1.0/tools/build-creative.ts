@@ -34,9 +34,20 @@ export const buildCreative: Tool<"build_creative", BuildCreativeRequest, BuildCr
   mutating: true,
   idempotency: "required",
   request: "media-buy/build-creative-request.json",
-  arms: { submitted: "media-buy/build-creative-async-response-submitted.json", working: "media-buy/build-creative-async-response-working.json", "input-required": "media-buy/build-creative-async-response-input-required.json", completed: "media-buy/build-creative-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "media-buy/build-creative-async-response-submitted.json",
+    working: "media-buy/build-creative-async-response-working.json",
+    "input-required": "media-buy/build-creative-async-response-input-required.json",
+    completed: "media-buy/build-creative-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool build_creative */
-export const handleBuildCreative = <R>(answer: Answer<BuildCreativeArms>, on: Handlers<BuildCreativeArms, R>): R => dispatch(answer, on);
+export const handleBuildCreative = <R>(
+  answer: Answer<BuildCreativeArms>,
+  on: Handlers<BuildCreativeArms, R>,
+): R => dispatch(answer, on);

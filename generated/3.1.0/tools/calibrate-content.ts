@@ -25,9 +25,17 @@ export const calibrateContent: Tool<"calibrate_content", CalibrateContentRequest
   mutating: true,
   idempotency: "required",
   request: "content-standards/calibrate-content-request.json",
-  arms: { completed: "content-standards/calibrate-content-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/calibrate-content-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool calibrate_content */
-export const handleCalibrateContent = <R>(answer: Answer<CalibrateContentArms>, on: Handlers<CalibrateContentArms, R>): R => dispatch(answer, on);
+export const handleCalibrateContent = <R>(
+  answer: Answer<CalibrateContentArms>,
+  on: Handlers<CalibrateContentArms, R>,
+): R => dispatch(answer, on);

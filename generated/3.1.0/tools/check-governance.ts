@@ -25,9 +25,17 @@ export const checkGovernance: Tool<"check_governance", CheckGovernanceRequest, C
   mutating: false,
   idempotency: "none",
   request: "governance/check-governance-request.json",
-  arms: { completed: "governance/check-governance-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "governance/check-governance-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool check_governance */
-export const handleCheckGovernance = <R>(answer: Answer<CheckGovernanceArms>, on: Handlers<CheckGovernanceArms, R>): R => dispatch(answer, on);
+export const handleCheckGovernance = <R>(
+  answer: Answer<CheckGovernanceArms>,
+  on: Handlers<CheckGovernanceArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const createCollectionList: Tool<"create_collection_list", CreateCollecti
   mutating: true,
   idempotency: "required",
   request: "collection/create-collection-list-request.json",
-  arms: { completed: "collection/create-collection-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "collection/create-collection-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool create_collection_list */
-export const handleCreateCollectionList = <R>(answer: Answer<CreateCollectionListArms>, on: Handlers<CreateCollectionListArms, R>): R => dispatch(answer, on);
+export const handleCreateCollectionList = <R>(
+  answer: Answer<CreateCollectionListArms>,
+  on: Handlers<CreateCollectionListArms, R>,
+): R => dispatch(answer, on);

@@ -25,10 +25,18 @@ export const createContentStandards: Tool<"create_content_standards", CreateCont
   mutating: true,
   idempotency: "required",
   request: "content-standards/create-content-standards-request.json",
-  arms: { completed: "content-standards/create-content-standards-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/create-content-standards-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
   failureFields: ["conflicting_standards_id"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool create_content_standards */
-export const handleCreateContentStandards = <R>(answer: Answer<CreateContentStandardsArms>, on: Handlers<CreateContentStandardsArms, R>): R => dispatch(answer, on);
+export const handleCreateContentStandards = <R>(
+  answer: Answer<CreateContentStandardsArms>,
+  on: Handlers<CreateContentStandardsArms, R>,
+): R => dispatch(answer, on);

@@ -34,9 +34,20 @@ export const createMediaBuy: Tool<"create_media_buy", CreateMediaBuyRequest, Cre
   mutating: true,
   idempotency: "required",
   request: "media-buy/create-media-buy-request.json",
-  arms: { submitted: "media-buy/create-media-buy-async-response-submitted.json", working: "media-buy/create-media-buy-async-response-working.json", "input-required": "media-buy/create-media-buy-async-response-input-required.json", completed: "media-buy/create-media-buy-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "media-buy/create-media-buy-async-response-submitted.json",
+    working: "media-buy/create-media-buy-async-response-working.json",
+    "input-required": "media-buy/create-media-buy-async-response-input-required.json",
+    completed: "media-buy/create-media-buy-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool create_media_buy */
-export const handleCreateMediaBuy = <R>(answer: Answer<CreateMediaBuyArms>, on: Handlers<CreateMediaBuyArms, R>): R => dispatch(answer, on);
+export const handleCreateMediaBuy = <R>(
+  answer: Answer<CreateMediaBuyArms>,
+  on: Handlers<CreateMediaBuyArms, R>,
+): R => dispatch(answer, on);

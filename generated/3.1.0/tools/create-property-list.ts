@@ -25,9 +25,17 @@ export const createPropertyList: Tool<"create_property_list", CreatePropertyList
   mutating: true,
   idempotency: "required",
   request: "property/create-property-list-request.json",
-  arms: { completed: "property/create-property-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "property/create-property-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool create_property_list */
-export const handleCreatePropertyList = <R>(answer: Answer<CreatePropertyListArms>, on: Handlers<CreatePropertyListArms, R>): R => dispatch(answer, on);
+export const handleCreatePropertyList = <R>(
+  answer: Answer<CreatePropertyListArms>,
+  on: Handlers<CreatePropertyListArms, R>,
+): R => dispatch(answer, on);

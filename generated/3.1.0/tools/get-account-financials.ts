@@ -25,9 +25,17 @@ export const getAccountFinancials: Tool<"get_account_financials", GetAccountFina
   mutating: false,
   idempotency: "none",
   request: "account/get-account-financials-request.json",
-  arms: { completed: "account/get-account-financials-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "account/get-account-financials-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_account_financials */
-export const handleGetAccountFinancials = <R>(answer: Answer<GetAccountFinancialsArms>, on: Handlers<GetAccountFinancialsArms, R>): R => dispatch(answer, on);
+export const handleGetAccountFinancials = <R>(
+  answer: Answer<GetAccountFinancialsArms>,
+  on: Handlers<GetAccountFinancialsArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const getCollectionList: Tool<"get_collection_list", GetCollectionListReq
   mutating: false,
   idempotency: "none",
   request: "collection/get-collection-list-request.json",
-  arms: { completed: "collection/get-collection-list-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "collection/get-collection-list-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_collection_list */
-export const handleGetCollectionList = <R>(answer: Answer<GetCollectionListArms>, on: Handlers<GetCollectionListArms, R>): R => dispatch(answer, on);
+export const handleGetCollectionList = <R>(
+  answer: Answer<GetCollectionListArms>,
+  on: Handlers<GetCollectionListArms, R>,
+): R => dispatch(answer, on);

@@ -25,10 +25,18 @@ export const getMediaBuyArtifacts: Tool<"get_media_buy_artifacts", GetMediaBuyAr
   mutating: false,
   idempotency: "none",
   request: "content-standards/get-media-buy-artifacts-request.json",
-  arms: { completed: "content-standards/get-media-buy-artifacts-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/get-media-buy-artifacts-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
   deprecatedIn: "3.1.0",
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_media_buy_artifacts */
-export const handleGetMediaBuyArtifacts = <R>(answer: Answer<GetMediaBuyArtifactsArms>, on: Handlers<GetMediaBuyArtifactsArms, R>): R => dispatch(answer, on);
+export const handleGetMediaBuyArtifacts = <R>(
+  answer: Answer<GetMediaBuyArtifactsArms>,
+  on: Handlers<GetMediaBuyArtifactsArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const getMediaBuyDelivery: Tool<"get_media_buy_delivery", GetMediaBuyDeli
   mutating: false,
   idempotency: "none",
   request: "media-buy/get-media-buy-delivery-request.json",
-  arms: { completed: "media-buy/get-media-buy-delivery-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "media-buy/get-media-buy-delivery-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_media_buy_delivery */
-export const handleGetMediaBuyDelivery = <R>(answer: Answer<GetMediaBuyDeliveryArms>, on: Handlers<GetMediaBuyDeliveryArms, R>): R => dispatch(answer, on);
+export const handleGetMediaBuyDelivery = <R>(
+  answer: Answer<GetMediaBuyDeliveryArms>,
+  on: Handlers<GetMediaBuyDeliveryArms, R>,
+): R => dispatch(answer, on);

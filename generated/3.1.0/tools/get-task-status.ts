@@ -25,10 +25,18 @@ export const getTaskStatus: Tool<"get_task_status", GetTaskStatusRequest, GetTas
   mutating: false,
   idempotency: "none",
   request: "protocol/get-task-status-request.json",
-  arms: { completed: "protocol/get-task-status-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "protocol/get-task-status-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: [],
   addedIn: "3.1.0",
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool get_task_status */
-export const handleGetTaskStatus = <R>(answer: Answer<GetTaskStatusArms>, on: Handlers<GetTaskStatusArms, R>): R => dispatch(answer, on);
+export const handleGetTaskStatus = <R>(
+  answer: Answer<GetTaskStatusArms>,
+  on: Handlers<GetTaskStatusArms, R>,
+): R => dispatch(answer, on);

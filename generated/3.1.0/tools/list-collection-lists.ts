@@ -25,9 +25,17 @@ export const listCollectionLists: Tool<"list_collection_lists", ListCollectionLi
   mutating: false,
   idempotency: "none",
   request: "collection/list-collection-lists-request.json",
-  arms: { completed: "collection/list-collection-lists-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "collection/list-collection-lists-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_collection_lists */
-export const handleListCollectionLists = <R>(answer: Answer<ListCollectionListsArms>, on: Handlers<ListCollectionListsArms, R>): R => dispatch(answer, on);
+export const handleListCollectionLists = <R>(
+  answer: Answer<ListCollectionListsArms>,
+  on: Handlers<ListCollectionListsArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const listCreativeFormats: Tool<"list_creative_formats", ListCreativeForm
   mutating: false,
   idempotency: "none",
   request: "media-buy/list-creative-formats-request.json",
-  arms: { completed: "media-buy/list-creative-formats-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "media-buy/list-creative-formats-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_creative_formats */
-export const handleListCreativeFormats = <R>(answer: Answer<ListCreativeFormatsArms>, on: Handlers<ListCreativeFormatsArms, R>): R => dispatch(answer, on);
+export const handleListCreativeFormats = <R>(
+  answer: Answer<ListCreativeFormatsArms>,
+  on: Handlers<ListCreativeFormatsArms, R>,
+): R => dispatch(answer, on);

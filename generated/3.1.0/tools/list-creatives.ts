@@ -30,4 +30,7 @@ export const listCreatives: Tool<"list_creatives", ListCreativesRequest, ListCre
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_creatives */
-export const handleListCreatives = <R>(answer: Answer<ListCreativesArms>, on: Handlers<ListCreativesArms, R>): R => dispatch(answer, on);
+export const handleListCreatives = <R>(
+  answer: Answer<ListCreativesArms>,
+  on: Handlers<ListCreativesArms, R>,
+): R => dispatch(answer, on);

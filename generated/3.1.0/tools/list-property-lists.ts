@@ -25,9 +25,17 @@ export const listPropertyLists: Tool<"list_property_lists", ListPropertyListsReq
   mutating: false,
   idempotency: "none",
   request: "property/list-property-lists-request.json",
-  arms: { completed: "property/list-property-lists-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "property/list-property-lists-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_property_lists */
-export const handleListPropertyLists = <R>(answer: Answer<ListPropertyListsArms>, on: Handlers<ListPropertyListsArms, R>): R => dispatch(answer, on);
+export const handleListPropertyLists = <R>(
+  answer: Answer<ListPropertyListsArms>,
+  on: Handlers<ListPropertyListsArms, R>,
+): R => dispatch(answer, on);

@@ -30,4 +30,7 @@ export const listTasks: Tool<"list_tasks", ListTasksRequest, ListTasksArms> = {
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool list_tasks */
-export const handleListTasks = <R>(answer: Answer<ListTasksArms>, on: Handlers<ListTasksArms, R>): R => dispatch(answer, on);
+export const handleListTasks = <R>(
+  answer: Answer<ListTasksArms>,
+  on: Handlers<ListTasksArms, R>,
+): R => dispatch(answer, on);

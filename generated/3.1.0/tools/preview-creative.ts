@@ -25,9 +25,17 @@ export const previewCreative: Tool<"preview_creative", PreviewCreativeRequest, P
   mutating: false,
   idempotency: "none",
   request: "creative/preview-creative-request.json",
-  arms: { completed: "creative/preview-creative-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "creative/preview-creative-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool preview_creative */
-export const handlePreviewCreative = <R>(answer: Answer<PreviewCreativeArms>, on: Handlers<PreviewCreativeArms, R>): R => dispatch(answer, on);
+export const handlePreviewCreative = <R>(
+  answer: Answer<PreviewCreativeArms>,
+  on: Handlers<PreviewCreativeArms, R>,
+): R => dispatch(answer, on);

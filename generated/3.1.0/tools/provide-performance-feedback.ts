@@ -25,9 +25,17 @@ export const providePerformanceFeedback: Tool<"provide_performance_feedback", Pr
   mutating: true,
   idempotency: "required",
   request: "media-buy/provide-performance-feedback-request.json",
-  arms: { completed: "media-buy/provide-performance-feedback-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "media-buy/provide-performance-feedback-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool provide_performance_feedback */
-export const handleProvidePerformanceFeedback = <R>(answer: Answer<ProvidePerformanceFeedbackArms>, on: Handlers<ProvidePerformanceFeedbackArms, R>): R => dispatch(answer, on);
+export const handleProvidePerformanceFeedback = <R>(
+  answer: Answer<ProvidePerformanceFeedbackArms>,
+  on: Handlers<ProvidePerformanceFeedbackArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const siSendMessage: Tool<"si_send_message", SiSendMessageRequest, SiSend
   mutating: true,
   idempotency: "required",
   request: "sponsored-intelligence/si-send-message-request.json",
-  arms: { completed: "sponsored-intelligence/si-send-message-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "sponsored-intelligence/si-send-message-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool si_send_message */
-export const handleSiSendMessage = <R>(answer: Answer<SiSendMessageArms>, on: Handlers<SiSendMessageArms, R>): R => dispatch(answer, on);
+export const handleSiSendMessage = <R>(
+  answer: Answer<SiSendMessageArms>,
+  on: Handlers<SiSendMessageArms, R>,
+): R => dispatch(answer, on);

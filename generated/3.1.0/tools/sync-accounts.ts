@@ -30,4 +30,7 @@ export const syncAccounts: Tool<"sync_accounts", SyncAccountsRequest, SyncAccoun
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool sync_accounts */
-export const handleSyncAccounts = <R>(answer: Answer<SyncAccountsArms>, on: Handlers<SyncAccountsArms, R>): R => dispatch(answer, on);
+export const handleSyncAccounts = <R>(
+  answer: Answer<SyncAccountsArms>,
+  on: Handlers<SyncAccountsArms, R>,
+): R => dispatch(answer, on);

@@ -28,9 +28,18 @@ export const syncAudiences: Tool<"sync_audiences", SyncAudiencesRequest, SyncAud
   mutating: true,
   idempotency: "required",
   request: "media-buy/sync-audiences-request.json",
-  arms: { submitted: "media-buy/sync-audiences-async-response-submitted.json", completed: "media-buy/sync-audiences-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "media-buy/sync-audiences-async-response-submitted.json",
+    completed: "media-buy/sync-audiences-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool sync_audiences */
-export const handleSyncAudiences = <R>(answer: Answer<SyncAudiencesArms>, on: Handlers<SyncAudiencesArms, R>): R => dispatch(answer, on);
+export const handleSyncAudiences = <R>(
+  answer: Answer<SyncAudiencesArms>,
+  on: Handlers<SyncAudiencesArms, R>,
+): R => dispatch(answer, on);

@@ -34,9 +34,20 @@ export const syncCatalogs: Tool<"sync_catalogs", SyncCatalogsRequest, SyncCatalo
   mutating: true,
   idempotency: "required",
   request: "media-buy/sync-catalogs-request.json",
-  arms: { submitted: "media-buy/sync-catalogs-async-response-submitted.json", working: "media-buy/sync-catalogs-async-response-working.json", "input-required": "media-buy/sync-catalogs-async-response-input-required.json", completed: "media-buy/sync-catalogs-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "media-buy/sync-catalogs-async-response-submitted.json",
+    working: "media-buy/sync-catalogs-async-response-working.json",
+    "input-required": "media-buy/sync-catalogs-async-response-input-required.json",
+    completed: "media-buy/sync-catalogs-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool sync_catalogs */
-export const handleSyncCatalogs = <R>(answer: Answer<SyncCatalogsArms>, on: Handlers<SyncCatalogsArms, R>): R => dispatch(answer, on);
+export const handleSyncCatalogs = <R>(
+  answer: Answer<SyncCatalogsArms>,
+  on: Handlers<SyncCatalogsArms, R>,
+): R => dispatch(answer, on);

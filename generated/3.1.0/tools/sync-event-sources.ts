@@ -25,9 +25,17 @@ export const syncEventSources: Tool<"sync_event_sources", SyncEventSourcesReques
   mutating: true,
   idempotency: "required",
   request: "media-buy/sync-event-sources-request.json",
-  arms: { completed: "media-buy/sync-event-sources-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "media-buy/sync-event-sources-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool sync_event_sources */
-export const handleSyncEventSources = <R>(answer: Answer<SyncEventSourcesArms>, on: Handlers<SyncEventSourcesArms, R>): R => dispatch(answer, on);
+export const handleSyncEventSources = <R>(
+  answer: Answer<SyncEventSourcesArms>,
+  on: Handlers<SyncEventSourcesArms, R>,
+): R => dispatch(answer, on);

@@ -30,4 +30,7 @@ export const syncGovernance: Tool<"sync_governance", SyncGovernanceRequest, Sync
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool sync_governance */
-export const handleSyncGovernance = <R>(answer: Answer<SyncGovernanceArms>, on: Handlers<SyncGovernanceArms, R>): R => dispatch(answer, on);
+export const handleSyncGovernance = <R>(
+  answer: Answer<SyncGovernanceArms>,
+  on: Handlers<SyncGovernanceArms, R>,
+): R => dispatch(answer, on);

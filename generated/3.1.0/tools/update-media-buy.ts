@@ -34,9 +34,20 @@ export const updateMediaBuy: Tool<"update_media_buy", UpdateMediaBuyRequest, Upd
   mutating: true,
   idempotency: "required",
   request: "media-buy/update-media-buy-request.json",
-  arms: { submitted: "media-buy/update-media-buy-async-response-submitted.json", working: "media-buy/update-media-buy-async-response-working.json", "input-required": "media-buy/update-media-buy-async-response-input-required.json", completed: "media-buy/update-media-buy-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    submitted: "media-buy/update-media-buy-async-response-submitted.json",
+    working: "media-buy/update-media-buy-async-response-working.json",
+    "input-required": "media-buy/update-media-buy-async-response-input-required.json",
+    completed: "media-buy/update-media-buy-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool update_media_buy */
-export const handleUpdateMediaBuy = <R>(answer: Answer<UpdateMediaBuyArms>, on: Handlers<UpdateMediaBuyArms, R>): R => dispatch(answer, on);
+export const handleUpdateMediaBuy = <R>(
+  answer: Answer<UpdateMediaBuyArms>,
+  on: Handlers<UpdateMediaBuyArms, R>,
+): R => dispatch(answer, on);

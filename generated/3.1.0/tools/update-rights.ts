@@ -30,4 +30,7 @@ export const updateRights: Tool<"update_rights", UpdateRightsRequest, UpdateRigh
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool update_rights */
-export const handleUpdateRights = <R>(answer: Answer<UpdateRightsArms>, on: Handlers<UpdateRightsArms, R>): R => dispatch(answer, on);
+export const handleUpdateRights = <R>(
+  answer: Answer<UpdateRightsArms>,
+  on: Handlers<UpdateRightsArms, R>,
+): R => dispatch(answer, on);

@@ -25,9 +25,17 @@ export const validateContentDelivery: Tool<"validate_content_delivery", Validate
   mutating: false,
   idempotency: "none",
   request: "content-standards/validate-content-delivery-request.json",
-  arms: { completed: "content-standards/validate-content-delivery-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "content-standards/validate-content-delivery-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool validate_content_delivery */
-export const handleValidateContentDelivery = <R>(answer: Answer<ValidateContentDeliveryArms>, on: Handlers<ValidateContentDeliveryArms, R>): R => dispatch(answer, on);
+export const handleValidateContentDelivery = <R>(
+  answer: Answer<ValidateContentDeliveryArms>,
+  on: Handlers<ValidateContentDeliveryArms, R>,
+): R => dispatch(answer, on);

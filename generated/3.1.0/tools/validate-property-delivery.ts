@@ -25,9 +25,17 @@ export const validatePropertyDelivery: Tool<"validate_property_delivery", Valida
   mutating: false,
   idempotency: "none",
   request: "property/validate-property-delivery-request.json",
-  arms: { completed: "property/validate-property-delivery-response.json", failed: null, canceled: null, rejected: null },
+  arms: {
+    completed: "property/validate-property-delivery-response.json",
+    failed: null,
+    canceled: null,
+    rejected: null,
+  },
   statuses: ["submitted", "working", "input-required", "completed", "failed", "canceled", "rejected"],
 };
 
 /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. @generated from tool validate_property_delivery */
-export const handleValidatePropertyDelivery = <R>(answer: Answer<ValidatePropertyDeliveryArms>, on: Handlers<ValidatePropertyDeliveryArms, R>): R => dispatch(answer, on);
+export const handleValidatePropertyDelivery = <R>(
+  answer: Answer<ValidatePropertyDeliveryArms>,
+  on: Handlers<ValidatePropertyDeliveryArms, R>,
+): R => dispatch(answer, on);
