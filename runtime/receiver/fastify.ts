@@ -48,9 +48,19 @@ const plugin: FastifyPluginAsync<PluginOptions> = async (app, options) => {
 };
 
 /**
- * Registers a receiver: `app.register(webhookReceiver, {store, senders, release, handlers, publicUrl})`.
+ * Registers a receiver: `app.register(webhookReceiver, webhookOptions({store, senders, release, handlers, publicUrl}))`,
+ * or `app.register(webhookReceiver, {receiver})`.
  * @throws AdbindError `receiver_option_invalid` while registering
  */
-export const webhookReceiver = fp(plugin, { name: "adbind-webhook-receiver", fastify: "5.x" }) as <T extends Tools, Tx>(
-  ...args: Parameters<FastifyPluginAsync<PluginOptions<T, Tx>>>
-) => Promise<void>;
+export const webhookReceiver = fp(plugin as FastifyPluginAsync<AnyOptions>, {
+  name: "adbind-webhook-receiver",
+  fastify: "5.x",
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: fastify cannot infer a plugin's type parameters; webhookOptions does
+type AnyOptions = PluginOptions<any, any>;
+
+/** Types a receiver's options against their release; fastify's `register` loses it. */
+export const webhookOptions = <T extends Tools, Tx>(
+  options: PluginRouting & ReceiverOptions<T, Tx>,
+): PluginRouting & ReceiverOptions<T, Tx> => options;

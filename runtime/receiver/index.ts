@@ -1,6 +1,6 @@
 /** Webhooks in: a fastify plugin, a listener for node's server, and the receiver itself for any other. */
 export { type EnvelopeCode, readEnvelope } from "./envelope.js";
-export { type PluginOptions, webhookReceiver } from "./fastify.js";
+export { type PluginOptions, webhookOptions, webhookReceiver } from "./fastify.js";
 export { nodeListener, nodeRequest } from "./node.js";
 export {
   bindRelease,

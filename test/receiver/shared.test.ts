@@ -1,0 +1,75 @@
+/** Two instances on one PostgreSQL: one keyspace, one order, one effect. */
+import { sql } from "kysely";
+import { pino } from "pino";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
+import type { Release } from "../../runtime/contract.js";
+import { createReceiver } from "../../runtime/receiver/index.js";
+import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
+import { startPostgres } from "../support/postgres.js";
+import { envelope, keysOf, PUBLIC_URL, SELLER, START_MS, sellerKey, signed, statusOf } from "../support/receiver.js";
+
+const postgres = await startPostgres();
+const url = await postgres.database();
+const key = sellerKey();
+
+const instance = (store: PostgresStore) => {
+  const receiver = createReceiver({
+    store,
+    release: release as Release<(typeof release)["tools"]>,
+    senders: { [SELLER]: { keys: keysOf(SELLER, key) } },
+    publicUrl: PUBLIC_URL,
+    now: () => START_MS,
+    logger: pino({ enabled: false }),
+    handlers: {
+      fallback:
+        ({ taskId, status }) =>
+        async (tx) => {
+          await sql`insert into bookings (task, status) values (${taskId}, ${status})`.execute(tx);
+        },
+    },
+  });
+  receiver.start();
+  return receiver;
+};
+
+test("of copies sent to both exactly one is accepted, and each event has one effect", async () => {
+  const stores = [await openPostgresStore({ url }), await openPostgresStore({ url })];
+  await sql`create table bookings (task text, status text)`.execute(stores[0]!.db);
+  const receivers = stores.map(instance);
+  await receivers[0]!.expect({ route: "/hooks/a", sender: SELLER, kind: "task", operationId: "op-1" });
+  const sender = { key, clock: { ms: START_MS } };
+  const bodies = Array.from({ length: 20 }, (_, i) => envelope({ task_id: `t-${i}` }));
+  const answers = await Promise.all(
+    bodies.flatMap((body) =>
+      receivers.flatMap((receiver) => [1, 2].map(async () => receiver.handle(await signed(sender, body)))),
+    ),
+  );
+  const counts = Object.groupBy(answers, (answer) => `${answer.status} ${statusOf(answer)}`);
+  assert.equal(Object.fromEntries(Object.entries(counts).map(([name, list]) => [name, list!.length])), {
+    "200 accepted": 20,
+    "200 duplicate": 60,
+  });
+  await Promise.all(receivers.map((receiver) => receiver.idle()));
+  const { rows } = await sql<{ task: string }>`select task from bookings`.execute(stores[0]!.db);
+  assert.is(rows.length, 20);
+  assert.is(new Set(rows.map((row) => row.task)).size, 20);
+  assert.equal(await stores[0]!.inbox.list(), []);
+
+  // A signature that one instance has seen is seen by the other.
+  const request = await signed(sender, envelope({ task_id: "again" }));
+  assert.is((await receivers[0]!.handle(request)).status, 200);
+  assert.is((await receivers[1]!.handle(request)).status, 401);
+
+  // What one parked, a registration told to the other releases.
+  const early = await receivers[0]!.handle(await signed(sender, envelope({ task_id: "early", operation_id: "op-2" })));
+  assert.is(early.status, 200);
+  assert.is(await receivers[1]!.expect({ route: "/hooks/a", sender: SELLER, kind: "task", operationId: "op-2" }), 1);
+  await receivers[1]!.idle();
+  for (const receiver of receivers) await receiver.stop();
+  for (const store of stores) await store.close();
+});
+
+test.after(() => postgres.stop());
+test.run();
