@@ -66,6 +66,7 @@ const bare: Command = { args: ["-e", "0"] };
 /** `adbind generate` into a folder that is not there yet. */
 const generation = ({ cli }: BuiltPackage, releases: readonly string[], out: string): Command => ({
   args: [cli, "generate", ...releases, "--out", out],
+  prints: / written /,
   before: () => rmSync(out, { recursive: true, force: true }),
 });
 
@@ -112,7 +113,10 @@ async function allRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
 async function unchangedRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
   const first = generation(built, [inputs.largest], path.join(scratch, "unchanged"));
   await measureOnce(first);
-  const { bare: nothing, again } = await measure({ bare, again: { args: first.args } }, TINY_RUNS);
+  const { bare: nothing, again } = await measure(
+    { bare, again: { args: first.args, prints: / unchanged / } },
+    TINY_RUNS,
+  );
   return [
     {
       name: `generate ${name(inputs.largest)} unchanged, above bare node`,
@@ -143,7 +147,7 @@ async function growthRows({ built, scratch }: Setting): Promise<Row[]> {
       value: many.ms / few.ms,
       unit: "x",
       target: { max: 4.4 },
-      note: `${seconds(many.ms)} against ${seconds(few.ms)}; peak ${Math.round(megabytes(many.peakBytes))} MB`,
+      note: `${seconds(many.ms)} against ${seconds(few.ms)}; processor ${seconds(many.cpuMs)} against ${seconds(few.cpuMs)}; peak ${Math.round(megabytes(many.peakBytes))} MB`,
     },
   ];
 }

@@ -19,6 +19,8 @@ export interface Command {
   cwd?: string;
   /** Exit codes that are no failure. */
   accept?: readonly number[];
+  /** What it must print: a process that did something else was not worth measuring. */
+  prints?: RegExp;
   /** Runs before each measured process, outside the measurement. */
   before?: () => void;
 }
@@ -33,9 +35,9 @@ const environment = (peakFile: string): NodeJS.ProcessEnv => {
 
 /**
  * Runs node once and waits for its end.
- * @throws Error when it fails, with what it printed
+ * @throws Error when it fails or does not print what it should, with what it printed
  */
-export function measureOnce({ args, cwd = tmpdir(), accept = [0], before }: Command): Promise<Cost> {
+export function measureOnce({ args, cwd = tmpdir(), accept = [0], prints = /^/, before }: Command): Promise<Cost> {
   before?.();
   const peakFile = path.join(tmpdir(), `adbind-peak-${process.pid}.json`);
   return new Promise((resolve, reject) => {
@@ -57,7 +59,7 @@ export function measureOnce({ args, cwd = tmpdir(), accept = [0], before }: Comm
       ms = Number(process.hrtime.bigint() - started) / 1e6;
     });
     child.on("close", (code) => {
-      if (!accept.includes(code ?? -1)) {
+      if (!accept.includes(code ?? -1) || !prints.test(output)) {
         reject(new Error(`node ${args.join(" ")} ended with ${code}:\n${output.slice(-4000)}`));
         return;
       }

@@ -29,7 +29,13 @@ test("a process that fails is an error with what it printed, unless its code is 
   } catch (error) {
     assert.match((error as Error).message, /ended with 3:\nout of ink/);
   }
-  const { ms, cpuMs } = await measureOnce({ ...failing, accept: [3] });
+  try {
+    await measureOnce({ ...failing, accept: [3], prints: /toner/ });
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /out of ink/);
+  }
+  const { ms, cpuMs } = await measureOnce({ ...failing, accept: [3], prints: /ink/ });
   assert.ok(ms > 0 && cpuMs > 0);
 });
 

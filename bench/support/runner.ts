@@ -1,0 +1,59 @@
+/** Finds benches, runs those asked for, tells and keeps what they found. */
+import { globSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { saveResult, table, thisMachine } from "./report.js";
+import type { Bench, Row } from "./row.js";
+
+export interface RunOptions {
+  /** Holds `<name>.ts`, each a bench. */
+  folder: string;
+  /** Gets the figures. */
+  results: string;
+  /** Files of the folder that are no benches. */
+  except: readonly string[];
+  /** Told what to print: `out` is for figures, `err` for what went wrong. */
+  out: (text: string) => void;
+  err: (text: string) => void;
+}
+
+async function load(name: string, file: string): Promise<Bench> {
+  const bench = (await import(pathToFileURL(file).href)) as Partial<Bench>;
+  if (bench.run === undefined) throw new Error(`bench/${name}.ts exports no run(args)`);
+  return bench as Bench;
+}
+
+/**
+ * Runs benches. A missed target is told and no more: a busy machine is no fault of the code.
+ * @param argv names, all when there are none; words with a dash go to the benches, `--json` prints rows instead of tables
+ * @returns exit code: 0, 1 when a bench crashed, 2 when a name is no bench
+ */
+export async function runBenches(argv: readonly string[], options: RunOptions): Promise<number> {
+  const { folder, results, except, out, err } = options;
+  const files = globSync("*.ts", { cwd: folder }).filter((file) => !except.includes(file));
+  const names = files.map((file) => path.basename(file, ".ts")).sort();
+  const args = argv.filter((word) => word.startsWith("-"));
+  const asked = argv.filter((word) => !word.startsWith("-"));
+  const unknown = asked.filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    err(`bench: no bench is called ${unknown.join(", ")}; there are ${names.join(", ")}`);
+    return 2;
+  }
+  const json = args.includes("--json");
+  const all: Record<string, Row[]> = {};
+  let crashed = false;
+  for (const name of asked.length > 0 ? names.filter((one) => asked.includes(one)) : names) {
+    try {
+      const { run } = await load(name, path.join(folder, `${name}.ts`));
+      const rows = await run(args);
+      all[name] = rows;
+      saveResult(results, name, { machine: thisMachine(), rows });
+      if (!json) out(`${name}\n${table(rows).replace(/^/gm, "  ")}\n`);
+    } catch (error) {
+      crashed = true;
+      err(`bench ${name} crashed: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+  }
+  if (json) out(JSON.stringify(all, null, 2));
+  return crashed ? 1 : 0;
+}
