@@ -26,4 +26,4 @@ export { type MemoryReplayOptions, type MemoryReplayStore, memoryReplayStore } f
 export type { SignOptions, SignRequestOptions } from "./sign.js";
 export { receivedMode, type Signing, type VerifyRequestOptions, type VerifyWebhookOptions } from "./signing.js";
 export type * from "./types.js";
-export type { VerifyOptions } from "./verify.js";
+export { refusal, type VerifyOptions } from "./verify.js";

@@ -59,16 +59,14 @@ export interface LegacyVerified {
 
 export type LegacyResult = LegacyVerified | Refusal;
 
-/** Shortest unit whose repetition makes the text. */
-function periodOf(text: string): number {
-  for (let period = 1; period < text.length; period++) {
-    if (text.startsWith(text.slice(period)) && text.length % period === 0) return period;
-  }
-  return text.length;
-}
-
 /** Fewer distinct characters than this, or a unit this short repeated, is no secret: random text of 32 never has it. */
 const REGULAR_UNIT_CHARS = 8;
+
+function repeatsItself(secret: string): boolean {
+  if (new Set(secret).size < REGULAR_UNIT_CHARS) return true;
+  for (let unit = 1; unit <= REGULAR_UNIT_CHARS; unit++) if (secret.startsWith(secret.slice(unit))) return true;
+  return false;
+}
 
 /**
  * Checks a secret or token when it is configured, before anything is signed with it.
@@ -79,7 +77,7 @@ export function checkSecret(secret: string, where: string): void {
   const weakness =
     [...secret].length < SECRET_CHARS
       ? `is shorter than ${SECRET_CHARS} characters`
-      : new Set(secret).size < REGULAR_UNIT_CHARS || periodOf(secret) <= REGULAR_UNIT_CHARS
+      : repeatsItself(secret)
         ? "repeats itself"
         : undefined;
   if (weakness === undefined) return;

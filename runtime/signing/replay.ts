@@ -21,6 +21,12 @@ export interface MemoryReplayStore extends ReplayStore {
   readonly size: number;
 }
 
+/** One object per key, so that an entry does not hold a keyid of its own. */
+interface KeyEntries {
+  readonly keyid: string;
+  readonly nonces: Set<string>;
+}
+
 /**
  * Makes a bounded store that answers at once. An entry lives through the second it expires at; expiry costs each entry
  * once, whatever else is held.
@@ -32,48 +38,47 @@ export function memoryReplayStore(options: MemoryReplayOptions = {}): MemoryRepl
     if (Number.isSafeInteger(cap) && cap > 0) continue;
     throw new AdbindError("signing_option_invalid", "A cap must be a positive integer", { where });
   }
-  const byKey = new Map<string, Set<string>>();
+  const byKey = new Map<string, KeyEntries>();
   /** Entries by the second they expire at. */
-  const expiring = new Map<number, (readonly [keyid: string, entry: string])[]>();
+  const expiring = new Map<number, (readonly [key: KeyEntries, entry: string])[]>();
   let size = 0;
   let sweptBefore = 0;
 
-  const drop = (keyid: string, entry: string): void => {
-    const nonces = byKey.get(keyid);
-    if (!nonces?.delete(entry)) return;
-    size--;
-    if (nonces.size === 0) byKey.delete(keyid);
-  };
   const sweep = (now: number): void => {
     if (now <= sweptBefore) return;
     sweptBefore = now;
     for (const [second, entries] of expiring) {
       if (second >= now) continue;
-      for (const [keyid, entry] of entries) drop(keyid, entry);
+      for (const [key, entry] of entries) {
+        key.nonces.delete(entry);
+        if (key.nonces.size === 0) byKey.delete(key.keyid);
+      }
+      size -= entries.length;
       expiring.delete(second);
     }
   };
+
   return {
     get size() {
       return size;
     },
     atCap(keyid, now) {
       sweep(now);
-      return (byKey.get(keyid)?.size ?? 0) >= perKeyCap;
+      return (byKey.get(keyid)?.nonces.size ?? 0) >= perKeyCap;
     },
     insert(keyid, nonce, expiresAt, now) {
       sweep(now);
       // Joined, and so copied when hashed: a nonce cut out of a header would keep the whole header alive.
       const entry = `${nonce} `;
-      const nonces = byKey.get(keyid);
-      if (nonces?.has(entry)) return "seen";
-      if (size >= totalCap || (nonces?.size ?? 0) >= perKeyCap) return "full";
-      if (nonces === undefined) byKey.set(keyid, new Set([entry]));
-      else nonces.add(entry);
+      const key = byKey.get(keyid) ?? { keyid, nonces: new Set<string>() };
+      if (key.nonces.has(entry)) return "seen";
+      if (size >= totalCap || key.nonces.size >= perKeyCap) return "full";
+      if (key.nonces.size === 0) byKey.set(keyid, key);
+      key.nonces.add(entry);
       const second = Math.ceil(expiresAt);
       const bucket = expiring.get(second);
-      if (bucket === undefined) expiring.set(second, [[keyid, entry]]);
-      else bucket.push([keyid, entry]);
+      if (bucket === undefined) expiring.set(second, [[key, entry]]);
+      else bucket.push([key, entry]);
       size++;
       return "inserted";
     },

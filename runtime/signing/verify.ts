@@ -170,7 +170,8 @@ function checkTarget({ url, fields }: Examined): Fault | undefined {
     if (host === url.authority) continue;
     const sent = canonicalAuthority(host, url.scheme, { unicodeHost: "refuse" });
     if (!sent.ok) return { step: 10, reason: "target_uri_malformed", detail: `the Host field: ${sent.detail}` };
-    if (sent.authority !== url.authority) {
+    // A URL may carry userinfo, a Host field may not (RFC 9110 section 7.2).
+    if (sent.authority !== url.authority || host.includes("@")) {
       return { step: 10, reason: "target_uri_malformed", detail: "the Host field names another authority" };
     }
   }

@@ -263,6 +263,7 @@ test("10: webhook_target_uri_malformed", () => {
   refuses(withHeaders(good, { Host: "evil.example.com" }), code, 10);
   refuses(withHeaders(good, { Host: "buyer.example.com:8443" }), code, 10);
   refuses(withHeaders(good, { Host: "" }), code, 10);
+  refuses(withHeaders(good, { Host: "user@buyer.example.com" }), code, 10);
   refuses(withHeaders(good, { Host: "buyer.example.com", ":authority": "other.example.com" }), code, 10);
   for (const host of ["buyer.example.com", "BUYER.example.com", "buyer.example.com:443", "buyer.example.com."]) {
     assert.ok(
