@@ -4,7 +4,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import * as node from "../../runtime/signing/index.js";
+import { nodeCrypto } from "../../runtime/signing/node-crypto.js";
 import * as web from "../../runtime/signing/web.js";
+import { webCrypto } from "../../runtime/signing/web-crypto.js";
 import { corpusFile, readJson } from "./corpus.js";
 import { bytes } from "./fixtures.js";
 
@@ -201,6 +203,13 @@ test("doubled keys are a malformed body, and only after the MAC holds", async ()
     codeFrom(await verifying({ ...headers, "x-proto-signature": `sha256=${"0".repeat(64)}` }, {}, doubled)),
     "hmac_signature_invalid",
   );
+});
+
+test("texts are equal in every character or not at all", () => {
+  for (const { equal } of [nodeCrypto, webCrypto]) {
+    assert.ok(equal("abc", "abc"));
+    for (const other of ["xbc", "axc", "abx", "ab", "abcd", "", "ABC"]) assert.not(equal("abc", other), other);
+  }
 });
 
 test("bearer tokens", async () => {

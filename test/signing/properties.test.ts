@@ -146,6 +146,15 @@ test("verifying never throws", async () => {
   );
 });
 
+test("the store in memory holds no more than its cap, whatever the key", () => {
+  const store = memoryReplayStore({ totalCap: 3 });
+  const outcomes = ["a", "b", "c", "d"].map((keyid) => store.insert(keyid, "nonce", 10, 0));
+  assert.equal(outcomes, ["inserted", "inserted", "inserted", "full"]);
+  assert.is(store.insert("a", "nonce", 10, 10), "seen");
+  assert.is(store.insert("d", "nonce", 20, 11), "inserted");
+  assert.is(store.size, 1);
+});
+
 test("the store in memory agrees with a plain table", () => {
   const call = fc.record({
     keyid: fc.constantFrom("a", "b", "c"),
