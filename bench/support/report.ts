@@ -1,6 +1,6 @@
 /** Figures -> a table for people, and bench/results.json for README. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus } from "node:os";
+import { availableParallelism, cpus, loadavg } from "node:os";
 import { type Row, verdictOf } from "./row.js";
 
 export interface Machine {
@@ -9,6 +9,8 @@ export interface Machine {
   node: string;
   /** Day of the run, ISO 8601. */
   date: string;
+  /** Processes that wanted a core before the bench began, a minute's mean: figures of a busy machine say little. */
+  load: number;
 }
 
 /** Figures of one bench and where they come from: benches may have been run on different days and machines. */
@@ -24,6 +26,7 @@ export const thisMachine = (now = new Date()): Machine => ({
   cores: availableParallelism(),
   node: process.version,
   date: now.toISOString().slice(0, 10),
+  load: Number(loadavg()[0]!.toFixed(2)),
 });
 
 /** Three digits say all a measurement knows; whole numbers keep theirs. */

@@ -45,10 +45,14 @@ export async function runBenches(argv: readonly string[], options: RunOptions): 
   for (const name of asked.length > 0 ? names.filter((one) => asked.includes(one)) : names) {
     try {
       const { run } = await load(name, path.join(folder, `${name}.ts`));
+      const machine = thisMachine();
       const rows = await run(args);
       all[name] = rows;
-      saveResult(results, name, { machine: thisMachine(), rows });
-      if (!json) out(`${name}\n${table(rows).replace(/^/gm, "  ")}\n`);
+      saveResult(results, name, { machine, rows });
+      if (!json)
+        out(
+          `${name} (load ${machine.load} on ${machine.cores} cores before it)\n${table(rows).replace(/^/gm, "  ")}\n`,
+        );
     } catch (error) {
       crashed = true;
       err(`bench ${name} crashed: ${error instanceof Error ? error.stack : String(error)}`);
