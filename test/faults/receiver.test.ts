@@ -1,0 +1,30 @@
+/** The short form of `./run faults receiver`. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { audit, holds, runFaults } from "./receiver-run.js";
+
+const KILLS = 6;
+
+test("the audit sees what is lost, doubled and out of order", () => {
+  const sent = new Map([
+    ["t", ["a", "b"]],
+    ["u", ["c"]],
+  ]);
+  const rows = (...keys: string[]) => keys.map((key) => ({ task: key === "c" ? "u" : "t", key }));
+  assert.equal(audit(sent, rows("a", "c", "b")), { lost: 0, doubled: 0, disordered: 0 });
+  assert.equal(audit(sent, rows("b", "a", "c")), { lost: 0, doubled: 0, disordered: 1 });
+  assert.equal(audit(sent, rows("a", "a", "b")), { lost: 1, doubled: 1, disordered: 1 });
+});
+
+for (const [store, processes] of [
+  ["sqlite", 1],
+  ["postgres", 3],
+] as const) {
+  test(`${store}: ${KILLS} kills lose nothing and apply nothing twice`, async () => {
+    const ledger = await runFaults(store, KILLS, processes);
+    assert.is(ledger.kills, KILLS);
+    assert.ok(holds(ledger), JSON.stringify(ledger));
+  });
+}
+
+test.run();
