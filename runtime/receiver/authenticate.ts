@@ -18,6 +18,9 @@ export type Authenticated = { readonly ok: true; readonly json: unknown; readonl
 /** Keyids remembered to tell a new one; beyond this the memory starts anew rather than growing. */
 const KEYID_MEMORY_ENTRIES = 100_000;
 
+/** The deprecation was logged when the mode was registered; once more for every request says nothing new. */
+const onDeprecated = (): void => undefined;
+
 /**
  * Makes the function that authenticates a request for a route.
  * The promise rejects only for configuration that changed under it, e.g. a release without legacy schemes.
@@ -61,11 +64,11 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
     "HMAC-SHA256": async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> =>
       held.hmac === undefined
         ? refusal("hmac_signature_invalid", 0, { detail: "the sender has no secret" })
-        : verifyHmac(request, { secrets: held.hmac, sender, now, word }),
+        : verifyHmac(request, { secrets: held.hmac, sender, now, word, onDeprecated }),
     Bearer: async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> =>
       held.bearer === undefined
         ? refusal("bearer_token_invalid", 0, { detail: "the sender has no token" })
-        : verifyBearer(request, { tokens: held.bearer, sender, now, word }),
+        : verifyBearer(request, { tokens: held.bearer, sender, now, word, onDeprecated }),
   } satisfies Record<RegisteredMode, unknown>;
 
   return async (request: SignableRequest, { sender, mode }: RouteBinding): Promise<Authenticated> => {
