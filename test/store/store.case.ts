@@ -1,12 +1,9 @@
 /** What every store must do: one body, run against each. */
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { AcceptOutcome, Arrival, Effect, NewEvent, Registration, Store } from "../../runtime/store/types.js";
-
-const NOW = 1_776_520_800_000;
-const DAY_SECONDS = 86_400;
-const SELLER = "https://seller.example/agent";
+import type { AcceptOutcome, Arrival, Effect, NewEvent, Store } from "../../runtime/store/types.js";
+import { arrival, DAY_SECONDS, NOW, newEvent, registration, SELLER } from "./events.js";
 
 export interface StoreCase<Tx> {
   readonly name: string;
@@ -18,55 +15,10 @@ export interface StoreCase<Tx> {
   recorded(store: Store<Tx>): Promise<string[]>;
 }
 
-export const newEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
-  sender: SELLER,
-  key: randomUUID(),
-  route: "/hooks/a",
-  kind: "task",
-  release: "3.1.0",
-  format: "mcp",
-  taskType: "create_media_buy",
-  taskId: null,
-  operationId: "op-1",
-  status: "working",
-  instant: "2026-04-18T14:00:00.000000000",
-  notificationId: null,
-  body: Buffer.from('{"a":1}'),
-  receivedAt: NOW,
-  notes: [],
-  ...over,
-});
-
-const digestOf = (event: NewEvent): Uint8Array => createHash("sha256").update(event.body).digest().subarray(0, 16);
-
-export const arrival = (event: NewEvent, over: Partial<Arrival> = {}): Arrival => ({
-  event,
-  digest: digestOf(event),
-  now: NOW,
-  windowSeconds: DAY_SECONDS,
-  senderCap: 1_000_000,
-  registered: true,
-  ...over,
-});
-
 const ordered = (taskId: string, second: number, status = "working", terminal = false): Arrival => {
   const instant = `2026-04-18T14:00:${String(second).padStart(2, "0")}.000000000`;
   return arrival(newEvent({ taskId, instant, status }), { order: { instant, status, terminal } });
 };
-
-export const registration = (over: Partial<Registration> = {}): Registration => ({
-  route: "/hooks/a",
-  operationId: "op-1",
-  sender: SELLER,
-  kind: "task",
-  mode: "signature",
-  format: null,
-  taskType: "create_media_buy",
-  tokenDigest: null,
-  release: null,
-  expires: null,
-  ...over,
-});
 
 const accepted = (outcome: AcceptOutcome) => {
   assert.is(outcome.outcome, "accepted");

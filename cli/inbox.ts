@@ -1,0 +1,148 @@
+/** `adbind inbox`: what a receiver holds, and a way out for what it gave up. */
+import type { Command } from "commander";
+import { AdbindError } from "../runtime/errors.js";
+import { type InboxEvent, type InboxState, openStore, type Store } from "../runtime/store/index.js";
+import { plural, printJson, userPath } from "./output.js";
+
+const STATES: readonly InboxState[] = ["pending", "parked", "dead"];
+const LIST_LIMIT = 100;
+
+const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+const idOf = (text: string): number => {
+  const id = Number(text);
+  if (!Number.isSafeInteger(id) || id < 1) throw usage(`${text} is no event's number`, "see adbind inbox list");
+  return id;
+};
+
+async function withStore(url: string, job: (store: Store) => Promise<void>): Promise<void> {
+  const path = url.startsWith("sqlite:") ? `sqlite:${userPath(url.slice("sqlite:".length))}` : url;
+  const store = (await openStore(path)) as Store;
+  try {
+    await job(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** An event for a reader; the body only when asked for, it is the sender's and the buyer's business. */
+const shown = ({ body, receivedAt, due, ...event }: InboxEvent, withBody: boolean) => ({
+  ...event,
+  receivedAt: new Date(receivedAt).toISOString(),
+  // An event that waits behind another of its task has no time of its own.
+  due: due < Number.MAX_SAFE_INTEGER ? new Date(due).toISOString() : null,
+  bytes: body.length,
+  ...(withBody && { body: Buffer.from(body).toString() }),
+});
+
+/** Control characters of whatever origin must not reach a terminal. */
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
+
+const line = (event: InboxEvent): string =>
+  [
+    String(event.id).padStart(6),
+    event.state.padEnd(7),
+    (event.taskType ?? event.kind).padEnd(18),
+    (event.status ?? "-").padEnd(14),
+    plural(event.attempts, "failure").padEnd(11),
+    new Date(event.receivedAt).toISOString(),
+    event.sender,
+    event.error === null ? "" : `  ${event.error}`,
+  ]
+    .map(printable)
+    .join(" ")
+    .trimEnd();
+
+interface ListOptions {
+  store: string;
+  state?: string;
+  sender?: string;
+  after?: string;
+  limit: string;
+  json?: boolean;
+  body?: boolean;
+}
+
+async function list({ store: url, state, sender, after, limit, json, body }: ListOptions): Promise<void> {
+  if (state !== undefined && !STATES.includes(state as InboxState)) {
+    throw usage(`there is no state ${state}`, `use one of ${STATES.join(", ")}`);
+  }
+  await withStore(url, async (store) => {
+    const filter = {
+      ...(state !== undefined && { state: state as InboxState }),
+      ...(sender !== undefined && { sender }),
+      ...(after !== undefined && { after: idOf(after) }),
+    };
+    const events = await store.inbox.list({ ...filter, limit: idOf(limit) });
+    const backlog = await store.inbox.backlog();
+    if (json) return printJson({ backlog, events: events.map((event) => shown(event, body === true)) });
+    for (const event of events) console.log(line(event));
+    console.log(`${backlog.pending} pending, ${backlog.parked} parked, ${backlog.dead} dead`);
+  });
+}
+
+/** A later event of the task was applied meanwhile: handling this one now would undo it. */
+async function isSuperseded(store: Store, event: InboxEvent): Promise<boolean> {
+  if (event.kind !== "task" || event.taskId === null || event.instant === null) return false;
+  const state = await store.task(event.sender, event.taskId);
+  return state !== undefined && state.instant > event.instant;
+}
+
+async function replay(ids: string[], { store: url, force }: { store: string; force?: boolean }): Promise<void> {
+  await withStore(url, async (store) => {
+    for (const id of ids.map(idOf)) {
+      const event = await store.inbox.get(id);
+      const reason =
+        event === undefined
+          ? "there is no such event"
+          : event.state === "pending"
+            ? "it is pending already"
+            : force !== true && (await isSuperseded(store, event))
+              ? "its task has moved on since; --force handles it all the same"
+              : undefined;
+      if (reason === undefined && (await store.inbox.replay(id, Date.now()))) console.log(`${id}: pending again`);
+      else {
+        console.error(`${id}: not replayed, ${reason ?? "it has just gone"}`);
+        process.exitCode = 1;
+      }
+    }
+  });
+}
+
+async function drop(ids: string[], { store: url }: { store: string }): Promise<void> {
+  await withStore(url, async (store) => {
+    for (const id of ids.map(idOf)) {
+      if (await store.inbox.drop(id, Date.now())) console.log(`${id}: dropped`);
+      else {
+        console.error(`${id}: there is no such event`);
+        process.exitCode = 1;
+      }
+    }
+  });
+}
+
+export function register(command: Command): void {
+  const url = ["--store <url>", "sqlite:<path> or postgres://..."] as const;
+  command
+    .command("list")
+    .description("events that wait, are parked, or were given up")
+    .requiredOption(...url)
+    .option("--state <state>", STATES.join(", "))
+    .option("--sender <url>", "of one sender")
+    .option("--after <id>", "only later ones")
+    .option("--limit <n>", "at most so many", String(LIST_LIMIT))
+    .option("--json", "print them as JSON")
+    .option("--body", "with their bodies, in JSON")
+    .action(list);
+  command
+    .command("replay <ids...>")
+    .description("hand events that were given up, or parked, to their handler")
+    .requiredOption(...url)
+    .option("--force", "also those whose task has moved on")
+    .action(replay);
+  command
+    .command("drop <ids...>")
+    .description("remove events unhandled; their keys stay claimed")
+    .requiredOption(...url)
+    .action(drop);
+}
