@@ -43,8 +43,6 @@ function report({ releases }: GenerateResult, out: string): void {
     for (const { file, what } of release.differences)
       console.error(`${what.padEnd(9)} ${shownPath(`${out}/${release.version}/${file}`)}`);
   }
-  const warnings = releases.flatMap(({ findings }) => findings).filter(({ level }) => level === "warning").length;
-  if (warnings > 0) console.error(`${plural(warnings, "warning")}; adbind lint shows them`);
   if (releases.some(({ outcome }) => outcome === "refused")) console.error("nothing was written");
   if (releases.some(({ outcome }) => outcome === "different"))
     console.error("run adbind generate without --check and commit the result");

@@ -155,7 +155,7 @@ async function handle(
   ) {
     return { ...result, outcome: "unchanged" };
   }
-  const { findings, broken } = await checkRelease(release, options.partial ?? false);
+  const { findings, broken } = await checkRelease(release, { partial: options.partial ?? false, levels: ["error"] });
   result.findings = sortFindings(findings);
   if (findings.some(({ level }) => level === "error")) return result;
 

@@ -1,5 +1,5 @@
 /** Everything a release is judged by, in order: a later rule is asked only where the earlier ones leave it a meaning. */
-import type { Finding } from "../finding.js";
+import type { Finding, Level } from "../finding.js";
 import { SchemaFacts } from "../load/facts.js";
 import type { LoadedRelease } from "../load/load.js";
 import { checkManifest } from "../load/manifest.js";
@@ -29,9 +29,12 @@ function faultsByTool(release: LoadedRelease): Map<string, Finding[]> {
 
 /**
  * Judges a release.
- * @param partial take missing and dangling files for tools left out, not for errors
+ * @param options `partial`: take missing and dangling files for tools left out, not for errors; `levels`: rules to ask
  */
-export async function checkRelease(release: LoadedRelease, partial: boolean): Promise<Judged> {
+export async function checkRelease(
+  release: LoadedRelease,
+  { partial = false, levels = ["error", "warning"] }: { partial?: boolean; levels?: readonly Level[] } = {},
+): Promise<Judged> {
   const broken = new Map<string, string[]>();
   if (release.word === "") return { findings: release.findings, broken };
   const faults = faultsByTool(release);
@@ -51,5 +54,8 @@ export async function checkRelease(release: LoadedRelease, partial: boolean): Pr
   findings.push(...(await checkManifest(release.source, release.manifest, release.word)));
   // The rules below read fields that the manifest's schema vouches for.
   const vouched = !findings.some(({ rule }) => rule.startsWith("manifest-") || rule === "json");
-  return { findings: vouched ? [...findings, ...lint(release, new SchemaFacts(release.schemas))] : findings, broken };
+  return {
+    findings: vouched ? [...findings, ...lint(release, new SchemaFacts(release.schemas), levels)] : findings,
+    broken,
+  };
 }

@@ -30,6 +30,6 @@ export const rules = [...readingRules, ...checks.map(({ id, level, rule }) => ({
  */
 export async function lintRelease(source: string): Promise<{ word: string; version: string; findings: Finding[] }> {
   const release = await loadRelease(source);
-  const { findings } = await checkRelease(release, false);
+  const { findings } = await checkRelease(release);
   return { word: release.word, version: release.version, findings: sortFindings(findings) };
 }
