@@ -6,7 +6,7 @@ import type { Finding } from "../finding.js";
 import { pointer } from "../finding.js";
 import type { ReleaseFiles } from "./files.js";
 import { readJson } from "./read-json.js";
-import { atPointer, eachChild, isMap, type JsonMap, type Place, pathOf, type Schema, walk } from "./walk.js";
+import { atPointer, eachChild, isMap, type JsonMap, type Place, pathOf, type Schema } from "./walk.js";
 
 export interface SchemaFile {
   path: string;
@@ -81,19 +81,21 @@ export class Closure {
   private link(file: SchemaFile, root: JsonMap): void {
     const id = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : `/${file.path}`;
     if (id.endsWith(`/${file.path}`)) this.prefixes.add(id.slice(0, -file.path.length));
-    this.origins.set(file, { id, anchors: anchorsOf(root), scanned: new Set() });
+    this.origins.set(file, { id, anchors: new Map(), scanned: new Set() });
     this.scan(file, root, undefined);
   }
 
   /** Rewrites the references of a schema and of those inside it; each schema once. */
   private scan(file: SchemaFile, root: JsonMap, place: Place | undefined): void {
-    const { id, scanned } = this.origins.get(file)!;
+    const { id, anchors, scanned } = this.origins.get(file)!;
     const fresh: JsonMap[] = [];
     const refs: Reference[] = [];
     walkBases(root, place, { base: id, top: "" }, (schema, at, scope) => {
       if (scanned.has(schema)) return;
       scanned.add(schema);
       fresh.push(schema);
+      const anchor = anchorOf(schema);
+      if (anchor !== undefined) anchors.set(anchor, pointer(...pathOf(at)));
       if (typeof schema.$ref === "string") refs.push({ schema, text: schema.$ref, place: at, scope });
     });
     // Ids have done their work once the scopes above are known; a validator would trip over repeated ones.
@@ -229,17 +231,11 @@ const decode = (fragment: string): string => {
   }
 };
 
-/** Named anchors of a file (`$anchor`, and draft-07's `$id: "#name"`) with the pointer of each. */
-function anchorsOf(root: JsonMap): Map<string, string> {
-  const anchors = new Map<string, string>();
-  walk(root, (schema, place) => {
-    if (typeof schema.$anchor === "string") anchors.set(schema.$anchor, pointer(...pathOf(place)));
-    if (typeof schema.$id === "string" && schema.$id.startsWith("#")) {
-      anchors.set(schema.$id.slice(1), pointer(...pathOf(place)));
-    }
-  });
-  return anchors;
-}
+/** Name a schema gives itself inside its file: `$anchor`, and draft-07's `$id: "#name"`. */
+const anchorOf = ({ $anchor, $id }: JsonMap): string | undefined => {
+  if (typeof $anchor === "string") return $anchor;
+  return typeof $id === "string" && $id.startsWith("#") ? $id.slice(1) : undefined;
+};
 
 /** The place a JSON pointer leads to. */
 const placeAt = (at: string): Place | undefined =>
