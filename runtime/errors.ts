@@ -18,6 +18,13 @@ export const errorTable = {
   // receiver
   receiver_option_invalid: "an option of a receiver cannot be used",
   registration_invalid: "a registration cannot be used",
+  // queue
+  queue_option_invalid: "an option of a queue or its worker cannot be used",
+  // sender
+  sender_option_invalid: "an option of a sender cannot be used",
+  event_invalid: "an event is not what its release or its channel allows",
+  transition_refused: "a task cannot go from its state to the one asked for",
+  channel_closed: "a channel has had its final event",
   // signing
   signing_key_invalid: "a signing key cannot be used",
   key_set_invalid: "a set of keys cannot be used",

@@ -2,11 +2,12 @@
 import { createHash } from "node:crypto";
 import { AdbindError } from "../../errors.js";
 import { receiver } from "./0001-receiver.js";
+import { sender } from "./0002-sender.js";
 import type { Migration } from "./migration.js";
 
 export type { Migration } from "./migration.js";
 
-export const migrations: readonly Migration[] = [receiver];
+export const migrations: readonly Migration[] = [receiver, sender];
 
 export interface AppliedMigration {
   readonly version: number;

@@ -1,0 +1,96 @@
+/** The queue of one machine: it lives in the SQLite store's own file. */
+import { randomUUID } from "node:crypto";
+import type { Database } from "better-sqlite3";
+import { AdbindError } from "../errors.js";
+import { sqliteJobs } from "../store/sqlite/jobs.js";
+import type { SqliteStore } from "../store/sqlite/open.js";
+import { Writer } from "../store/sqlite/writer.js";
+import type { MaybePromise, Queue } from "./types.js";
+
+/** How long a job stays out without news of its worker. Renewed at a quarter of it; under the promised 30 s. */
+export const LEASE_MS = 20_000;
+
+export interface EmbeddedQueueOptions {
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  /** Milliseconds; default 20,000. */
+  readonly leaseMs?: number;
+}
+
+const isPromise = (value: unknown): boolean => value instanceof Promise;
+
+/** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
+const refusePromise = <T>(value: MaybePromise<T>): T => {
+  if (!isPromise(value)) return value as T;
+  (value as Promise<T>).catch(() => undefined);
+  throw new AdbindError("store_effect", "the work returned a promise, and SQLite's transaction cannot wait", {
+    remedy: "await what it needs before, then do synchronous work",
+  });
+};
+
+/**
+ * Makes a queue on a SQLite store.
+ * @param topic name of its jobs; several queues share a store by it
+ */
+export function embeddedQueue(store: SqliteStore, topic: string, options: EmbeddedQueueOptions = {}): Queue<Database> {
+  const { now = Date.now, leaseMs = LEASE_MS } = options;
+  const jobs = sqliteJobs(store.db);
+  const writer = new Writer(store.db);
+  const instance = randomUUID();
+  const listeners = new Set<() => void>();
+  let taken = 0;
+  const wake = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const alone = <T>(work: () => T): Promise<T> => writer.write(work);
+  const waking = async <T>(work: () => T): Promise<T> => {
+    const result = await writer.write(work);
+    wake();
+    return result;
+  };
+  return {
+    kind: "embedded",
+    topic,
+    add(_tx, added) {
+      jobs.add(topic, added, now());
+      // The caller's transaction is synchronous: by then it has ended.
+      setImmediate(wake);
+    },
+    transact: (work) => writer.guarded(() => refusePromise(work(store.db))),
+    take(request) {
+      taken += 1;
+      const claim = `${instance}:${taken}`;
+      return alone(() => jobs.take({ ...request, topic, claim, until: request.now + leaseMs }));
+    },
+    settle: (settlements, at, effect) =>
+      writer.guarded(() => {
+        const held = jobs.settle(settlements, at);
+        if (effect !== undefined)
+          refusePromise(
+            effect(
+              store.db,
+              settlements.filter((_, index) => held[index]),
+            ),
+          );
+        return held;
+      }),
+    renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
+    pause: (group, health) => waking(() => jobs.pause(topic, group, health)),
+    health: async (group) => jobs.health(topic, group),
+    bury: (group, before, error) => alone(() => jobs.bury(topic, group, before, error)),
+    pull: (horizon, at) => alone(() => jobs.pull(topic, horizon, at)),
+    list: async (filter = {}) => jobs.list({ ...filter, topic }),
+    get: async (id) => jobs.get(id),
+    replay: (id, at) => waking(() => jobs.replay(id, at)),
+    drop: (id, at) => waking(() => jobs.drop(id, at)),
+    counts: async () => jobs.counts(topic),
+    onWake(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      writer.flush();
+      listeners.clear();
+    },
+  };
+}
