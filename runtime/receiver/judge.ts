@@ -1,5 +1,6 @@
 /** Compares a result with what the sender's release says of it. What differs is noted, never refused: it would be lost. */
 import { isTaskStatus, type Release } from "../contract.js";
+import { isJsonObject } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
 import type { EventKind, EventNote } from "../store/types.js";
 import type { Envelope } from "./envelope.js";
@@ -44,8 +45,9 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
     if (data === null) return [];
     const validator = await validatorOf(release);
     if (validator === undefined) return [];
-    const verdict = (validator.arm as unknown as Arm)(taskType, status as never, data);
-    if (verdict.ok) return [];
+    const arm = (value: unknown) => (validator.arm as unknown as Arm)(taskType, status as never, value);
+    const verdict = arm(data);
+    if (verdict.ok || arm(withEnvelope(data, envelope)).ok) return [];
     return verdict.errors.slice(0, MAX_NOTES).map(({ pointer, message }) => ({
       code: "schema_mismatch",
       pointer: pointer.slice(0, MAX_TEXT_CHARS),
@@ -53,6 +55,10 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
     }));
   };
 }
+
+/** Some releases count the answer's own `status` and `task_id` to its data; in a webhook they stand beside `result`. */
+const withEnvelope = (data: unknown, { status, taskId }: Envelope): unknown =>
+  isJsonObject(data) ? { status, ...(taskId !== null && { task_id: taskId }), ...data } : data;
 
 const hasArm = (release: Release, taskType: string, status: string): boolean =>
   Object.hasOwn(release.tools, taskType) && Object.hasOwn(release.tools[taskType]!.arms, status);

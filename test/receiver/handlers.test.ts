@@ -106,6 +106,18 @@ test("a result that is not what the release says is accepted, marked, and passed
   assert.ok(delivery.notes.every((note) => note.code === "schema_mismatch" && note.message.length > 0));
 });
 
+test("a result is judged with the status and task id that stand beside it in a webhook", async ({ open }) => {
+  const s = await open();
+  const bought = { media_buy_id: "m", confirmed_at: at(1), revision: 1, packages: [] };
+  await send(s, envelope({ status: "completed", result: bought }));
+  await send(s, envelope({ task_id: "t-2", status: "submitted", result: { message: "queued" } }));
+  await s.receiver.idle();
+  assert.equal(
+    s.seen.flatMap((delivery) => delivery.notes),
+    [],
+  );
+});
+
 test("A2A tasks of both versions reach the same handlers", async ({ open }) => {
   const calls: unknown[][] = [];
   const s = await open({ handlers: { tools: { create_media_buy: noting(calls) } } });

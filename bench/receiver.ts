@@ -1,0 +1,275 @@
+/**
+ * The receiver against the least anybody could run in its place. `--short` measures memory and the large keyspace over
+ * fewer events.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { verify } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type Database from "better-sqlite3";
+import { type SignableRequest, verifyWebhook } from "../runtime/signing/index.js";
+import { openSqliteStore } from "../runtime/store/index.js";
+import { sqliteClaims } from "../runtime/store/sqlite/claims.js";
+import { Writer } from "../runtime/store/sqlite/writer.js";
+import { median } from "./support/measure.js";
+import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
+import { drive } from "./support/receiver-load.js";
+import type { Row } from "./support/row.js";
+
+const CONNECTIONS = 64;
+const ROUNDS = 9;
+const REQUESTS_PER_ROUND = 4_000;
+const MEMORY_EVENTS = 2_000_000;
+const MEMORY_EVENTS_SHORT = 200_000;
+const MB = 1024 * 1024;
+
+const folder = (): string => mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
+const file = (name: string): string => path.join(import.meta.dirname, "support", name);
+const tsx = ["--import", "tsx", "--conditions=adbind-source"];
+
+/** Pins this process and its servers to cores of their own, where the machine lets us. */
+const pinned = process.platform === "linux" && spawnSync("taskset", ["--version"]).status === 0;
+const onCore = (core: number, command: readonly string[]): [string, string[]] =>
+  pinned ? ["taskset", ["-c", String(core), ...command]] : [command[0]!, command.slice(1)];
+
+interface Server {
+  readonly port: number;
+  stop(): Promise<string>;
+}
+
+async function startServer(kind: string, port: number, jwk: object, database: string): Promise<Server> {
+  const args = [
+    process.execPath,
+    ...tsx,
+    file("receiver-server.ts"),
+    kind,
+    String(port),
+    JSON.stringify(jwk),
+    database,
+  ];
+  const [command, rest] = onCore(0, args);
+  const child: ChildProcess = spawn(command, rest, { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  await new Promise<void>((resolve, reject) => {
+    child.once("exit", () => reject(new Error(`the ${kind} server ended`)));
+    child.stdout!.on("data", (chunk) => {
+      output += chunk;
+      if (output.includes("ready")) resolve();
+    });
+  });
+  const stop = async (): Promise<string> => {
+    child.removeAllListeners("exit");
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    await gone;
+    return output;
+  };
+  return { port, stop };
+}
+
+/** The whole receiver and the bare server, in turn, on one core; this process on another. */
+async function http(): Promise<Row[]> {
+  const where = folder();
+  const { privateKey, jwk } = makeKeys();
+  if (pinned) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
+  const servers = {
+    receiver: await startServer("receiver", 18_431, jwk, path.join(where, "inbox.db")),
+    bare: await startServer("bare", 18_432, jwk, ""),
+  };
+  const speeds: Record<keyof typeof servers, number[]> = { receiver: [], bare: [] };
+  const p99: Record<keyof typeof servers, number[]> = { receiver: [], bare: [] };
+  let handled = false;
+  try {
+    for (let round = -2; round < ROUNDS; round += 1) {
+      for (const name of ["receiver", "bare"] as const) {
+        const events = Array.from({ length: REQUESTS_PER_ROUND }, () => signedEvent(privateKey));
+        const { perSecond, latencies } = await drive(servers[name].port, events, CONNECTIONS);
+        if (round < 0) continue;
+        speeds[name].push(perSecond);
+        p99[name].push(latencies[Math.floor(latencies.length * 0.99)]!);
+      }
+    }
+  } finally {
+    await servers.bare.stop();
+    const said = await servers.receiver.stop();
+    handled = said.includes('{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}');
+    rmSync(where, { recursive: true });
+    if (pinned) spawnSync("taskset", ["-cp", "0-1023", String(process.pid)]);
+  }
+  if (!handled) throw new Error("the receiver left events unhandled, or judged their results wrong");
+  const ratio = median(speeds.receiver.map((speed, at) => speed / speeds.bare[at]!));
+  const sides = `${Math.round(median(speeds.receiver))}/s against ${Math.round(median(speeds.bare))}/s`;
+  const pins = pinned ? "one core each" : "cores not pinned";
+  return [
+    {
+      name: "whole receiver over HTTP, of a bare server that only verifies",
+      value: ratio,
+      unit: "x",
+      target: { min: 0.6 },
+      note: `${sides}; 2 KB bodies, ${CONNECTIONS} connections, SQLite synchronous=FULL, ${pins}`,
+    },
+    {
+      name: "whole receiver, p99 latency",
+      value: median(p99.receiver),
+      unit: "ms",
+      note: `bare ${median(p99.bare).toFixed(1)} ms`,
+    },
+  ];
+}
+
+/** `verifyWebhook` with nonces on disk, 64 at a time, against `crypto.verify` alone. */
+async function durableNonces(): Promise<Row[]> {
+  const where = folder();
+  const { privateKey, jwk } = makeKeys();
+  const store = openSqliteStore({ path: path.join(where, "nonces.db") });
+  const options = { keys: keySource(jwk), replay: store.replay({ keyCap: 10_000_000 }) };
+  const publicKey = { key: jwk as never, format: "jwk" as const };
+  const { createPublicKey } = await import("node:crypto");
+  const imported = createPublicKey(publicKey);
+  const ratios: number[] = [];
+  const count = CONNECTIONS * 12;
+  for (let round = -2; round < 21; round += 1) {
+    const requests: SignableRequest[] = Array.from({ length: count }, () => ({
+      ...{ method: "POST", url: PUBLIC_URL + ROUTE },
+      ...signedEvent(privateKey),
+    }));
+    const raws = Array.from({ length: count }, () => rawEvent(privateKey));
+    const before = performance.now();
+    for (const { base, signature } of raws) if (!verify(null, base, imported, signature)) throw new Error("raw");
+    const between = performance.now();
+    for (let i = 0; i < count; i += CONNECTIONS) {
+      const results = await Promise.all(requests.slice(i, i + CONNECTIONS).map((one) => verifyWebhook(one, options)));
+      if (results.some((result) => !result.ok)) throw new Error("not verified");
+    }
+    const after = performance.now();
+    if (round >= 0) ratios.push((between - before) / (after - between));
+  }
+  await store.close();
+  rmSync(where, { recursive: true });
+  return [
+    {
+      name: "verifyWebhook with nonces in SQLite, 64 at once, of raw crypto.verify",
+      value: median(ratios),
+      unit: "x",
+      target: { min: 0.6 },
+    },
+  ];
+}
+
+/** Least-squares slope of memory over events, after the first fifth. */
+export function slope(samples: readonly { events: number; rss: number }[]): number {
+  const warm = samples.slice(Math.floor(samples.length / 5));
+  const meanX = warm.reduce((sum, one) => sum + one.events, 0) / warm.length;
+  const meanY = warm.reduce((sum, one) => sum + one.rss, 0) / warm.length;
+  const over = warm.reduce((sum, one) => sum + (one.events - meanX) * (one.rss - meanY), 0);
+  return over / warm.reduce((sum, one) => sum + (one.events - meanX) ** 2, 0);
+}
+
+async function memory(events: number): Promise<Row[]> {
+  const where = folder();
+  const args = [...tsx, file("receiver-memory.ts"), String(events), path.join(where, "inbox.db")];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  rmSync(where, { recursive: true });
+  if (code !== 0) throw new Error(`the memory run ended with ${code}`);
+  const { samples } = JSON.parse(output) as { samples: { events: number; rss: number }[] };
+  return [
+    {
+      name: "resident memory gained per 100,000 events",
+      value: (slope(samples) * 100_000) / MB,
+      unit: "MB",
+      target: { max: 1 },
+      note: `${events} events; ${Math.round(samples.at(-1)!.rss / MB)} MB at the end`,
+    },
+  ];
+}
+
+/** Fills a keyspace with keys in their order, which is quick, spread as hashes are. */
+function fill(db: Database.Database, keys: number): void {
+  db.exec("pragma synchronous = off; begin; insert into adbind_senders (url, live) values ('x', 0)");
+  const insert = db.prepare("insert into adbind_claims (sender, key, digest, expires) values (1, ?, ?, ?)");
+  const key = Buffer.alloc(16);
+  const digest = Buffer.alloc(16, 7);
+  for (let i = 0; i < keys; i += 1) {
+    key.writeBigUInt64BE(((BigInt(i) << 40n) / BigInt(keys)) << 24n);
+    key.writeUInt32BE(i, 12);
+    insert.run(key, digest, 2_000_000_000_000 + i);
+    if (i % 500_000 === 499_999) db.exec("commit; begin");
+  }
+  db.exec("commit; pragma wal_checkpoint(truncate); pragma synchronous = full");
+}
+
+/** Microseconds of a claim among `keys` live ones, commit and checkpoints included. */
+async function claimCost(keys: number): Promise<number> {
+  const where = folder();
+  const database = path.join(where, "claims.db");
+  const first = openSqliteStore({ path: database });
+  fill(first.db, keys);
+  await first.close();
+  const store = openSqliteStore({ path: database });
+  const writer = new Writer(store.db);
+  const claims = sqliteClaims(store.db);
+  const costs: number[] = [];
+  const rounds = 9;
+  // Several checkpoints a round: their cost is part of it.
+  const perRound = 64 * 150;
+  let n = 0;
+  for (let round = -1; round < rounds; round += 1) {
+    const started = performance.now();
+    for (let i = 0; i < perRound; i += 64) {
+      await Promise.all(
+        Array.from({ length: 64 }, () => {
+          n += 1;
+          const event = { key: `bench-key-${keys}-${n}` } as never;
+          const now = 1_900_000_000_000 + n;
+          const digest = new Uint8Array(16);
+          const arrival = { event, digest, now, windowSeconds: 86_400, senderCap: 1e9, registered: true };
+          return writer.write(() => claims.claim(1, arrival));
+        }),
+      );
+    }
+    if (round >= 0) costs.push(((performance.now() - started) / perRound) * 1000);
+  }
+  await store.close();
+  rmSync(where, { recursive: true });
+  return median(costs);
+}
+
+async function keyspace(large: number): Promise<Row[]> {
+  const small = await claimCost(10_000);
+  const big = await claimCost(large);
+  return [
+    {
+      name: `dedup insert among ${large.toExponential(0)} keys, times that among 1e+4`,
+      value: big / small,
+      unit: "x",
+      target: { max: 2 },
+      note: `${big.toFixed(1)} us against ${small.toFixed(1)} us, commit included`,
+    },
+  ];
+}
+
+/** @param args `--short` for fewer events in the long parts; `--only=http,nonces,memory,keys` for some of them */
+export async function run(args: readonly string[] = []): Promise<Row[]> {
+  const short = args.includes("--short");
+  const only = args
+    .find((arg) => arg.startsWith("--only="))
+    ?.slice("--only=".length)
+    .split(",");
+  const parts: Record<string, () => Promise<Row[]>> = {
+    http,
+    nonces: durableNonces,
+    keys: () => keyspace(short ? 1_000_000 : 10_000_000),
+    memory: () => memory(short ? MEMORY_EVENTS_SHORT : MEMORY_EVENTS),
+  };
+  const rows: Row[] = [];
+  for (const [name, part] of Object.entries(parts)) {
+    if (only === undefined || only.includes(name)) rows.push(...(await part()));
+  }
+  return rows;
+}

@@ -1,0 +1,56 @@
+/**
+ * Resident memory of a receiver over many events: `receiver-memory.ts <events> <database file>`. Signs, receives and
+ * handles in one process, so that nothing but the receiver can grow; prints samples as JSON.
+ */
+import { pino } from "pino";
+import { release } from "../../generated/3.1.0/index.js";
+import type { Release } from "../../runtime/contract.js";
+import { createReceiver } from "../../runtime/receiver/index.js";
+import { openSqliteStore } from "../../runtime/store/index.js";
+import { keySource, makeKeys, PUBLIC_URL, ROUTE, SENDER, signedEvent } from "./receiver-events.js";
+
+const [events, file] = process.argv.slice(2) as [string, string];
+const total = Number(events);
+const BATCH = 64;
+/** Events a second of the receiver's clock: its nonces expire as they would at that rate. */
+const RATE = 250;
+const SAMPLES = 200;
+
+const { privateKey, jwk } = makeKeys();
+let handled = 0;
+const start = 1_795_253_400_000;
+let ms = start;
+const receiver = createReceiver({
+  store: openSqliteStore({ path: file }),
+  release: release as Release,
+  senders: { [SENDER]: { keys: keySource(jwk) } },
+  publicUrl: PUBLIC_URL,
+  senderCap: 100_000_000,
+  now: () => ms,
+  logger: pino({ level: "error" }),
+  handlers: {
+    fallback: () => {
+      handled += 1;
+    },
+  },
+});
+await receiver.expect({ route: ROUTE, sender: SENDER, kind: "task" });
+receiver.start();
+
+const samples: { events: number; rss: number }[] = [];
+const every = Math.max(BATCH, Math.floor(total / SAMPLES / BATCH) * BATCH);
+for (let done = 0; done < total; done += BATCH) {
+  ms = start + Math.floor((done / RATE) * 1000);
+  const answers = await Promise.all(
+    Array.from({ length: BATCH }, () => {
+      const { headers, body } = signedEvent(privateKey, Math.floor(ms / 1000));
+      return receiver.handle({ method: "POST", target: ROUTE, headers, body });
+    }),
+  );
+  const refused = answers.find((answer) => answer.status !== 200);
+  if (refused !== undefined) throw new Error(refused.body);
+  if (done % every === 0) samples.push({ events: done, rss: process.memoryUsage().rss });
+}
+await receiver.idle();
+await receiver.stop();
+console.log(JSON.stringify({ handled, samples }));
