@@ -1,0 +1,383 @@
+/**
+ * Releases like the ones there are, changed: what stays legal generates, compiles and judges as plain ajv does, and what
+ * does not is refused by rule and place, with nothing written.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type GenerateResult, generate } from "../../generator/index.js";
+import { publishedReleases } from "../support/corpus.js";
+import * as mutate from "../support/mutate-release.js";
+import { type Files, schema, smallRelease, tempFolder, writeRelease } from "../support/release.js";
+import { type Broken, brokenJson, brokenManifests, brokenReferences, markers, withMarker } from "./mutants/broken.js";
+import { combined } from "./mutants/combined.js";
+import { disagreements, importGenerated, packageFolder, placesOf } from "./mutants/judge.js";
+import { lists } from "./mutants/lists.js";
+import { objects } from "./mutants/objects.js";
+import { pointers } from "./mutants/pointers.js";
+import { recursions } from "./mutants/recursions.js";
+import { scalars } from "./mutants/scalars.js";
+import type { Shape } from "./mutants/shape.js";
+import { texts } from "./mutants/texts.js";
+import { broken, Refs, sample } from "./mutants/values.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const TOOLS = ["acquire_rights", "create_media_buy", "get_signals", "list_accounts"];
+
+/** Some tools of a release, with what they reach. */
+function cut(folder: string, tools = TOOLS): Files {
+  const files = mutate.readFiles(folder);
+  mutate.keepTools(files, tools);
+  agree(files);
+  mutate.keepReached(files);
+  return files;
+}
+
+/** Makes each tool's specialisms what the specialisms say. */
+function agree(files: Files): void {
+  const { tools, specialisms } = mutate.manifestOf(files);
+  for (const [name, tool] of Object.entries<mutate.Any>(tools)) {
+    tool.specialisms = Object.keys(specialisms).filter((id) => specialisms[id].exercised_tools.includes(name));
+  }
+}
+
+const own = cut(path.join(root, "manifests/3.1.0"));
+const fresh = (): Files => structuredClone(own);
+const versionOf = (files: Files): string => mutate.manifestOf(files)[`${mutate.wordIn(files)}_version`];
+
+const errorsOf = (result: GenerateResult): string[] =>
+  result.releases.flatMap(({ findings }) =>
+    findings
+      .filter(({ level }) => level === "error")
+      .map(({ file, pointer, rule, message }) => `${file}#${pointer} ${rule}: ${message}`),
+  );
+
+/** Everything generated goes here, so that one run of the compiler judges it all. */
+const workspace = packageFolder();
+let count = 0;
+
+/** Generates, precompiled validators included; fails with what the generator said. */
+async function accept(files: Files): Promise<string> {
+  const out = path.join(workspace, `r${++count}`);
+  const result = await generate([writeRelease(files)], { out, standalone: true });
+  assert.equal(errorsOf(result), []);
+  return path.join(out, versionOf(files));
+}
+
+/** Samples of every schema of every tool, the schemas' own examples, and each of these broken in some places. */
+function valuesOf(files: Files, most: number) {
+  const refs = new Refs(files);
+  return placesOf(files).flatMap((place) => {
+    const document = files[place.file] as mutate.Any;
+    const examples = (document.examples ?? []).map((example: mutate.Any) => example?.data ?? example);
+    const seeds = [...examples, ...[true, false].map((full) => sample(document, place.file, refs, full))];
+    return seeds.flatMap((seed) => [seed, ...broken(seed, most)]).map((value) => ({ place, value }));
+  });
+}
+
+/** The generated validators, compiled on use and precompiled, judge as ajv does on the schemas as they are. */
+async function agreeWithAjv(files: Files, most = 20): Promise<void> {
+  const generated = await importGenerated(await accept(files), true);
+  const { found, accepted, refused } = await disagreements(files, generated, valuesOf(files, most));
+  assert.equal(found, []);
+  assert.ok(accepted > 10 && refused > 50, `${accepted} accepted and ${refused} refused say little`);
+}
+
+/** What every shape is asked beside its own values. */
+const anyValues = [null, 1, "a", "abc", true, [], {}, ["a"], { a: 1 }, { a: "x" }];
+
+/** One release with a tool per shape. */
+function shapesRelease(shapes: Record<string, Shape>): { files: Files; tools: Map<string, Shape> } {
+  const files = smallRelease();
+  const { tools } = mutate.manifestOf(files);
+  const byTool = new Map<string, Shape>();
+  for (const [index, shape] of Object.values(shapes).entries()) {
+    const folder = `shape-${index}`;
+    const request = `${folder}/shape-${index}-request.json`;
+    tools[`shape_${index}`] = {
+      ...tools.list_orders,
+      request_schema: request,
+      specialisms: [],
+      deprecated_in: undefined,
+    };
+    files[request] = schema(request, { type: "object", properties: { mutant: shape.schema }, ...shape.root });
+    for (const [file, body] of Object.entries(shape.files ?? {}))
+      files[`${folder}/${file}`] = schema(`${folder}/${file}`, body);
+    byTool.set(`shape_${index}`, shape);
+  }
+  return { files, tools: byTool };
+}
+
+for (const [group, shapes] of Object.entries({ recursions, pointers, texts, scalars, lists, objects, combined })) {
+  test(`shapes of schemas: ${group}`, async () => {
+    const { files, tools } = shapesRelease(shapes);
+    const generated = await importGenerated(await accept(files), true);
+    const values = placesOf(files).flatMap((place) => {
+      const shape = place.part === "request" ? tools.get(place.tool) : undefined;
+      if (shape === undefined) return [];
+      return [...(shape.values ?? []), ...anyValues].map((mutant) => ({ place, value: { mutant } }));
+    });
+    const { found, accepted, refused } = await disagreements(files, generated, values);
+    assert.equal(found, []);
+    assert.ok(accepted > 20 && refused > 20);
+  });
+}
+
+const withoutIds = (files: Files): void => {
+  const prefix = mutate.idPrefix(files);
+  mutate.mapRefs(files, (uri, key, file) => {
+    if (key === "$id") return undefined;
+    return uri.startsWith(prefix) ? "../".repeat(file.split("/").length - 1) + uri.slice(prefix.length) : uri;
+  });
+};
+
+const rebase =
+  (to: (path: string) => string) =>
+  (files: Files): void => {
+    const prefix = mutate.idPrefix(files);
+    mutate.mapRefs(files, (uri) => (uri.startsWith(prefix) ? to(uri.slice(prefix.length)) : uri));
+  };
+
+const twice = (files: Files): void => {
+  files["aa/context.json"] = structuredClone(files["core/context.json"]);
+};
+
+const legal: Record<string, (files: Files) => void> = {
+  "another word": (files) => mutate.renameWord(files, "zeta"),
+  "a word with a digit": (files) => mutate.renameWord(files, "a2z"),
+  "a folder renamed, its ids too": (files) => mutate.renameFolder(files, "media-buy", "Sales.v2", true),
+  "a folder renamed, its ids not": (files) => mutate.renameFolder(files, "core", "kernel", false),
+  "every folder renamed, no id": (files) => {
+    for (const folder of ["core", "enums", "media-buy", "brand"])
+      mutate.renameFolder(files, folder, `x-${folder}`, false);
+  },
+  "relative references, no ids": withoutIds,
+  "https ids": rebase((file) => `https://releases.example/v9/${file}`),
+  "ids that are no paths": rebase((file) => `urn:example:${file.replaceAll("/", ":")}`),
+  "an id twice": twice,
+  "tools renamed": (files) => {
+    mutate.renameTool(files, "create_media_buy", "delete");
+    mutate.renameTool(files, "get_signals", "get_3d_x_1");
+  },
+  "a recursion through two files": (files) => {
+    const prefix = mutate.idPrefix(files);
+    mutate.schemaAt(files, "core/context.json").properties = { other: { $ref: `${prefix}core/ext.json` } };
+    mutate.schemaAt(files, "core/ext.json").properties = { other: { $ref: `${prefix}core/context.json` } };
+  },
+};
+
+for (const [name, change] of Object.entries(legal)) {
+  test(`legal: ${name}`, async () => {
+    const files = fresh();
+    change(files);
+    await agreeWithAjv(files, 12);
+  });
+}
+
+const exampleTool = async (folder: string, file: string): Promise<mutate.Any> =>
+  Object.values(await import(path.join(folder, "tools", file)))[0];
+
+test("an async kind that goes takes its arm with it, and no other", async () => {
+  // Without its file `submitted` would stay: a branch of the response says it.
+  for (const kind of ["working", "input-required"]) {
+    const files = fresh();
+    const tool = mutate.manifestOf(files).tools.create_media_buy;
+    tool.async_response_schemas = tool.async_response_schemas.filter((file: string) => !file.endsWith(`-${kind}.json`));
+    const { arms } = await exampleTool(await accept(files), "create-media-buy.ts");
+    const kinds = ["submitted", "working", "input-required"].filter((one) => one !== kind);
+    assert.equal(Object.keys(arms), [...kinds, "completed", "failed", "canceled", "rejected"]);
+  }
+});
+
+test("the marker counts in any case", async () => {
+  for (const marker of markers) {
+    const files = fresh();
+    withMarker(marker)(files);
+    const { idempotency, mutating } = await exampleTool(await accept(files), "create-media-buy.ts");
+    assert.equal({ idempotency, mutating }, { idempotency: "exempt", mutating: true });
+  }
+});
+
+test("specialisms may be empty, untitled, or none at all", async () => {
+  const files = fresh();
+  const { specialisms } = mutate.manifestOf(files);
+  for (const specialism of Object.values<mutate.Any>(specialisms)) delete specialism.title;
+  Object.assign(specialisms.brand_rights, { entry_point_tools: [], exercised_tools: [] });
+  specialisms.constructor = {
+    protocol: "brand",
+    entry_point_tools: ["acquire_rights"],
+    exercised_tools: ["acquire_rights"],
+  };
+  agree(files);
+  const { checkSpecialism } = await import(path.join(await accept(files), "index.ts"));
+  assert.equal(checkSpecialism("brand_rights", []).ok, true);
+  assert.equal(checkSpecialism("constructor", []).missingEntryPoints, ["acquire_rights"]);
+  assert.equal(checkSpecialism("toString", []).specialism, null);
+  mutate.manifestOf(files).specialisms = {};
+  agree(files);
+  await accept(files);
+});
+
+test("a field the release's own meta-schema declares is kept out of the way", async () => {
+  const files = fresh();
+  const manifest = mutate.manifestOf(files);
+  const meta = mutate.schemaAt(files, "manifest.schema.json");
+  manifest.tools.list_accounts.summary = "x";
+  manifest.task_result_resolution = { a: 1 };
+  meta.properties.tools.additionalProperties.properties.summary = { type: "string" };
+  meta.properties.task_result_resolution = {};
+  await accept(files);
+});
+
+test("names that are words of the language, alone in a release", async () => {
+  const names = [
+    "class",
+    "default",
+    "then",
+    "await",
+    "type",
+    "of",
+    "async",
+    "global_this",
+    "to_string",
+    "answer",
+    "x2_y",
+    "a1",
+  ];
+  const files = fresh();
+  const { tools } = mutate.manifestOf(files);
+  for (const name of names) tools[name] = { ...tools.list_accounts, specialisms: [] };
+  const module = await import(path.join(await accept(files), "index.ts"));
+  assert.equal(
+    names.filter((name) => module.release.tools[name]?.name !== name),
+    [],
+  );
+  assert.equal(module.then, undefined, "an export called then makes import() call it");
+});
+
+test("what is generated compiles: TypeScript 5.9, strict, every library checked", () => {
+  const config = {
+    compilerOptions: {
+      target: "es2023",
+      lib: ["es2024"],
+      module: "nodenext",
+      customConditions: ["adbind-source"],
+      types: [],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      verbatimModuleSyntax: true,
+      isolatedModules: true,
+      skipLibCheck: false,
+      noEmit: true,
+    },
+    include: ["r*/**/*.ts"],
+  };
+  writeFileSync(path.join(workspace, "tsconfig.json"), JSON.stringify(config));
+  assert.ok(count > 15, "the tests before this one leave something to compile");
+  const { stdout } = spawnSync("node", [path.join(root, "node_modules/typescript/bin/tsc"), "-p", workspace], {
+    encoding: "utf8",
+  });
+  assert.equal(stdout, "");
+});
+
+const filesIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .sort()
+      .map((file) => [path.relative(folder, file), readFileSync(file, "utf8")]),
+  );
+
+test("the order of files and of keys does not show", async () => {
+  const files = mutate.readFiles(path.join(root, "manifests/3.1.0"));
+  const outputs: Record<string, string>[] = [];
+  for (const seed of [1, 2]) {
+    const out = tempFolder();
+    await generate([writeRelease(mutate.shuffle(files, mutate.seeded(seed)))], { out, standalone: true });
+    outputs.push(filesIn(out));
+  }
+  const straight = tempFolder();
+  await generate([path.join(root, "manifests/3.1.0")], { out: straight, standalone: true });
+  for (const output of outputs) assert.equal(output, filesIn(straight));
+});
+
+for (const [name, { change, rule, file = "manifest.json", pointer }] of Object.entries<Broken>({
+  ...brokenJson,
+  ...brokenReferences,
+  ...brokenManifests,
+})) {
+  test(`broken: ${name}`, async () => {
+    const files = fresh();
+    change(files, mutate.manifestOf(files));
+    const out = path.join(tempFolder(), "out");
+    const result = await generate([writeRelease(files)], { out });
+    const errors = result.releases[0]!.findings.filter(({ level }) => level === "error");
+    const hit = errors.find(
+      (one) => one.rule === rule && one.file === file && (pointer ?? one.pointer) === one.pointer,
+    );
+    assert.ok(hit !== undefined, `no ${rule} at ${file}#${pointer ?? ""} in:\n${errorsOf(result).join("\n")}`);
+    assert.ok(hit.remedy.length > 10 && hit.message.length > 5);
+    assert.is(result.ok, false);
+    assert.not(existsSync(out));
+  });
+}
+
+test("partial leaves out what missing and dangling files break, and nothing else", async () => {
+  const files = fresh();
+  delete files["account/list-accounts-request.json"];
+  mutate.requestOf(files, "get_signals").properties.mutant = { $ref: "#/$defs/none" };
+  const out = path.join(workspace, "partial");
+  const { ok, releases } = await generate([writeRelease(files)], { out, partial: true });
+  assert.ok(ok);
+  assert.equal(
+    releases[0]!.leftOut.map(({ tool }) => tool),
+    ["get_signals", "list_accounts"],
+  );
+  for (const { because } of releases[0]!.leftOut) assert.match(because.join(), /^[\w/.-]+#\/[^:]+: .*(not in|nothing)/);
+  const { release } = await import(path.join(out, "3.1.0/index.ts"));
+  assert.equal(Object.keys(release.tools), ["acquire_rights", "create_media_buy"]);
+  Object.assign(files, { "brand/acquire-rights-request.json": "{" });
+  const again = await generate([writeRelease(files)], { out: tempFolder(), partial: true });
+  assert.not(again.ok, "a file that is not JSON is no missing file");
+});
+
+/** Runs the command; what it wrote to stderr, and its exit code. */
+const command = (...args: string[]) => {
+  const flags = ["--import", "tsx", "--conditions=adbind-source", "cli/main.ts"];
+  const { status, stderr, stdout } = spawnSync("node", [...flags, ...args], { cwd: root, encoding: "utf8" });
+  return { status, stderr, stdout };
+};
+
+test("the command names file, pointer, rule and remedy, exits 1 and writes nothing", () => {
+  const files = fresh();
+  brokenManifests["undeclared tool field"]!.change(files, mutate.manifestOf(files));
+  const out = path.join(tempFolder(), "out");
+  const { status, stderr } = command("generate", writeRelease(files), path.join(root, "manifests/3.0.0"), "--out", out);
+  assert.is(status, 1);
+  assert.match(
+    stderr,
+    /manifest\.json#\/tools\/list_accounts\/summary: .* \[manifest-unknown-field\]\. Remove the field/,
+  );
+  assert.not(existsSync(out), "one broken release keeps its sound neighbour from being written");
+});
+
+test("published releases, mutated", async () => {
+  const folder = publishedReleases().at(-2);
+  if (folder === undefined) return;
+  const published = cut(folder, ["create_media_buy", "acquire_rights"]);
+  for (const change of [
+    legal["another word"]!,
+    legal["every folder renamed, no id"]!,
+    legal["relative references, no ids"]!,
+  ]) {
+    const files = structuredClone(published);
+    change(files);
+    await agreeWithAjv(files, 8);
+  }
+});
+
+test.run();

@@ -1,0 +1,23 @@
+/** Lists and tuples. */
+import { number, type Shape, text } from "./shape.js";
+
+export const lists: Record<string, Shape> = {
+  "items true": { schema: { type: "array", items: true }, values: [[1, "a"]] },
+  "items false": { schema: { type: "array", items: false }, values: [[], [1]] },
+  tuple: {
+    schema: { type: "array", items: [text, number], additionalItems: false },
+    values: [["a", 1], ["a"], ["a", 1, 2], [1]],
+  },
+  "tuple with a tail": {
+    schema: { type: "array", items: [text], additionalItems: number, minItems: 1 },
+    values: [["a", 1], ["a", "b"], []],
+  },
+  "long list": { schema: { type: "array", items: text, minItems: 2000 }, values: [["a"]] },
+  "fixed list": { schema: { type: "array", items: text, minItems: 2, maxItems: 2 }, values: [["a", "b"], ["a"]] },
+  "list of anything": { schema: { type: "array" }, values: [[1, null]] },
+  "list with contains": {
+    schema: { type: "array", contains: { type: "number" }, uniqueItems: true },
+    values: [[1, "a"], ["a"], [1, 1]],
+  },
+  "items without type": { schema: { items: text }, values: ["x", ["x"], [1]] },
+};
