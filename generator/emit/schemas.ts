@@ -1,6 +1,7 @@
 /** What validation needs of the schemas: everything but annotations. */
+import { schemaUri } from "../../runtime/contract.js";
 import { splitRef } from "../load/closure.js";
-import { isMap, type JsonMap, mapSchema, type Schema, walk } from "../load/walk.js";
+import { type JsonMap, mapSchema, type Schema, walk } from "../load/walk.js";
 import type { DocumentModel } from "../model/model.js";
 
 /** Keywords no validator looks at; any other that we do not know stays. */
@@ -20,7 +21,10 @@ const annotations = new Set([
 
 const isAnnotation = (key: string): boolean => annotations.has(key) || key.startsWith("x-");
 
-const withoutAnnotations = (schema: JsonMap): Schema =>
+const withUri = (schema: JsonMap): JsonMap =>
+  typeof schema.$ref === "string" ? { ...schema, $ref: schemaUri(schema.$ref.slice(1)) } : schema;
+
+const withoutAnnotations = (schema: JsonMap): JsonMap =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !isAnnotation(key)));
 
 /** Documents that something refers into by way of an annotation; they stay whole. */
@@ -41,6 +45,8 @@ export function validationSchemas(documents: readonly DocumentModel[]): { path: 
   const whole = referredInto(documents);
   return documents.map(({ path, schema }) => ({
     path,
-    json: JSON.stringify(whole.has(path) || !isMap(schema) ? schema : mapSchema(schema, withoutAnnotations)),
+    json: JSON.stringify(
+      mapSchema(schema as Schema, whole.has(path) ? withUri : (one) => withUri(withoutAnnotations(one))),
+    ),
   }));
 }

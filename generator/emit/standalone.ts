@@ -6,6 +6,7 @@ import { Ajv } from "ajv";
 import standaloneModule from "ajv/dist/standalone/index.js";
 import formatsModule from "ajv-formats";
 import { ts } from "ts-morph";
+import { schemaUri } from "../../runtime/contract.js";
 import type { Model, ToolModel } from "../model/model.js";
 import type { Plan } from "./plan.js";
 import type { Render } from "./render.js";
@@ -27,9 +28,12 @@ function compileAll(model: Model, refs: readonly string[]): string {
   for (const { path, json } of validationSchemas(model.documents)) {
     const schema = JSON.parse(json);
     // With an id the compiler says in a comment which function is which document's.
-    ajv.addSchema(typeof schema === "object" ? { $id: `/${path}`, ...schema } : schema, `/${path}`);
+    ajv.addSchema(typeof schema === "object" ? { $id: schemaUri(path), ...schema } : schema, schemaUri(path));
   }
-  return standaloneModule.default(ajv, Object.fromEntries(refs.map((ref, index) => [exportName(index), `/${ref}`])));
+  return standaloneModule.default(
+    ajv,
+    Object.fromEntries(refs.map((ref, index) => [exportName(index), schemaUri(ref)])),
+  );
 }
 
 interface Piece {
@@ -81,12 +85,12 @@ const isLeaf = ({ name, uses }: Piece): boolean => uses.size === 0 && /^(?:forma
 function assignUnits(
   pieces: Map<string, Piece>,
   unitOf: ReadonlyMap<string, string>,
-  rootPaths: ReadonlyMap<string, string>,
+  rootUris: ReadonlyMap<string, string>,
 ): Map<string, string> {
-  const units = new Map([...rootPaths].map(([name, path]) => [name, unitOf.get(path)!]));
+  const units = new Map([...rootUris].map(([name, uri]) => [name, unitOf.get(uri)!]));
   for (const { name, text } of pieces.values()) {
-    const path = /\/\*# sourceURL="\/([^"]+)" \*\//.exec(text)?.[1];
-    const unit = path === undefined ? undefined : unitOf.get(path);
+    const uri = /\/\*# sourceURL="([^"]+)" \*\//.exec(text)?.[1];
+    const unit = uri === undefined ? undefined : unitOf.get(uri);
     if (unit !== undefined) units.set(name, unit);
   }
   const owned = [...units].sort(([, a], [, b]) => (a < b ? -1 : 1));
@@ -137,8 +141,12 @@ const refsOf = (tool: ToolModel): string[] => [
 export function planValidators(model: Model, types: CompiledTypes, render: Render): Plan {
   const refs = [...new Set(model.tools.flatMap(refsOf))].sort();
   const { pieces, roots } = takeApart(compileAll(model, refs));
-  const rootPaths = new Map(refs.map((ref, index) => [roots.get(exportName(index))!, ref.split("#")[0]!]));
-  const units = assignUnits(pieces, new Map(model.documents.map(({ path, unit }) => [path, unit])), rootPaths);
+  const rootUris = new Map(refs.map((ref, index) => [roots.get(exportName(index))!, schemaUri(ref.split("#")[0]!)]));
+  const units = assignUnits(
+    pieces,
+    new Map(model.documents.map(({ path, unit }) => [schemaUri(path), unit])),
+    rootUris,
+  );
   const pathOf = new Map(model.documents.map(({ path, unit }) => [unit, path]));
   const plan: Plan = new Map();
   const byUnit = Map.groupBy(

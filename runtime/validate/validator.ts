@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import type { AnyTool, ArmsOf, Release, RequestOf, SchemaDocuments, SchemaRef, Tools } from "../contract.js";
+import { schemaUri } from "../contract.js";
 import { AdbindError } from "../errors.js";
 
 export interface ValidationError {
@@ -48,26 +49,29 @@ export const toErrors = (errors: readonly ErrorObject[] | null | undefined): Val
     message: error.message ?? error.keyword,
   }));
 
-/** Paths a document refers to. It is compact JSON of our own making, so its text tells. */
-const referred = (json: string): string[] => [...json.matchAll(/"\$ref":"\/([^"#]+)/g)].map((match) => match[1]!);
+/** URIs a document refers to. It is compact JSON of our own making, so its text tells; data that looks alike leads nowhere. */
+const referred = (json: string): string[] => [...json.matchAll(/"\$ref":"(\/[^"#]+)/g)].map((match) => match[1]!);
 
 class SchemaValidators {
-  private readonly added = new Set<string>();
+  /** Documents by URI. */
+  private readonly waiting: Map<string, string>;
   private readonly compiled = new Map<SchemaRef, ValidateFunction>();
 
   constructor(
     private readonly ajv: import("ajv").Ajv,
-    private readonly documents: SchemaDocuments,
-  ) {}
+    documents: SchemaDocuments,
+  ) {
+    this.waiting = new Map(Object.entries(documents).map(([path, json]) => [schemaUri(path), json]));
+  }
 
   /** Adds a document and what it refers to; the rest of the release is not even parsed. */
-  private add(path: string): void {
-    const pending = [path];
+  private add(uri: string): void {
+    const pending = [uri];
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      if (this.added.has(next) || !Object.hasOwn(this.documents, next)) continue;
-      this.added.add(next);
-      const json = this.documents[next]!;
-      this.ajv.addSchema(JSON.parse(json), `/${next}`);
+      const json = this.waiting.get(next);
+      if (json === undefined) continue;
+      this.waiting.delete(next);
+      this.ajv.addSchema(JSON.parse(json), next);
       pending.push(...referred(json));
     }
   }
@@ -75,9 +79,9 @@ class SchemaValidators {
   private validatorFor(ref: SchemaRef): ValidateFunction {
     const known = this.compiled.get(ref);
     if (known !== undefined) return known;
-    const [path] = ref.split("#") as [string];
-    this.add(path);
-    const validate = this.added.has(path) ? this.ajv.getSchema(`/${ref}`) : undefined;
+    const uri = schemaUri(ref);
+    this.add(uri.split("#")[0]!);
+    const validate = this.ajv.getSchema(uri);
     if (validate === undefined) {
       throw new AdbindError("schema_missing", "no such schema in the release", {
         where: ref,
