@@ -213,7 +213,7 @@ async function claimCost(keys: number): Promise<number> {
   await first.close();
   const store = openSqliteStore({ path: database });
   const writer = new Writer(store.db);
-  const claims = sqliteClaims(store.db);
+  const claims = sqliteClaims(writer);
   const costs: number[] = [];
   const rounds = 9;
   // Several checkpoints a round: their cost is part of it.

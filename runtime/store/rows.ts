@@ -10,10 +10,7 @@ export const TASK_RETENTION_MS = 90 * 86_400_000;
 /** Re-emissions of one `notification_id` are recognised for this long after the last of them. */
 export const NOTIFICATION_RETENTION_MS = 90 * 86_400_000;
 
-const DAY_MS = 86_400_000;
-
-/** Rounded up to a whole day, so that an index on it is rewritten once a day and not at every event. */
-export const dayAfter = (time: number): number => Math.ceil(time / DAY_MS) * DAY_MS;
+export const DAY_MS = 86_400_000;
 
 /** Most rows one `sweep` removes of a kind: keeps the pause it makes to a few milliseconds. */
 export const SWEEP_LIMIT_ROWS = 500;

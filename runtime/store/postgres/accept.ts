@@ -1,5 +1,5 @@
 /** Claim, order, park or queue: the transaction behind every 2xx. */
-import { BLOCKED_DUE_MS, dayAfter, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
+import { BLOCKED_DUE_MS, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
 import type { AcceptOutcome, Arrival } from "../types.js";
 import { claim, countClaim, expireClaims } from "./claims.js";
 import { laneBusy, lockRoute, lookup } from "./registrations.js";
@@ -79,7 +79,7 @@ const rowOf = ({ event, tokenDigest }: Arrival, sender: number) => ({
 });
 
 async function seen(tx: Tx, sender: number, notificationId: string, now: number): Promise<boolean> {
-  const row = { sender, notification_id: notificationId, expires: dayAfter(now + NOTIFICATION_RETENTION_MS) };
+  const row = { sender, notification_id: notificationId, expires: now + NOTIFICATION_RETENTION_MS };
   const inserted = await tx
     .insertInto("adbind_notifications")
     .values(row)

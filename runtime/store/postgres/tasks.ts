@@ -1,5 +1,5 @@
 /** Order of events per task: strictly newer applies, and a terminal state is never left. */
-import { dayAfter, TASK_RETENTION_MS } from "../rows.js";
+import { TASK_RETENTION_MS } from "../rows.js";
 import type { Arrival, TaskState } from "../types.js";
 import type { Db, Tx } from "./tables.js";
 
@@ -17,7 +17,7 @@ export async function applyOrder(
   { instant, status, terminal }: NonNullable<Arrival["order"]>,
   now: number,
 ): Promise<OrderResult> {
-  const expires = dayAfter(now + TASK_RETENTION_MS);
+  const expires = now + TASK_RETENTION_MS;
   const applied = await tx
     .insertInto("adbind_tasks")
     .values({ sender, task_id: taskId, instant, status, terminal, expires })

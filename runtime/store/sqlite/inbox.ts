@@ -159,6 +159,12 @@ function list(db: Database, { state, sender, after = 0, limit = LIST_LIMIT_ROWS 
     .map(toEvent);
 }
 
+/** Where an event stands among those of its task; `first` says that there are no others. */
+interface Lane {
+  readonly lane: string | null;
+  readonly first: boolean;
+}
+
 /** Claim, order, park or queue: the transaction behind every 2xx. */
 const acceptor = ({ db, senders, claims, tasks, notifications, registrations }: InboxParts) => {
   const before = db.prepare("select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? limit 1");
@@ -168,14 +174,14 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations }: 
       `values (${Array(22).fill("?").join(", ")})`,
   );
 
-  const place = (arrival: Arrival, sender: number, lane: string | null) => {
+  const place = (arrival: Arrival, sender: number, { lane, first }: Lane) => {
     const { event, now, lease, tokenDigest = null } = arrival;
     if (!arrival.registered) {
       const late = registrations.lookup(event.route, event.operationId);
       if (late === undefined) return { state: "parked", due: now + arrival.windowSeconds * 1000 } as const;
       if (!tokenFits(late.tokenDigest, tokenDigest)) return { state: "dead", due: now, error: TOKEN_ERROR } as const;
     }
-    if (lane !== null && before.get(sender, lane) !== undefined) {
+    if (lane !== null && !first && before.get(sender, lane) !== undefined) {
       return { state: "pending", due: BLOCKED_DUE_MS } as const;
     }
     return lease === undefined
@@ -190,13 +196,20 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations }: 
     if (claim === "full") return { outcome: "full" };
     if (claim !== "fresh") return { outcome: "duplicate", changed: claim.changed };
     const ordered = order !== undefined && event.taskId !== null;
+    let first = true;
     if (ordered) {
-      const applied = tasks.apply(sender, event.taskId, order, now);
-      if (applied !== "applied") return { outcome: "stale", ...applied };
+      const result = tasks.apply(sender, event.taskId, order, now);
+      if (!result.applied) return { outcome: "stale", reason: result.reason, conflict: result.conflict };
+      first = result.first;
     }
     const reemission = event.notificationId !== null && notifications.seen(sender, event.notificationId, now);
     const lane = ordered ? event.taskId : null;
-    const { state, due, owner = null, error = null } = { owner: null, error: null, ...place(arrival, sender, lane) };
+    const {
+      state,
+      due,
+      owner = null,
+      error = null,
+    } = { owner: null, error: null, ...place(arrival, sender, { lane, first }) };
     const { lastInsertRowid } = insert.run(
       ...[state, sender, event.key, event.route, event.kind, event.release, event.format, event.taskType],
       ...[event.taskId, event.operationId, event.status, event.instant, event.notificationId, Number(reemission)],

@@ -1,8 +1,8 @@
 /** Nonces of verified signatures: bounded per key and in all, never evicted to make room (webhooks-facts.md 1.8). */
-import type { Database } from "better-sqlite3";
 import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
 import type { ReplayOptions } from "../types.js";
+import { sqliteCounters } from "./counters.js";
 import type { Writer } from "./writer.js";
 
 /** Live nonces of one key: what a sender at 300 a second keeps for its five minutes. */
@@ -20,55 +20,68 @@ export interface Nonces {
   replay(options: ReplayOptions): ReplayStore;
 }
 
-export function sqliteNonces(db: Database, writer: Writer): Nonces {
+export function sqliteNonces(writer: Writer): Nonces {
+  const { db } = writer;
+  const counters = sqliteCounters(writer, "adbind_nonce_keys");
   const keyOf = db.prepare<[string], { id: number; live: number }>(
     "select id, live from adbind_nonce_keys where keyid = ?",
   );
   const addKey = db.prepare<[string], { id: number }>("insert into adbind_nonce_keys (keyid) values (?) returning id");
-  const liveOf = db.prepare<[number], { live: number }>("select live from adbind_nonce_keys where id = ?");
-  const count = db.prepare("update adbind_nonce_keys set live = live + ? where id = ?");
   const select = db.prepare<[number, string], { expires: number }>(
     "select expires from adbind_nonces where key = ? and nonce = ?",
   );
-  const insert = db.prepare("insert into adbind_nonces (key, nonce, expires) values (?, ?, ?)");
+  const insert = db.prepare("insert into adbind_nonces (key, nonce, expires) values (?, ?, ?) on conflict do nothing");
   const renew = db.prepare("update adbind_nonces set expires = ? where key = ? and nonce = ?");
   const oldest = db.prepare<[number, number], { key: number; nonce: string }>(
     "select key, nonce from adbind_nonces where expires < ? order by expires limit ?",
   );
   const remove = db.prepare("delete from adbind_nonces where key = ? and nonce = ?");
+  const ids = new Map<string, number>();
+  writer.onRollback(() => ids.clear());
+
+  const idOf = (keyid: string): number => {
+    const known = ids.get(keyid);
+    if (known !== undefined) return known;
+    const id = keyOf.get(keyid)?.id ?? addKey.get(keyid)!.id;
+    ids.set(keyid, id);
+    return id;
+  };
+
+  const add = (key: number, by: number): void => {
+    counters.add(key, by);
+    counters.add(TOTAL_ID, by);
+  };
 
   const expireAt = (nowSeconds: number, limit: number): number => {
     const rows = oldest.all(nowSeconds, limit);
-    const perKey = new Map<number, number>();
     for (const { key, nonce } of rows) {
       remove.run(key, nonce);
-      perKey.set(key, (perKey.get(key) ?? 0) + 1);
+      add(key, -1);
     }
-    for (const [key, removed] of perKey) count.run(-removed, key);
-    if (rows.length > 0) count.run(-rows.length, TOTAL_ID);
     return rows.length;
   };
 
-  const full = (key: number, keyCap: number, totalCap: number): boolean =>
-    liveOf.get(key)!.live >= keyCap || liveOf.get(TOTAL_ID)!.live >= totalCap;
+  const again = (key: number, nonce: string, expiresAt: number, now: number): "inserted" | "seen" | undefined => {
+    const found = select.get(key, nonce);
+    if (found === undefined) return undefined;
+    if (found.expires >= now) return "seen";
+    renew.run(expiresAt, key, nonce);
+    return "inserted";
+  };
 
   const replay = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions): ReplayStore => {
+    const full = (key: number): boolean => counters.live(key) >= keyCap || counters.live(TOTAL_ID) >= totalCap;
     const put = (keyid: string, nonce: string, expiresAt: number, now: number): "inserted" | "seen" | "full" => {
-      const key = keyOf.get(keyid)?.id ?? addKey.get(keyid)!.id;
+      const key = idOf(keyid);
       const name = nonceKey(nonce);
-      const found = select.get(key, name);
-      if (found !== undefined && found.expires >= now) return "seen";
-      if (found !== undefined) {
-        renew.run(expiresAt, key, name);
-        return "inserted";
-      }
-      if (full(key, keyCap, totalCap)) {
+      if (full(key)) {
+        const known = again(key, name, expiresAt, now);
+        if (known !== undefined) return known;
         expireAt(now, FULL_SWEEP_ROWS);
-        if (full(key, keyCap, totalCap)) return "full";
+        if (full(key)) return "full";
       }
-      insert.run(key, name, expiresAt);
-      count.run(1, key);
-      count.run(1, TOTAL_ID);
+      if (insert.run(key, name, expiresAt).changes === 0) return again(key, name, expiresAt, now)!;
+      add(key, 1);
       return "inserted";
     };
     return {
@@ -78,7 +91,7 @@ export function sqliteNonces(db: Database, writer: Writer): Nonces {
         // Rare, and worth a look at what has expired: the key is refused otherwise until the next sweep.
         return writer.write(() => {
           expireAt(now, FULL_SWEEP_ROWS);
-          return liveOf.get(row.id)!.live >= keyCap;
+          return counters.live(row.id) >= keyCap;
         });
       },
       insert: (keyid, nonce, expiresAt, now) => writer.write(() => put(keyid, nonce, expiresAt, now)),

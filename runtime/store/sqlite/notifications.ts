@@ -1,6 +1,6 @@
 /** `notification_id`s seen: the same one under another key is a re-emission (service.md, "Persistent channels", 2). */
 import type { Database } from "better-sqlite3";
-import { dayAfter, NOTIFICATION_RETENTION_MS } from "../rows.js";
+import { NOTIFICATION_RETENTION_MS } from "../rows.js";
 
 export interface Notifications {
   /** Inside the caller's transaction: true when it was seen before. */
@@ -19,7 +19,7 @@ export function sqliteNotifications(db: Database): Notifications {
   const remove = db.prepare("delete from adbind_notifications where sender = ? and notification_id = ?");
   return {
     seen(sender, notificationId, now) {
-      const expires = dayAfter(now + NOTIFICATION_RETENTION_MS);
+      const expires = now + NOTIFICATION_RETENTION_MS;
       if (insert.run(sender, notificationId, expires).changes === 1) return false;
       touch.run(expires, sender, notificationId);
       return true;

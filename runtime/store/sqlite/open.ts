@@ -45,13 +45,13 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     db,
     writer,
     senders: sqliteSenders(writer),
-    claims: sqliteClaims(db),
+    claims: sqliteClaims(writer),
     tasks: sqliteTasks(db),
     notifications: sqliteNotifications(db),
     registrations: sqliteRegistrations(db, writer),
   };
   const inbox = sqliteInbox(parts);
-  const nonces = sqliteNonces(db, writer);
+  const nonces = sqliteNonces(writer);
   const { senders, claims, tasks, notifications, registrations } = parts;
   return {
     kind: "sqlite",

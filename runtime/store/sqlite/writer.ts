@@ -22,6 +22,7 @@ export class Writer {
   #queue: Job[] = [];
   #scheduled = false;
   readonly #rolledBack: (() => void)[] = [];
+  readonly #committing: (() => void)[] = [];
   readonly #begin;
   readonly #commit;
   readonly #savepoint;
@@ -47,6 +48,11 @@ export class Writer {
   /** Calls `listener` when writes that ran were undone, so that nothing read from them is remembered. */
   onRollback(listener: () => void): void {
     this.#rolledBack.push(listener);
+  }
+
+  /** Calls `listener` at the end of every transaction, inside it: for what its jobs add up rather than write each time. */
+  onCommit(listener: () => void): void {
+    this.#committing.push(listener);
   }
 
   /** Commits everything that was asked for. */
@@ -77,7 +83,7 @@ export class Writer {
     try {
       this.#begin.run();
       const results = jobs.map((job) => (job.guarded ? this.#guard(job) : { value: job.run() }));
-      this.#commit.run();
+      this.#end();
       return results;
     } catch {
       this.#undo();
@@ -90,12 +96,17 @@ export class Writer {
     try {
       this.#begin.run();
       const result = job.guarded ? this.#guard(job) : { value: job.run() };
-      this.#commit.run();
+      this.#end();
       settle([job], [result]);
     } catch (error) {
       this.#undo();
       job.reject(error);
     }
+  }
+
+  #end(): void {
+    for (const listener of this.#committing) listener();
+    this.#commit.run();
   }
 
   #guard(job: Job): Result {
