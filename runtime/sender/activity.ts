@@ -1,0 +1,70 @@
+/** `webhook_activity[]`: what was fired, attempt by attempt, for the principal it was fired for. For debugging, not recovery. */
+import type { Job } from "../store/jobs.js";
+import type { ActivityRow, PendingJobRow } from "../store/sender-tables.js";
+import type { AttemptReport, AttemptStatus, DeliveryMeta } from "./attempt.js";
+import { redactUrl } from "./redact.js";
+
+/** An entry as it goes into `webhook_activity[]` (service.md, "Other shapes"; webhooks-facts.md 5). */
+export interface ActivityRecord {
+  readonly idempotency_key: string;
+  readonly notification_type: string;
+  readonly status: AttemptStatus | "pending";
+  /** From 1. */
+  readonly attempt: number;
+  readonly fired_at: string;
+  readonly completed_at: string | null;
+  readonly http_status_code: number | null;
+  readonly response_time_ms: number | null;
+  readonly error_message: string | null;
+  readonly payload_size_bytes?: number;
+  readonly sequence_number?: number;
+  /** Without query, fragment and secrets. */
+  readonly url: string;
+}
+
+const DAY_MS = 86_400_000;
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** @param days how long it is kept after its completion */
+export function activityRow(job: Job, report: AttemptReport, now: number, days: number): ActivityRow {
+  const meta = JSON.parse(job.meta) as DeliveryMeta;
+  const record: ActivityRecord = {
+    idempotency_key: job.key,
+    notification_type: meta.type,
+    status: report.status,
+    attempt: job.attempts + 1,
+    fired_at: iso(job.startedAt),
+    completed_at: iso(now),
+    http_status_code: report.httpStatus,
+    response_time_ms: report.responseMs,
+    error_message: report.error,
+    payload_size_bytes: job.body.length,
+    ...(meta.sequence !== undefined && { sequence_number: meta.sequence }),
+    url: redactUrl(meta.url),
+  };
+  return {
+    principal: meta.principal,
+    subject: meta.subject,
+    record: JSON.stringify(record),
+    // Whole days: rows of one day expire together, and the index on it grows at its edge.
+    expires: Math.ceil(now / DAY_MS) * DAY_MS + days * DAY_MS,
+  };
+}
+
+/** An attempt that is under way. */
+export function pendingRecord(row: PendingJobRow): ActivityRecord {
+  const meta = JSON.parse(row.meta) as DeliveryMeta;
+  return {
+    idempotency_key: row.key,
+    notification_type: meta.type,
+    status: "pending",
+    attempt: row.attempts + 1,
+    fired_at: iso(row.started_at),
+    completed_at: null,
+    http_status_code: null,
+    response_time_ms: null,
+    error_message: null,
+    ...(meta.sequence !== undefined && { sequence_number: meta.sequence }),
+    url: redactUrl(meta.url),
+  };
+}

@@ -1,0 +1,358 @@
+/** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
+import type { JsonObject } from "../contract.js";
+import { AdbindError } from "../errors.js";
+import type { MaybePromise, Queue } from "../queue/types.js";
+import { type Flow, settle } from "../signing/flow.js";
+import type { ChannelRow, CoalescingRow, SenderTables } from "../store/sender-tables.js";
+import { type Frequency, isFrequency, nextTurn } from "./calendar.js";
+import { windowFor } from "./coalescence.js";
+import { encodeBody } from "./envelope.js";
+import { type Delivery, enqueue } from "./outbox.js";
+import { authOf, type RegistrationRules, refused, registrationFault } from "./registration.js";
+import { fireReports } from "./reports.js";
+import { inTransaction } from "./transact.js";
+import type { Emitted, PushNotificationConfig, Refused, ReportData, ReportSource } from "./types.js";
+
+/** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
+export interface ReportingWebhook extends PushNotificationConfig {
+  readonly reporting_frequency: Frequency;
+  readonly requested_metrics?: readonly string[];
+}
+
+/** `push_notification_config` of a media buy. */
+export interface EventsWebhook extends PushNotificationConfig {
+  /** Longer coalescence windows the buyer agreed to, by event type, in milliseconds. */
+  readonly coalescenceOptIn?: Readonly<Record<string, number>>;
+}
+
+export interface BuyChannels {
+  readonly reporting?: ReportingWebhook;
+  readonly events?: EventsWebhook;
+}
+
+export type NoticeKind = "list_change" | "artifact" | "rights";
+
+export interface Impairment {
+  /** Stays the same while the impairment lasts, its closing event included. */
+  readonly notificationId: string;
+  /** `impairment` by default; `fraud` and `brand_safety` do not wait. */
+  readonly eventType?: string;
+  /** The `impairments[]` entry, newest state. */
+  readonly impairment: JsonObject;
+}
+
+export interface Channels<Tx> {
+  /**
+   * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.
+   * @returns a refusal to answer the caller with
+   */
+  open(
+    buy: { readonly mediaBuyId: string; readonly principal: string },
+    channels: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
+    tx?: Tx,
+  ): MaybePromise<{ readonly ok: true } | Refused>;
+  /**
+   * Queues an impairment; changes of one impairment within its window become one event with the newest state.
+   * @throws AdbindError `channel_closed` after the buy's final event
+   */
+  impairment(mediaBuyId: string, event: Impairment, tx?: Tx): MaybePromise<Emitted>;
+  /** Sends a corrected report of a period. @throws AdbindError `channel_closed` after the final one */
+  adjusted(
+    mediaBuyId: string,
+    report: ReportData & { readonly period: { readonly start: number; readonly end: number } },
+    tx?: Tx,
+  ): MaybePromise<Emitted>;
+  /** The buy has ended: queued impairments go first, then the final report, then nothing. */
+  close(mediaBuyId: string, tx?: Tx): MaybePromise<Emitted>;
+  /** Takes a subscription to list changes, artifacts or revocations of a resource. */
+  subscribe(
+    kind: NoticeKind,
+    of: { readonly resource: string; readonly principal: string },
+    config: PushNotificationConfig | null,
+    tx?: Tx,
+  ): MaybePromise<{ readonly ok: true } | Refused>;
+  /** Sends a notice to the resource's subscriber. @throws AdbindError `event_invalid` for a payload that lacks a field */
+  notify(kind: NoticeKind, resource: string, payload: JsonObject, tx?: Tx): MaybePromise<Emitted>;
+  /** Coalescence windows that are shorter than the defaults, in seconds, for `get_agent_capabilities`. */
+  readonly declaredWindows: Readonly<Record<string, number>>;
+  /** Fires what is due; the sender calls it while it runs. */
+  tick(): Promise<void>;
+}
+
+export interface ChannelParts<Tx> {
+  readonly queue: Queue<Tx>;
+  readonly tables: SenderTables<Tx>;
+  readonly rules: RegistrationRules;
+  readonly reports: ReportSource | undefined;
+  readonly coalescence?: Readonly<Record<string, number>>;
+  readonly now: () => number;
+  readonly uuid: () => string;
+}
+
+/** Fields a notice must have beside its key (webhooks-facts.md 4). */
+const noticeFields: Record<NoticeKind, readonly string[]> = {
+  list_change: ["event", "list_id", "resolved_at", "signature"],
+  artifact: ["media_buy_id", "batch_id", "timestamp", "artifacts"],
+  rights: ["rights_id", "brand_id", "reason", "effective_at"],
+};
+
+/** `closed` of a channel: open, waiting for its final report, over. */
+export const OPEN = 0;
+export const CLOSING = 1;
+export const CLOSED = 2;
+
+const FLUSH_LIMIT = 100;
+const EVER = Number.MAX_SAFE_INTEGER;
+
+export function createChannels<Tx>(parts: ChannelParts<Tx>): Channels<Tx> {
+  const { queue, coalescence = {} } = parts;
+  const run = <T>(tx: Tx | undefined, flow: (open: Tx) => Flow<T>): MaybePromise<T> => inTransaction(queue, tx, flow);
+  const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
+  return {
+    open(buy, channels, tx) {
+      const fault = buyFault(parts, channels);
+      return fault ?? run(tx, (open) => openFlow(parts, open, buy, channels));
+    },
+    impairment: (mediaBuyId, event, tx) => run(tx, (open) => impairmentFlow(parts, open, mediaBuyId, event)),
+    adjusted: (mediaBuyId, report, tx) => run(tx, (open) => adjustedFlow(parts, open, mediaBuyId, report)),
+    close: (mediaBuyId, tx) => run(tx, (open) => closeFlow(parts, open, mediaBuyId)),
+    subscribe(kind, { resource, principal }, config, tx) {
+      const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
+      return fault ?? run(tx, (open) => putFlow(parts, open, { resource, kind, principal }, config));
+    },
+    notify(kind, resource, payload, tx) {
+      checkNotice(kind, payload);
+      return run(tx, (open) => noticeFlow(parts, open, { kind, resource, payload }));
+    },
+    declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
+    async tick() {
+      await flushCoalesced(parts);
+      await fireReports(parts);
+    },
+  };
+}
+
+function buyFault<Tx>(
+  { rules, reports }: ChannelParts<Tx>,
+  { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
+): Refused | undefined {
+  if (reporting != null) {
+    if (reports === undefined) return refused("delivery reports are not offered here", "reporting_webhook");
+    if (!isFrequency(reporting.reporting_frequency)) {
+      return refused("reporting_frequency must be hourly, daily or monthly", "reporting_webhook.reporting_frequency");
+    }
+    const fault = registrationFault(reporting, "reporting_webhook", undefined, rules);
+    if (fault !== undefined) return fault;
+  }
+  return events == null ? undefined : registrationFault(events, "push_notification_config", undefined, rules);
+}
+
+function* openFlow<Tx>(
+  parts: ChannelParts<Tx>,
+  tx: Tx,
+  { mediaBuyId: resource, principal }: { mediaBuyId: string; principal: string },
+  { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
+): Flow<{ ok: true }> {
+  if (reporting !== undefined) yield* putFlow(parts, tx, { resource, kind: "reporting", principal }, reporting);
+  if (events !== undefined) yield* putFlow(parts, tx, { resource, kind: "events", principal }, events);
+  return { ok: true };
+}
+
+/** Opens a channel or changes its config; what it counts and what it has covered stays. */
+function* putFlow<Tx>(
+  { tables, now }: ChannelParts<Tx>,
+  tx: Tx,
+  of: Pick<ChannelRow, "resource" | "kind" | "principal">,
+  config: PushNotificationConfig | ReportingWebhook | null,
+): Flow<{ ok: true }> {
+  const [known] = yield* settle(tables.channel(tx, of.resource, of.kind));
+  if (known !== undefined && known.closed !== OPEN) return { ok: true };
+  const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
+  const start = known?.period_start ?? now();
+  const row: ChannelRow = {
+    ...of,
+    config: JSON.stringify(config),
+    sequence: known?.sequence ?? 0,
+    period_start: frequency === undefined ? (known?.period_start ?? null) : start,
+    next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
+    closed: OPEN,
+  };
+  yield* settle(tables.putChannel(tx, row));
+  return { ok: true };
+}
+
+const closedError = (resource: string): AdbindError =>
+  new AdbindError("channel_closed", "the channel has ended: nothing fires after the final event", {
+    where: resource,
+    remedy: "the buyer reads the state with its next query",
+  });
+
+function* impairmentFlow<Tx>(parts: ChannelParts<Tx>, tx: Tx, resource: string, event: Impairment): Flow<Emitted> {
+  const { tables, now, coalescence = {} } = parts;
+  const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+  if (channel === undefined || channel.config === "null") return { keys: [] };
+  if (channel.closed !== OPEN) throw closedError(resource);
+  const { coalescenceOptIn = {} } = JSON.parse(channel.config) as EventsWebhook;
+  const { notificationId, eventType = "impairment", impairment } = event;
+  const due = now() + windowFor(eventType, { windows: coalescence, optIn: coalescenceOptIn });
+  // Encoded now, so that what cannot be sent fails the caller and not the timer.
+  const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
+  const row: CoalescingRow = { resource, notification_id: notificationId, event_type: eventType, payload, due };
+  yield* settle(tables.coalesce(tx, row));
+  return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
+}
+
+/** Sends what waits on a channel and is due. */
+function* flush<Tx>(
+  { tables, queue, now, uuid }: ChannelParts<Tx>,
+  tx: Tx,
+  channel: ChannelRow,
+  until: number,
+): Flow<Emitted> {
+  const rows = yield* settle(tables.takeCoalesced(tx, channel.resource, until));
+  if (channel.config === "null") return { keys: [] };
+  const config = JSON.parse(channel.config) as EventsWebhook;
+  const deliveries = rows
+    .toSorted((a, b) => a.due - b.due)
+    .map((row): Delivery => {
+      const key = uuid();
+      const body = encodeBody(
+        {
+          idempotency_key: key,
+          notification_id: row.notification_id,
+          notification_type: row.event_type,
+          operation_id: config.operation_id,
+          media_buy_id: row.resource,
+          timestamp: new Date(now()).toISOString(),
+          token: config.token,
+          result: { media_buy_id: row.resource, ...(JSON.parse(row.payload) as JsonObject) },
+        },
+        `media buy ${row.resource}`,
+      );
+      return { ...target(channel, config), key, lane: `buy:${row.resource}`, type: row.event_type, body };
+    });
+  yield* settle(enqueue(queue, tx, deliveries));
+  return { keys: deliveries.map(({ key }) => key) };
+}
+
+export const target = (channel: ChannelRow, config: PushNotificationConfig) => ({
+  url: config.url,
+  auth: authOf(config.authentication),
+  principal: channel.principal,
+  subject: channel.resource,
+});
+
+async function flushCoalesced<Tx>(parts: ChannelParts<Tx>): Promise<void> {
+  const { queue, tables, now } = parts;
+  const at = now();
+  const due = await queue.transact((tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
+  for (const resource of new Set(due.map((row) => row.resource))) {
+    await inTransaction(queue, undefined, function* (tx): Flow<void> {
+      // The channel's lock keeps two instances from sending what each found.
+      const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+      if (channel !== undefined) yield* flush(parts, tx, channel, at);
+      else yield* settle(tables.takeCoalesced(tx, resource, at));
+    });
+  }
+}
+
+function* adjustedFlow<Tx>(
+  { tables, queue, uuid, now }: ChannelParts<Tx>,
+  tx: Tx,
+  resource: string,
+  { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
+): Flow<Emitted> {
+  const [channel] = yield* settle(tables.channel(tx, resource, "reporting"));
+  if (channel === undefined || channel.config === "null") return { keys: [] };
+  if (channel.closed === CLOSED) throw closedError(resource);
+  const key = uuid();
+  const sequence = channel.sequence + 1;
+  const made = { key, type: "adjusted", sequence, period, now: now() } as const;
+  yield* settle(tables.putChannel(tx, { ...channel, sequence }));
+  yield* settle(enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]));
+  return { keys: [key] };
+}
+
+export interface ReportFire {
+  readonly key: string;
+  readonly type: "scheduled" | "final" | "delayed" | "adjusted";
+  readonly sequence: number;
+  /** Unix milliseconds. */
+  readonly period: { readonly start: number; readonly end: number };
+  readonly now: number;
+  readonly nextExpected?: number | undefined;
+}
+
+/** A report inside its envelope (service.md, "Delivery-report result"). */
+export function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportData): Delivery {
+  const config = JSON.parse(channel.config) as ReportingWebhook;
+  // Totals across buys belong to queries, and reports carry no notification id: they must not be here.
+  const { aggregated_totals: _totals, notification_id: _id, ...data } = report;
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const body: JsonObject = {
+    idempotency_key: fire.key,
+    operation_id: config.operation_id,
+    task_id: channel.resource,
+    task_type: "media_buy_delivery",
+    domain: "media-buy",
+    status: "completed",
+    timestamp: iso(fire.now),
+    token: config.token,
+    result: {
+      ...data,
+      notification_type: fire.type,
+      sequence_number: fire.sequence,
+      next_expected_at: fire.nextExpected === undefined ? undefined : iso(fire.nextExpected),
+      reporting_period: { start: iso(fire.period.start), end: iso(fire.period.end) },
+    },
+  };
+  return {
+    ...target(channel, config),
+    key: fire.key,
+    lane: `buy:${channel.resource}`,
+    type: fire.type,
+    sequence: fire.sequence,
+    body: encodeBody(body, `media buy ${channel.resource}`),
+  };
+}
+
+function* closeFlow<Tx>(parts: ChannelParts<Tx>, tx: Tx, resource: string): Flow<Emitted> {
+  const { tables, now } = parts;
+  const [events] = yield* settle(tables.channel(tx, resource, "events"));
+  let sent: Emitted = { keys: [] };
+  if (events?.closed === OPEN) {
+    sent = yield* flush(parts, tx, events, EVER);
+    yield* settle(tables.putChannel(tx, { ...events, closed: CLOSED }));
+  }
+  const [reporting] = yield* settle(tables.channel(tx, resource, "reporting"));
+  if (reporting?.closed === OPEN) {
+    const silent = reporting.config === "null";
+    const row = { ...reporting, closed: silent ? CLOSED : CLOSING, next_fire: silent ? null : now() };
+    yield* settle(tables.putChannel(tx, row));
+  }
+  return sent;
+}
+
+function checkNotice(kind: NoticeKind, payload: JsonObject): void {
+  const missing = noticeFields[kind].filter((field) => payload[field] == null);
+  if (missing.length === 0 && !("idempotency_key" in payload)) return;
+  throw new AdbindError("event_invalid", "a notice is not complete", {
+    where: missing.length > 0 ? missing.join(", ") : "idempotency_key",
+    remedy: missing.length > 0 ? "give the missing fields" : "leave the key out: each event gets its own",
+  });
+}
+
+function* noticeFlow<Tx>(
+  { tables, queue, uuid }: ChannelParts<Tx>,
+  tx: Tx,
+  { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
+): Flow<Emitted> {
+  const [channel] = yield* settle(tables.channel(tx, resource, kind));
+  if (channel === undefined || channel.config === "null") return { keys: [] };
+  const key = uuid();
+  const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
+  const type = typeof payload.event === "string" ? payload.event : kind;
+  const config = JSON.parse(channel.config) as PushNotificationConfig;
+  yield* settle(enqueue(queue, tx, [{ ...target(channel, config), key, lane: `${kind}:${resource}`, type, body }]));
+  return { keys: [key] };
+}

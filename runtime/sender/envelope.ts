@@ -1,0 +1,84 @@
+/** Bodies of task events: serialised once, compactly; every attempt sends the same bytes. */
+import { isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import { AdbindError } from "../errors.js";
+
+/** Receivers refuse more (service.md, "Limits"). */
+const MAX_BODY_BYTES = 1_048_576;
+
+export interface TaskEvent {
+  readonly key: string;
+  readonly taskId: string;
+  readonly tool: string;
+  /** Protocol surface of the tool. */
+  readonly domain: string;
+  readonly status: TaskStatus;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly operationId: string | undefined;
+  readonly token: string | undefined;
+  readonly contextId: string | undefined;
+  readonly context: JsonObject | undefined;
+  readonly message: string | undefined;
+  readonly result: unknown;
+}
+
+/**
+ * A JSON document as bytes.
+ * @throws AdbindError `event_invalid` when it is larger than receivers take, or has no JSON form
+ */
+export function encodeBody(value: JsonObject, what: string): Uint8Array {
+  const text = JSON.stringify(value);
+  if (text === undefined || !text.isWellFormed()) {
+    throw new AdbindError("event_invalid", "an event has no JSON form", { where: what, remedy: "send plain data" });
+  }
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length > MAX_BODY_BYTES) {
+    throw new AdbindError("event_invalid", `an event of ${bytes.length} bytes is larger than receivers take`, {
+      where: what,
+      remedy: `keep it under ${MAX_BODY_BYTES} bytes, and let the rest be read from the task`,
+    });
+  }
+  return bytes;
+}
+
+/** service.md, "Task webhook envelope". What is undefined stays out. */
+export const mcpEnvelope = (event: TaskEvent): JsonObject => ({
+  idempotency_key: event.key,
+  operation_id: event.operationId,
+  task_id: event.taskId,
+  task_type: event.tool,
+  domain: event.domain,
+  status: event.status,
+  timestamp: event.timestamp,
+  context_id: event.contextId,
+  message: event.message,
+  token: event.token,
+  result: event.result ?? undefined,
+  context: event.context,
+});
+
+const partsOf = ({ message, result }: TaskEvent): JsonObject[] => [
+  ...(message === undefined ? [] : [{ kind: "text", text: message }]),
+  ...(result == null ? [] : [{ kind: "data", data: result }]),
+];
+
+/** A2A 0.3: a Task once it is over, a TaskStatusUpdateEvent before (service.md, "A2A-shape task delivery"). */
+export function a2aEvent(event: TaskEvent): JsonObject {
+  const { taskId, status, timestamp, key, operationId, context } = event;
+  const contextId = event.contextId ?? taskId;
+  const metadata = { idempotency_key: key, operation_id: operationId, context };
+  const parts = partsOf(event);
+  if (isTerminal(status)) {
+    const artifacts = parts.length === 0 ? [] : [{ artifactId: `${taskId}-result`, parts }];
+    return { kind: "task", id: taskId, contextId, status: { state: status, timestamp }, artifacts, metadata };
+  }
+  const message = { kind: "message", messageId: key, role: "agent", taskId, contextId, parts };
+  return {
+    kind: "status-update",
+    taskId,
+    contextId,
+    status: { state: status, timestamp, ...(parts.length > 0 && { message }) },
+    final: false,
+    metadata,
+  };
+}

@@ -1,0 +1,45 @@
+/** What may be shown of a delivery: `webhook_activity[]` goes to others than the one who chose the URL. */
+
+/** Longest error shown, in characters (webhooks-facts.md 5). */
+const ERROR_CHARACTERS = 500;
+/** Segments this long that mix letters and digits are taken for tokens. */
+const TOKEN_CHARACTERS = 20;
+/** Runs of hex digits from this length on are, too; shorter ones are numbers and colours. */
+const HEX_CHARACTERS = 16;
+
+const isSecret = (segment: string): boolean => {
+  const plain = decode(segment);
+  return (
+    /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(plain) ||
+    new RegExp(`^[0-9a-f]{${HEX_CHARACTERS},}$`, "i").test(plain) ||
+    /^(?:sk|pk|tok|key|whsec|secret|token)[_\-.=:]/i.test(plain) ||
+    /^ey[\w-]{8,}\./.test(plain) ||
+    (plain.length >= TOKEN_CHARACTERS && /\d/.test(plain) && /[A-Za-z]/.test(plain))
+  );
+};
+
+const decode = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+};
+
+/** A URL without its user, query and fragment, and without path segments that look like secrets. */
+export function redactUrl(text: string): string {
+  if (!URL.canParse(text)) return "(unreadable URL)";
+  const url = new URL(text);
+  const path = url.pathname
+    .split("/")
+    .map((segment) => (isSecret(segment) ? "[redacted]" : segment))
+    .join("/");
+  return `${url.protocol}//${url.host}${path}`;
+}
+
+/** An error as it may be shown: one line, bounded. */
+export const boundError = (text: string): string =>
+  text
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
+    .slice(0, ERROR_CHARACTERS)
+    .toWellFormed();

@@ -1,0 +1,110 @@
+/** Whether a registration can be honoured: what cannot is refused at once, never at the first event. */
+import type { AnyTool, ProtocolError } from "../contract.js";
+import { AdbindError } from "../errors.js";
+import { NetFault, publicReason } from "../net/codes.js";
+import type { NetPolicy } from "../net/policy.js";
+import { checkTarget } from "../net/target.js";
+import { checkSecret } from "../signing/legacy.js";
+import type { LegacyAuthentication, RefusalOptions, Refused } from "./types.js";
+
+/** How a delivery is authenticated, as the job carries it. Null: signed. */
+export type DeliveryAuth = { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string } | null;
+
+export interface RegistrationRules {
+  readonly refuse: RefusalOptions;
+  readonly policy: NetPolicy;
+  /** Version of the release: from 4.0 on there is no legacy authentication. */
+  readonly version: string;
+  readonly warn: (message: string) => void;
+}
+
+export interface Candidate {
+  readonly url: unknown;
+  readonly operation_id?: unknown;
+  readonly token?: unknown;
+  readonly authentication?: LegacyAuthentication;
+}
+
+export const refused = (message: string, field: string, code = "INVALID_REQUEST"): Refused => {
+  const error: ProtocolError = { code, message, field, recovery: "correctable" };
+  return { ok: false, error };
+};
+
+/** Longest `operation_id`, in characters: part of index entries at the receiver. */
+const MAX_OPERATION_ID = 255;
+/** Shortest and longest token (webhooks-facts.md 5). */
+const TOKEN_CHARACTERS = [16, 4_096] as const;
+const REMOVED_IN_MAJOR = 4;
+
+/** Refusal of a URL; undefined where deliveries may go there. Addresses are checked at each attempt. */
+export function urlFault(url: unknown, where: string, policy: NetPolicy): Refused | undefined {
+  if (typeof url !== "string") return refused("url is required", `${where}.url`);
+  try {
+    checkTarget(url, policy);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof NetFault)) throw error;
+    return refused(publicReason(error.code), `${where}.url`);
+  }
+}
+
+function legacyFault(
+  { schemes, credentials }: LegacyAuthentication,
+  where: string,
+  tool: AnyTool | undefined,
+  { refuse, version, warn }: RegistrationRules,
+): Refused | undefined {
+  const field = `${where}.authentication`;
+  const [scheme] = Array.isArray(schemes) ? schemes : [];
+  if (schemes?.length !== 1 || (scheme !== "HMAC-SHA256" && scheme !== "Bearer")) {
+    return refused("schemes must name exactly one of HMAC-SHA256 and Bearer", `${field}.schemes`);
+  }
+  if (Number.parseInt(version, 10) >= REMOVED_IN_MAJOR) {
+    return refused(`release ${version} signs its webhooks: leave authentication out`, field);
+  }
+  const { bearer = "mutating", hmac = false } = refuse;
+  const declined = scheme === "HMAC-SHA256" ? hmac : bearer === "mutating" ? (tool?.mutating ?? false) : bearer;
+  if (declined) return refused(`${scheme} is not offered here: leave authentication out for signed webhooks`, field);
+  try {
+    checkSecret(credentials, field);
+  } catch (error) {
+    if (error instanceof AdbindError) return refused(error.message, `${field}.credentials`);
+    throw error;
+  }
+  if (scheme === "Bearer" && !/^[A-Za-z0-9\-._~+/]+=*$/.test(credentials)) {
+    return refused("a Bearer token has characters no header may carry", `${field}.credentials`);
+  }
+  warn(`${scheme} webhooks are deprecated and end with release 4.0: ${where} was registered with them`);
+  return undefined;
+}
+
+/**
+ * Judges one config.
+ * @param where its name in the request, for the refusal
+ * @param tool the tool it was registered with, where it is a task's
+ */
+export function registrationFault(
+  config: Candidate,
+  where: string,
+  tool: AnyTool | undefined,
+  rules: RegistrationRules,
+): Refused | undefined {
+  const bad = urlFault(config.url, where, rules.policy);
+  if (bad !== undefined) return bad;
+  const { operation_id: operation, token, authentication } = config;
+  if (operation !== undefined && !isText(operation, 1, MAX_OPERATION_ID)) {
+    return refused(`operation_id must be a text of 1 to ${MAX_OPERATION_ID} characters`, `${where}.operation_id`);
+  }
+  if (token !== undefined && !isText(token, ...TOKEN_CHARACTERS)) {
+    return refused(`token must have ${TOKEN_CHARACTERS.join(" to ")} characters`, `${where}.token`);
+  }
+  return authentication === undefined ? undefined : legacyFault(authentication, where, tool, rules);
+}
+
+const isText = (value: unknown, min: number, max: number): boolean =>
+  typeof value === "string" && value.length >= min && value.length <= max && value.isWellFormed();
+
+export const authOf = (authentication: LegacyAuthentication | undefined): DeliveryAuth =>
+  authentication === undefined
+    ? null
+    : { scheme: authentication.schemes[0] as "HMAC-SHA256" | "Bearer", credentials: authentication.credentials };

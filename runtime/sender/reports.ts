@@ -1,0 +1,123 @@
+/** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
+import { type Flow, settle } from "../signing/flow.js";
+import type { ChannelRow } from "../store/sender-tables.js";
+import { nextTurn } from "./calendar.js";
+import {
+  type ChannelParts,
+  CLOSED,
+  CLOSING,
+  type ReportFire,
+  type ReportingWebhook,
+  reportDelivery,
+} from "./channels.js";
+import { enqueue } from "./outbox.js";
+import { inTransaction } from "./transact.js";
+import type { ReportData } from "./types.js";
+
+/** Reports made in one turn; the rest follow in the next. */
+const FIRE_LIMIT = 100;
+/** A final report whose data is late is asked for again after this long, in milliseconds. */
+const FINAL_RETRY_MS = 3_600_000;
+/** After a source threw, it is asked again after this long, in milliseconds. */
+const FAULT_DELAY_MS = 60_000;
+
+type Sourced =
+  | { readonly delayed: false; readonly data: ReportData }
+  | { readonly delayed: true; readonly data: ReportData };
+
+/** Fires every report that is due. @throws what the sources of some of them threw, after the others have been fired */
+export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
+  const { queue, tables, now } = parts;
+  const at = now();
+  const faults: unknown[] = [];
+  const rows = await queue.transact((tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
+  for (const row of rows) {
+    try {
+      await fireOne(parts, row, at);
+    } catch (error) {
+      faults.push(error);
+      await postpone(parts, row, at + FAULT_DELAY_MS);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
+}
+
+const postpone = <Tx>({ queue, tables }: ChannelParts<Tx>, row: ChannelRow, until: number) =>
+  inTransaction(queue, undefined, function* (tx): Flow<void> {
+    const [current] = yield* settle(tables.channel(tx, row.resource, row.kind));
+    if (current?.next_fire !== row.next_fire) return;
+    yield* settle(tables.putChannel(tx, { ...current, next_fire: until }));
+  });
+
+/**
+ * The period a fire covers: up to the turn it is due at, or to now where the buy has ended. After a delayed report it is
+ * more than one turn long.
+ */
+const periodOf = (row: ChannelRow, at: number) => {
+  const start = row.period_start ?? at;
+  if (row.closed === CLOSING) return { start, end: Math.max(start, at) };
+  const { reporting_frequency: frequency } = JSON.parse(row.config) as ReportingWebhook;
+  let end = nextTurn(frequency, start);
+  for (let turn = end; turn <= (row.next_fire ?? at); turn = nextTurn(frequency, turn)) end = turn;
+  return { start, end };
+};
+
+async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number): Promise<void> {
+  const { queue, tables, uuid } = parts;
+  const final = row.closed === CLOSING;
+  const period = periodOf(row, at);
+  const sourced = await ask(parts, row, period);
+  await inTransaction(queue, undefined, function* (tx): Flow<void> {
+    const [current] = yield* settle(tables.channel(tx, row.resource, row.kind));
+    // Another instance was faster, or the buy ended meanwhile: what was asked for is not what is due any more.
+    if (current === undefined || current.next_fire !== row.next_fire || current.closed !== row.closed) return;
+    if (current.config === "null") return;
+    const { reporting_frequency: frequency } = JSON.parse(current.config) as ReportingWebhook;
+    const over = final && !sourced.delayed;
+    const next = over ? null : final ? at + FINAL_RETRY_MS : nextTurn(frequency, period.end);
+    const fire: ReportFire = {
+      key: uuid(),
+      type: sourced.delayed ? "delayed" : final ? "final" : "scheduled",
+      sequence: current.sequence + 1,
+      period,
+      now: at,
+      nextExpected: next ?? undefined,
+    };
+    yield* settle(enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]));
+    yield* settle(
+      tables.putChannel(tx, {
+        ...current,
+        sequence: fire.sequence,
+        // What was late is covered by the next report.
+        period_start: sourced.delayed ? current.period_start : period.end,
+        next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
+        closed: over ? CLOSED : current.closed,
+      }),
+    );
+  });
+}
+
+async function ask<Tx>(
+  { reports }: ChannelParts<Tx>,
+  row: ChannelRow,
+  period: { start: number; end: number },
+): Promise<Sourced> {
+  const { requested_metrics: requestedMetrics } = JSON.parse(row.config) as ReportingWebhook;
+  const answer = await reports!({
+    mediaBuyId: row.resource,
+    principal: row.principal,
+    notificationType: row.closed === CLOSING ? "final" : "scheduled",
+    period,
+    requestedMetrics,
+  });
+  if (!("delayed" in answer && answer.delayed === true)) return { delayed: false, data: answer as ReportData };
+  const { currency, expectedAt } = answer as { currency: string; expectedAt?: string };
+  const delayedRow = {
+    media_buy_id: row.resource,
+    status: "reporting_delayed",
+    totals: { spend: 0 },
+    by_package: [],
+    ...(expectedAt !== undefined && { expected_availability: expectedAt }),
+  };
+  return { delayed: true, data: { currency, media_buy_deliveries: [delayedRow] } };
+}

@@ -1,0 +1,48 @@
+/** When a failed delivery is tried again (decisions.md, "Sender"). */
+
+/** First delay, in milliseconds; doubled with every attempt. */
+const FIRST_DELAY_MS = 1_000;
+/** Longest delay, in milliseconds; also as long as a receiver may ask for. */
+export const LONGEST_DELAY_MS = 3_600_000;
+/** Delays are spread by this part of themselves, so that deliveries that failed together do not return together. */
+const JITTER = 0.25;
+/** How long one event is tried, in milliseconds: receivers remember keys for a day (service.md, "Limits"). */
+export const HORIZON_MS = 86_400_000;
+
+/** Milliseconds after the attempt numbered `attempt`, from 0. */
+export const delayAfter = (attempt: number, random: () => number): number =>
+  Math.round(
+    Math.min(FIRST_DELAY_MS * 2 ** Math.min(attempt, 40), LONGEST_DELAY_MS) * (1 - JITTER + 2 * JITTER * random()),
+  );
+
+/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds, at most an hour; undefined where it says nothing usable. */
+export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  const ms = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, LONGEST_DELAY_MS) : undefined;
+}
+
+export interface FailedAttempt {
+  /** From 0. */
+  readonly attempt: number;
+  /** Start of the first attempt, unix milliseconds. */
+  readonly firstAt: number;
+  readonly now: number;
+  readonly retryAfter?: string | undefined;
+}
+
+/**
+ * Time of the next attempt; undefined when the event's day is over. The last one is exactly at the end of the day, so
+ * that a receiver that comes back in the day's last hour still gets its events.
+ */
+export function nextAttempt(
+  { attempt, firstAt, now, retryAfter }: FailedAttempt,
+  random: () => number,
+): number | undefined {
+  // A clock that was set back must not lend an event another day.
+  const end = Math.min(firstAt, now) + HORIZON_MS;
+  if (now >= end) return undefined;
+  const delay = Math.max(delayAfter(attempt, random), retryAfterMs(retryAfter, now) ?? 0);
+  return Math.min(now + delay, end);
+}

@@ -1,0 +1,21 @@
+/** Which status may follow which: strict for a sender, whose events a receiver may meet in any order. */
+import { isTerminal, type TaskStatus } from "../contract.js";
+
+const ends = ["completed", "failed", "canceled", "rejected"] as const;
+
+/** webhooks-facts.md 7. `working` follows itself: progress. */
+const next: Record<TaskStatus, readonly TaskStatus[]> = {
+  submitted: ["working", "input-required", ...ends],
+  working: ["working", "submitted", "input-required", ...ends],
+  "input-required": ["working", "submitted", ...ends],
+  completed: [],
+  failed: [],
+  canceled: [],
+  rejected: [],
+};
+
+export const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => next[from].includes(to);
+
+/** Statuses `to` may be reached from, for messages. */
+export const describeNext = (from: TaskStatus): string =>
+  isTerminal(from) ? "nothing: the task is over" : next[from].join(", ");

@@ -1,0 +1,153 @@
+/** What an application gives a sender. Names of wire fields are kept as they are on the wire. */
+import type { Meter } from "@opentelemetry/api";
+import type { Logger } from "pino";
+import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract.js";
+import type { Fetcher, NetPolicyOptions } from "../net/index.js";
+import type { WorkerOptions } from "../queue/worker.js";
+import type { PostgresStore, SqliteStore } from "../store/index.js";
+import type { MaybePromise } from "../store/types.js";
+import type { Validator } from "../validate/index.js";
+
+/** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
+export interface LegacyAuthentication {
+  readonly schemes: readonly string[];
+  readonly credentials: string;
+}
+
+/** service.md, "push_notification_config". */
+export interface PushNotificationConfig {
+  readonly url: string;
+  readonly operation_id?: string;
+  /** Echoed in every payload; 16 to 4,096 characters. */
+  readonly token?: string;
+  readonly authentication?: LegacyAuthentication;
+}
+
+/** A2A's own push-notification config. Its token goes into A2A's header, not into the body. */
+export interface A2aPushConfig {
+  readonly url: string;
+  readonly id?: string;
+  readonly token?: string;
+  readonly authentication?: LegacyAuthentication;
+}
+
+/** A task as its initial response left it. */
+export interface TaskStart {
+  readonly taskId: string;
+  /** Name of the tool. */
+  readonly tool: string;
+  /** Status of the initial response. */
+  readonly status: TaskStatus;
+  /** Who called: `webhook_activity` is shown to the same one only. */
+  readonly principal: string;
+  /** The request's top-level `context`, echoed verbatim. */
+  readonly context?: JsonObject;
+  /** A2A's context, which its events name; the task's id by default. */
+  readonly contextId?: string;
+}
+
+/** Where events of a task go; both may be given, and both then fire. */
+export interface TaskChannels {
+  readonly push?: PushNotificationConfig;
+  readonly a2a?: A2aPushConfig;
+}
+
+export interface StatusChange {
+  readonly status: TaskStatus;
+  /** Data of the tool's arm; checked against the release. */
+  readonly result?: unknown;
+  readonly message?: string;
+}
+
+/** A registration that is not taken, as the error to answer the caller with. */
+export interface Refused {
+  readonly ok: false;
+  readonly error: ProtocolError;
+}
+
+/** `registered: false`: the initial response was terminal, so nothing will ever be sent. */
+export type Registered = { readonly ok: true; readonly registered: boolean } | Refused;
+
+/** Events made by one change: one per channel. */
+export interface Emitted {
+  readonly keys: readonly string[];
+}
+
+/** Which registrations are refused; the others of service.md's MAYs and SHOULDs. */
+export interface RefusalOptions {
+  /** Registrations without `operation_id`. Default false. */
+  readonly withoutOperationId?: boolean;
+  /** `push_notification_config` on a tool that always answers at once. Default false. */
+  readonly syncOnlyTools?: boolean;
+  /** HMAC-SHA256 registrations. Default false. */
+  readonly hmac?: boolean;
+  /** Bearer registrations: all, none, or those of mutating tools. Default `mutating`. */
+  readonly bearer?: boolean | "mutating";
+}
+
+export interface SenderOptions<Tx> {
+  readonly store: SqliteStore | PostgresStore;
+  /** The release spoken. */
+  readonly release: Release;
+  /** What signs. A function is asked at every attempt: keys rotate without a restart. */
+  readonly signer: Signer | (() => Signer);
+  /** The protocol's word; the release's by default. */
+  readonly word?: string;
+  readonly refuse?: RefusalOptions;
+  /** Address rules of outbound requests; production's by default. */
+  readonly net?: NetPolicyOptions;
+  /** Carries the requests; guarded HTTP under `net` by default. */
+  readonly fetch?: Fetcher;
+  /** How deliveries share out; see `WorkerOptions`. */
+  readonly worker?: Partial<
+    Pick<
+      WorkerOptions<Tx>,
+      "concurrency" | "perGroup" | "pollMs" | "renewMs" | "failuresToPause" | "pauseMs" | "maxPauseMs"
+    >
+  >;
+  /** Makes delivery reports when they are due; without it `reporting_webhook` is refused. */
+  readonly reports?: ReportSource;
+  /** Coalescence per event type, in milliseconds: shorter windows are declared with it, longer ones need an opt-in. */
+  readonly coalescence?: Readonly<Record<string, number>>;
+  /** Days activity is kept; at least 30, which is the default. */
+  readonly activityDays?: number;
+  /** Judges results; that of adbind/validate by default. */
+  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "arm">>;
+  /** Told of each deprecated registration. */
+  readonly onDeprecated?: (message: string) => void;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  /** In [0, 1); spreads retries. */
+  readonly random?: () => number;
+  /** Makes idempotency keys: UUID v4 by default, and random in any case. */
+  readonly uuid?: () => string;
+  readonly logger?: Logger;
+  readonly meter?: Meter;
+}
+
+export interface Signer {
+  /** Private key, as `signWebhook` takes it. */
+  readonly key: object;
+  readonly keyid: string;
+}
+
+/** service.md, "Delivery-report result"; the rest of webhooks-facts.md 4 passes through. */
+export interface ReportData {
+  readonly currency: string;
+  readonly media_buy_deliveries: readonly JsonObject[];
+  readonly [extra: string]: unknown;
+}
+
+export interface ReportRequest {
+  readonly mediaBuyId: string;
+  readonly principal: string;
+  readonly notificationType: "scheduled" | "final";
+  /** Unix milliseconds. */
+  readonly period: { readonly start: number; readonly end: number };
+  readonly requestedMetrics: readonly string[] | undefined;
+}
+
+/** Answers a report, or that its data is not there yet: then a `delayed` one is sent with what is known. */
+export type ReportSource = (
+  request: ReportRequest,
+) => MaybePromise<ReportData | { readonly delayed: true; readonly currency: string; readonly expectedAt?: string }>;

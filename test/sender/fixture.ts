@@ -1,0 +1,85 @@
+/** A sender with a clock, a network and keys of the test's own. */
+import { generateKeyPairSync } from "node:crypto";
+import { release } from "../../generated/3.1.0/index.js";
+import type { Fetcher, FetchResult, GuardedRequest } from "../../runtime/net/index.js";
+import type { SenderOptions } from "../../runtime/sender/index.js";
+import { memoryReplayStore, staticKeys, verifyWebhook } from "../../runtime/signing/index.js";
+
+export const NOW = 1_776_520_800_000;
+export const SELLER = "https://seller.example/agent";
+
+const pair = generateKeyPairSync("ed25519");
+export const signer = { key: pair.privateKey, keyid: "seller-1" };
+export const publicJwk = {
+  ...pair.publicKey.export({ format: "jwk" }),
+  kid: "seller-1",
+  use: "sig",
+  key_ops: ["verify"],
+  alg: "EdDSA",
+  proto_use: "request-signing",
+};
+export const keys = staticKeys([publicJwk as never], { sender: SELLER });
+
+export interface Sent {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Uint8Array;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every kind
+  readonly body: any;
+  readonly at: number;
+}
+
+export type Reaction = number | Partial<Extract<FetchResult, { ok: true }>> | Extract<FetchResult, { ok: false }>;
+
+/** A network of one function: what was sent, and what it answers. */
+export class FakeNetwork {
+  readonly sent: Sent[] = [];
+  react: (sent: Sent) => Reaction | Promise<Reaction> = () => 200;
+
+  constructor(readonly clock: { at: number }) {}
+
+  readonly fetch: Fetcher = async (url, request: GuardedRequest = {}) => {
+    const bytes = request.body as Uint8Array;
+    const body = JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+    const one: Sent = { url, headers: request.headers ?? {}, bytes, body, at: this.clock.at };
+    this.sent.push(one);
+    const reaction = await this.react(one);
+    if (typeof reaction === "object" && "ok" in reaction && reaction.ok === false) return reaction;
+    const answer = typeof reaction === "number" ? { status: reaction } : reaction;
+    return {
+      ok: true,
+      status: 200,
+      headers: {},
+      body: new Uint8Array(),
+      truncated: false,
+      url,
+      ...answer,
+    } as FetchResult;
+  };
+}
+
+export const optionsFor = (clock: { at: number }, network: FakeNetwork) =>
+  ({
+    release,
+    signer,
+    fetch: network.fetch,
+    now: () => clock.at,
+    random: () => 0.5,
+    onDeprecated: () => undefined,
+    worker: { pollMs: 10 },
+  }) satisfies Omit<SenderOptions<never>, "store">;
+
+/** Verifies what was sent as a receiver would, at the time it was sent. */
+export const verify = (sent: Sent, replay = memoryReplayStore()) =>
+  verifyWebhook(
+    { method: "POST", url: sent.url, headers: sent.headers, body: sent.bytes },
+    { keys, replay, now: () => Math.floor(sent.at / 1000) },
+  );
+
+export const until = async (what: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> => {
+  const end = performance.now() + ms;
+  while (!(await what())) {
+    if (performance.now() > end) throw new Error("it did not happen");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+};

@@ -1,0 +1,530 @@
+/** What a sender must do, on every store. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+import type { ReportSource, Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
+import { memoryReplayStore } from "../../runtime/signing/index.js";
+import { FakeNetwork, NOW, optionsFor, type Sent, until, verify } from "./fixture.js";
+
+export interface SenderCase<Tx> {
+  readonly name: string;
+  open(options: Omit<SenderOptions<Tx>, "store">): Promise<Sender<Tx>>;
+  reset(): Promise<void>;
+  /** Runs `work` in a transaction of the application's own, and rolls it back when it throws. */
+  transaction(work: (tx: Tx) => unknown): Promise<void>;
+}
+
+interface Context<Tx> {
+  clock: { at: number };
+  network: FakeNetwork;
+  sender: Sender<Tx>;
+  extra: Partial<SenderOptions<Tx>>;
+}
+
+export const start = (over: Partial<TaskStart> = {}): TaskStart => ({
+  taskId: "task-1",
+  tool: "create_media_buy",
+  status: "submitted",
+  principal: "buyer-1",
+  ...over,
+});
+export const HOOK = "https://buyer.example/hooks/a";
+export const push = { url: HOOK, operation_id: "op-1" };
+const secret = "0123456789abcdef0123456789ABCDEFghij";
+const HOUR = 3_600_000;
+
+export function senderCase<Tx>(of: SenderCase<Tx>): void {
+  const test = suite<Context<Tx>>(of.name);
+  test.before.each(async (context) => {
+    await of.reset();
+    context.clock = { at: NOW };
+    context.network = new FakeNetwork(context.clock);
+    context.sender = await of.open(optionsFor(context.clock, context.network) as never);
+  });
+  test.after.each(async ({ sender }) => {
+    await sender.stop();
+  });
+
+  const drained = async (sender: Sender<Tx>): Promise<boolean> => (await sender.outbox.counts()).waiting === 0;
+
+  test("each change of status is one signed event, in order, with what was registered echoed", async (context) => {
+    const { sender, network, clock } = context;
+    sender.start();
+    const echoed = { trace: { z: 1, a: [null, "x"] }, "2": true, "1": false };
+    const registered = await sender.tasks.register(start({ context: echoed }), {
+      push: { ...push, token: "t".repeat(16) },
+    });
+    assert.equal(registered, { ok: true, registered: true });
+    await sender.tasks.update("task-1", { status: "working", result: { percentage: 40 } });
+    await sender.tasks.update("task-1", { status: "input-required", result: { reason: "APPROVAL_REQUIRED" } });
+    await sender.tasks.update("task-1", {
+      status: "failed",
+      message: "no",
+      result: { errors: [{ code: "X", message: "y" }] },
+    });
+    await until(() => drained(sender));
+    assert.equal(
+      network.sent.map((one) => one.body.status),
+      ["working", "input-required", "failed"],
+    );
+    const replay = memoryReplayStore();
+    for (const sent of network.sent) {
+      assert.is(sent.url, HOOK);
+      assert.ok((await verify(sent, replay)).ok);
+      assert.is(JSON.stringify(sent.body.context), JSON.stringify(echoed));
+      assert.is(sent.body.operation_id, "op-1");
+      assert.is(sent.body.token, "t".repeat(16));
+      assert.is(sent.body.domain, "media-buy");
+      assert.match(sent.body.idempotency_key, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      assert.is(new TextDecoder().decode(sent.bytes), JSON.stringify(sent.body));
+    }
+    assert.is(new Set(network.sent.map((one) => one.body.idempotency_key)).size, 3);
+    const times = network.sent.map((one) => one.body.timestamp);
+    assert.equal(times, [...times].sort());
+    assert.is(new Set(times).size, 3);
+    assert.is(clock.at, NOW);
+  });
+
+  test("a terminal initial response sends nothing, whatever comes after", async ({ sender, network }) => {
+    for (const status of ["completed", "failed", "rejected", "canceled"] as const) {
+      assert.equal(await sender.tasks.register(start({ status, taskId: status }), { push }), {
+        ok: true,
+        registered: false,
+      });
+      assert.equal(await sender.tasks.update(status, { status: "completed", result: {} }), { keys: [] });
+    }
+    assert.is(network.sent.length, 0);
+    assert.equal(await sender.outbox.counts(), { waiting: 0, dead: 0 });
+  });
+
+  test("transitions that cannot be are refused and leave nothing", async ({ sender }) => {
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.register(start(), { push: { url: "https://other.example/x" } });
+    await sender.tasks.update("task-1", { status: "canceled" });
+    for (const status of ["working", "canceled", "completed", "submitted"] as const) {
+      assert.is(await codeOf(() => sender.tasks.update("task-1", { status, result: {} })), "transition_refused");
+    }
+    assert.equal(await sender.outbox.counts(), { waiting: 1, dead: 0 });
+    assert.is((await sender.outbox.list())[0]!.url, HOOK);
+  });
+
+  test("a result the release does not allow is refused before anything is stored", async ({ sender }) => {
+    await sender.tasks.register(start(), { push });
+    for (const change of [
+      { status: "working", result: { percentage: 400 } },
+      { status: "working", result: [] },
+      { status: "completed", result: { nonsense: true } },
+      { status: "completed" },
+      { status: "failed", result: { text: "x".repeat(1_100_000) } },
+    ] as const) {
+      assert.is(await codeOf(() => sender.tasks.update("task-1", change)), "event_invalid");
+    }
+    assert.equal(await sender.outbox.counts(), { waiting: 0, dead: 0 });
+    assert.is(await codeOf(() => sender.tasks.register(start({ tool: "toString" }), { push })), "event_invalid");
+  });
+
+  test("an event exists when the caller's transaction commits, and not when it rolls back", async ({ sender }) => {
+    await sender.tasks.register(start(), { push });
+    await of
+      .transaction((tx) => {
+        const made = sender.tasks.update("task-1", { status: "working" }, tx);
+        const fail = (): never => {
+          throw new Error("application");
+        };
+        return made instanceof Promise ? made.then(fail) : fail();
+      })
+      .catch(() => undefined);
+    assert.equal(await sender.outbox.counts(), { waiting: 0, dead: 0 });
+    await of.transaction((tx) => sender.tasks.update("task-1", { status: "working" }, tx));
+    assert.equal(await sender.outbox.counts(), { waiting: 1, dead: 0 });
+  });
+
+  test("both channels fire, each in its own shape", async ({ sender, network }) => {
+    sender.start();
+    const a2a = { url: "https://buyer.example/a2a", token: "a2a-token-0123456789" };
+    await sender.tasks.register(start({ contextId: "ctx" }), { push, a2a });
+    await sender.tasks.update("task-1", { status: "working", message: "soon", result: { percentage: 1 } });
+    await sender.tasks.update("task-1", { status: "rejected", result: { errors: [{ code: "X", message: "y" }] } });
+    await until(() => drained(sender));
+    const shaped = network.sent.filter((one) => one.url === a2a.url);
+    assert.is(network.sent.length, 4);
+    assert.is(
+      new Set(network.sent.map((one) => one.body.idempotency_key ?? one.body.metadata.idempotency_key)).size,
+      4,
+    );
+    const [interim, final] = shaped as [Sent, Sent];
+    assert.is(interim.headers["x-a2a-notification-token"], a2a.token);
+    assert.equal(interim.body.status.message.parts, [
+      { kind: "text", text: "soon" },
+      { kind: "data", data: { percentage: 1 } },
+    ]);
+    assert.is(interim.body.taskId, "task-1");
+    assert.is(final.body.id, "task-1");
+    assert.is(final.body.contextId, "ctx");
+    assert.is(final.body.status.state, "rejected");
+    assert.equal(final.body.artifacts[0].parts[0].data, { errors: [{ code: "X", message: "y" }] });
+    for (const sent of shaped) assert.ok((await verify(sent)).ok);
+  });
+
+  test("a failed delivery is tried on schedule, signed afresh over the same bytes", async (context) => {
+    const { sender, network, clock } = context;
+    const answers = [503, 401, 302, 404, { status: 200 }];
+    network.react = () => answers[network.sent.length - 1]!;
+    sender.start();
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    for (const [count, delay] of [1_000, 2_000, 4_000, 8_000].entries()) {
+      await until(() => settledAttempts(sender, count + 1));
+      clock.at += delay - 1;
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      assert.is(network.sent.length, count + 1);
+      clock.at += 1;
+      await until(() => network.sent.length === count + 2);
+    }
+    await until(() => drained(sender));
+    const replay = memoryReplayStore();
+    for (const sent of network.sent) {
+      assert.ok(Buffer.from(sent.bytes).equals(Buffer.from(network.sent[0]!.bytes)));
+      assert.ok((await verify(sent, replay)).ok, "a nonce was used twice");
+    }
+    const activity = await sender.activity({ principal: "buyer-1", subject: "task-1" });
+    assert.equal(
+      activity.map((one) => [one.attempt, one.status, one.http_status_code]),
+      [
+        [5, "success", 200],
+        [4, "failed", 404],
+        [3, "failed", 302],
+        [2, "failed", 401],
+        [1, "failed", 503],
+      ],
+    );
+    assert.equal(await sender.activity({ principal: "somebody-else", subject: "task-1" }), []);
+  });
+
+  test("Retry-After is honoured, up to an hour", async ({ sender, network, clock }) => {
+    network.react = () => (network.sent.length === 1 ? { status: 429, headers: { "retry-after": "99999" } } : 200);
+    sender.start();
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    await until(() => settledAttempts(sender, 1));
+    assert.is((await sender.outbox.list())[0]!.due, NOW + HOUR);
+    clock.at += HOUR;
+    await until(() => drained(sender));
+    assert.is(network.sent.length, 2);
+  });
+
+  test("after a day there is exactly one dead letter, which can be given another day or dropped", async (context) => {
+    const { sender, network, clock } = context;
+    network.react = () => ({ ok: false, code: "connect_failed", retryable: true, detail: "x" });
+    sender.start();
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    let last = 0;
+    for (let step = 0; step < 200 && (await sender.outbox.counts()).dead === 0; step++) {
+      await until(async () => (await sender.outbox.counts()).dead > 0 || (await settledAttempts(sender, last + 1)));
+      last = network.sent.length;
+      const [entry] = await sender.outbox.list();
+      if (entry!.state !== "dead") clock.at = Math.max(clock.at, entry!.due!) + 60_000;
+    }
+    const [dead] = await sender.outbox.list({ state: "dead" });
+    assert.is(dead!.state, "dead");
+    const ends = network.sent.map((one) => one.at - NOW);
+    assert.ok(ends.at(-1)! >= 24 * HOUR && ends.at(-1)! < 24 * HOUR + 120_000, String(ends.at(-1)));
+    assert.ok(ends.at(-2)! < 24 * HOUR);
+    network.react = () => 200;
+    clock.at += 120_000;
+    assert.ok(await sender.outbox.retry(dead!.id));
+    await until(() => drained(sender));
+    assert.is(network.sent.at(-1)!.body.idempotency_key, network.sent[0]!.body.idempotency_key);
+    assert.equal(await sender.outbox.counts(), { waiting: 0, dead: 0 });
+  });
+
+  test("no event is attempted before the one before it of its task was", async ({ sender, network }) => {
+    const held: (() => void)[] = [];
+    network.react = async (sent) => {
+      if (sent.body.status === "working") await new Promise<void>((resolve) => held.push(resolve));
+      return sent.body.status === "working" ? 500 : 200;
+    };
+    sender.start();
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    await until(() => held.length === 1);
+    await sender.tasks.update("task-1", { status: "canceled" });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    assert.is(network.sent.length, 1);
+    assert.is((await sender.activity({ principal: "buyer-1", subject: "task-1" }))[0]!.status, "pending");
+    held[0]!();
+    await until(() => network.sent.length === 2);
+    assert.is(network.sent[1]!.body.status, "canceled");
+  });
+
+  test("legacy registrations are honoured, warned of, or refused", async (context) => {
+    const { network, clock } = context;
+    const warnings: string[] = [];
+    const strict = await of.open({
+      ...(optionsFor(clock, network) as never as SenderOptions<Tx>),
+      onDeprecated: (message) => warnings.push(message),
+      refuse: { withoutOperationId: true, syncOnlyTools: true },
+    });
+    const hmac = { schemes: ["HMAC-SHA256"], credentials: secret };
+    const bearer = { schemes: ["Bearer"], credentials: secret };
+    const errorOf = async (channels: object, over: Partial<TaskStart> = {}) => {
+      const result = await strict.tasks.register(start({ taskId: `t${Math.random()}`, ...over }), {
+        push: channels as never,
+      });
+      return result.ok ? "" : `${result.error.code} ${result.error.field}`;
+    };
+    const authentication = "push_notification_config.authentication";
+    assert.is(await errorOf({ ...push, authentication: hmac }), "");
+    assert.is(await errorOf({ ...push, authentication: bearer }), `INVALID_REQUEST ${authentication}`);
+    assert.is(await errorOf({ ...push, authentication: bearer }, { tool: "get_products" }), "");
+    assert.is(warnings.length, 2);
+    for (const [config, field] of [
+      [{ ...push, authentication: { schemes: [], credentials: secret } }, `${authentication}.schemes`],
+      [{ ...push, authentication: { ...hmac, credentials: "short" } }, `${authentication}.credentials`],
+      [{ url: HOOK }, "push_notification_config.operation_id"],
+      [{ ...push, url: "http://buyer.example/x" }, "push_notification_config.url"],
+      [{ ...push, url: "https://127.0.0.1/x" }, "push_notification_config.url"],
+      [{ ...push, token: "short" }, "push_notification_config.token"],
+    ] as const) {
+      assert.is(await errorOf(config), `INVALID_REQUEST ${field}`);
+    }
+    assert.is(await errorOf(push, { tool: "list_creatives" }), "INVALID_REQUEST push_notification_config");
+    strict.start();
+    await strict.tasks.register(start({ taskId: "h" }), { push: { ...push, authentication: hmac } });
+    await strict.tasks.update("h", { status: "working" });
+    await strict.tasks.register(start({ taskId: "b", tool: "get_products" }), {
+      push: { ...push, authentication: bearer },
+    });
+    await strict.tasks.update("b", { status: "working" });
+    await until(() => network.sent.length === 2);
+    await strict.stop();
+    const byTask = (id: string) => network.sent.find((one) => one.body.task_id === id)!.headers;
+    assert.match(byTask("h")["x-proto-signature"] ?? "", /^sha256=[0-9a-f]{64}$/);
+    assert.is(byTask("h").signature ?? byTask("h").Signature, undefined);
+    assert.is(byTask("b").authorization, `Bearer ${secret}`);
+    const shown = JSON.stringify(await strict.outbox.list().catch(() => []));
+    assert.not.match(shown, secret);
+  });
+
+  channelCase(of, test, drained);
+  test.run();
+}
+
+const settledAttempts = async <Tx>(sender: Sender<Tx>, count: number): Promise<boolean> => {
+  const [entry] = await sender.outbox.list();
+  return entry === undefined || (entry.attempts >= count && entry.state !== "out");
+};
+
+async function codeOf(work: () => unknown): Promise<string> {
+  try {
+    await work();
+  } catch (error) {
+    return error instanceof AdbindError ? error.code : String(error);
+  }
+  return "";
+}
+
+function channelCase<Tx>(
+  of: SenderCase<Tx>,
+  test: ReturnType<typeof suite<Context<Tx>>>,
+  drained: (sender: Sender<Tx>) => Promise<boolean>,
+): void {
+  const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
+  const reporting = { url: HOOK, reporting_frequency: "hourly" } as const;
+  const data = { currency: "EUR", media_buy_deliveries: [{ media_buy_id: "mb-1", status: "active" }] };
+  const withReports = async (context: Context<Tx>, reports: ReportSource, over: Partial<SenderOptions<Tx>> = {}) => {
+    await context.sender.stop();
+    context.sender = await of.open({
+      ...(optionsFor(context.clock, context.network) as never as SenderOptions<Tx>),
+      reports,
+      ...over,
+    });
+    return context.sender;
+  };
+  const advance = async (context: Context<Tx>, to: number): Promise<void> => {
+    context.clock.at = to;
+    await context.sender.channels.tick();
+    await until(() => drained(context.sender));
+  };
+
+  test("reports fire at their turn, delayed and final ones too, and nothing after the final", async (context) => {
+    const { network } = context;
+    let late = false;
+    const asked: string[] = [];
+    const sender = await withReports(context, ({ notificationType, period }) => {
+      asked.push(`${notificationType} ${(period.end - period.start) / 60_000}`);
+      return late
+        ? { delayed: true, currency: "EUR" }
+        : { ...data, aggregated_totals: { spend: 1 }, notification_id: "x" };
+    });
+    sender.start();
+    assert.equal(await sender.channels.open(buy, { reporting, events: push }), { ok: true });
+    await advance(context, NOW + HOUR - 1);
+    assert.is(network.sent.length, 0);
+    await advance(context, NOW + HOUR);
+    late = true;
+    await advance(context, NOW + 2 * HOUR);
+    late = false;
+    await advance(context, NOW + 3 * HOUR);
+    const adjusted = { ...data, period: { start: NOW, end: NOW + HOUR } };
+    await sender.channels.adjusted("mb-1", adjusted);
+    await sender.channels.impairment("mb-1", { notificationId: "imp-1", impairment: { impairment_id: "imp-1" } });
+    assert.is((await sender.channels.close("mb-1")).keys.length, 1);
+    await advance(context, NOW + 3 * HOUR + 60_000);
+    const shown = network.sent.map(({ body }) => body.result.notification_type ?? body.notification_type);
+    assert.equal(shown, ["scheduled", "delayed", "scheduled", "adjusted", "impairment", "final"]);
+    assert.equal(asked, ["scheduled 60", "scheduled 60", "scheduled 120", "final 1"]);
+    const reports = network.sent.filter(({ body }) => body.task_type === "media_buy_delivery");
+    assert.equal(
+      reports.map(({ body }) => body.result.sequence_number),
+      [1, 2, 3, 4, 5],
+    );
+    for (const sent of reports) {
+      assert.ok((await verify(sent)).ok);
+      assert.not.ok("aggregated_totals" in sent.body.result || "notification_id" in sent.body.result);
+    }
+    assert.is(reports[1]!.body.result.media_buy_deliveries[0].status, "reporting_delayed");
+    assert.is(reports.at(-1)!.body.result.next_expected_at, undefined);
+    await advance(context, NOW + 48 * HOUR);
+    assert.is(network.sent.length, 6);
+    assert.is(await codeOf(() => sender.channels.adjusted("mb-1", adjusted)), "channel_closed");
+    assert.is(
+      await codeOf(() => sender.channels.impairment("mb-1", { notificationId: "i", impairment: {} })),
+      "channel_closed",
+    );
+    const activity = await sender.activity({ principal: "buyer-1", subject: "mb-1", limit: 2 });
+    assert.equal(
+      activity.map((one) => [one.notification_type, one.sequence_number]),
+      [
+        ["final", 5],
+        ["impairment", undefined],
+      ],
+    );
+  });
+
+  test("a changed config holds from the next fire on", async (context) => {
+    const sender = await withReports(context, () => data);
+    sender.start();
+    await sender.channels.open(buy, { reporting });
+    await advance(context, NOW + HOUR);
+    await sender.channels.open(buy, {
+      reporting: { url: "https://buyer.example/new", reporting_frequency: "daily" },
+    });
+    await advance(context, NOW + 2 * HOUR);
+    assert.is(context.network.sent.length, 1);
+    await advance(context, Date.UTC(2026, 3, 19));
+    assert.equal(
+      context.network.sent.map((one) => one.url),
+      [HOOK, "https://buyer.example/new"],
+    );
+    await sender.channels.open(buy, { reporting: null });
+    await advance(context, Date.UTC(2026, 3, 21));
+    assert.is(context.network.sent.length, 2);
+  });
+
+  test("changes of one impairment become one event, urgent ones do not wait", async (context) => {
+    const { sender, network, clock } = context;
+    sender.start();
+    await sender.channels.open(buy, { events: push });
+    const change = (id: string, to: string, eventType?: string) =>
+      sender.channels.impairment("mb-1", {
+        notificationId: id,
+        impairment: { impairment_id: id, transition: { to } },
+        ...(eventType !== undefined && { eventType }),
+      });
+    await change("imp-1", "suspended");
+    clock.at += 60_000;
+    await change("imp-1", "withdrawn");
+    await change("fraud-1", "suspended", "fraud");
+    await until(() => network.sent.length === 1);
+    assert.is(network.sent[0]!.body.notification_id, "fraud-1");
+    await advance(context, NOW + 5 * 60_000 - 1);
+    assert.is(network.sent.length, 1);
+    await advance(context, NOW + 5 * 60_000);
+    const [, merged] = network.sent as [Sent, Sent];
+    assert.is(merged.body.notification_id, "imp-1");
+    assert.is(merged.body.result.transition.to, "withdrawn");
+    await change("imp-1", "closed");
+    await advance(context, clock.at + 5 * 60_000);
+    assert.is(network.sent[2]!.body.notification_id, "imp-1");
+    assert.is(new Set(network.sent.map((one) => one.body.idempotency_key)).size, 3);
+  });
+
+  test("windows are shorter by declaration, longer by opt-in only", async (context) => {
+    const sender = await withReports(context, () => data, { coalescence: { impairment: 60_000, creative: 3_600_000 } });
+    assert.equal(sender.channels.declaredWindows, { impairment: 60 });
+    sender.start();
+    await sender.channels.open(buy, { events: push });
+    await sender.channels.open(
+      { ...buy, mediaBuyId: "mb-2" },
+      { events: { ...push, coalescenceOptIn: { creative: 3_600_000 } } },
+    );
+    for (const id of ["mb-1", "mb-2"]) {
+      await sender.channels.impairment(id, { notificationId: "c", eventType: "creative", impairment: {} });
+    }
+    await sender.channels.impairment("mb-1", { notificationId: "i", impairment: {} });
+    await advance(context, NOW + 60_000);
+    await advance(context, NOW + 300_000);
+    await advance(context, NOW + HOUR);
+    assert.equal(
+      context.network.sent.map(({ body, at }) => [body.media_buy_id, body.notification_id, at - NOW]),
+      [
+        ["mb-1", "i", 60_000],
+        ["mb-1", "c", 300_000],
+        ["mb-2", "c", HOUR],
+      ],
+    );
+  });
+
+  test("notices go to their subscriber with a key of their own, and incomplete ones nowhere", async (context) => {
+    const { sender, network } = context;
+    sender.start();
+    const of_ = { resource: "list-1", principal: "buyer-1" };
+    assert.equal(await sender.channels.subscribe("list_change", of_, push), { ok: true });
+    const change = {
+      event: "property_list_changed",
+      list_id: "list-1",
+      resolved_at: "2026-04-18T14:00:00Z",
+      signature: "s",
+    };
+    await sender.channels.notify("list_change", "list-1", change);
+    await until(() => drained(sender));
+    const [{ body }] = network.sent as [Sent];
+    assert.equal(Object.keys(body), ["idempotency_key", ...Object.keys(change)]);
+    assert.is(await codeOf(() => sender.channels.notify("rights", "r-1", { rights_id: "r" })), "event_invalid");
+    assert.equal(
+      await sender.channels.notify("artifact", "mb-9", {
+        media_buy_id: "m",
+        batch_id: "b",
+        timestamp: "t",
+        artifacts: [],
+      }),
+      {
+        keys: [],
+      },
+    );
+  });
+
+  test("a source of reports that fails is asked again, and holds up no other buy", async (context) => {
+    let broken = true;
+    const sender = await withReports(context, ({ mediaBuyId }) => {
+      if (broken && mediaBuyId === "mb-1") throw new Error("warehouse");
+      return data;
+    });
+    sender.start();
+    await sender.channels.open(buy, { reporting });
+    await sender.channels.open({ ...buy, mediaBuyId: "mb-2" }, { reporting });
+    context.clock.at = NOW + HOUR;
+    await sender.channels.tick().catch(() => undefined);
+    await until(() => context.network.sent.length === 1);
+    broken = false;
+    await advance(context, NOW + HOUR + 60_000);
+    assert.equal(
+      context.network.sent.map(({ body }) => body.task_id),
+      ["mb-2", "mb-1"],
+    );
+    const { start: from, end } = context.network.sent[1]!.body.result.reporting_period;
+    assert.is(Date.parse(end) - Date.parse(from), HOUR);
+  });
+}

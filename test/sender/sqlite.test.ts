@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Database } from "better-sqlite3";
+import { test } from "uvu";
+import { createSender } from "../../runtime/sender/index.js";
+import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
+import { senderCase } from "./sender.case.js";
+
+const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
+let count = 0;
+let store: SqliteStore | undefined;
+
+senderCase<Database>({
+  name: "sender on sqlite",
+  open: (options) => createSender({ ...options, store: store! }),
+  reset: async () => {
+    await store?.close();
+    count += 1;
+    store = openSqliteStore({ path: path.join(folder, `${count}.db`) });
+  },
+  transaction: async (work) => {
+    store!.db.transaction(() => work(store!.db))();
+  },
+});
+
+test("the folder is cleared", () => {
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+});
+test.run();
