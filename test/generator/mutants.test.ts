@@ -7,13 +7,14 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type GenerateResult, generate } from "../../generator/index.js";
+import { generate } from "../../generator/index.js";
 import { publishedReleases } from "../support/corpus.js";
 import * as mutate from "../support/mutate-release.js";
 import { type Files, schema, smallRelease, tempFolder, writeRelease } from "../support/release.js";
 import { type Broken, brokenJson, brokenManifests, brokenReferences, markers, withMarker } from "./mutants/broken.js";
 import { combined } from "./mutants/combined.js";
-import { disagreements, importGenerated, packageFolder, placesOf } from "./mutants/judge.js";
+import { disagreements, importGenerated, placesOf } from "./mutants/judge.js";
+import { legal } from "./mutants/legal.js";
 import { lists } from "./mutants/lists.js";
 import { objects } from "./mutants/objects.js";
 import { pointers } from "./mutants/pointers.js";
@@ -21,70 +22,9 @@ import { recursions } from "./mutants/recursions.js";
 import { scalars } from "./mutants/scalars.js";
 import type { Shape } from "./mutants/shape.js";
 import { texts } from "./mutants/texts.js";
-import { broken, Refs, sample } from "./mutants/values.js";
+import { accept, agree, agreeWithAjv, cut, errorsOf, fresh, generatedCount, workspace } from "./mutants/workspace.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const TOOLS = ["acquire_rights", "create_media_buy", "get_signals", "list_accounts"];
-
-/** Some tools of a release, with what they reach. */
-function cut(folder: string, tools = TOOLS): Files {
-  const files = mutate.readFiles(folder);
-  mutate.keepTools(files, tools);
-  agree(files);
-  mutate.keepReached(files);
-  return files;
-}
-
-/** Makes each tool's specialisms what the specialisms say. */
-function agree(files: Files): void {
-  const { tools, specialisms } = mutate.manifestOf(files);
-  for (const [name, tool] of Object.entries<mutate.Any>(tools)) {
-    tool.specialisms = Object.keys(specialisms).filter((id) => specialisms[id].exercised_tools.includes(name));
-  }
-}
-
-const own = cut(path.join(root, "manifests/3.1.0"));
-const fresh = (): Files => structuredClone(own);
-const versionOf = (files: Files): string => mutate.manifestOf(files)[`${mutate.wordIn(files)}_version`];
-
-const errorsOf = (result: GenerateResult): string[] =>
-  result.releases.flatMap(({ findings }) =>
-    findings
-      .filter(({ level }) => level === "error")
-      .map(({ file, pointer, rule, message }) => `${file}#${pointer} ${rule}: ${message}`),
-  );
-
-/** Everything generated goes here, so that one run of the compiler judges it all. */
-const workspace = packageFolder();
-let count = 0;
-
-/** Generates, precompiled validators included; fails with what the generator said. */
-async function accept(files: Files): Promise<string> {
-  const out = path.join(workspace, `r${++count}`);
-  const result = await generate([writeRelease(files)], { out, standalone: true });
-  assert.equal(errorsOf(result), []);
-  return path.join(out, versionOf(files));
-}
-
-/** Samples of every schema of every tool, the schemas' own examples, and each of these broken in some places. */
-function valuesOf(files: Files, most: number) {
-  const refs = new Refs(files);
-  return placesOf(files).flatMap((place) => {
-    const document = files[place.file] as mutate.Any;
-    const examples = (document.examples ?? []).map((example: mutate.Any) => example?.data ?? example);
-    const seeds = [...examples, ...[true, false].map((full) => sample(document, place.file, refs, full))];
-    return seeds.flatMap((seed) => [seed, ...broken(seed, most)]).map((value) => ({ place, value }));
-  });
-}
-
-/** The generated validators, compiled on use and precompiled, judge as ajv does on the schemas as they are. */
-async function agreeWithAjv(files: Files, most = 20): Promise<void> {
-  const generated = await importGenerated(await accept(files), true);
-  const { found, accepted, refused } = await disagreements(files, generated, valuesOf(files, most));
-  assert.equal(found, []);
-  assert.ok(accepted > 10 && refused > 50, `${accepted} accepted and ${refused} refused say little`);
-}
-
 /** What every shape is asked beside its own values. */
 const anyValues = [null, 1, "a", "abc", true, [], {}, ["a"], { a: 1 }, { a: "x" }];
 
@@ -124,49 +64,6 @@ for (const [group, shapes] of Object.entries({ recursions, pointers, texts, scal
     assert.ok(accepted > 20 && refused > 20);
   });
 }
-
-const withoutIds = (files: Files): void => {
-  const prefix = mutate.idPrefix(files);
-  mutate.mapRefs(files, (uri, key, file) => {
-    if (key === "$id") return undefined;
-    return uri.startsWith(prefix) ? "../".repeat(file.split("/").length - 1) + uri.slice(prefix.length) : uri;
-  });
-};
-
-const rebase =
-  (to: (path: string) => string) =>
-  (files: Files): void => {
-    const prefix = mutate.idPrefix(files);
-    mutate.mapRefs(files, (uri) => (uri.startsWith(prefix) ? to(uri.slice(prefix.length)) : uri));
-  };
-
-const twice = (files: Files): void => {
-  files["aa/context.json"] = structuredClone(files["core/context.json"]);
-};
-
-const legal: Record<string, (files: Files) => void> = {
-  "another word": (files) => mutate.renameWord(files, "zeta"),
-  "a word with a digit": (files) => mutate.renameWord(files, "a2z"),
-  "a folder renamed, its ids too": (files) => mutate.renameFolder(files, "media-buy", "Sales.v2", true),
-  "a folder renamed, its ids not": (files) => mutate.renameFolder(files, "core", "kernel", false),
-  "every folder renamed, no id": (files) => {
-    for (const folder of ["core", "enums", "media-buy", "brand"])
-      mutate.renameFolder(files, folder, `x-${folder}`, false);
-  },
-  "relative references, no ids": withoutIds,
-  "https ids": rebase((file) => `https://releases.example/v9/${file}`),
-  "ids that are no paths": rebase((file) => `urn:example:${file.replaceAll("/", ":")}`),
-  "an id twice": twice,
-  "tools renamed": (files) => {
-    mutate.renameTool(files, "create_media_buy", "delete");
-    mutate.renameTool(files, "get_signals", "get_3d_x_1");
-  },
-  "a recursion through two files": (files) => {
-    const prefix = mutate.idPrefix(files);
-    mutate.schemaAt(files, "core/context.json").properties = { other: { $ref: `${prefix}core/ext.json` } };
-    mutate.schemaAt(files, "core/ext.json").properties = { other: { $ref: `${prefix}core/context.json` } };
-  },
-};
 
 for (const [name, change] of Object.entries(legal)) {
   test(`legal: ${name}`, async () => {
@@ -276,7 +173,7 @@ test("what is generated compiles: TypeScript 5.9, strict, every library checked"
     include: ["r*/**/*.ts"],
   };
   writeFileSync(path.join(workspace, "tsconfig.json"), JSON.stringify(config));
-  assert.ok(count > 15, "the tests before this one leave something to compile");
+  assert.ok(generatedCount() > 15, "the tests before this one leave something to compile");
   const { stdout } = spawnSync("node", [path.join(root, "node_modules/typescript/bin/tsc"), "-p", workspace], {
     encoding: "utf8",
   });
