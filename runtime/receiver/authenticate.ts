@@ -9,11 +9,14 @@ import {
 } from "../signing/index.js";
 import type { Refusal, SignableRequest } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
-import type { RegisteredMode, RouteBinding } from "../store/types.js";
+import type { NonceUse, RegisteredMode, RouteBinding } from "../store/types.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { SenderConfig } from "./types.js";
 
-export type Authenticated = { readonly ok: true; readonly json: unknown; readonly keyid?: string } | Refusal;
+export type Authenticated = ({ readonly ok: true; readonly json: unknown } | Refusal) & {
+  /** Verified and not used up yet: whoever answers the request does that first. */
+  readonly nonce?: NonceUse;
+};
 
 /** Keyids remembered to tell a new one; beyond this the memory starts anew rather than growing. */
 const KEYID_MEMORY_ENTRIES = 100_000;
@@ -29,14 +32,7 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
   const { word } = config.defaultRelease.release;
   const now = (): number => Math.floor(config.now() / 1000);
   const replay = config.store.replay();
-  const replayOf = new Map<string, ReplayStore>();
   const seen = new Set<string>();
-
-  const scoped = (sender: string): ReplayStore => {
-    const made = replayOf.get(sender) ?? scopedReplay(replay, sender);
-    replayOf.set(sender, made);
-    return made;
-  };
 
   const noteKeyid = (sender: string, keyid: string): void => {
     const entry = `${sender} ${keyid}`;
@@ -49,14 +45,18 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
   const bySignature = async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> => {
     const { keys, revocation } = held;
     if (keys === undefined) return refusal("webhook_signature_key_unknown", 7, { detail: "the sender has no keys" });
-    const options = { keys, replay: scoped(sender), now, word, ...(revocation && { revocation }) };
+    let nonce: NonceUse | undefined;
+    const noted = notingReplay(replay, sender, (use) => {
+      nonce = use;
+    });
+    const options = { keys, replay: noted, now, word, ...(revocation && { revocation }) };
     const result = await verifyWebhook(request, options);
-    if (!result.ok) return result;
+    if (!result.ok) return nonce === undefined ? result : { ...result, nonce };
     if (result.sender !== sender && !held.aliases?.includes(result.sender)) {
       return refusal("webhook_signature_key_unknown", 7, { detail: "the key is another sender's" });
     }
     noteKeyid(sender, result.keyid);
-    return { ok: true, json: result.json, keyid: result.keyid };
+    return { ok: true, json: result.json, ...(nonce && { nonce }) };
   };
 
   const byMode = {
@@ -103,10 +103,17 @@ const pairs = (headers: SignableRequest["headers"]): (readonly [string, string])
   );
 };
 
-/** A keyid means something only beside its sender: two sellers may both call a key `key-1`, and share no bound. */
-const scopedReplay = (replay: ReplayStore, sender: string): ReplayStore => ({
+/**
+ * Steps 12 and 13 are only noted while verifying, and done with the claim, in its transaction: one commit an event, and
+ * nothing is consumed unless all of it is. A keyid means something only beside its sender: two sellers may both call a
+ * key `key-1`, and share no bound.
+ */
+const notingReplay = (replay: ReplayStore, sender: string, note: (use: NonceUse) => void): ReplayStore => ({
   atCap: (keyid, now) => replay.atCap(`${sender} ${keyid}`, now),
-  insert: (keyid, nonce, expiresAt, now) => replay.insert(`${sender} ${keyid}`, nonce, expiresAt, now),
+  insert(keyid, nonce, expiresAt, now) {
+    note({ keyid: `${sender} ${keyid}`, nonce, expiresAt, now });
+    return "inserted";
+  },
 });
 
 /** Value of `WWW-Authenticate` for a refusal with status 401. */

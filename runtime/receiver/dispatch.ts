@@ -2,7 +2,6 @@
 import { isTaskStatus, type JsonObject, readWebhookAnswer, type TaskEnvelope } from "../contract.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
-import { parseStrict } from "../json.js";
 import type { Effect, InboxEvent } from "../store/types.js";
 import { instantText } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -29,10 +28,16 @@ export const deliveryOf = (event: InboxEvent, body: unknown): Delivery => ({
   body,
 });
 
-/** Runs the handler of an event. Rejects or throws as the handler does. */
-export async function runHandler<Tx>(config: ReceiverConfig<Tx>, event: InboxEvent): Promise<Effect<Tx> | undefined> {
-  const parsed = parseStrict(event.body);
-  const body = parsed.ok ? parsed.value : undefined;
+/**
+ * Runs the handler of an event. Rejects or throws as the handler does.
+ * @param known the body where it was parsed already; it was strict JSON when it was accepted
+ */
+export async function runHandler<Tx>(
+  config: ReceiverConfig<Tx>,
+  event: InboxEvent,
+  known?: unknown,
+): Promise<Effect<Tx> | undefined> {
+  const body: unknown = known === undefined ? JSON.parse(Buffer.from(event.body).toString()) : known;
   // A release that is no longer configured cannot read its events: a human decides, the fallback is not asked to guess.
   const bound = config.releases.get(event.release);
   if (bound === undefined) throw new Error(`no release ${event.release} is configured`);

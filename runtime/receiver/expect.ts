@@ -2,7 +2,7 @@
 import { AdbindError } from "../errors.js";
 import { checkSecret } from "../signing/index.js";
 import type { RegisteredMode, Registration } from "../store/types.js";
-import { tokenDigest } from "./receive.js";
+import { tokenDigest } from "./keep.js";
 import { isRoute } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { Expectation, SenderConfig } from "./types.js";

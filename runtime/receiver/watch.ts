@@ -2,7 +2,7 @@
 import { isTaskStatus, isTerminal, type TaskStatus } from "../contract.js";
 import type { RouteBinding } from "../store/types.js";
 import { toInstant } from "./instant.js";
-import type { Receiving } from "./receive.js";
+import type { Keep } from "./keep.js";
 import type { ReceiverConfig } from "./settings.js";
 
 /** Pause between polls while webhooks are configured (service.md, "Dedup rules (receiver)", 7). */
@@ -81,7 +81,7 @@ export class Endings {
  */
 export async function watch<Tx>(
   config: ReceiverConfig<Tx>,
-  keep: Receiving["keep"],
+  keep: Keep,
   options: WatchOptions,
   { pause = timerPause, endings }: { pause?: Pause | undefined; endings: Endings },
 ): Promise<Watched> {
@@ -110,7 +110,7 @@ export async function watch<Tx>(
 /** A poll's answer as the event it would have been. Its key is the same on every instance that polls. */
 async function keepPolled<Tx>(
   config: ReceiverConfig<Tx>,
-  keep: Receiving["keep"],
+  keep: Keep,
   { sender, taskId, taskType, operationId, release }: WatchOptions,
   polled: PolledTask,
 ): Promise<void> {

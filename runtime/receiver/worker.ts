@@ -17,8 +17,8 @@ export interface Worker {
   /** A lease for an event about to be accepted, or undefined when every slot is taken. Give it to `run` or `release`. */
   reserve(): Lease | undefined;
   release(): void;
-  /** Handles an event that is leased by `reserve`'s lease. */
-  run(event: InboxEvent): void;
+  /** Handles an event that is leased by `reserve`'s lease; `body` is its body, parsed already. */
+  run(event: InboxEvent, body: unknown): void;
   /** There may be due events in the store: look before the next poll, and again when a handler is done. */
   wake(): void;
   start(): void;
@@ -49,10 +49,10 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   const lease = (): Lease => ({ owner, until: config.now() + config.leaseSeconds * 1000 });
   const free = (): number => config.concurrency - running.size - reserved;
 
-  const handle = async (event: InboxEvent): Promise<void> => {
+  const handle = async (event: InboxEvent, body?: unknown): Promise<void> => {
     const held = () => ({ id: event.id, owner, now: config.now() });
     try {
-      const effect = await runHandler(config, event);
+      const effect = await runHandler(config, event, body);
       const result = await inbox.complete(held(), effect);
       config.metrics.handled(result);
     } catch (error) {
@@ -76,8 +76,8 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     else await inbox.retry(held, held.now + backoff(config, event.attempts), textOf(error));
   };
 
-  const run = (event: InboxEvent): void => {
-    const done = handle(event)
+  const run = (event: InboxEvent, body?: unknown): void => {
+    const done = handle(event, body)
       // The store is out of reach: the lease runs out, and the event is taken again.
       .catch((error: unknown) => config.log.error({ id: event.id, error: textOf(error) }, "event left to its lease"))
       .finally(() => {
@@ -146,9 +146,9 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     release() {
       reserved -= 1;
     },
-    run(event) {
+    run(event, body) {
       reserved -= 1;
-      run(event);
+      run(event, body);
     },
     wake,
     start() {

@@ -59,8 +59,18 @@ export interface InboxEvent {
 /** The part of an event that its receiver fills in. */
 export type NewEvent = Omit<InboxEvent, "id" | "state" | "reemission" | "attempts" | "due" | "error">;
 
+/** A signature's nonce, to be used up. Times in unix seconds. */
+export interface NonceUse {
+  readonly keyid: string;
+  readonly nonce: string;
+  readonly expiresAt: number;
+  readonly now: number;
+}
+
 export interface Arrival {
   readonly event: NewEvent;
+  /** Used up in the same transaction, before anything else of it; absent where the sender does not sign. */
+  readonly nonce?: NonceUse;
   /** Digest of the body, to notice a key that is used again with another one. */
   readonly digest: Uint8Array;
   readonly now: number;
@@ -99,7 +109,9 @@ export type AcceptOutcome =
   /** Claimed and not applied. `conflict`: a terminal state was reported after another terminal one. */
   | { readonly outcome: "stale"; readonly reason: "not_newer" | "terminal"; readonly conflict: boolean }
   /** The sender's bound is reached; nothing was kept. */
-  | { readonly outcome: "full" };
+  | { readonly outcome: "full" }
+  /** The nonce was used before, or its key has too many; nothing was kept. */
+  | { readonly outcome: "replayed" | "rate_abuse" };
 
 /** Runs inside the transaction that completes an event; what it writes there commits with it, exactly once. */
 export type Effect<Tx> = (tx: Tx) => MaybePromise<void>;
@@ -180,9 +192,8 @@ export interface Registrations {
   binding(route: string): Promise<RouteBinding | undefined>;
   /**
    * The registration an event belongs to: that of its operation, else the route's own.
-   * `closed`: the route has registrations and all of them name an operation.
    */
-  find(route: string, operationId: string | null): Promise<{ registration: Registration | undefined; closed: boolean }>;
+  find(route: string, operationId: string | null): Promise<Registration | undefined>;
   /** Removes one; events that come for it afterwards are parked. */
   remove(route: string, operationId: string | null): Promise<boolean>;
 }

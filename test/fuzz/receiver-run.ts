@@ -6,7 +6,7 @@ import { createHmac, hash, type KeyObject, sign } from "node:crypto";
 import fc from "fast-check";
 import type { ReceiverAnswer, ReceiverRequest } from "../../runtime/receiver/index.js";
 import { memoryReplayStore, signWebhook, verifyWebhook } from "../../runtime/signing/index.js";
-import type { Store } from "../../runtime/store/types.js";
+import type { Arrival, Store } from "../../runtime/store/types.js";
 import {
   envelope,
   keysOf,
@@ -264,8 +264,12 @@ async function prepare(): Promise<Fuzz> {
   const key = sellerKey();
   const config = { keys: keysOf(SELLER, key), hmac: { current: SECRET }, bearer: { current: TOKEN } };
   const made = await setup();
+  const { inbox } = made.store;
   const store: Store<never> = Object.create(made.store, {
     replay: { value: () => ({ atCap: () => false, insert: () => "inserted" }) },
+    inbox: {
+      value: Object.create(inbox, { accept: { value: ({ nonce: _, ...rest }: Arrival) => inbox.accept(rest) } }),
+    },
   });
   const s = { ...(await setup({ store, senderConfig: config })), store: made.store };
   const routes = { "/hooks/s": "signature", "/hooks/h": "HMAC-SHA256", "/hooks/b": "Bearer" } as const;

@@ -2,6 +2,7 @@
 import { BLOCKED_DUE_MS, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
 import type { AcceptOutcome, Arrival } from "../types.js";
 import { claim, countClaim, expireClaims } from "./claims.js";
+import type { Nonces, PreparedNonce } from "./nonces.js";
 import { laneBusy, lockRoute, lookup } from "./registrations.js";
 import type { Senders } from "./senders.js";
 import type { Db, Tx } from "./tables.js";
@@ -11,18 +12,23 @@ import { applyOrder } from "./tasks.js";
 const FULL_SWEEP_ROWS = 2000;
 
 /** Leaves the transaction with nothing kept. */
-class Full extends Error {}
+class Refused extends Error {
+  constructor(readonly outcome: "full" | "rate_abuse") {
+    super(outcome);
+  }
+}
 
 /** Accepts one event; on a full keyspace, expired claims make room and it is tried once more. */
 export const acceptor =
-  (db: Db, senders: Senders) =>
+  (db: Db, senders: Senders, nonces: Nonces) =>
   async (arrival: Arrival): Promise<AcceptOutcome> => {
     const sender = await senders.idOf(arrival.event.sender);
+    const nonce = arrival.nonce && (await nonces.prepare(arrival.nonce));
     const attempt = async (): Promise<AcceptOutcome> => {
       try {
-        return await db.transaction().execute((tx) => accept(tx, sender, arrival));
+        return await db.transaction().execute((tx) => accept(tx, sender, arrival, nonce));
       } catch (error) {
-        if (error instanceof Full) return { outcome: "full" };
+        if (error instanceof Refused) return { outcome: error.outcome };
         throw error;
       }
     };
@@ -31,11 +37,24 @@ export const acceptor =
     return attempt();
   };
 
-async function accept(tx: Tx, sender: number, arrival: Arrival): Promise<AcceptOutcome> {
+async function accept(
+  tx: Tx,
+  sender: number,
+  arrival: Arrival,
+  nonce: PreparedNonce | undefined,
+): Promise<AcceptOutcome> {
+  const used = await nonce?.put(tx);
+  if (used === "seen") return { outcome: "replayed" };
+  const outcome = await claimAndKeep(tx, sender, arrival);
+  if (used === "fresh" && !(await nonce!.count(tx))) throw new Refused("rate_abuse");
+  return outcome;
+}
+
+async function claimAndKeep(tx: Tx, sender: number, arrival: Arrival): Promise<AcceptOutcome> {
   const claimed = await claim(tx, sender, arrival);
   if (typeof claimed === "object") return { outcome: "duplicate", changed: claimed.changed };
   const outcome = await keep(tx, sender, arrival);
-  if (claimed === "fresh" && !(await countClaim(tx, sender, arrival))) throw new Full();
+  if (claimed === "fresh" && !(await countClaim(tx, sender, arrival))) throw new Refused("full");
   return outcome;
 }
 

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
 import { acceptor } from "./accept.js";
+import type { Nonces } from "./nonces.js";
 import type { Senders } from "./senders.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
@@ -12,9 +13,9 @@ interface Left {
   readonly lane: string | null;
 }
 
-export function postgresInbox(db: Db, senders: Senders): Inbox<Tx> {
+export function postgresInbox(db: Db, senders: Senders, nonces: Nonces): Inbox<Tx> {
   return {
-    accept: acceptor(db, senders),
+    accept: acceptor(db, senders, nonces),
     take: (request) => take(db, request),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { sql } from "kysely";
 import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
-import type { ReplayOptions } from "../types.js";
+import type { NonceUse, ReplayOptions } from "../types.js";
 import { takeFrom } from "./claims.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
 
@@ -18,9 +18,21 @@ const FULL_SWEEP_ROWS = 2000;
 
 class Full extends Error {}
 
+export interface PreparedNonce {
+  /** Inside the transaction, first. `renewed` where an expired one was there and is counted. */
+  put(tx: Tx): Promise<"fresh" | "renewed" | "seen">;
+  /** Counts a fresh one, last: its row is contended. False says that a cap is reached, and the caller rolls back. */
+  count(tx: Tx): Promise<boolean>;
+}
+
 export interface Nonces {
   expire(nowMs: number, limit: number): Promise<number>;
   replay(options: ReplayOptions): ReplayStore;
+  /**
+   * Prepares the use of a nonce inside a transaction, under the default caps. What it asks of other connections is asked
+   * here: a transaction that waited for one could wait for those that wait for it.
+   */
+  prepare(nonce: NonceUse): Promise<PreparedNonce>;
 }
 
 export function postgresNonces(db: Db): Nonces {
@@ -43,6 +55,13 @@ export function postgresNonces(db: Db): Nonces {
     return id;
   };
 
+  const countedTotal = totalCounter(db);
+  const prepare = async ({ keyid, nonce, expiresAt, now }: NonceUse): Promise<PreparedNonce> => {
+    const row = { key: await idOf(keyid), nonce: nonceKey(nonce), expires: expiresAt };
+    const cap = (await countedTotal(now)) >= TOTAL_CAP ? 0 : KEY_CAP;
+    return { put: (tx) => put(tx, row, now), count: (tx) => count(tx, row, cap) };
+  };
+
   const replay = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions): ReplayStore => {
     const total = totalCounter(db);
     return {
@@ -62,7 +81,7 @@ export function postgresNonces(db: Db): Nonces {
       },
     };
   };
-  return { replay, expire: (nowMs, limit) => expire(db, Math.floor(nowMs / 1000), limit) };
+  return { replay, prepare, expire: (nowMs, limit) => expire(db, Math.floor(nowMs / 1000), limit) };
 }
 
 async function existing(db: Db, keyid: string): Promise<number | undefined> {
@@ -99,6 +118,19 @@ interface NonceRow {
   readonly expires: number;
 }
 
+/** Inserts without counting; `renewed` where an expired one was there and is counted. */
+async function put(tx: Tx, row: NonceRow, now: number): Promise<"fresh" | "renewed" | "seen"> {
+  const inserted = await tx
+    .insertInto("adbind_nonces")
+    .values(row)
+    .onConflict((on) =>
+      on.columns(["key", "nonce"]).doUpdateSet({ expires: row.expires }).where("adbind_nonces.expires", "<", now),
+    )
+    .returning(sql<boolean>`xmax = 0`.as("fresh"))
+    .executeTakeFirst();
+  return inserted === undefined ? "seen" : inserted.fresh ? "fresh" : "renewed";
+}
+
 async function insert(
   db: Db,
   row: NonceRow,
@@ -106,16 +138,9 @@ async function insert(
 ): Promise<"inserted" | "seen" | "full"> {
   try {
     return await db.transaction().execute(async (tx) => {
-      const inserted = await tx
-        .insertInto("adbind_nonces")
-        .values(row)
-        .onConflict((on) =>
-          on.columns(["key", "nonce"]).doUpdateSet({ expires: row.expires }).where("adbind_nonces.expires", "<", now),
-        )
-        .returning(sql<boolean>`xmax = 0`.as("fresh"))
-        .executeTakeFirst();
-      if (inserted === undefined) return "seen";
-      if (inserted.fresh && !(await count(tx, row, keyCap))) throw new Full();
+      const result = await put(tx, row, now);
+      if (result === "seen") return "seen";
+      if (result === "fresh" && !(await count(tx, row, keyCap))) throw new Full();
       return "inserted";
     });
   } catch (error) {

@@ -26,6 +26,8 @@ export interface PostgresOptions {
 export interface PostgresStore extends Store<Tx> {
   readonly kind: "postgres";
   readonly db: Db;
+  /** What `db` takes its connections from; a queue listens on one made alike. */
+  readonly pool: pg.Pool;
 }
 
 const CONNECTIONS = 10;
@@ -51,6 +53,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   });
   // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
   pool.on("error", () => undefined);
+  // So would one that breaks between two statements of a transaction; the next statement reports it.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await migratePostgres(db, where);
@@ -59,10 +63,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     if (error instanceof AdbindError) throw error;
     throw new AdbindError("store_option_invalid", "the database cannot be opened", { where, cause: error });
   }
-  return postgresStore(db);
+  return postgresStore(db, pool);
 }
 
-function postgresStore(db: Db): PostgresStore {
+function postgresStore(db: Db, pool: pg.Pool): PostgresStore {
   const senders = postgresSenders(db);
   const nonces = postgresNonces(db);
   const withSender = async <T>(url: string, unknown: T, then: (id: number) => Promise<T>): Promise<T> => {
@@ -72,7 +76,8 @@ function postgresStore(db: Db): PostgresStore {
   return {
     kind: "postgres",
     db,
-    inbox: postgresInbox(db, senders),
+    pool,
+    inbox: postgresInbox(db, senders, nonces),
     registrations: postgresRegistrations(db),
     task: (url, taskId) => withSender(url, undefined, (sender) => taskState(db, { sender, taskId })),
     claims: (url) => withSender(url, 0, (sender) => liveClaims(db, sender)),

@@ -45,16 +45,7 @@ export function postgresRegistrations(db: Db): Registrations {
       const row = await ofRoute(db, route).executeTakeFirst();
       return row && toBinding(row);
     },
-    async find(route, operationId) {
-      const rows = await db
-        .selectFrom("adbind_registrations")
-        .selectAll()
-        .where("route", "=", route)
-        .where("operation_id", "in", [operationId ?? "", ""])
-        .orderBy("operation_id", "desc")
-        .execute();
-      return { registration: rows[0] && toRegistration(rows[0]), closed: rows.at(-1)?.operation_id !== "" };
-    },
+    find: (route, operationId) => lookup(db, route, operationId),
     async remove(route, operationId) {
       const { numDeletedRows } = await db
         .deleteFrom("adbind_registrations")

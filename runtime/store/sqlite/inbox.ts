@@ -12,6 +12,7 @@ import {
 } from "../rows.js";
 import type { AcceptOutcome, Arrival, Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter } from "../types.js";
 import type { Claims } from "./claims.js";
+import type { Nonces } from "./nonces.js";
 import type { Notifications } from "./notifications.js";
 import type { SqliteRegistrations } from "./registrations.js";
 import type { Senders } from "./senders.js";
@@ -26,6 +27,7 @@ export interface InboxParts {
   readonly tasks: Tasks;
   readonly notifications: Notifications;
   readonly registrations: SqliteRegistrations;
+  readonly nonces: Nonces;
 }
 
 export interface SqliteInbox extends Inbox<Database> {
@@ -166,7 +168,7 @@ interface Lane {
 }
 
 /** Claim, order, park or queue: the transaction behind every 2xx. */
-const acceptor = ({ db, senders, claims, tasks, notifications, registrations }: InboxParts) => {
+const acceptor = ({ db, senders, claims, tasks, notifications, registrations, nonces }: InboxParts) => {
   const before = db.prepare("select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? limit 1");
   const insert = db.prepare(
     "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
@@ -191,6 +193,8 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations }: 
 
   return (arrival: Arrival): AcceptOutcome => {
     const { event, now, order } = arrival;
+    const used = arrival.nonce === undefined ? "inserted" : nonces.use(arrival.nonce);
+    if (used !== "inserted") return { outcome: used === "seen" ? "replayed" : "rate_abuse" };
     const sender = senders.idOf(event.sender);
     const claim = claims.claim(sender, arrival);
     if (claim === "full") return { outcome: "full" };

@@ -1,7 +1,7 @@
 /** Nonces of verified signatures: bounded per key and in all, never evicted to make room (webhooks-facts.md 1.8). */
 import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
-import type { ReplayOptions } from "../types.js";
+import type { NonceUse, ReplayOptions } from "../types.js";
 import { sqliteCounters } from "./counters.js";
 import type { Writer } from "./writer.js";
 
@@ -18,6 +18,8 @@ const FULL_SWEEP_ROWS = 2000;
 export interface Nonces {
   expire(nowMs: number, limit: number): number;
   replay(options: ReplayOptions): ReplayStore;
+  /** Inside the caller's transaction, under the default caps. */
+  use(nonce: NonceUse): "inserted" | "seen" | "full";
 }
 
 export function sqliteNonces(writer: Writer): Nonces {
@@ -69,9 +71,9 @@ export function sqliteNonces(writer: Writer): Nonces {
     return "inserted";
   };
 
-  const replay = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions): ReplayStore => {
+  const inserter = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions) => {
     const full = (key: number): boolean => counters.live(key) >= keyCap || counters.live(TOTAL_ID) >= totalCap;
-    const put = (keyid: string, nonce: string, expiresAt: number, now: number): "inserted" | "seen" | "full" => {
+    return ({ keyid, nonce, expiresAt, now }: NonceUse): "inserted" | "seen" | "full" => {
       const key = idOf(keyid);
       const name = nonceKey(nonce);
       if (full(key)) {
@@ -84,6 +86,11 @@ export function sqliteNonces(writer: Writer): Nonces {
       add(key, 1);
       return "inserted";
     };
+  };
+
+  const replay = (options: ReplayOptions): ReplayStore => {
+    const { keyCap = KEY_CAP } = options;
+    const put = inserter(options);
     return {
       atCap: (keyid, now) => {
         const row = keyOf.get(keyid);
@@ -94,9 +101,9 @@ export function sqliteNonces(writer: Writer): Nonces {
           return counters.live(row.id) >= keyCap;
         });
       },
-      insert: (keyid, nonce, expiresAt, now) => writer.write(() => put(keyid, nonce, expiresAt, now)),
+      insert: (keyid, nonce, expiresAt, now) => writer.write(() => put({ keyid, nonce, expiresAt, now })),
     };
   };
 
-  return { replay, expire: (nowMs, limit) => expireAt(Math.floor(nowMs / 1000), limit) };
+  return { replay, use: inserter({}), expire: (nowMs, limit) => expireAt(Math.floor(nowMs / 1000), limit) };
 }

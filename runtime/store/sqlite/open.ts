@@ -49,10 +49,10 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
     tasks: sqliteTasks(db),
     notifications: sqliteNotifications(db),
     registrations: sqliteRegistrations(db, writer),
+    nonces: sqliteNonces(writer),
   };
   const inbox = sqliteInbox(parts);
-  const nonces = sqliteNonces(writer);
-  const { senders, claims, tasks, notifications, registrations } = parts;
+  const { senders, claims, tasks, notifications, registrations, nonces } = parts;
   return {
     kind: "sqlite",
     db,

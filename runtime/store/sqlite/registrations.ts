@@ -103,7 +103,7 @@ export function sqliteRegistrations(db: Database, writer: Writer): SqliteRegistr
       return row && toBinding(row);
     },
     async find(route, operationId) {
-      return { registration: lookup(route, operationId), closed: own.get(route, "") === undefined };
+      return lookup(route, operationId);
     },
     remove: (route, operationId) => writer.write(() => removeOne.run(route, operationId ?? "").changes === 1),
     expire(now, limit) {
