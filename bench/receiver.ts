@@ -68,52 +68,63 @@ async function startServer(kind: string, port: number, jwk: object, database: st
   return { port, stop };
 }
 
+const KINDS = ["receiver", "bare", "fastify"] as const;
+type Kind = (typeof KINDS)[number];
+const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
+
+/** What a server says of itself at its end, in microseconds of processor time. */
+const cpuOf = (output: string): number => Number(/cpu (\d+)/.exec(output)?.[1] ?? Number.NaN);
+
 /** The whole receiver and the bare server, in turn, on one core; this process on another. */
 async function http(): Promise<Row[]> {
   const where = folder();
   const { privateKey, jwk } = makeKeys();
   if (pinned) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
-  const servers = {
-    receiver: await startServer("receiver", 18_431, jwk, path.join(where, "inbox.db")),
-    bare: await startServer("bare", 18_432, jwk, ""),
-  };
-  const speeds: Record<keyof typeof servers, number[]> = { receiver: [], bare: [] };
-  const p99: Record<keyof typeof servers, number[]> = { receiver: [], bare: [] };
-  let handled = false;
+  const servers = new Map<Kind, Server>();
+  const speeds: Record<Kind, number[]> = { receiver: [], bare: [], fastify: [] };
+  const p99: Record<Kind, number[]> = { receiver: [], bare: [], fastify: [] };
+  const ends: Record<Kind, string> = { receiver: "", bare: "", fastify: "" };
   try {
+    for (const [at, kind] of KINDS.entries()) {
+      servers.set(kind, await startServer(kind, 18_431 + at, jwk, path.join(where, `${kind}.db`)));
+    }
     for (let round = -2; round < ROUNDS; round += 1) {
-      for (const name of ["receiver", "bare"] as const) {
+      for (const kind of KINDS) {
         const events = Array.from({ length: REQUESTS_PER_ROUND }, () => signedEvent(privateKey));
-        const { perSecond, latencies } = await drive(servers[name].port, events, CONNECTIONS);
+        const { perSecond, latencies } = await drive(servers.get(kind)!.port, events, CONNECTIONS);
         if (round < 0) continue;
-        speeds[name].push(perSecond);
-        p99[name].push(latencies[Math.floor(latencies.length * 0.99)]!);
+        speeds[kind].push(perSecond);
+        p99[kind].push(latencies[Math.floor(latencies.length * 0.99)]!);
       }
     }
   } finally {
-    await servers.bare.stop();
-    const said = await servers.receiver.stop();
-    handled = said.includes('{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}');
+    for (const [kind, server] of servers) ends[kind] = await server.stop();
     rmSync(where, { recursive: true });
     if (pinned) spawnSync("taskset", ["-cp", "0-1023", String(process.pid)]);
   }
-  if (!handled) throw new Error("the receiver left events unhandled, or judged their results wrong");
-  const ratio = median(speeds.receiver.map((speed, at) => speed / speeds.bare[at]!));
-  const sides = `${Math.round(median(speeds.receiver))}/s against ${Math.round(median(speeds.bare))}/s`;
-  const pins = pinned ? "one core each" : "cores not pinned";
+  for (const kind of ["receiver", "fastify"] as const) {
+    if (!ends[kind].includes(HANDLED))
+      throw new Error(`${kind} left events unhandled, or judged them wrong: ${ends[kind]}`);
+  }
+  const ratio = (kind: Kind) => median(speeds[kind].map((speed, at) => speed / speeds.bare[at]!));
+  const sides = (kind: Kind) => `${Math.round(median(speeds[kind]))}/s against ${Math.round(median(speeds.bare))}/s`;
+  const cpu = (kind: Kind) => `processor time ${(cpuOf(ends.bare) / cpuOf(ends[kind])).toFixed(2)} x`;
+  const how = `2 KB bodies, ${CONNECTIONS} connections, SQLite synchronous=FULL, ${pinned ? "one core each" : "cores not pinned"}`;
+  const bareP99 = `bare ${median(p99.bare).toFixed(1)} ms`;
   return [
     {
       name: "whole receiver over HTTP, of a bare server that only verifies",
-      value: ratio,
+      value: ratio("receiver"),
       unit: "x",
       target: { min: 0.6 },
-      note: `${sides}; 2 KB bodies, ${CONNECTIONS} connections, SQLite synchronous=FULL, ${pins}`,
+      note: `${sides("receiver")}, ${cpu("receiver")}; ${how}`,
     },
+    { name: "whole receiver, p99 latency", value: median(p99.receiver), unit: "ms", note: bareP99 },
     {
-      name: "whole receiver, p99 latency",
-      value: median(p99.receiver),
-      unit: "ms",
-      note: `bare ${median(p99.bare).toFixed(1)} ms`,
+      name: "the same as a fastify plugin",
+      value: ratio("fastify"),
+      unit: "x",
+      note: `${sides("fastify")}, ${cpu("fastify")}`,
     },
   ];
 }

@@ -1,13 +1,13 @@
 /**
- * A server to be measured from another process: `receiver` is all of it on SQLite with synchronous=FULL, `bare` is node's
- * own server that verifies and answers. Arguments: kind, port, key as JSON, database file.
+ * A server to be measured from another process: `receiver` and `fastify` are all of it on SQLite with synchronous=FULL, on
+ * node's own server and on fastify; `bare` is node's own server that verifies and answers. Arguments: kind, port, key as JSON, database file.
  */
 import { createServer } from "node:http";
 import { fastify } from "fastify";
 import { pino } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract.js";
-import { createReceiver, webhookReceiver } from "../../runtime/receiver/index.js";
+import { createReceiver, nodeListener, webhookReceiver } from "../../runtime/receiver/index.js";
 import { memoryReplayStore, verifyWebhookSync } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { keySource, PUBLIC_URL, ROUTE, SENDER } from "./receiver-events.js";
@@ -15,6 +15,11 @@ import { keySource, PUBLIC_URL, ROUTE, SENDER } from "./receiver-events.js";
 const [kind, port, jwk, file] = process.argv.slice(2) as [string, string, string, string];
 const keys = keySource(JSON.parse(jwk));
 const ready = (): void => void process.stdout.write("ready\n");
+/** Says what the end finds, with the processor time it took, and ends. */
+const end = (text: string): void => {
+  const { user, system } = process.cpuUsage();
+  process.stdout.write(`${text}\ncpu ${user + system}\n`, () => process.exit());
+};
 
 async function receiver(): Promise<void> {
   const store = openSqliteStore({ path: file });
@@ -47,15 +52,16 @@ async function receiver(): Promise<void> {
   });
   await made.expect({ route: ROUTE, sender: SENDER, kind: "task" });
   made.start();
-  const app = fastify();
-  await app.register(webhookReceiver, { receiver: made });
   process.on("SIGTERM", async () => {
     await made.idle();
-    process.stdout.write(`${JSON.stringify({ wrong, backlog: await store.inbox.backlog() })}\n`);
-    process.exit();
+    end(JSON.stringify({ wrong, backlog: await store.inbox.backlog() }));
   });
-  await app.listen({ port: Number(port), host: "127.0.0.1" });
-  ready();
+  if (kind === "fastify") {
+    const app = fastify();
+    await app.register(webhookReceiver, { receiver: made });
+    await app.listen({ port: Number(port), host: "127.0.0.1" });
+    ready();
+  } else createServer(nodeListener(made)).listen(Number(port), "127.0.0.1", ready);
 }
 
 function bare(): void {
@@ -70,9 +76,9 @@ function bare(): void {
       response.writeHead(ok ? 200 : 401, { "content-type": "application/json", "content-length": 2 }).end("{}");
     });
   });
-  process.on("SIGTERM", () => process.exit());
+  process.on("SIGTERM", () => end(""));
   server.listen(Number(port), "127.0.0.1", ready);
 }
 
-if (kind === "receiver") await receiver();
-else bare();
+if (kind === "bare") bare();
+else await receiver();

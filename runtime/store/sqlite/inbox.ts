@@ -207,7 +207,9 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
       first = result.first;
     }
     const reemission = event.notificationId !== null && notifications.seen(sender, event.notificationId, now);
-    const lane = ordered ? event.taskId : null;
+    // A first event that ends its task has nothing before it, and nothing can come after.
+    const alone = first && order?.terminal === true;
+    const lane = ordered && !alone ? event.taskId : null;
     const {
       state,
       due,

@@ -30,8 +30,8 @@ export interface SqliteStore extends Store<Database.Database> {
 
 const CACHE_KIB = 65_536;
 const BUSY_TIMEOUT_MS = 5_000;
-/** Pages in the log before they are folded into the file: 16 MiB, so that hot pages are written back once. */
-const CHECKPOINT_PAGES = 4_096;
+/** Pages in the log before they are folded into the file: 64 MiB, so that a page written often is written back once. */
+const CHECKPOINT_PAGES = 16_384;
 
 /**
  * Opens or makes a SQLite store and brings it to this version's schema.
