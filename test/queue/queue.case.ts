@@ -206,6 +206,8 @@ export function queueCase<Tx>(of: QueueCase<Tx>): void {
     await take(queue, clock.at, 1);
     clock.at += 1_000;
     await put(queue, job({ key: "young" }));
+    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: NOW });
+    assert.equal(await take(queue, clock.at), []);
     const buried = await queue.bury("a", clock.at - 500, "unreachable");
     assert.equal(
       buried.map((one) => one.key),

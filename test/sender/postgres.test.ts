@@ -1,0 +1,30 @@
+import { test } from "uvu";
+import { createSender } from "../../runtime/sender/index.js";
+import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
+import type { Tx } from "../../runtime/store/postgres/tables.js";
+import { startPostgres } from "../support/postgres.js";
+import { senderCase } from "./sender.case.js";
+
+const postgres = await startPostgres({ fsync: "off" });
+let store: PostgresStore | undefined;
+
+senderCase<Tx>({
+  name: "sender on postgres",
+  open: (options) => createSender({ ...options, store: store! }),
+  reset: async () => {
+    await store?.close();
+    store = await openPostgresStore({ url: await postgres.database(), connections: 8 });
+  },
+  transaction: async (work) => {
+    await store!.db.transaction().execute(async (tx) => {
+      await work(tx);
+    });
+  },
+});
+
+test.after(async () => {
+  await store?.close();
+  await postgres.stop();
+});
+test("the cluster is stopped", () => undefined);
+test.run();
