@@ -89,15 +89,33 @@ export async function openBossQueue(
   // Its background work is tried again by itself; without a listener a lost connection would end the process.
   boss.on("error", () => undefined);
   boss.on("warning", () => undefined);
-  await boss.start();
-  await boss.createQueue(topic, {
-    retryLimit: CLAIM_LIMIT,
-    expireInSeconds: EXPIRE_SECONDS,
-    heartbeatSeconds: HEARTBEAT_SECONDS,
+  await inTurns(store, async () => {
+    await boss.start();
+    await boss.createQueue(topic, {
+      retryLimit: CLAIM_LIMIT,
+      expireInSeconds: EXPIRE_SECONDS,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+    });
   });
   const queue = new BossQueue(store, boss, topic, options.now ?? Date.now);
   await queue.listen();
   return queue;
+}
+
+/** Any fixed number: instances that start together take turns on it. */
+const START_LOCK = 4_221_093_118;
+
+/** pg-boss's own lock does not keep two first starts from both making its schema. */
+async function inTurns(store: PostgresStore, work: () => Promise<void>): Promise<void> {
+  const client = new pg.Client(store.pool.options);
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    await client.query("select pg_advisory_lock($1)", [START_LOCK]);
+    await work();
+  } finally {
+    await client.end();
+  }
 }
 
 class BossQueue implements Queue<Tx> {

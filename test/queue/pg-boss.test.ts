@@ -73,6 +73,11 @@ test("the row and the job of pg-boss are one transaction", async () => {
   await queue.close();
 });
 
+test("instances that start together on an empty database all start", async () => {
+  url = await postgres.database();
+  for (const queue of await Promise.all([open(), open(), open(), open()])) await queue.close();
+});
+
 test("another instance is woken by the commit, not by its next poll", async () => {
   const [here, there] = [await open(), await open()];
   const woken = new Promise<void>((resolve) => {

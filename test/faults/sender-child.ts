@@ -1,0 +1,92 @@
+/**
+ * A seller's process for the faults run: makes events and delivers them until it is killed. What it made is noted in the
+ * transaction that makes it, so that the note and the event cannot disagree.
+ */
+import { readFileSync } from "node:fs";
+import { sql } from "kysely";
+import { release } from "../../generated/3.1.0/index.js";
+import { createGuardedFetch } from "../../runtime/net/index.js";
+import { createSender, type Sender } from "../../runtime/sender/index.js";
+import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+
+interface Plan {
+  readonly store: string;
+  readonly clockFile: string;
+  readonly urls: readonly string[];
+  readonly name: string;
+  /** Tasks this process may make. */
+  readonly tasks: number;
+  readonly privateJwk: object;
+}
+
+const plan = JSON.parse(process.argv[2]!) as Plan;
+const EVENTS_PER_TASK = 3;
+
+const net = { allowHttp: true, allowLoopback: true };
+const options = {
+  release,
+  signer: { key: plan.privateJwk, keyid: "k" },
+  net,
+  // The name tells the receivers whom to kill.
+  fetch: createGuardedFetch({ ...net, userAgent: plan.name }),
+  now: () => Date.now() + Number(readFileSync(plan.clockFile, "utf8")),
+  // Pauses as in production last a minute; the run has less time than that.
+  worker: { pauseMs: 1_000, maxPauseMs: 3_000 },
+};
+
+const isSqlite = plan.store.startsWith("/");
+
+async function open(): Promise<{
+  sender: Sender<never>;
+  note: (tx: never, row: readonly string[]) => unknown;
+  all: (work: (tx: never) => unknown) => Promise<void>;
+}> {
+  if (isSqlite) {
+    const store = openSqliteStore({ path: plan.store, busyTimeoutMs: 20_000 });
+    const insert = store.db.prepare("insert into app_events values (?, ?, ?)");
+    const sender = await createSender({ ...options, store });
+    return {
+      sender: sender as never,
+      note: (_tx, row) => insert.run(...row),
+      all: async (work) => {
+        store.db.transaction(() => void work(store.db as never)).immediate();
+      },
+    };
+  }
+  const store = await openPostgresStore({ url: plan.store, connections: 6 });
+  const sender = await createSender({ ...options, store });
+  return {
+    sender: sender as never,
+    note: (tx, [key, task, n]) => sql`insert into app_events values (${key}, ${task}, ${n})`.execute(tx),
+    all: (work) =>
+      store.db.transaction().execute(async (tx) => {
+        await work(tx as never);
+      }),
+  };
+}
+
+const { sender, note, all } = await open();
+sender.start();
+
+async function makeTask(index: number): Promise<void> {
+  const taskId = `${plan.name}-${index}`;
+  const url = plan.urls[Math.floor(Math.random() * plan.urls.length)]!;
+  await sender.tasks.register(
+    { taskId, tool: "create_media_buy", status: "submitted", principal: "p" },
+    { push: { url, operation_id: taskId } },
+  );
+  for (let n = 1; n <= EVENTS_PER_TASK; n++) {
+    const status = n === EVENTS_PER_TASK ? "canceled" : "working";
+    await all((tx) => {
+      const emitted = sender.tasks.update(taskId, { status, message: String(n) }, tx);
+      if (!(emitted instanceof Promise)) return note(tx, [emitted.keys[0]!, taskId, String(n)]);
+      return emitted.then(({ keys }) => note(tx, [keys[0]!, taskId, String(n)]));
+    });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+for (let index = 0; index < plan.tasks; index++) {
+  await makeTask(index).catch((error: unknown) => console.error(plan.name, String(error)));
+  await new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -1,0 +1,253 @@
+/** Kills senders in the middle of deliveries, then counts what reached whom. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import Database from "better-sqlite3";
+import pg from "pg";
+import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+import { startPostgres } from "../support/postgres.js";
+import { Receivers, type Seen } from "./sender-receivers.js";
+
+export interface FaultsOptions {
+  readonly engine: "sqlite" | "postgres";
+  readonly kills: number;
+  /** Senders alive at a time. */
+  readonly senders: number;
+  /** Tasks each sender makes before it only delivers. */
+  readonly tasks: number;
+  /** Longest wait for what is left after the kills, in milliseconds. */
+  readonly drainMs: number;
+}
+
+export interface Ledger {
+  readonly engine: string;
+  readonly kills: number;
+  readonly tasks: number;
+  readonly events: number;
+  readonly attempts: number;
+  readonly delivered: number;
+  readonly dead: number;
+  readonly seconds: number;
+  /** Empty when everything held. */
+  readonly faults: readonly string[];
+}
+
+interface Made {
+  readonly key: string;
+  readonly task: string;
+  readonly n: number;
+}
+
+interface Database_ {
+  readonly url: string;
+  query<Row>(text: string): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+const SETUP = "create table app_events (key text, task text, n text)";
+
+async function openSqlite(folder: string): Promise<Database_> {
+  const url = path.join(folder, "store.db");
+  await openSqliteStore({ path: url }).close();
+  const db = new Database(url, { timeout: 20_000 });
+  db.exec(SETUP);
+  return {
+    url,
+    query: async <Row>(text: string) => db.prepare(text).all() as Row[],
+    close: async () => void db.close(),
+  };
+}
+
+async function openPostgres(): Promise<Database_> {
+  const cluster = await startPostgres();
+  const url = await cluster.database();
+  await (await openPostgresStore({ url })).close();
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(SETUP);
+  return {
+    url,
+    query: async <Row>(text: string) => (await client.query(text)).rows as Row[],
+    async close() {
+      await client.end();
+      await cluster.stop();
+    },
+  };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+class Senders {
+  readonly #alive = new Map<string, ChildProcess>();
+  #count = 0;
+
+  constructor(readonly plan: object) {}
+
+  spawn(tasks: number): void {
+    this.#count += 1;
+    const name = `s${this.#count}`;
+    const file = path.join(import.meta.dirname, "sender-child.ts");
+    const child = spawn(
+      process.execPath,
+      ["--import", "tsx", "--conditions=adbind-source", file, JSON.stringify({ ...this.plan, name, tasks })],
+      { stdio: ["ignore", "inherit", "inherit"] },
+    );
+    this.#alive.set(name, child);
+    child.once("exit", () => this.#alive.delete(name));
+  }
+
+  /** False when there is none of that name any more. */
+  kill(name: string): boolean {
+    const child = this.#alive.get(name);
+    this.#alive.delete(name);
+    return child?.kill("SIGKILL") ?? false;
+  }
+
+  async killAll(): Promise<void> {
+    for (const name of [...this.#alive.keys()]) this.kill(name);
+    await pause(200);
+  }
+}
+
+/** One run on one engine. */
+export async function runFaults(options: FaultsOptions): Promise<Ledger> {
+  const started = performance.now();
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-faults-"));
+  const clockFile = path.join(folder, "clock");
+  writeFileSync(clockFile, "0");
+  const db = options.engine === "sqlite" ? await openSqlite(folder) : await openPostgres();
+  const receivers = new Receivers();
+  await receivers.start();
+  const privateJwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+  const senders = new Senders({ store: db.url, clockFile, urls: receivers.urls, privateJwk });
+  const gone = new URL(receivers.urls.at(-1)!).origin;
+  const left = async (but = ""): Promise<number> => {
+    const text = `select count(*) as n from adbind_jobs where state = 'ready' and grp <> '${but}'`;
+    return Number((await db.query<{ n: number }>(text))[0]!.n);
+  };
+  try {
+    for (let index = 0; index < options.senders; index++) senders.spawn(options.tasks);
+    await killInFlight(options, receivers, senders);
+    await drain(options, () => left(gone));
+    // What never came back is given its day: the clock of the senders jumps.
+    writeFileSync(clockFile, String(DAY_MS + 120_000));
+    const end = performance.now() + options.drainMs;
+    while ((await left()) > 0 && performance.now() < end) await pause(250);
+    await senders.killAll();
+    const ledger = await judge(options, db, receivers);
+    return { ...ledger, seconds: Math.round((performance.now() - started) / 1000) };
+  } finally {
+    await senders.killAll();
+    receivers.stop();
+    await db.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function killInFlight({ kills, tasks }: FaultsOptions, receivers: Receivers, senders: Senders): Promise<void> {
+  let done = 0;
+  let armed = true;
+  await new Promise<void>((resolve) => {
+    receivers.onOpen = (name) => {
+      if (!armed || done >= kills || !senders.kill(name)) return;
+      done += 1;
+      armed = false;
+      // The last to come have nothing to make, only to deliver: else there would always be something new.
+      senders.spawn(done > kills - 3 ? 0 : tasks);
+      if (done === Math.floor(kills * 0.8)) void receivers.heal();
+      if (done >= kills) resolve();
+      // Not every request may kill, or nothing would ever be delivered.
+      else setTimeout(() => (armed = true), 250 + Math.random() * 500);
+    };
+  });
+  receivers.onOpen = () => undefined;
+  if (!receivers.healed) await receivers.heal();
+}
+
+/** Waits until only what goes nowhere is left. */
+async function drain({ drainMs }: FaultsOptions, left: () => Promise<number>): Promise<void> {
+  const end = performance.now() + drainMs;
+  while (performance.now() < end && (await left()) > 0) await pause(250);
+}
+
+async function judge(
+  { engine, kills }: FaultsOptions,
+  db: Database_,
+  receivers: Receivers,
+): Promise<Omit<Ledger, "seconds">> {
+  const made = (await db.query<Made>("select key, task, n from app_events")).map((row) => ({
+    ...row,
+    n: Number(row.n),
+  }));
+  const jobs = await db.query<{ key: string; state: string }>("select key, state from adbind_jobs");
+  const dead = new Map(jobs.filter((job) => job.state === "dead").map((job) => [job.key, job]));
+  const delivered = new Set(receivers.seen.filter((one) => one.accepted).map((one) => one.key));
+  const faults: string[] = [];
+  const note = (text: string): void => {
+    if (faults.length < 20) faults.push(text);
+  };
+  const known = new Map(made.map((one) => [one.key, one]));
+  const settled = await settledKeys(db);
+  for (const { key, task, n } of made) {
+    const fate = Number(delivered.has(key)) + Number(dead.has(key));
+    if (fate === 0) note(`${task}/${n} neither delivered nor a dead letter`);
+  }
+  for (const one of receivers.seen) {
+    const event = known.get(one.key);
+    if (event === undefined) note(`${one.task}/${one.n} was sent, and its transaction had not committed`);
+    else if (event.task !== one.task || event.n !== one.n) note(`${one.key} was two events`);
+  }
+  if (new Set(made.map(({ task, n }) => `${task}/${n}`)).size !== made.length) note("an event has two keys");
+  if (receivers.followed > 0) note("a redirect was followed");
+  checkOrder(made, receivers.seen, settled, note);
+  const tasks = new Set(made.map((one) => one.task)).size;
+  return {
+    engine,
+    kills,
+    tasks,
+    events: made.length,
+    attempts: receivers.seen.length,
+    delivered: delivered.size,
+    dead: dead.size,
+    faults,
+  };
+}
+
+/** Keys in the order in which their first attempts were written down. */
+async function settledKeys(db: Database_): Promise<Map<string, number>> {
+  const rows = await db.query<{ id: number; record: string }>("select id, record from adbind_activity order by id");
+  const first = new Map<string, number>();
+  for (const { id, record } of rows) {
+    const { idempotency_key: key } = JSON.parse(record) as { idempotency_key: string };
+    if (!first.has(key)) first.set(key, Number(id));
+  }
+  return first;
+}
+
+/** No event before its predecessor: by what was written down, and by what the receivers saw of it. */
+function checkOrder(
+  made: readonly Made[],
+  seen: readonly Seen[],
+  settled: ReadonlyMap<string, number>,
+  note: (text: string) => void,
+): void {
+  const firstSeen = new Map<string, number>();
+  for (const [index, one] of seen.entries()) if (!firstSeen.has(one.key)) firstSeen.set(one.key, index);
+  const observed = new Set(
+    seen.filter((one) => one.behaviour !== "down" && one.behaviour !== "closes early").map((one) => one.key),
+  );
+  const byEvent = new Map(made.map((one) => [`${one.task}/${one.n}`, one.key]));
+  for (const { key, task, n } of made) {
+    const before = byEvent.get(`${task}/${n - 1}`);
+    if (before === undefined) continue;
+    const [mine, theirs] = [settled.get(key), settled.get(before)];
+    if (mine !== undefined && (theirs === undefined || theirs > mine))
+      note(`${task}/${n} was attempted before ${n - 1}`);
+    if (!observed.has(key)) continue;
+    const [at, earlier] = [firstSeen.get(key), firstSeen.get(before)];
+    if (at !== undefined && (earlier === undefined || earlier > at)) note(`${task}/${n} was seen before ${n - 1}`);
+  }
+}
