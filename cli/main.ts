@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** argv -> functions. A command's module is imported when it is called, so that `generate` never loads a database. */
 import { enableCompileCache } from "node:module";
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
+import { generatorName } from "../generator/emit/disk.js";
 import { AdbindError } from "../runtime/errors.js";
 
 // The type compiler alone is 10 MB of JavaScript; from the second run on, Node reads it compiled.
@@ -19,10 +20,13 @@ const commands = {
 async function main(argv: readonly string[]): Promise<void> {
   const program = new Command("adbind")
     .description("Bindings and runtime for advertising agents, from protocol releases")
+    .version(generatorName().split(" ")[1]!)
+    .exitOverride()
     .showHelpAfterError("(adbind --help lists the commands)");
   const asked = argv.find((word) => !word.startsWith("-"));
   for (const [name, entry] of Object.entries(commands)) {
     const command = program.command(name).description(entry.help);
+    command.exitOverride();
     if (name === asked || asked === "help") (await entry.load()).register(command);
   }
   await program.parseAsync([...argv], { from: "user" });
@@ -31,7 +35,10 @@ async function main(argv: readonly string[]): Promise<void> {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof AdbindError)) throw error;
-  console.error(`adbind: ${error.message}`);
-  process.exitCode = error.code === "usage" ? 2 : 1;
+  // A CommanderError has printed what is wrong, or the help that was asked for.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else if (error instanceof AdbindError) {
+    console.error(`adbind: ${error.message}`);
+    process.exitCode = error.code === "usage" ? 2 : 1;
+  } else throw error;
 }

@@ -1,6 +1,7 @@
 /** IR -> every file of a release, path -> text. Nothing is written here. */
 import { ts } from "ts-morph";
 import type { Model } from "../model/model.js";
+import { takenNames, toolUnit } from "../model/names.js";
 import { createRender, type Render } from "./render.js";
 import { validationSchemas } from "./schemas.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
@@ -12,7 +13,6 @@ import {
   schemasView,
   specialismsView,
   toolsView,
-  toolUnit,
   toolView,
   typesView,
   typeView,
@@ -54,7 +54,7 @@ function planTools(
   const schemaOf = new Map(model.documents.map(({ path, schema }) => [path, schema]));
   for (const tool of model.tools) {
     add(
-      `tools/${toolUnit(tool)}.ts`,
+      `tools/${toolUnit(tool.name)}.ts`,
       render(
         "tool",
         toolView(tool, types, (path) => schemaOf.get(path)),
@@ -78,7 +78,7 @@ export async function planRelease(model: Model, options: EmitOptions, render: Re
   const places = model.tools.flatMap(({ arms }) =>
     arms.flatMap(({ schema }) => (schema?.includes("#") ? [schema] : [])),
   );
-  const types = await compileTypes(model.documents, places);
+  const types = await compileTypes(model.documents, places, takenNames(model.tools.map(({ name }) => name)));
   const plan: Plan = new Map();
   const add = addTo(plan);
   planTypes(add, types, model, render);

@@ -8,11 +8,12 @@ import formatsModule from "ajv-formats";
 import { ts } from "ts-morph";
 import { schemaUri } from "../../runtime/contract.js";
 import type { Model, ToolModel } from "../model/model.js";
+import { toolUnit } from "../model/names.js";
 import type { Plan } from "./plan.js";
 import type { Render } from "./render.js";
 import { validationSchemas } from "./schemas.js";
 import type { CompiledTypes } from "./types/compile.js";
-import { bannerOf, toolUnit, validatorsView, validatorToolView } from "./views.js";
+import { bannerOf, validatorsView, validatorToolView } from "./views.js";
 
 /** Name in the compiled module of the function for a schema. */
 const exportName = (index: number): string => `root${index}`;
@@ -164,7 +165,10 @@ export function planValidators(model: Model, types: CompiledTypes, render: Rende
     return { name, unit: units.get(name)! };
   };
   for (const tool of model.tools) {
-    plan.set(`validators/${toolUnit(tool)}.ts`, render("validator-tool", validatorToolView(tool, types, functionOf)));
+    plan.set(
+      `validators/${toolUnit(tool.name)}.ts`,
+      render("validator-tool", validatorToolView(tool, types, functionOf)),
+    );
   }
   plan.set("validators/index.ts", render("validators", validatorsView(model)));
   return plan;

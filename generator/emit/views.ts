@@ -1,6 +1,7 @@
 /** IR -> what each template shows. Everything is text and decided here; templates only lay it out. */
 import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
+import { toolUnit } from "../model/names.js";
 import { contractModule, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
 
@@ -26,8 +27,6 @@ export const docText = (text: string): string => text.replaceAll("*/", "* /").re
 const isPlainKey = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
 
 export const keyText = (name: string): string => (isPlainKey(name) ? name : literal(name));
-
-export const toolUnit = (tool: ToolModel): string => tool.name.replaceAll("_", "-");
 
 interface Field {
   key: string;
@@ -66,7 +65,7 @@ const idempotencyDoc: Record<ToolModel["idempotency"], string> = {
 
 function toolDocs(tool: ToolModel): string[] {
   const facts = [tool.protocol, tool.mutating ? "mutating" : "read-only", idempotencyDoc[tool.idempotency]];
-  if (tool.addedIn !== undefined) facts.push(`added in ${tool.addedIn}`);
+  if (tool.addedIn !== undefined) facts.push(`added in ${docText(tool.addedIn)}`);
   return [
     ...(tool.summary === "" ? [] : [docText(tool.summary)]),
     `Surface and use: ${facts.join(", ")}.`,
@@ -127,7 +126,7 @@ export function toolView(tool: ToolModel, types: CompiledTypes, schemaOf: (path:
 const manifestBanner = (made: unknown): Banner => bannerOf(["manifest.json"], made);
 
 export const toolsView = ({ tools }: Model): object => {
-  const rows = tools.map((tool) => ({ name: keyText(tool.name), ident: tool.ident, unit: toolUnit(tool) }));
+  const rows = tools.map((tool) => ({ name: keyText(tool.name), ident: tool.ident, unit: toolUnit(tool.name) }));
   return { ...manifestBanner(rows), tools: rows };
 };
 
@@ -195,7 +194,7 @@ export const schemasView = (parts: readonly string[]): object => ({ ...manifestB
 export const indexView = (model: Model): object => ({
   ...manifestBanner([model.version, model.digest, model.tools.map(({ name }) => name)]),
   contractModule,
-  tools: model.tools.map((tool) => ({ unit: toolUnit(tool) })),
+  tools: model.tools.map((tool) => ({ unit: toolUnit(tool.name) })),
   doc: docText(
     `Release ${model.version}. Its identity is the version and the digest: a version may be published twice.`,
   ),
@@ -205,9 +204,11 @@ export const indexView = (model: Model): object => ({
   generatedAt: literal(model.generatedAt),
 });
 
-/** Documents in the order of their part, and what part each is in: its first folder, or `root`. */
-export const partOf = ({ path }: { path: string }): string =>
-  path.includes("/") ? path.slice(0, path.indexOf("/")).replace(/[^A-Za-z0-9-]/g, "-") : "root";
+/** Part of the schemas a document is in: its first folder. */
+export function partOf({ path }: { path: string }): string {
+  const folder = path.includes("/") ? path.slice(0, path.indexOf("/")).replace(/[^A-Za-z0-9-]/g, "-") : "root";
+  return folder === "index" ? "index-folder" : folder;
+}
 
 type FunctionPlace = { name: string; unit: string };
 
@@ -224,7 +225,7 @@ export function validatorToolView(
     contractModule,
     name: tool.name,
     ident: tool.ident,
-    unit: toolUnit(tool),
+    unit: toolUnit(tool.name),
     request: request.name,
     requestUnit: request.unit,
     requestCheck: check.name,

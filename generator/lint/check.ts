@@ -3,6 +3,7 @@ import type { Finding, Level } from "../finding.js";
 import { SchemaFacts } from "../load/facts.js";
 import type { LoadedRelease } from "../load/load.js";
 import { checkManifest } from "../load/manifest.js";
+import { checkSchemas } from "../load/meta-schema.js";
 import { isMap } from "../load/walk.js";
 import { lint } from "./checks.js";
 
@@ -10,6 +11,8 @@ export interface Judged {
   findings: Finding[];
   /** Tools that missing or dangling files break, with the reasons; empty unless `partial`. */
   broken: Map<string, string[]>;
+  /** The table of checks was asked: the manifest is one that it can be asked of. */
+  asked: boolean;
 }
 
 /** Faults that `partial` may leave a tool out for. */
@@ -36,7 +39,7 @@ export async function checkRelease(
   { partial = false, levels = ["error", "warning"] }: { partial?: boolean; levels?: readonly Level[] } = {},
 ): Promise<Judged> {
   const broken = new Map<string, string[]>();
-  if (release.word === "") return { findings: release.findings, broken };
+  if (release.word === "") return { findings: release.findings, broken, asked: false };
   const faults = faultsByTool(release);
   const all = new Set([...release.findings, ...[...release.schemas.values()].flatMap(({ findings }) => findings)]);
   const excused = new Set<Finding>();
@@ -52,10 +55,23 @@ export async function checkRelease(
   }
   const findings = [...all].filter((finding) => !excused.has(finding));
   findings.push(...(await checkManifest(release.source, release.manifest, release.word)));
+  findings.push(...(await checkSchemas(release)));
+  if (faults.size > 0 && broken.size === Object.keys(release.manifest.tools as object).length)
+    findings.push(nothingLeft);
   // The rules below read fields that the manifest's schema vouches for.
-  const vouched = !findings.some(({ rule }) => rule.startsWith("manifest-") || rule === "json");
+  const asked = !findings.some(({ rule }) => rule.startsWith("manifest-") || rule === "json");
   return {
-    findings: vouched ? [...findings, ...lint(release, new SchemaFacts(release.schemas), levels)] : findings,
+    findings: asked ? [...findings, ...lint(release, new SchemaFacts(release.schemas), levels)] : findings,
     broken,
+    asked,
   };
 }
+
+const nothingLeft: Finding = {
+  level: "error",
+  rule: "schema-missing",
+  file: "manifest.json",
+  pointer: "/tools",
+  message: "every tool needs a file that is not there",
+  remedy: "Add the files.",
+};

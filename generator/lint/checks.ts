@@ -1,11 +1,12 @@
 /** The rules a release must keep, as a table; ids are stable and every finding carries the id of its check. */
 import type { Finding, Level } from "../finding.js";
 import { pointer } from "../finding.js";
+import { splitRef } from "../load/closure.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import type { Manifest, ManifestTool } from "../load/manifest.js";
 import { readJson } from "../load/read-json.js";
-import { isMap } from "../load/walk.js";
+import { atPointer, isMap, type JsonMap, pathOf, type Schema, walk } from "../load/walk.js";
 import { asyncKind } from "../model/arms.js";
 import { checkNames } from "../model/names.js";
 
@@ -51,6 +52,35 @@ const same = (a: readonly string[], b: readonly string[]): boolean =>
 
 const specialisms = (manifest: Manifest) => Object.entries(manifest.specialisms);
 
+/** Schemas that are nothing but references to each other: no value is valid or invalid by them. */
+function refLoops({ schemas }: LoadedRelease): Found[] {
+  const target = (ref: string): Schema | undefined => {
+    const { path, pointer: at } = splitRef(ref);
+    return atPointer(schemas.get(path)?.schema ?? null, at) as Schema | undefined;
+  };
+  const found: Found[] = [];
+  const safe = new Set<JsonMap>();
+  for (const { path, schema } of schemas.values()) {
+    walk(schema, (start, place) => {
+      const chain = new Set<JsonMap>();
+      let at: Schema | undefined = start;
+      while (isMap(at) && typeof at.$ref === "string" && !safe.has(at) && !chain.has(at)) {
+        chain.add(at);
+        at = target(at.$ref);
+      }
+      if (isMap(at) && chain.has(at)) {
+        found.push({
+          file: path,
+          pointer: pointer(...pathOf(place), "$ref"),
+          message: "the reference leads back to itself",
+          remedy: "Point it at a schema.",
+        });
+      } else for (const one of chain) safe.add(one);
+    });
+  }
+  return found;
+}
+
 export const checks: readonly Check[] = [
   {
     id: "idempotency-key",
@@ -59,10 +89,10 @@ export const checks: readonly Check[] = [
     run: ({ release, manifest, facts }) =>
       entries(manifest)
         .filter(
-          ([, tool]) =>
+          ([name, tool]) =>
             tool.mutating &&
-            // Of a file that is missing or broken another rule has spoken.
-            release.schemas.get(tool.request_schema)?.findings.length === 0 &&
+            // The key may stand behind a file that is missing or broken; another rule has spoken of that.
+            [...release.reach(name)].every((path) => release.schemas.get(path)?.findings.length === 0) &&
             facts.property(tool.request_schema, "idempotency_key") === undefined &&
             !isExempt(facts.description(tool.request_schema)),
         )
@@ -72,6 +102,12 @@ export const checks: readonly Check[] = [
           message: `${name} is mutating, yet its request has neither idempotency_key nor the marker`,
           remedy: 'Declare idempotency_key in the request, or say "naturally idempotent" in the schema\'s description.',
         })),
+  },
+  {
+    id: "ref-loop",
+    level: "error",
+    rule: "following $ref alone ends at a schema",
+    run: ({ release }) => refLoops(release),
   },
   {
     id: "async-kind",

@@ -18,18 +18,28 @@ const readingRules: readonly { id: string; level: Level; rule: string }[] = [
   { id: "schema-missing", level: "error", rule: "every path and reference names a file of the release" },
   { id: "ref-dangling", level: "error", rule: "every reference points at a schema" },
   { id: "schema-type", level: "error", rule: "a schema is an object or a boolean" },
+  { id: "schema-invalid", level: "error", rule: "a schema is one by the meta-schema of draft-07" },
 ];
 
 /** Every rule by its id. */
 export const rules = [...readingRules, ...checks.map(({ id, level, rule }) => ({ id, level, rule }))];
+
+export interface Linted {
+  word: string;
+  version: string;
+  findings: Finding[];
+  /** Rules that could not be asked of a manifest that is none. */
+  notAsked: string[];
+}
 
 /**
  * Judges a release by every rule.
  * @param source folder, or a .tgz of one
  * @throws AdbindError release_unreadable
  */
-export async function lintRelease(source: string): Promise<{ word: string; version: string; findings: Finding[] }> {
+export async function lintRelease(source: string): Promise<Linted> {
   const release = await loadRelease(source);
-  const { findings } = await checkRelease(release);
-  return { word: release.word, version: release.version, findings: sortFindings(findings) };
+  const { findings, asked } = await checkRelease(release);
+  const notAsked = asked ? [] : checks.map(({ id }) => id);
+  return { word: release.word, version: release.version, findings: sortFindings(findings), notAsked };
 }

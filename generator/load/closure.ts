@@ -33,7 +33,7 @@ const ORIGIN = "https://release.invalid";
 const absolute = (uri: string, base: string): string | undefined => {
   const from = base.startsWith("/") ? ORIGIN + base : base;
   if (!URL.canParse(uri, from)) return undefined;
-  const { href } = new URL(uri, from);
+  const href = new URL(uri, from).href.replace(/#$/, "");
   return href.startsWith(ORIGIN) ? href.slice(ORIGIN.length) : href;
 };
 
@@ -79,8 +79,9 @@ export class Closure {
   }
 
   private link(file: SchemaFile, root: JsonMap): void {
-    const id = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : `/${file.path}`;
-    if (id.endsWith(`/${file.path}`)) this.prefixes.add(id.slice(0, -file.path.length));
+    const own = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : undefined;
+    const id = own ?? `/${file.path}`;
+    if (own?.endsWith(`/${file.path}`)) this.prefixes.add(id.slice(0, -file.path.length));
     this.origins.set(file, { id, anchors: new Map(), scanned: new Set() });
     this.scan(file, root, undefined);
   }
@@ -161,7 +162,17 @@ export class Closure {
       ...(here?.startsWith("/") ? [here.slice(1)] : []),
     ];
     const path = candidates.map(decode).find((candidate) => this.add(candidate) !== undefined);
-    return path ?? (id === undefined ? undefined : this.byId(id));
+    return path ?? (id === undefined ? undefined : (this.byId(id) ?? this.bySuffix(id)));
+  }
+
+  /** In a release without ids nothing says what an absolute reference begins with: the longest end that is a file. */
+  private bySuffix(id: string): string | undefined {
+    if (this.prefixes.size > 0) return undefined;
+    const segments = decode(id.replace(/^[a-z]+:\/\/[^/]*/i, ""))
+      .split("/")
+      .slice(1);
+    const ends = segments.map((_, index) => segments.slice(index).join("/"));
+    return ends.find((end) => this.add(end) !== undefined);
   }
 
   /** The index of ids is built when a reference needs it: renamed folders, ids that are not paths. */

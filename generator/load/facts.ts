@@ -33,30 +33,31 @@ export class SchemaFacts {
   }
 
   /** The schema and everything it demands at once: its own keywords, its `$ref`, and its `allOf`. */
-  private *conjuncts(placed: Placed | undefined, depth = 0): Generator<Placed> {
-    if (placed === undefined || depth > MAX_DEPTH) return;
+  private *conjuncts(placed: Placed | undefined, seen = new Set<JsonMap>()): Generator<Placed> {
+    if (placed === undefined || seen.has(placed.schema)) return;
+    seen.add(placed.schema);
     yield placed;
     const { schema, ref } = placed;
-    if (typeof schema.$ref === "string") yield* this.conjuncts(this.place(refTo(schema.$ref)), depth + 1);
+    if (typeof schema.$ref === "string") yield* this.conjuncts(this.place(refTo(schema.$ref)), seen);
     if (Array.isArray(schema.allOf)) {
       for (const [index, one] of schema.allOf.entries()) {
-        if (isMap(one)) yield* this.conjuncts({ schema: one, ref: step(ref, "allOf", index) }, depth + 1);
+        if (isMap(one)) yield* this.conjuncts({ schema: one, ref: step(ref, "allOf", index) }, seen);
       }
     }
   }
 
   /** The alternatives a schema offers, at any depth of `oneOf`, `anyOf` and what they refer to. */
-  private *branches(root: Placed | undefined, depth = 0): Generator<Placed> {
-    if (depth > MAX_DEPTH) return;
+  private *branches(root: Placed | undefined, seen = new Set<JsonMap>()): Generator<Placed> {
     for (const { schema, ref } of this.conjuncts(root)) {
       for (const key of ["oneOf", "anyOf"]) {
         const list = schema[key];
         if (!Array.isArray(list)) continue;
         for (const [index, one] of list.entries()) {
-          if (!isMap(one)) continue;
+          if (!isMap(one) || seen.has(one)) continue;
+          seen.add(one);
           const branch = { schema: one, ref: step(ref, key, index) };
           yield branch;
-          yield* this.branches(branch, depth + 1);
+          yield* this.branches(branch, seen);
         }
       }
     }

@@ -23,6 +23,7 @@ function openFolder(label: string): ReleaseFiles {
   return {
     label,
     read(file) {
+      if (file.includes("\0")) return undefined;
       const full = path.join(root, file);
       // A reference must not lead out of the release, whatever its `..` say.
       if (full !== root && !full.startsWith(root + path.sep)) return undefined;

@@ -27,24 +27,23 @@ export interface LoadedRelease {
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-const texts = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string");
+/** Schema paths a tool's manifest entry names, with where each stands. */
+const pathsOf = (tool: unknown): [at: (string | number)[], path: string][] => {
+  if (!isMap(tool)) return [];
+  const listed = Array.isArray(tool.async_response_schemas) ? tool.async_response_schemas : [];
+  const named: [(string | number)[], unknown][] = [
+    [["request_schema"], tool.request_schema],
+    [["response_schema"], tool.response_schema],
+    ...listed.map((path, index): [(string | number)[], unknown] => [["async_response_schemas", index], path]),
+  ];
+  return named.filter((row): row is [(string | number)[], string] => typeof row[1] === "string");
+};
 
-/** Schema paths a tool's manifest entry names, with the pointer of each. */
-const pathsOf = (tool: unknown): [key: string, path: string][] =>
-  isMap(tool)
-    ? [
-        ...texts(tool.request_schema).map((path) => ["request_schema", path] as [string, string]),
-        ...texts(tool.response_schema).map((path) => ["response_schema", path] as [string, string]),
-        ...texts(tool.async_response_schemas ?? []).map((path) => ["async_response_schemas", path] as [string, string]),
-      ]
-    : [];
-
-const missing = (tool: string, key: string, path: string): Finding => ({
+const missing = (tool: string, at: (string | number)[], path: string): Finding => ({
   level: "error",
   rule: "schema-missing",
   file: "manifest.json",
-  pointer: pointer("tools", tool, key),
+  pointer: pointer("tools", tool, ...at),
   message: `${JSON.stringify(path)} is not in the release`,
   remedy: "Add the file, correct the path, or generate with --partial to leave the tool out.",
 });
@@ -87,7 +86,7 @@ export async function loadRelease(label: string): Promise<LoadedRelease> {
     const named = pathsOf(entry);
     const paths = named.map(([, path]) => path);
     roots.set(tool, paths);
-    for (const [key, path] of named) if (closure.add(path) === undefined) findings.push(missing(tool, key, path));
+    for (const [at, path] of named) if (closure.add(path) === undefined) findings.push(missing(tool, at, path));
   }
   const schemas = new Map([...closure.files].sort(([a], [b]) => (a < b ? -1 : 1)));
   const version = word === undefined ? "" : String(manifest[`${word}_version`]);
@@ -110,7 +109,9 @@ function digestOf(source: ReleaseFiles, manifest: JsonMap, schemas: Map<string, 
   part("manifest.json", JSON.stringify(manifest));
   if (meta !== undefined)
     part("manifest.schema.json", JSON.stringify(readJson(meta, "").value ?? meta.toString("latin1")));
-  for (const [path, file] of schemas) part(path, JSON.stringify(file.schema));
+  // A file that cannot be read is part of what the release is, or one turned to garbage would pass for unchanged.
+  for (const [path, { schema, findings }] of schemas)
+    part(path, JSON.stringify([schema, findings.map(({ message }) => message)]));
   return hash.digest("hex");
 }
 

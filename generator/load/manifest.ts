@@ -1,6 +1,6 @@
 /** The manifest's own rules: the schema a release ships for it, and service.md's table where it ships none. */
 import type { ErrorObject, SchemaObject } from "ajv";
-import type { Finding } from "../finding.js";
+import { type Finding, pointer } from "../finding.js";
 import type { ReleaseFiles } from "./files.js";
 import { readJson } from "./read-json.js";
 import { isMap, type JsonMap } from "./walk.js";
@@ -133,10 +133,11 @@ const remedies: Partial<Record<string, (error: ErrorObject) => string>> = {
   const: (error) => `Use ${JSON.stringify(error.params.allowedValue)}.`,
 };
 
-const extraAt = (error: ErrorObject): string =>
-  error.keyword === "additionalProperties"
-    ? `/${String(error.params.additionalProperty).replaceAll("~", "~0").replaceAll("/", "~1")}`
-    : "";
+/** The key an error is about, where the error points at the object that has it. */
+const keyOf = (error: ErrorObject): string => {
+  const key = error.keyword === "additionalProperties" ? error.params.additionalProperty : error.propertyName;
+  return key === undefined ? "" : pointer(String(key));
+};
 
 const toFinding =
   (by: string) =>
@@ -144,29 +145,46 @@ const toFinding =
     level: "error",
     rule: error.keyword === "additionalProperties" ? "manifest-unknown-field" : "manifest-schema",
     file: "manifest.json",
-    pointer: error.instancePath + extraAt(error),
+    pointer: error.instancePath + keyOf(error),
     message: `${error.keyword === "additionalProperties" ? "a field nothing declares" : (error.message ?? error.keyword)} (by ${by})`,
     remedy: remedies[error.keyword]?.(error) ?? "Correct the value.",
   });
 
+/** The validator for a schema's draft: draft-07 unless it says otherwise. */
+const draftOf = async (
+  { $schema }: SchemaObject,
+  draft07: typeof import("ajv").Ajv,
+): Promise<typeof import("ajv").Ajv> => {
+  if (typeof $schema !== "string" || !/20(19-09|20-12)/.test($schema)) return draft07;
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  return Ajv2020 as unknown as typeof import("ajv").Ajv;
+};
+
 /** Validates a manifest: by the release's own manifest.schema.json when it ships one, and by service.md's table. */
 export async function checkManifest(files: ReleaseFiles, manifest: JsonMap, word: string): Promise<Finding[]> {
   const [{ Ajv }, formats] = await Promise.all([import("ajv"), import("ajv-formats")]);
-  const check = (schema: SchemaObject, by: string): Finding[] => {
-    const ajv = new Ajv({ strict: false, allErrors: true, logger: false });
+  const check = async (schema: SchemaObject, by: string): Promise<Finding[]> => {
+    const Draft = await draftOf(schema, Ajv);
+    const ajv = new Draft({ strict: false, allErrors: true, logger: false });
     formats.default.default(ajv);
-    const validate = ajv.compile(schema);
-    return validate(manifest) ? [] : (validate.errors ?? []).map(toFinding(by));
+    // Which draft it is has been seen; ajv knows the address of each in one spelling only.
+    const { $schema: _, ...body } = schema;
+    const validate = ajv.compile(body);
+    if (validate(manifest)) return [];
+    // `propertyNames` repeats what the keyword below it says of the same key.
+    return (validate.errors ?? []).filter(({ keyword }) => keyword !== "propertyNames").map(toFinding(by));
   };
   const bytes = files.read("manifest.schema.json");
   if (bytes === undefined) return check(tableSchema(word, false), "the service's manifest table");
   const own = readJson(bytes, "manifest.schema.json");
   if (!isMap(own.value)) return own.findings;
   try {
-    return [
-      ...check(own.value, "the release's manifest.schema.json"),
-      ...check(tableSchema(word, true), "the service's manifest table"),
+    const [stated, table] = [
+      await check(own.value, "the release's manifest.schema.json"),
+      await check(tableSchema(word, true), "the service's manifest table"),
     ];
+    // What both refuse at one place is one fault.
+    return [...stated, ...table.filter(({ pointer: at }) => !stated.some((one) => one.pointer === at))];
   } catch (error) {
     return [
       {

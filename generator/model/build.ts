@@ -7,7 +7,7 @@ import { extensionsOf, type Manifest } from "../load/manifest.js";
 import type { JsonMap } from "../load/walk.js";
 import { armsOf } from "./arms.js";
 import type { CodeModel, DocumentModel, Idempotency, Model, SpecialismModel, ToolModel } from "./model.js";
-import { exportsOf, identOf, moduleExports, nameDocuments, pascalCase } from "./names.js";
+import { identOf, nameDocuments, pascalCase, takenNames } from "./names.js";
 
 const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -74,8 +74,7 @@ const buildSpecialisms = (manifest: Manifest): SpecialismModel[] =>
 function buildDocuments(release: LoadedRelease, tools: readonly ToolModel[]): DocumentModel[] {
   const needed = new Set(tools.flatMap((tool) => [...release.reach(tool.name)]));
   const paths = [...release.schemas.keys()].filter((path) => needed.has(path)).sort(byCodePoint);
-  const taken = new Set([...moduleExports, ...tools.flatMap((tool) => exportsOf(tool.name))]);
-  const names = nameDocuments(paths, taken);
+  const names = nameDocuments(paths, takenNames(tools.map(({ name }) => name)));
   return paths.map((path) => ({ path, ...names.get(path)!, schema: release.schemas.get(path)!.schema }));
 }
 

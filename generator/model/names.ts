@@ -2,12 +2,15 @@
 import type { Finding } from "../finding.js";
 import { pointer } from "../finding.js";
 
-/** Words that cannot name an export; one called `then` would make `await import()` call it. */
+/**
+ * Words that cannot name an export: the language's, `then`, which would make `await import()` call it, and those that
+ * emitted modules use themselves.
+ */
 const reserved = new Set(
   (
-    "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
-    "finally for function if implements import in instanceof interface let new null package private protected public return " +
-    "static super switch then this throw true try typeof undefined var void while with yield"
+    "arguments arms await break case catch class const continue debugger default delete dispatch do else enum eval export extends false " +
+    "finally for function if implements import in instanceof interface let new null package private protected public request return " +
+    "static super switch then this throw true try typeof undefined validators var void while with yield"
   ).split(" "),
 );
 
@@ -18,6 +21,9 @@ const globalTypes = new Set(
     "Set String Symbol"
   ).split(" "),
 );
+
+/** Types of the contract that emitted modules import, and the name of the type compiler's root. */
+const importedTypes = ["AdbindRoot", "Answer", "ArmsOf", "Failure", "Handlers", "StandaloneCheck", "Tool"];
 
 const words = (text: string): string[] => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
 
@@ -41,6 +47,9 @@ export const identOf = (tool: string): string => {
   return reserved.has(ident) ? `${ident}Tool` : ident;
 };
 
+/** File of a tool, without extension. */
+export const toolUnit = (tool: string): string => (tool === "index" ? "index-tool" : tool.replaceAll("_", "-"));
+
 /** Every name a tool exports, so that collisions show before anything is written. */
 export const exportsOf = (tool: string): string[] => {
   const pascal = pascalCase(tool);
@@ -62,6 +71,10 @@ export const moduleExports = [
   "specialisms",
   "tools",
 ];
+
+/** Names that no type of the release may have: the release module exports all of them side by side. */
+export const takenNames = (tools: readonly string[]): ReadonlySet<string> =>
+  new Set([...moduleExports, ...importedTypes, ...tools.flatMap(exportsOf)]);
 
 /** A fault of names, as the check that asks for them reports it. */
 type NameFault = Pick<Finding, "file" | "pointer" | "message" | "remedy">;
@@ -117,9 +130,13 @@ export function nameDocuments(
       short.get(shortKey(path)) === 1 &&
       !globalTypes.has(pascalCase(stem)) &&
       !lowerTaken.has(shortKey(path)) &&
+      stem.toLowerCase() !== "index" &&
       /^[A-Za-z]/.test(stem);
     let label = free ? stem : path.replace(/\.json$/, "");
-    if (!/^[A-Za-z]/.test(label)) label = `schema-${label}`;
+    // What no name can begin with, and what the folder's own module or another export is called.
+    const unusable =
+      !/^[A-Za-z]/.test(label) || label.toLowerCase() === "index" || lowerTaken.has(pascalCase(label).toLowerCase());
+    if (unusable) label = `schema-${label}`;
     // Paths that differ in punctuation or case only.
     const base = label;
     for (let count = 2; used.has(pascalCase(label).toLowerCase()); count++) label = `${base}-${count}`;

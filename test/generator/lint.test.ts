@@ -73,7 +73,7 @@ const broken: [rule: string, change: Change, file: string, pointer: string][] = 
       files[manifest].tools.__proto = files[manifest].tools.list_orders;
     },
     manifest,
-    "/tools",
+    "/tools/__proto",
   ],
   [
     "manifest-unknown-field",
@@ -130,6 +130,22 @@ const broken: [rule: string, change: Change, file: string, pointer: string][] = 
     "",
   ],
   ["idempotency-key", (files) => void delete files[request].properties.idempotency_key, request, ""],
+  [
+    "schema-invalid",
+    (files) => {
+      files["core/line.json"].properties.product_id = { type: "string", pattern: "(" };
+    },
+    "core/line.json",
+    "/properties/product_id/pattern",
+  ],
+  [
+    "ref-loop",
+    (files) => {
+      files["core/line.json"] = { $ref: "#" };
+    },
+    "core/line.json",
+    "/$ref",
+  ],
   [
     "idempotency-key",
     (files) => {

@@ -31,18 +31,22 @@ const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 /**
  * @param documents every schema the types need
  * @param places places inside documents that need a type of their own, `<path>#<pointer>`
+ * @param taken names that types must leave alone
  */
 export async function compileTypes(
   documents: readonly DocumentModel[],
   places: readonly string[],
+  taken: ReadonlySet<string>,
 ): Promise<CompiledTypes> {
-  const { root, nameOf, origins } = prepareTypes(documents, places);
+  const { root, nameOf, origins } = prepareTypes(documents, places, taken);
   // maxItems -1: the default writes a tuple for every length up to 20. Formatting is ours: prettier takes longer than the rest.
   const text = await compile(root as never, ROOT_NAME, {
     bannerComment: "",
     format: false,
     maxItems: -1,
     unknownAny: true,
+    // Every reference is inside the root by now; what is left of others must not open files.
+    $refOptions: { resolve: { external: false } },
   });
   const source = ts.createSourceFile("types.ts", text, ts.ScriptTarget.ES2022, false);
   /** The compiler numbers a second declaration of one title; it belongs where the first does. */
@@ -63,7 +67,9 @@ export async function compileTypes(
   const pathOf = new Map(documents.map(({ unit, path }) => [unit, path]));
   const units = [...byUnit.keys()].sort(byCodePoint).map((unit): TypeUnit => {
     const own = byUnit.get(unit)!.sort((a, b) => byCodePoint(a.name, b.name));
-    const foreign = [...new Set(own.flatMap(({ uses }) => [...uses]))].filter((name) => unitOf(name) !== unit);
+    const foreign = [...new Set(own.flatMap(({ uses }) => [...uses]))].filter(
+      (name) => declared.has(name) && unitOf(name) !== unit,
+    );
     const imports = [...Map.groupBy(foreign.sort(byCodePoint), unitOf)]
       .map(([from, names]) => ({ unit: from, names }))
       .sort((a, b) => byCodePoint(a.unit, b.unit));

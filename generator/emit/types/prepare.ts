@@ -25,47 +25,29 @@ export interface Prepared {
   origins: Map<string, Origin>;
 }
 
+/** Name of the synthetic root; `takenNames` keeps it free. */
 export const ROOT_NAME = "AdbindRoot";
 
-/** Keywords that say nothing a type can: checks on values, and relations between fields. */
-const untyped = new Set([
-  "$comment",
-  "$defs",
-  "contains",
-  "default",
-  "definitions",
-  "dependencies",
-  "dependentRequired",
-  "dependentSchemas",
-  "discriminator",
-  "else",
-  "enumDescriptions",
-  "enumMetadata",
-  "examples",
-  "exclusiveMaximum",
-  "exclusiveMinimum",
-  "format",
-  "if",
-  "maxContains",
-  "maxItems",
-  "maxLength",
-  "maxProperties",
-  "maximum",
-  "minContains",
-  "minLength",
-  "minProperties",
-  "minimum",
-  "multipleOf",
-  "not",
-  "pattern",
-  "propertyNames",
-  "readOnly",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "uniqueItems",
-  "writeOnly",
-]); // prettier-ignore
+/** Keywords a type can say; the compiler sees no other, whatever a release or the compiler itself makes of them. */
+const typed = new Set([
+  "$ref",
+  "additionalItems",
+  "additionalProperties",
+  "allOf",
+  "anyOf",
+  "const",
+  "deprecated",
+  "description",
+  "enum",
+  "items",
+  "minItems",
+  "oneOf",
+  "patternProperties",
+  "properties",
+  "required",
+  "title",
+  "type",
+]);
 
 /** Keywords that alone give a schema a shape. */
 const shaping = ["$ref", "allOf", "anyOf", "const", "enum", "items", "oneOf", "patternProperties", "properties"];
@@ -86,7 +68,49 @@ const hasShape = (schema: Schema): boolean => {
 const keep = (schema: JsonMap, drop: (key: string) => boolean): JsonMap =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !drop(key)));
 
-const isUnknownKeyword = (key: string): boolean => key.startsWith("x-");
+const isScalar = (value: unknown): boolean => typeof value !== "object" || value === null;
+
+/** Values a schema lists, as a type, when some are more than scalars: JSON is TypeScript's syntax for its own type. */
+function listedValues(schema: JsonMap): string | undefined {
+  const values = schema.const !== undefined ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : [];
+  return values.every(isScalar) ? undefined : values.map((value) => JSON.stringify(value)).join(" | ");
+}
+
+/** What a schema says without any keyword of shape: anything at all, or the values it lists. */
+function literalType(schema: JsonMap): JsonMap | undefined {
+  const values = listedValues(schema);
+  const labels = keep(schema, (key) => !isLabel(key));
+  if (values !== undefined) return { ...labels, tsType: values };
+  const silent =
+    schema.type === undefined &&
+    schema.additionalProperties === undefined &&
+    !shaping.some((key) => schema[key] !== undefined);
+  if (silent) return { ...labels, tsType: "unknown" };
+  const empty =
+    schema.additionalProperties === false &&
+    Object.keys(isMap(schema.properties) ? schema.properties : {}).length === 0;
+  const alone = !combiners.some((key) => schema[key] !== undefined) && schema.patternProperties === undefined;
+  // `{}` is any value but null to TypeScript, and an object without properties here.
+  return empty && alone && (schema.type === "object" || schema.type === undefined)
+    ? { ...labels, tsType: "Record<string, never>" }
+    : undefined;
+}
+
+/** The compiler asks its input `hasOwnProperty`, so no property may be called so; the object is open for it instead. */
+function withoutHasOwn(schema: JsonMap): JsonMap {
+  if (!isMap(schema.properties) || !Object.hasOwn(schema.properties, "hasOwnProperty")) return schema;
+  const { hasOwnProperty: _, ...properties } = schema.properties;
+  const required = (Array.isArray(schema.required) ? schema.required : []).filter((name) => name !== "hasOwnProperty");
+  return { ...schema, properties, required, additionalProperties: true };
+}
+
+/** Names by pattern are names all the same: what they may hold joins what further properties may. */
+function withoutPatterns(schema: JsonMap): JsonMap {
+  if (!isMap(schema.patternProperties)) return schema;
+  const { patternProperties, ...rest } = schema;
+  const values = Object.values(patternProperties) as Schema[];
+  return { ...rest, additionalProperties: rest.additionalProperties === false ? { anyOf: values } : true };
+}
 
 /** Drops alternatives that only constrain: `anyOf: [{required: [a]}, {required: [b]}]` has no type of its own. */
 function dropShapeless(schema: JsonMap): JsonMap {
@@ -125,6 +149,7 @@ class Preparation {
   constructor(
     private readonly documents: readonly DocumentModel[],
     private readonly hoisted: ReadonlyMap<string, ReadonlySet<string>>,
+    private readonly taken: ReadonlySet<string>,
   ) {
     this.byPath = new Map(documents.map((document) => [document.path, document]));
     this.repeated = repeatedTitles(documents);
@@ -154,7 +179,7 @@ class Preparation {
 
   private free(wanted: string): string {
     let name = wanted;
-    for (let count = 2; this.origins.has(name) || name === ROOT_NAME; count++) name = `${wanted}${count}`;
+    for (let count = 2; this.origins.has(name) || this.taken.has(name); count++) name = `${wanted}${count}`;
     return name;
   }
 
@@ -189,14 +214,16 @@ class Preparation {
       const name = hoist(at);
       if (name !== undefined) return { $ref: `#/definitions/${name}` };
       if (!isMap(node)) return node;
-      const copy = keep(node, (key) => untyped.has(key) || isUnknownKeyword(key));
+      const copy = withoutHasOwn(
+        withoutPatterns(keep(node, (key) => !typed.has(key) || (key === "$ref" && typeof node.$ref !== "string"))),
+      );
       for (const key of ["additionalItems", "additionalProperties", "items"])
         if (isMap(copy[key])) copy[key] = visit(copy[key], `${at}/${key}`);
       for (const key of [...combiners, "items"]) {
         if (Array.isArray(copy[key]))
           copy[key] = (copy[key] as Schema[]).map((one, index) => visit(one, `${at}/${key}/${index}`));
       }
-      for (const key of ["patternProperties", "properties"]) {
+      for (const key of ["properties"]) {
         if (!isMap(copy[key])) continue;
         const entries = Object.entries(copy[key]).map(([name_, one]) => [
           name_,
@@ -218,13 +245,19 @@ class Preparation {
   }
 
   private shape(schema: JsonMap, origin: Origin & { typeName: string }): Schema {
-    const { description, title, ...rest } = schema;
+    const literal = literalType(schema);
+    if (literal !== undefined) return { ...keep(literal, (key) => key === "title"), ...this.sentence(schema) };
+    const { description: _, title, ...rest } = schema;
     const trimmed = dropShapeless(rest);
     const closed = trimmed.additionalProperties === false ? this.close(trimmed) : trimmed;
     const parts = splitParts(closed);
     const name = typeof title === "string" ? this.titleOf(pascalCase(title), parts, origin) : undefined;
+    return { ...parts, ...(name !== undefined && { title: name }), ...this.sentence(schema) };
+  }
+
+  private sentence({ description }: JsonMap): JsonMap {
     const sentence = typeof description === "string" ? firstSentence(description) : "";
-    return { ...parts, ...(name !== undefined && { title: name }), ...(sentence !== "" && { description: sentence }) };
+    return sentence === "" ? {} : { description: sentence };
   }
 
   /** A titled part gets a declaration of its own when it is more than a scalar. */
@@ -305,9 +338,14 @@ function hoistedPlaces(documents: readonly DocumentModel[], extra: readonly stri
 /**
  * @param documents every schema the types need
  * @param places further places to name, `<path>#<pointer>`: the branches that are arms
+ * @param taken names that types must leave alone
  */
-export function prepareTypes(documents: readonly DocumentModel[], places: readonly string[]): Prepared {
-  const preparation = new Preparation(documents, hoistedPlaces(documents, places));
+export function prepareTypes(
+  documents: readonly DocumentModel[],
+  places: readonly string[],
+  taken: ReadonlySet<string>,
+): Prepared {
+  const preparation = new Preparation(documents, hoistedPlaces(documents, places), taken);
   const root = preparation.run();
   return { root, nameOf: preparation.nameOf, origins: preparation.origins };
 }

@@ -41,6 +41,8 @@ class Printer {
     if (ts.isRestTypeNode(node)) return `...${this.type(node.type)}`;
     if (ts.isTypeLiteralNode(node)) return `{${indent(this.members(node.members))}\n}`;
     if (ts.isTypeReferenceNode(node)) {
+      // A type with arguments is one of TypeScript's own.
+      if (node.typeArguments !== undefined) return node.getText(this.source);
       const name = node.typeName.getText(this.source);
       this.uses.add(name);
       return name;
@@ -55,7 +57,10 @@ class Printer {
   private member(member: ts.TypeElement): string {
     const doc = comment(docOf(member, this.source));
     if (ts.isPropertySignature(member)) {
-      return `${doc}${member.name.getText(this.source)}${member.questionToken ? "?" : ""}: ${this.type(member.type!)};`;
+      return `${doc}${member.name.getText(this.source)}${member.questionToken ? "?" : ""}: ${this.type(member.type!)};`.replace(
+        ": \n",
+        ":\n",
+      );
     }
     if (ts.isIndexSignatureDeclaration(member)) {
       return `${doc}[${member.parameters[0]!.getText(this.source)}]: ${this.type(member.type)};`;
