@@ -22,9 +22,7 @@ export interface CheckGovernanceResponse {
     /** Why, for people */
     reason: string;
     /** Value it must have */
-    required_value?: {
-      [k: string]: unknown;
-    };
+    required_value?: unknown;
   }[];
   /** Opaque object of the caller, echoed unchanged */
   context?: Context;

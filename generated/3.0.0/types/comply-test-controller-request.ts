@@ -65,7 +65,7 @@ export interface ComplyTestControllerRequest {
   /** Major version the caller speaks; absent leaves the choice to the seller */
   proto_major_version?: number;
   /** What to play */
-  scenario: 
+  scenario:
     | "list_scenarios"
     | "force_creative_status"
     | "force_account_status"

@@ -25,7 +25,7 @@ export interface ControllerError {
   /** State it stays in */
   current_state?: string | null;
   /** Why, for programs */
-  error: 
+  error:
     | "INVALID_TRANSITION"
     | "INVALID_STATE"
     | "NOT_FOUND"

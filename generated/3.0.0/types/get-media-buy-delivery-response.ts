@@ -169,7 +169,7 @@ export interface GetMediaBuyDeliveryResponse {
     /** What is counted for billing */
     pricing_model?: PricingModel;
     /** Life of the buy, or reporting_delayed while figures are late */
-    status: 
+    status:
       | "pending_creatives"
       | "pending_start"
       | "pending"
@@ -181,7 +181,7 @@ export interface GetMediaBuyDeliveryResponse {
       | "failed"
       | "reporting_delayed";
     /** Sum over all packages */
-    totals: 
+    totals:
       & DeliveryMetrics
       & {
         /** Spend per unit of the pricing model */

@@ -20,7 +20,7 @@ export interface Provenance {
   /** When it was declared */
   declared_at?: string;
   /** Kind of source */
-  digital_source_type?: 
+  digital_source_type?:
     | "digital_capture"
     | "digital_creation"
     | "trained_algorithmic_media"

@@ -24,9 +24,7 @@ export type CheckGovernanceResponse =
       /** Why, for people */
       reason: string;
       /** Value it must have */
-      required_value?: {
-        [k: string]: unknown;
-      };
+      required_value?: unknown;
     }[];
     /** Opaque object of the caller, echoed unchanged */
     context?: Context;

@@ -80,7 +80,7 @@ export interface ComplyTestControllerRequest {
   /** Release the caller speaks, as MAJOR.MINOR with an optional pre-release part */
   proto_version?: string;
   /** What to play */
-  scenario: 
+  scenario:
     | "list_scenarios"
     | "force_creative_status"
     | "force_account_status"

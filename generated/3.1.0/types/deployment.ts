@@ -10,7 +10,7 @@ export type Deployment =
     /** Account or seat there */
     account?: string;
     /** What to target */
-    activation_key?: 
+    activation_key?:
       | {
         /** Segment to target */
         segment_id: string;
@@ -43,7 +43,7 @@ export type Deployment =
     /** Account or seat there */
     account?: string;
     /** What to target */
-    activation_key?: 
+    activation_key?:
       | {
         /** Segment to target */
         segment_id: string;

@@ -171,7 +171,7 @@ export type GetMediaBuyDeliveryResponse =
       /** What is counted for billing */
       pricing_model?: PricingModel;
       /** Life of the buy, or reporting_delayed while figures are late */
-      status: 
+      status:
         | "pending_creatives"
         | "pending_start"
         | "pending"
@@ -183,7 +183,7 @@ export type GetMediaBuyDeliveryResponse =
         | "failed"
         | "reporting_delayed";
       /** Sum over all packages */
-      totals: 
+      totals:
         & DeliveryMetrics
         & {
           /** Spend per unit of the pricing model */

@@ -29,7 +29,7 @@ export interface EventGoal {
   /** Rank among several goals */
   priority?: number;
   /** What to reach */
-  target?: 
+  target?:
     | {
       kind: "cost_per";
       /** Value to reach */
@@ -53,7 +53,7 @@ export interface EventGoal {
 export interface MetricGoal {
   kind: "metric";
   /** Metric to raise */
-  metric: 
+  metric:
     | "clicks"
     | "views"
     | "completed_views"
@@ -69,7 +69,7 @@ export interface MetricGoal {
   priority?: number;
   reach_unit?: ReachUnit;
   /** What to reach */
-  target?: 
+  target?:
     | {
       kind: "cost_per";
       /** Value to reach */

@@ -126,7 +126,7 @@ export interface CpvOption {
   /** What counts as a view */
   parameters: {
     /** Share or seconds of the video that make a view */
-    view_threshold: 
+    view_threshold:
       | number
       | {
         /** Seconds that make a view */

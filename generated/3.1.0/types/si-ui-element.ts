@@ -11,7 +11,7 @@ export interface SiUiElement {
     [k: string]: unknown;
   };
   /** Kind of element */
-  type: 
+  type:
     | "text"
     | "link"
     | "image"
