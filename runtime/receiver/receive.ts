@@ -10,7 +10,7 @@ import { readBody } from "./body.js";
 import { readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
-import { routeCache } from "./routes.js";
+import { type KnownRoute, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
 import type { Worker } from "./worker.js";
@@ -103,12 +103,13 @@ export function createReceiving<Tx>(
   const receive = async (request: ReceiverRequest): Promise<Decision> => {
     const raw = await readRequest(config, request);
     if (!(raw instanceof Uint8Array)) return raw;
-    const binding = await routes.find(request.target);
-    if (binding === undefined) return refuse(404, "unknown_route");
+    const route = await routes.find(request.target);
+    if (route === undefined) return refuse(404, "unknown_route");
+    const { binding } = route;
     const { method, target } = request;
     const headers = config.ignoreHost ? withoutHost(request.headers) : request.headers;
     const result = await authenticate({ method, url: config.publicUrl + target, headers, body: raw }, binding);
-    const decision = await decide(config, keep, { result, binding, raw, headers });
+    const decision = await decide(config, keep, { result, route, raw, headers });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
     return (await spend(result.nonce, binding)) ?? decision;
   };
@@ -147,7 +148,7 @@ async function readRequest<Tx>(config: ReceiverConfig<Tx>, request: ReceiverRequ
 
 interface Judged {
   readonly result: Authenticated;
-  readonly binding: RouteBinding;
+  readonly route: KnownRoute;
   readonly raw: Uint8Array;
   readonly headers: HeaderFields;
 }
@@ -156,15 +157,18 @@ interface Judged {
 async function decide<Tx>(
   config: ReceiverConfig<Tx>,
   keep: Keep,
-  { result, binding, raw, headers }: Judged,
+  { result, route, raw, headers }: Judged,
 ): Promise<Decision> {
+  const { binding } = route;
   if (!result.ok) return unauthenticated(result, binding, raw.length);
   const about = { sender: binding.sender, bytes: raw.length };
   const read = readEnvelope(result.json, { kind: binding.kind, format: binding.format, now: config.now(), raw });
   if (!read.ok) return refuse(400, read.code, { fields: read.fields, about });
   const { envelope } = read;
-  const registration = await config.store.registrations.find(binding.route, envelope.operationId);
-  if (registration === undefined && envelope.operationId === null) {
+  const { operationId } = envelope;
+  const own = operationId === null ? undefined : await config.store.registrations.own(binding.route, operationId);
+  const registration = own ?? route.whole;
+  if (registration === undefined && operationId === null) {
     // Every registration of the route names an operation, and the body does not say which.
     return refuse(400, "missing_envelope_fields", { fields: ["operation_id"], about });
   }

@@ -1,7 +1,7 @@
 /** Routes by request target, remembered for a moment: they are asked for at every request and seldom change. */
-import type { Registrations, RouteBinding } from "../store/types.js";
+import type { Registration, Registrations, RouteBinding } from "../store/types.js";
 
-/** How long a route is believed, in milliseconds. One that another instance removed is served this much longer. */
+/** How long a route is believed, in milliseconds: what another instance changed of it is served this much longer. */
 const MEMORY_MS = 5_000;
 /** Routes remembered; beyond this the memory starts anew. */
 const MEMORY_ENTRIES = 10_000;
@@ -11,24 +11,31 @@ const MAX_TARGET_CHARS = 2_048;
 /** From the first slash, in printable ASCII: what a request line can carry and every database can store. */
 export const isRoute = (text: string): boolean => text.length <= MAX_TARGET_CHARS && /^\/[\x21-\x7e]*$/.test(text);
 
+/** A route, and the registration of its own where it has one. */
+export interface KnownRoute {
+  readonly binding: RouteBinding;
+  readonly whole: Registration | undefined;
+}
+
 export interface RouteCache {
-  /** The binding of a request target: of the whole of it, else of its path. */
-  find(target: string): Promise<RouteBinding | undefined>;
+  /** The route of a request target: of the whole of it, else of its path. */
+  find(target: string): Promise<KnownRoute | undefined>;
   forget(route: string): void;
 }
 
 export function routeCache(registrations: Registrations, now: () => number): RouteCache {
-  const known = new Map<string, { binding: RouteBinding; until: number }>();
-  const find = async (route: string): Promise<RouteBinding | undefined> => {
+  const known = new Map<string, KnownRoute & { readonly until: number }>();
+  const find = async (route: string): Promise<KnownRoute | undefined> => {
     const held = known.get(route);
-    if (held !== undefined && held.until > now()) return held.binding;
+    if (held !== undefined && held.until > now()) return held;
     const binding = await registrations.binding(route);
     // An unknown route is asked for each time: its registration may be a moment away.
     known.delete(route);
     if (binding === undefined) return undefined;
+    const entry = { binding, whole: await registrations.own(route, null), until: now() + MEMORY_MS };
     if (known.size >= MEMORY_ENTRIES) known.clear();
-    known.set(route, { binding, until: now() + MEMORY_MS });
-    return binding;
+    known.set(route, entry);
+    return entry;
   };
   return {
     async find(target) {

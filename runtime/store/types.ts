@@ -194,6 +194,8 @@ export interface Registrations {
    * The registration an event belongs to: that of its operation, else the route's own.
    */
   find(route: string, operationId: string | null): Promise<Registration | undefined>;
+  /** The registration of just this operation, or of the route itself. */
+  own(route: string, operationId: string | null): Promise<Registration | undefined>;
   /** Removes one; events that come for it afterwards are parked. */
   remove(route: string, operationId: string | null): Promise<boolean>;
 }

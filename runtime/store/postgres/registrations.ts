@@ -46,6 +46,12 @@ export function postgresRegistrations(db: Db): Registrations {
       return row && toBinding(row);
     },
     find: (route, operationId) => lookup(db, route, operationId),
+    async own(route, operationId) {
+      const row = await ofRoute(db, route)
+        .where("operation_id", "=", operationId ?? "")
+        .executeTakeFirst();
+      return row && toRegistration(row);
+    },
     async remove(route, operationId) {
       const { numDeletedRows } = await db
         .deleteFrom("adbind_registrations")

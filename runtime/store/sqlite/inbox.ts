@@ -138,7 +138,7 @@ const completer = (writer: Writer, release: ReturnType<typeof laneRelease>) => {
     return "completed";
   };
   return (held: Held, effect?: Effect<Database>): Promise<"completed" | "lost"> => {
-    if (effect === undefined) return writer.write(() => finish(held));
+    if (effect === undefined) return writer.lazy(() => finish(held));
     return writer.guarded(() => {
       const result = finish(held);
       if (result === "lost") return result;

@@ -39,6 +39,8 @@ export function sqliteNonces(writer: Writer): Nonces {
   );
   const remove = db.prepare("delete from adbind_nonces where key = ? and nonce = ?");
   const ids = new Map<string, number>();
+  /** Live nonces of a key when this process last added one: says cheaply that its cap is far. */
+  const last = new Map<string, number>();
   writer.onRollback(() => ids.clear());
 
   const idOf = (keyid: string): number => {
@@ -84,6 +86,7 @@ export function sqliteNonces(writer: Writer): Nonces {
       }
       if (insert.run(key, name, expiresAt).changes === 0) return again(key, name, expiresAt, now)!;
       add(key, 1);
+      last.set(keyid, counters.live(key));
       return "inserted";
     };
   };
@@ -93,6 +96,8 @@ export function sqliteNonces(writer: Writer): Nonces {
     const put = inserter(options);
     return {
       atCap: (keyid, now) => {
+        // A look before the signature is checked; the insert under the cap is what holds.
+        if ((last.get(keyid) ?? keyCap) < keyCap / 2) return false;
         const row = keyOf.get(keyid);
         if (row === undefined || row.live < keyCap) return false;
         // Rare, and worth a look at what has expired: the key is refused otherwise until the next sweep.

@@ -102,6 +102,10 @@ export function sqliteRegistrations(db: Database, writer: Writer): SqliteRegistr
       const row = bindingOf.get(route);
       return row && toBinding(row);
     },
+    async own(route, operationId) {
+      const row = own.get(route, operationId ?? "");
+      return row && toRegistration(row);
+    },
     async find(route, operationId) {
       return lookup(route, operationId);
     },

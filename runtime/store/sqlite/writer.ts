@@ -1,12 +1,16 @@
 /**
- * Group commit: the writes asked for in one turn of the event loop run in one transaction, so that all of them share one
- * fsync. The transaction begins and ends inside a single callback: no other connection of this process, ours or the
+ * Group commit: writes are gathered while more come in, and run in one transaction, so that all of them share one fsync.
+ * The transaction begins and ends inside a single callback: no other connection of this process, ours or the
  * application's, can ever meet it half done and wait for it.
  */
 import type { Database } from "better-sqlite3";
 
 /** Writes of one transaction; more go into the next. Bounds how long the event loop stands still. */
 const BATCH_LIMIT_WRITES = 256;
+/** Longest gathering, in milliseconds: about what a commit takes, so that waiting at most doubles it. */
+const GATHER_MS = 4;
+/** Longest wait of a write nobody is kept waiting by, in milliseconds. */
+const LAZY_MS = 10;
 
 interface Job {
   readonly run: () => unknown;
@@ -20,7 +24,11 @@ type Result = { readonly value: unknown } | { readonly error: unknown };
 
 export class Writer {
   #queue: Job[] = [];
-  #scheduled = false;
+  /** When gathering began; undefined while nothing urgent waits. */
+  #since: number | undefined;
+  /** Length of the queue a turn ago. */
+  #before = 0;
+  #lazy: NodeJS.Timeout | undefined;
   readonly #rolledBack: (() => void)[] = [];
   readonly #committing: (() => void)[] = [];
   readonly #begin;
@@ -40,6 +48,11 @@ export class Writer {
     return this.#add(job, false);
   }
 
+  /** As `write`, for what can wait for others' writes: it joins the next transaction, or begins one a little later. */
+  lazy<T>(job: () => T): Promise<T> {
+    return this.#add(job, false, true);
+  }
+
   /** As `write`, for a job that may throw of itself: the others of its transaction go on. */
   guarded<T>(job: () => T): Promise<T> {
     return this.#add(job, true);
@@ -57,6 +70,9 @@ export class Writer {
 
   /** Commits everything that was asked for. */
   flush(): void {
+    this.#since = undefined;
+    clearTimeout(this.#lazy);
+    this.#lazy = undefined;
     while (this.#queue.length > 0) {
       const jobs = this.#queue.splice(0, BATCH_LIMIT_WRITES);
       const results = this.#transact(jobs);
@@ -65,17 +81,26 @@ export class Writer {
     }
   }
 
-  #add<T>(run: () => T, guarded: boolean): Promise<T> {
+  #add<T>(run: () => T, guarded: boolean, lazy = false): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#queue.push({ run, guarded, resolve: resolve as Job["resolve"], reject });
-    if (!this.#scheduled) {
-      this.#scheduled = true;
-      setImmediate(() => {
-        this.#scheduled = false;
-        this.flush();
-      });
+    if (lazy) this.#lazy ??= setTimeout(() => this.flush(), LAZY_MS);
+    else if (this.#since === undefined) {
+      this.#since = performance.now();
+      this.#before = 0;
+      setImmediate(() => this.#gather());
     }
     return promise;
+  }
+
+  /** Commits once a turn of the event loop has brought nothing new, or when it has taken long enough. */
+  #gather(): void {
+    const { length } = this.#queue;
+    if (this.#since === undefined || length === 0) return;
+    const more = length > this.#before && length < BATCH_LIMIT_WRITES;
+    this.#before = length;
+    if (more && performance.now() - this.#since < GATHER_MS) setImmediate(() => this.#gather());
+    else this.flush();
   }
 
   /** All of them in one transaction; undefined when the database failed and nothing was kept. */
