@@ -13,8 +13,9 @@ const commands = {
   generate: { help: "typed bindings from releases", load: () => import("./generate.js") },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },
-  webhook: { help: "sign or verify a webhook by hand", load: () => import("./webhook.js") },
+  webhook: { help: "sign, verify, send or print webhooks by hand", load: () => import("./webhook.js") },
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },
+  outbox: { help: "webhooks a sender holds: list, retry, drop", load: () => import("./outbox.js") },
 } satisfies Record<string, { help: string; load: () => Promise<{ register: (command: Command) => void }> }>;
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -22,6 +22,8 @@ import { canonicalUrl } from "../runtime/url.js";
 import { publicKey, readInput, readKeyFile, signingKey } from "./key-file.js";
 import { shownPath, userPath } from "./output.js";
 import { parseHeaderLines, parseRequestFile } from "./request-file.js";
+import { listenCommand } from "./webhook-listen.js";
+import { sendCommand } from "./webhook-send.js";
 
 /** The checklist in its order (webhooks-facts 1.7). */
 const steps: readonly (readonly [Step, string])[] = [
@@ -233,5 +235,5 @@ const verifyCommand = (parent: Command): Command =>
     .action(verify);
 
 export function register(command: Command): void {
-  for (const add of [signCommand, verifyCommand]) add(command);
+  for (const add of [signCommand, verifyCommand, sendCommand, listenCommand]) add(command);
 }

@@ -77,7 +77,7 @@ export function embeddedQueue(store: SqliteStore, topic: string, options: Embedd
     renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
     pause: (group, health) => waking(() => jobs.pause(topic, group, health)),
     health: async (group) => jobs.health(topic, group),
-    bury: (group, before, error) => alone(() => jobs.bury(topic, group, before, error)),
+    bury: (group, before, error) => alone(() => jobs.bury(topic, group, { before, now: now(), error })),
     pull: (horizon, at) => alone(() => jobs.pull(topic, horizon, at)),
     list: async (filter = {}) => jobs.list({ ...filter, topic }),
     get: async (id) => jobs.get(id),

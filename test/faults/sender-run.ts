@@ -160,7 +160,7 @@ async function killInFlight({ kills, tasks }: FaultsOptions, receivers: Receiver
       if (done === Math.floor(kills * 0.8)) void receivers.heal();
       if (done >= kills) resolve();
       // Not every request may kill, or nothing would ever be delivered.
-      else setTimeout(() => (armed = true), 250 + Math.random() * 500);
+      else setTimeout(() => (armed = true), 150 + Math.random() * 400);
     };
   });
   receivers.onOpen = () => undefined;
@@ -184,6 +184,7 @@ async function judge(
   }));
   const jobs = await db.query<{ key: string; state: string }>("select key, state from adbind_jobs");
   const dead = new Map(jobs.filter((job) => job.state === "dead").map((job) => [job.key, job]));
+  const waiting = new Set(jobs.filter((job) => job.state === "ready").map((job) => job.key));
   const delivered = new Set(receivers.seen.filter((one) => one.accepted).map((one) => one.key));
   const faults: string[] = [];
   const note = (text: string): void => {
@@ -193,7 +194,8 @@ async function judge(
   const settled = await settledKeys(db);
   for (const { key, task, n } of made) {
     const fate = Number(delivered.has(key)) + Number(dead.has(key));
-    if (fate === 0) note(`${task}/${n} neither delivered nor a dead letter`);
+    const waits = waiting.has(key) ? ", it still waits" : "";
+    if (fate === 0) note(`${task}/${n} neither delivered nor a dead letter${waits}`);
   }
   for (const one of receivers.seen) {
     const event = known.get(one.key);

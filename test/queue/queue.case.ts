@@ -218,6 +218,23 @@ export function queueCase<Tx>(of: QueueCase<Tx>): void {
     assert.equal(await queue.counts(), { ready: 2, dead: 1 });
   });
 
+  test("what a killed worker left in such a group is given up once it is nobody's", async (context) => {
+    const { queue, clock } = context;
+    const doomed = await of.open(() => clock.at);
+    await put(queue, job({ key: "left" }));
+    await take(doomed, clock.at);
+    await of.kill(doomed);
+    await queue.pause("a", { pausedUntil: clock.at + 3_600_000, failingSince: NOW });
+    let buried = 0;
+    const start = clock.at;
+    while (buried === 0 && clock.at - start < of.recoveryMs) {
+      await of.pass(clock, 3_000);
+      await take(queue, clock.at);
+      buried = (await queue.bury("a", clock.at, "unreachable")).length;
+    }
+    assert.is(buried, 1);
+  });
+
   test("a dead job is listed, replayed with a new life, or dropped", async ({ queue, clock }) => {
     await put(queue, job({ key: "1" }), job({ key: "2" }));
     const jobs = await take(queue, clock.at);

@@ -36,7 +36,7 @@ export interface SqliteJobs {
   pause(topic: string, group: string, health: GroupHealth): void;
   health(topic: string, group: string): GroupHealth;
   /** Gives up jobs of a group whose first attempt, or else whose making, is older than `before`. */
-  bury(topic: string, group: string, before: number, error: string): JobRecord[];
+  bury(topic: string, group: string, given: { before: number; now: number; error: string }): JobRecord[];
   /** Brings jobs and groups that lie beyond `horizon` to `now`: the clock has been set back. */
   pull(topic: string, horizon: number, now: number): number;
   list(filter: JobFilter): JobRecord[];
@@ -185,11 +185,14 @@ const groupCare = (db: Database, touch: Touch): Pick<SqliteJobs, "pause" | "heal
   const find = db.prepare<[string, string], { paused_until: number; failing_since: number | null }>(
     "select paused_until, failing_since from adbind_groups where topic = ? and grp = ?",
   );
-  const old = db.prepare<[string, string, number, number, number], JobRow>(
-    "select * from adbind_jobs where topic = ? and grp = ? and state = 'ready' and claim is null and due < ? " +
+  // A claim whose lease has ended is nobody's.
+  const old = db.prepare<[string, string, number, number, number, number], JobRow>(
+    "select * from adbind_jobs where topic = ? and grp = ? and state = 'ready' and due < ? and (claim is null or due <= ?) " +
       "and coalesce(first_at, created_at) <= ? order by due limit ?",
   );
-  const dead = db.prepare<[string, number]>("update adbind_jobs set state = 'dead', error = ? where id = ?");
+  const dead = db.prepare<[string, number]>(
+    "update adbind_jobs set state = 'dead', claim = null, started_at = null, error = ? where id = ?",
+  );
   const pullJobs = db.prepare<[number, string, number, number]>(
     "update adbind_jobs set due = ? where topic = ? and state = 'ready' and claim is null and due > ? and due < ?",
   );
@@ -205,8 +208,8 @@ const groupCare = (db: Database, touch: Touch): Pick<SqliteJobs, "pause" | "heal
       const row = find.get(topic, group);
       return { pausedUntil: row?.paused_until ?? 0, failingSince: row?.failing_since ?? null };
     },
-    bury(topic, group, before, error) {
-      const rows = old.all(topic, group, BEHIND_DUE_MS, before, BURY_LIMIT_ROWS);
+    bury(topic, group, { before, now, error }) {
+      const rows = old.all(topic, group, BEHIND_DUE_MS, now, before, BURY_LIMIT_ROWS);
       for (const row of rows) {
         dead.run(error, row.id);
         if (row.lane !== null && row.attempts === 0) openLane(topic, row.lane, row.due);

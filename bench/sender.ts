@@ -1,0 +1,330 @@
+/**
+ * What delivering costs beside signing and posting, how soon an event goes out while a hundred destinations are dead, and
+ * whether a backlog of a million changes anything.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { request } from "undici";
+import { release } from "../generated/3.1.0/index.js";
+import { createGuardedFetch } from "../runtime/net/index.js";
+import { embeddedQueue } from "../runtime/queue/embedded.js";
+import { createWorker, openBossQueue, type Queue } from "../runtime/queue/index.js";
+import { createSender, type Sender } from "../runtime/sender/index.js";
+import { signWebhookSync } from "../runtime/signing/index.js";
+import { openPostgresStore, openSqliteStore } from "../runtime/store/index.js";
+import { startPostgres } from "../test/support/postgres.js";
+import { median } from "./support/measure.js";
+import type { Row } from "./support/row.js";
+
+const DELIVERIES = 4_000;
+const ROUNDS = 3;
+/** Requests at a time on both sides: what one destination may have out. */
+const CONCURRENCY = 32;
+const DEAD = 100;
+const OPEN_LOOP_SECONDS = 15;
+const BACKLOG = { sqlite: 1_000_000, postgres: 100_000 } as const;
+
+const key = generateKeyPairSync("ed25519").privateKey;
+const net = { allowHttp: true, allowLoopback: true };
+const message = "x".repeat(1_500);
+
+interface Receiver {
+  readonly live: string;
+  readonly dead: readonly string[];
+  readonly child: ChildProcess;
+}
+
+async function startReceiver(silent: number): Promise<Receiver> {
+  const file = path.join(import.meta.dirname, "support", "sender-receiver.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", file, String(silent)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const line = await new Promise<string>((resolve) => {
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk;
+      if (text.includes("\n")) resolve(text);
+    });
+  });
+  const [live, ...dead] = (JSON.parse(line) as number[]).map((port) => `http://127.0.0.1:${port}/hook`);
+  return { live: live!, dead, child };
+}
+
+/** The floor: signs and posts, keeps nothing. */
+async function bareLoop(url: string, count: number): Promise<number> {
+  let left = count;
+  const body = Buffer.from(JSON.stringify({ idempotency_key: randomUUID(), task_id: "t", status: "working", message }));
+  const started = performance.now();
+  const one = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const { headers } = signWebhookSync({ method: "POST", url, headers: {}, body }, { key, keyid: "k" });
+      const answer = await request(url, { method: "POST", headers: { ...headers }, body });
+      await answer.body.dump();
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, one));
+  return count / ((performance.now() - started) / 1_000);
+}
+
+type AnySender = Sender<never>;
+
+interface Engine {
+  readonly name: "sqlite" | "postgres";
+  sender(fetch?: ReturnType<typeof createGuardedFetch>): Promise<{ sender: AnySender; close(): Promise<void> }>;
+  queue(): Promise<{ queue: Queue<never>; close(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+function sqliteEngine(): Engine {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
+  let count = 0;
+  const open = () => openSqliteStore({ path: path.join(folder, `${count++}.db`) });
+  return {
+    name: "sqlite",
+    async sender(fetch) {
+      const store = open();
+      const sender = await createSender({ ...senderOptions(fetch), store });
+      return { sender: sender as AnySender, close: () => store.close() };
+    },
+    async queue() {
+      const store = open();
+      return { queue: embeddedQueue(store, "bench") as never, close: () => store.close() };
+    },
+    stop: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function postgresEngine(): Promise<Engine> {
+  const cluster = await startPostgres();
+  return {
+    name: "postgres",
+    async sender(fetch) {
+      const store = await openPostgresStore({ url: await cluster.database() });
+      const sender = await createSender({ ...senderOptions(fetch), store });
+      return { sender: sender as AnySender, close: () => store.close() };
+    },
+    async queue() {
+      const store = await openPostgresStore({ url: await cluster.database() });
+      const queue = await openBossQueue(store, "bench");
+      return { queue: queue as never, close: () => queue.close().then(() => store.close()) };
+    },
+    stop: () => cluster.stop(),
+  };
+}
+
+const senderOptions = (fetch?: ReturnType<typeof createGuardedFetch>) => ({
+  release,
+  signer: { key, keyid: "k" },
+  net,
+  ...(fetch !== undefined && { fetch }),
+});
+
+const register = (sender: AnySender, taskId: string, url: string) =>
+  sender.tasks.register(
+    { taskId, tool: "create_media_buy", status: "submitted", principal: "p" },
+    { push: { url, operation_id: taskId } },
+  );
+
+async function delivering(engine: Engine, url: string): Promise<number> {
+  const { sender, close } = await engine.sender();
+  const tasks = Array.from({ length: DELIVERIES }, (_, index) => `task-${index}`);
+  for (let at = 0; at < tasks.length; at += 100) {
+    await Promise.all(tasks.slice(at, at + 100).map((task) => register(sender, task, url)));
+    await Promise.all(
+      tasks.slice(at, at + 100).map((task) => sender.tasks.update(task, { status: "working", message })),
+    );
+  }
+  const started = performance.now();
+  sender.start();
+  while ((await sender.outbox.counts()).waiting > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  const rate = DELIVERIES / ((performance.now() - started) / 1_000);
+  await sender.stop();
+  await close();
+  return rate;
+}
+
+async function throughput(engine: Engine, { live }: Receiver): Promise<{ rows: Row[]; capacity: number }> {
+  const [bare, ours]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    bare.push(await bareLoop(live, DELIVERIES));
+    ours.push(await delivering(engine, live));
+  }
+  const capacity = median(ours);
+  const ratio = capacity / median(bare);
+  const note = `${Math.round(capacity)}/s against ${Math.round(median(bare))}/s`;
+  const target = engine.name === "sqlite" ? { target: { min: 0.5 } } : {};
+  return {
+    capacity,
+    rows: [
+      { name: `deliveries, ${engine.name}, of a loop that signs and posts`, value: ratio, unit: "x", note, ...target },
+    ],
+  };
+}
+
+/** Arrivals at a fixed rate whatever comes of them; half of them for destinations that never answer. */
+async function openLoop(engine: Engine, receiver: Receiver, capacity: number): Promise<Row> {
+  const delays: number[] = [];
+  const made = new Map<string, number>();
+  const guarded = createGuardedFetch(net);
+  const timed = Object.assign(
+    (async (url, given) => {
+      if (url === receiver.live) {
+        const { task_id: task } = JSON.parse(new TextDecoder().decode(given!.body as Uint8Array)) as {
+          task_id: string;
+        };
+        const at = made.get(task);
+        if (at !== undefined) delays.push(performance.now() - at);
+        made.delete(task);
+      }
+      return guarded(url, given);
+    }) as typeof guarded,
+    { close: () => guarded.close() },
+  );
+  const { sender, close } = await engine.sender(timed);
+  sender.start();
+  const rate = capacity / 2;
+  const started = performance.now();
+  let arrived = 0;
+  while (performance.now() - started < OPEN_LOOP_SECONDS * 1_000) {
+    const due = Math.floor(((performance.now() - started) / 1_000) * rate);
+    const batch: Promise<unknown>[] = [];
+    for (; arrived < due; arrived++) {
+      const task = `task-${arrived}`;
+      const live = arrived % 2 === 0;
+      const url = live ? receiver.live : receiver.dead[(arrived >> 1) % receiver.dead.length]!;
+      batch.push(
+        Promise.resolve(register(sender, task, url)).then(() => {
+          if (live) made.set(task, performance.now());
+          return sender.tasks.update(task, { status: "working", message });
+        }),
+      );
+    }
+    await Promise.all(batch);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const missing = made.size;
+  // Stopping waits for the silent ones, ten seconds at most.
+  await sender.stop();
+  await guarded.close();
+  await close();
+  delays.push(...Array<number>(missing).fill(Number.POSITIVE_INFINITY));
+  delays.sort((a, b) => a - b);
+  const at = (share: number): number =>
+    delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? Number.NaN;
+  const note = `p50 ${Math.round(at(0.5))} ms, ${delays.length} events to a living one, ${missing} unsent; ${Math.round(arrived / OPEN_LOOP_SECONDS)} arrivals/s`;
+  return {
+    name: `first attempt with ${DEAD} dead destinations, ${engine.name}, p99`,
+    value: at(0.99),
+    unit: "ms",
+    target: { max: 1_000 },
+    note,
+  };
+}
+
+const CHUNK = 500;
+
+async function fill(queue: Queue<never>, count: number, from: number): Promise<number> {
+  const started = performance.now();
+  const body = Buffer.from(message.slice(0, 200));
+  for (let at = 0; at < count; at += CHUNK) {
+    const jobs = Array.from({ length: CHUNK }, (_, index) => ({
+      key: randomUUID(),
+      group: `g${(from + at + index) % 50}`,
+      lane: `l${Math.floor((from + at + index) / 2)}`,
+      meta: "{}",
+      body,
+    }));
+    await queue.transact((tx) => queue.add(tx, jobs));
+  }
+  return ((performance.now() - started) * 1_000) / count;
+}
+
+/** Jobs a second, taken and settled, nothing done with them. */
+async function drainRate(queue: Queue<never>, count: number): Promise<number> {
+  let done = 0;
+  let finish: () => void = () => undefined;
+  const enough = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const worker = createWorker({
+    queue,
+    longestDelayMs: 7_200_000,
+    handle: async () => {
+      done += 1;
+      if (done === count) finish();
+      return { verdict: { kind: "done" }, healthy: true };
+    },
+  });
+  const started = performance.now();
+  worker.start();
+  await enough;
+  const rate = count / ((performance.now() - started) / 1_000);
+  await worker.stop();
+  return rate;
+}
+
+async function backlog(engine: Engine): Promise<Row[]> {
+  const total = BACKLOG[engine.name];
+  const probe = total / 50;
+  const { queue, close } = await engine.queue();
+  const first = await fill(queue, probe, 0);
+  const shallow = await drainRate(queue, probe / 2);
+  const before = process.memoryUsage().rss;
+  await fill(queue, total - 2 * probe, probe);
+  const last = await fill(queue, probe, total);
+  const deep = await drainRate(queue, probe);
+  const rss = (process.memoryUsage().rss - before) / 1_048_576;
+  await close();
+  const size = total.toLocaleString("en");
+  return [
+    {
+      name: `enqueue at ${size}, ${engine.name}, of the first`,
+      value: last / first,
+      unit: "x",
+      target: { max: 2 },
+      note: `${first.toFixed(1)} and ${last.toFixed(1)} us each`,
+    },
+    {
+      name: `drain at ${size}, ${engine.name}, of a short queue`,
+      value: deep / shallow,
+      unit: "x",
+      target: { min: 0.5 },
+      note: `${Math.round(deep)}/s and ${Math.round(shallow)}/s`,
+    },
+    {
+      name: `memory for a backlog of ${size}, ${engine.name}`,
+      value: rss,
+      unit: "MB",
+      target: { max: 150 },
+      note: "RSS, page cache of SQLite included",
+    },
+  ];
+}
+
+/** @param args `--engine=sqlite` or `--engine=postgres` for one of them */
+export async function run(args: readonly string[]): Promise<Row[]> {
+  const only = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
+  const rows: Row[] = [];
+  const receiver = await startReceiver(DEAD);
+  try {
+    for (const open of [async () => sqliteEngine(), postgresEngine]) {
+      if (only !== undefined && open !== postgresEngine && only !== "sqlite") continue;
+      if (only === "sqlite" && open === postgresEngine) continue;
+      const engine = await open();
+      try {
+        const { rows: measured, capacity } = await throughput(engine, receiver);
+        rows.push(...measured, await openLoop(engine, receiver, capacity), ...(await backlog(engine)));
+      } finally {
+        await engine.stop();
+      }
+    }
+  } finally {
+    receiver.child.kill();
+  }
+  return rows;
+}

@@ -1,0 +1,80 @@
+/** `adbind webhook send`: one signed event to a URL, to see what a receiver makes of it. */
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import { AdbindError } from "../runtime/errors.js";
+import { createGuardedFetch } from "../runtime/net/index.js";
+import { signWebhook } from "../runtime/signing/index.js";
+import { readInput, signingKey } from "./key-file.js";
+import { userPath } from "./output.js";
+
+interface SendGiven {
+  key: string;
+  kid?: string;
+  body?: string;
+  task: string;
+  tool: string;
+  status: string;
+  operation?: string;
+  word: string;
+  local?: boolean;
+}
+
+/** A minimal event of a task, where the user gives no body. */
+const sample = ({ task, tool, status, operation }: SendGiven): Uint8Array =>
+  new TextEncoder().encode(
+    JSON.stringify({
+      idempotency_key: randomUUID(),
+      ...(operation !== undefined && { operation_id: operation }),
+      task_id: task,
+      task_type: tool,
+      status,
+      timestamp: new Date().toISOString(),
+    }),
+  );
+
+async function send(url: string, given: SendGiven): Promise<void> {
+  const body = given.body === undefined ? sample(given) : readInput(userPath(given.body));
+  const key = signingKey(userPath(given.key), given.kid);
+  const signed = await signWebhook(
+    { method: "POST", url, headers: {}, body },
+    { key, keyid: key.kid, word: given.word },
+  );
+  const fetch = createGuardedFetch(given.local ? { allowHttp: true, allowLoopback: true } : {});
+  const answer = await fetch(url, {
+    method: "POST",
+    headers: { ...signed.headers },
+    body,
+    maxBytes: 4_096,
+    oversize: "truncate",
+  });
+  await fetch.close();
+  if (!answer.ok) {
+    throw new AdbindError("usage", "The event was not delivered", {
+      where: `${answer.code}: ${answer.detail}`,
+      remedy: given.local ? "see that something listens there" : "plain http and this machine need --local",
+    });
+  }
+  console.log(`HTTP ${answer.status}`);
+  const challenge = answer.headers["www-authenticate"];
+  if (challenge !== undefined) console.log(`www-authenticate: ${challenge}`);
+  const text = new TextDecoder().decode(answer.body).replace(/[^\x20-\x7e\n]/g, "?");
+  if (text !== "") console.log(text);
+  if (answer.status < 200 || answer.status > 299) process.exitCode = 1;
+}
+
+export const sendCommand = (parent: Command): Command =>
+  parent
+    .command("send")
+    .description("sends one signed event and prints the answer; exit 1 when it is not 2xx")
+    .argument("<url>", "where to")
+    .requiredOption("--key <file>", "private file of adbind keys generate")
+    .option("--kid <name>", "which of its keys; default the newest")
+    .option("--body <file>", "the body's bytes; default a small event of a task")
+    .option("--task <id>", "task of the small event", "task-1")
+    .option("--tool <name>", "its tool", "create_media_buy")
+    .option("--status <status>", "its status", "working")
+    .option("--operation <id>", "its operation_id")
+    .option("--word <word>", "the protocol's word", "proto")
+    .option("--local", "plain http and this machine are allowed")
+    .addHelpText("after", "\nExample: adbind webhook send http://127.0.0.1:8787/ --key keys.private.json --local")
+    .action(send);
