@@ -1,0 +1,128 @@
+/** Leases, effects, back-off and dead letters. */
+import * as assert from "uvu/assert";
+import type { Effect } from "../../../runtime/store/types.js";
+import { arrival, NOW, newEvent, SELLER } from "../events.js";
+import { accepted, type Cases, ordered, take } from "./case.js";
+
+export const inbox: Cases = {
+  "events of a task are handled one at a time in their order, others beside them": async ({ store }) => {
+    const first = accepted(await store.inbox.accept(ordered("t-1", 1)));
+    const second = accepted(await store.inbox.accept(ordered("t-1", 2)));
+    const third = accepted(await store.inbox.accept(ordered("t-1", 3)));
+    const other = accepted(await store.inbox.accept(ordered("t-2", 1)));
+    const ids = async (owner: string, now: number) => (await take(store, owner, now)).map((event) => event.id);
+    assert.equal(await ids("a", NOW), [first.id, other.id]);
+    await store.inbox.retry({ id: first.id, owner: "a", now: NOW }, NOW + 60_000, "down");
+    assert.equal(await ids("a", NOW + 1_000), [], "the one in back-off holds the next");
+    assert.equal(await ids("a", NOW + 60_000), [first.id, other.id], "a lease that ran out is taken again");
+    await store.inbox.complete({ id: first.id, owner: "a", now: NOW + 60_000 });
+    assert.equal(await ids("b", NOW + 60_000), [second.id]);
+    await store.inbox.bury({ id: second.id, owner: "b", now: NOW + 60_000 }, "poison");
+    assert.equal(await ids("b", NOW + 60_000), [third.id]);
+  },
+
+  "two owners never hold one event": async ({ store, open }) => {
+    const second = await open();
+    for (let i = 0; i < 40; i += 1) await store.inbox.accept(arrival(newEvent()));
+    const rounds = await Promise.all([
+      ...[1, 2, 3].map(() => take(store, "a", NOW, 8)),
+      ...[1, 2, 3].map(() => take(second, "b", NOW, 8)),
+    ]);
+    const ids = rounds.flat().map((event) => event.id);
+    assert.is(new Set(ids).size, ids.length);
+    assert.ok(ids.length >= 24, `${ids.length}`);
+    await second.close();
+  },
+
+  "an arrival may be leased at once, unless one of its task is before it": async ({ store }) => {
+    const lease = { owner: "a", until: NOW + 30_000 };
+    const first = accepted(await store.inbox.accept({ ...ordered("t-1", 1), lease }));
+    const second = accepted(await store.inbox.accept({ ...ordered("t-1", 2), lease }));
+    assert.ok(first.leased);
+    assert.not(second.leased);
+    assert.is((await take(store, "b")).length, 0);
+    assert.is(await store.inbox.complete({ id: first.id, owner: "b", now: NOW }), "lost");
+    assert.is(await store.inbox.complete({ id: first.id, owner: "a", now: NOW }), "completed");
+    assert.is(await store.inbox.complete({ id: first.id, owner: "a", now: NOW }), "lost");
+    assert.equal(
+      (await take(store, "b")).map((event) => event.id),
+      [second.id],
+    );
+  },
+
+  "a renewed lease is kept, an expired one is lost to its next owner": async ({ store }) => {
+    const { id } = accepted(await store.inbox.accept(arrival(newEvent())));
+    await take(store, "a");
+    await store.inbox.renew([id], { owner: "a", until: NOW + 90_000 });
+    assert.is((await take(store, "b", NOW + 60_000)).length, 0);
+    assert.is((await take(store, "b", NOW + 90_000)).length, 1);
+    await store.inbox.retry({ id, owner: "a", now: NOW }, NOW, "not mine any more");
+    assert.is(await store.inbox.complete({ id, owner: "a", now: NOW }), "lost");
+    assert.is((await store.inbox.get(id))!.attempts, 0);
+    assert.is(await store.inbox.complete({ id, owner: "b", now: NOW }), "completed");
+  },
+
+  "an effect commits with the completion or not at all": async ({ store, record, recorded }) => {
+    const lease = { owner: "a", until: NOW + 30_000 };
+    const one = accepted(await store.inbox.accept(arrival(newEvent(), { lease })));
+    const two = accepted(await store.inbox.accept(arrival(newEvent(), { lease })));
+    const failing: Effect<unknown> = async (tx) => {
+      await record("two")(tx);
+      throw new Error("no");
+    };
+    const failingSync: Effect<unknown> = (tx) => {
+      record("two")(tx);
+      throw new Error("no");
+    };
+    const held = (id: number, owner = "a") => ({ id, owner, now: NOW });
+    const results = await Promise.allSettled([
+      store.inbox.complete(held(one.id), record("one")),
+      store.inbox.complete(held(two.id), store.kind === "sqlite" ? failingSync : failing),
+    ]);
+    assert.equal(
+      results.map((result) => result.status),
+      ["fulfilled", "rejected"],
+    );
+    assert.equal(await recorded(store), ["one"]);
+    assert.is(await store.inbox.complete(held(one.id), record("again")), "lost");
+    assert.is(await store.inbox.complete(held(two.id, "b"), record("thief")), "lost");
+    assert.equal(await recorded(store), ["one"]);
+    assert.is(await store.inbox.complete(held(two.id), record("two")), "completed");
+    assert.equal(await recorded(store), ["one", "two"]);
+  },
+
+  "dead letters are listed, replayed with their attempts forgotten, and dropped": async ({ store }) => {
+    const { id } = accepted(await store.inbox.accept(arrival(newEvent())));
+    await take(store, "a");
+    await store.inbox.retry({ id, owner: "a", now: NOW }, NOW, "first");
+    await take(store, "a");
+    await store.inbox.bury({ id, owner: "a", now: NOW }, "second");
+    const [dead] = await store.inbox.list({ state: "dead" });
+    assert.is(dead!.error, "second");
+    assert.is(dead!.attempts, 2);
+    assert.equal(await store.inbox.backlog(), { pending: 0, parked: 0, dead: 1 });
+    assert.is((await take(store, "a")).length, 0);
+    assert.ok(await store.inbox.replay(id, NOW));
+    assert.not(await store.inbox.replay(id, NOW), "it is pending already");
+    const [again] = await take(store, "a");
+    assert.is(again!.attempts, 0);
+    assert.ok(await store.inbox.drop(id, NOW));
+    assert.not(await store.inbox.drop(id, NOW));
+    assert.equal(await store.inbox.list({ sender: SELLER }), []);
+  },
+
+  "many at once share commits and each gets its own answer": async ({ store }) => {
+    const events = Array.from({ length: 200 }, (_, i) => ordered(`t-${i % 50}`, Math.floor(i / 50)));
+    const outcomes = await Promise.all(events.map((event) => store.inbox.accept(event)));
+    const kept = outcomes.filter((one) => one.outcome === "accepted").length;
+    assert.is(kept, (await store.inbox.list({ limit: 1000 })).length);
+    assert.ok(kept >= 50);
+    let done = 0;
+    for (let batch = await take(store, "a", NOW, 50); batch.length > 0; batch = await take(store, "a", NOW, 50)) {
+      assert.is(new Set(batch.map((event) => event.taskId)).size, batch.length, "one event of a task at a time");
+      await Promise.all(batch.map((event) => store.inbox.complete({ id: event.id, owner: "a", now: NOW })));
+      done += batch.length;
+    }
+    assert.is(done, kept);
+  },
+};
