@@ -1,0 +1,101 @@
+/** Polling as the backup of webhooks. */
+import { pino } from "pino";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { release as release31 } from "../../generated/3.1.0/index.js";
+import type { Release } from "../../runtime/contract.js";
+import { createReceiver } from "../../runtime/receiver/index.js";
+import {
+  envelope,
+  PUBLIC_URL,
+  SELLER,
+  type Setup,
+  type SetupOptions,
+  send,
+  setup,
+  statusOf,
+} from "../support/receiver.js";
+
+const test = suite<{ open: (options?: SetupOptions) => Promise<Setup>; opened: Setup[] }>("watch");
+test.before.each((context) => {
+  context.opened = [];
+  context.open = async (options) => {
+    const made = await setup(options);
+    context.opened.push(made);
+    const { expect } = made.receiver;
+    await expect({
+      route: "/hooks/a",
+      sender: SELLER,
+      kind: "task",
+      operationId: "op-1",
+      taskType: "create_media_buy",
+    });
+    await expect({ route: "/hooks/a2a", sender: SELLER, kind: "task", taskType: "create_media_buy", format: "a2a" });
+    for (const kind of ["report", "impairment", "list_change", "artifact", "rights"] as const) {
+      await expect({ route: `/hooks/${kind}`, sender: SELLER, kind });
+    }
+    return made;
+  };
+});
+test.after.each(async ({ opened }) => {
+  for (const one of opened) await one.close();
+});
+
+const silent = pino({ enabled: false });
+const at = (second: number) => `2026-04-18T14:00:${String(second).padStart(2, "0")}Z`;
+
+test("watching: polls go through the same order, and either side's terminal state ends it", async ({ open }) => {
+  const s = await open();
+  const waits: number[] = [];
+  const steps: (() => Promise<{ status: "working" | "completed"; timestamp: string }>)[] = [
+    async () => ({ status: "working", timestamp: at(1) }),
+    async () => {
+      throw new Error("down");
+    },
+    async () => ({ status: "working", timestamp: at(1) }),
+    async () => ({ status: "completed", timestamp: at(9), result: { media_buy_id: "m" } }),
+  ];
+  const pausing = createReceiver(
+    {
+      store: s.store,
+      release: release31 as Release,
+      senders: {},
+      publicUrl: PUBLIC_URL,
+      now: () => s.clock.ms,
+      logger: silent,
+      handlers: { fallback: () => undefined },
+    },
+    async (ms) => void waits.push(ms),
+  );
+  const task = { sender: SELLER, taskId: "polled", taskType: "create_media_buy" };
+  const ended = await pausing.watchTask({ ...task, poll: () => steps.shift()!() });
+  assert.equal(ended, { status: "completed" });
+  assert.equal(waits, [120_000, 120_000, 240_000, 120_000]);
+  await s.receiver.idle();
+  assert.equal(
+    s.seen.map((delivery) => delivery.status),
+    ["working", "completed"],
+    "each state once, however often it was polled",
+  );
+  assert.is(statusOf(await send(s, envelope({ task_id: "polled", status: "completed", timestamp: at(9) }))), "stale");
+
+  await send(s, envelope({ task_id: "pushed", status: "failed", timestamp: at(3) }));
+  const unpolled = { ...task, taskId: "pushed", webhooks: false, poll: () => assert.unreachable() as never };
+  assert.equal(await pausing.watchTask(unpolled), { status: "failed" });
+  assert.is(waits.at(-1), 30_000);
+  await pausing.stop();
+});
+
+test("watching ends at once when a webhook ends the task, or when it is stopped", async ({ open }) => {
+  const s = await open();
+  const task = { sender: SELLER, taskType: "create_media_buy", poll: () => assert.unreachable() as never };
+  const watched = s.receiver.watchTask({ ...task, taskId: "task-1" });
+  const stopped = new AbortController();
+  const other = s.receiver.watchTask({ ...task, taskId: "task-2", signal: stopped.signal });
+  await send(s, envelope({ status: "completed" }));
+  assert.equal(await watched, { status: "completed" });
+  stopped.abort();
+  assert.is(await other, null);
+});
+
+test.run();

@@ -1,0 +1,201 @@
+/** Handlers that fail, wait, are many, or lose their lease. */
+import { pino } from "pino";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { release as release31 } from "../../generated/3.1.0/index.js";
+import type { Release } from "../../runtime/contract.js";
+import { createReceiver } from "../../runtime/receiver/index.js";
+import {
+  envelope,
+  PUBLIC_URL,
+  SELLER,
+  type Setup,
+  type SetupOptions,
+  send,
+  setup,
+  statusOf,
+} from "../support/receiver.js";
+
+const test = suite<{ open: (options?: SetupOptions) => Promise<Setup>; opened: Setup[] }>("worker");
+test.before.each((context) => {
+  context.opened = [];
+  context.open = async (options) => {
+    const made = await setup(options);
+    context.opened.push(made);
+    const { expect } = made.receiver;
+    await expect({
+      route: "/hooks/a",
+      sender: SELLER,
+      kind: "task",
+      operationId: "op-1",
+      taskType: "create_media_buy",
+    });
+    await expect({ route: "/hooks/a2a", sender: SELLER, kind: "task", taskType: "create_media_buy", format: "a2a" });
+    for (const kind of ["report", "impairment", "list_change", "artifact", "rights"] as const) {
+      await expect({ route: `/hooks/${kind}`, sender: SELLER, kind });
+    }
+    return made;
+  };
+});
+test.after.each(async ({ opened }) => {
+  for (const one of opened) await one.close();
+});
+
+const silent = pino({ enabled: false });
+const at = (second: number) => `2026-04-18T14:00:${String(second).padStart(2, "0")}Z`;
+
+test("a failing handler is tried again with back-off, then given up and replayed by hand", async ({ open }) => {
+  let fail = true;
+  const attempts: number[] = [];
+  const s = await open({
+    maxAttempts: 3,
+    backoffMs: 1000,
+    handlers: {
+      fallback: (delivery) => {
+        attempts.push(delivery.attempt);
+        if (fail) throw new Error("no\u0000 luck");
+      },
+    },
+  });
+  await send(s, envelope());
+  await s.receiver.idle();
+  const [waiting] = await s.store.inbox.list();
+  assert.is(waiting!.due, s.clock.ms + 1000);
+  assert.is(waiting!.error, "Error: no luck");
+  for (const ms of [1000, 2000]) {
+    s.clock.ms += ms;
+    await s.receiver.idle();
+  }
+  assert.equal(attempts, [1, 2, 3]);
+  assert.equal(await s.store.inbox.backlog(), { pending: 0, parked: 0, dead: 1 });
+  fail = false;
+  await s.store.inbox.replay(waiting!.id, s.clock.ms);
+  await s.receiver.idle();
+  assert.equal(attempts, [1, 2, 3, 1]);
+  assert.equal(await s.store.inbox.backlog(), { pending: 0, parked: 0, dead: 0 });
+});
+
+test("later events of a task wait for an earlier one that fails", async ({ open }) => {
+  let fail = true;
+  const order: string[] = [];
+  const s = await open({
+    handlers: {
+      fallback: ({ taskId, timestamp }) => {
+        if (fail && taskId === "task-1") throw new Error("down");
+        order.push(`${taskId} ${timestamp!.slice(17, 19)}`);
+      },
+    },
+  });
+  for (const second of [1, 2, 3]) await send(s, envelope({ timestamp: at(second) }));
+  await send(s, envelope({ task_id: "task-2", timestamp: at(1) }));
+  await s.receiver.idle();
+  assert.equal(order, ["task-2 01"]);
+  fail = false;
+  s.clock.ms += 5000;
+  await s.receiver.idle();
+  assert.equal(order, ["task-2 01", "task-1 01", "task-1 02", "task-1 03"]);
+});
+
+test("an effect commits with the event's completion, once, and not when it throws", async ({ open }) => {
+  let fail = true;
+  const s = await open({
+    handlers: {
+      fallback: (delivery) => (db) => {
+        db.prepare("insert into bookings values (?)").run(delivery.taskId);
+        if (fail) throw new Error("after the write");
+      },
+    },
+  });
+  s.store.db.exec("create table bookings (task text)");
+  await send(s, envelope());
+  await s.receiver.idle();
+  const rows = () => s.store.db.prepare("select task from bookings").all();
+  assert.equal(rows(), []);
+  fail = false;
+  s.clock.ms += 5000;
+  await s.receiver.idle();
+  assert.equal(rows(), [{ task: "task-1" }]);
+});
+
+test("an instance that lost its lease cannot commit its effect", async ({ open }) => {
+  const gate = Promise.withResolvers<void>();
+  let slow = true;
+  const s = await open({
+    handlers: {
+      fallback: async () => {
+        const mine = slow;
+        if (mine) await gate.promise;
+        return (db) => void db.prepare("insert into bookings values (?)").run(mine ? "slow" : "fast");
+      },
+    },
+  });
+  s.store.db.exec("create table bookings (who text)");
+  await send(s, envelope());
+  slow = false;
+  s.clock.ms += 60_000;
+  const second = createReceiver({
+    store: s.store,
+    release: release31 as Release<(typeof release31)["tools"]>,
+    senders: {},
+    publicUrl: PUBLIC_URL,
+    now: () => s.clock.ms,
+    logger: silent,
+    handlers: { fallback: () => (db) => void db.prepare("insert into bookings values ('fast')").run() },
+  });
+  second.start();
+  await second.idle();
+  gate.resolve();
+  await s.receiver.idle();
+  await second.stop();
+  assert.equal(s.store.db.prepare("select who from bookings").all(), [{ who: "fast" }]);
+});
+
+test("no more handlers run at once than allowed; the rest wait in the store", async ({ open }) => {
+  let running = 0;
+  let most = 0;
+  let done = 0;
+  const s = await open({
+    concurrency: 3,
+    handlers: {
+      fallback: async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        running -= 1;
+        done += 1;
+      },
+    },
+  });
+  await Promise.all(Array.from({ length: 40 }, (_, i) => send(s, envelope({ task_id: `t-${i}` }))));
+  await s.receiver.idle();
+  assert.is(done, 40);
+  assert.is(most, 3);
+});
+
+test("a receiver that is not started keeps events for another", async ({ open }) => {
+  const s = await open();
+  await s.receiver.stop();
+  assert.is(statusOf(await send(s, envelope())), "accepted");
+  assert.is(s.seen.length, 0);
+  s.receiver.start();
+  await s.receiver.idle();
+  assert.is(s.seen.length, 1);
+});
+
+test("stopping waits for the handlers that run", async ({ open }) => {
+  let finished = false;
+  const s = await open({
+    handlers: {
+      fallback: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        finished = true;
+      },
+    },
+  });
+  await send(s, envelope());
+  await s.receiver.stop();
+  assert.ok(finished);
+  assert.equal(await s.store.inbox.list(), []);
+});
+
+test.run();
