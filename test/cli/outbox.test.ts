@@ -1,0 +1,88 @@
+/** `adbind outbox` on a store with a dead letter, and `webhook send` into `webhook listen`. */
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { register as keys } from "../../cli/keys.js";
+import { register as outbox } from "../../cli/outbox.js";
+import { register as webhook } from "../../cli/webhook.js";
+import { createSender } from "../../runtime/sender/index.js";
+import { openSqliteStore } from "../../runtime/store/index.js";
+import { FakeNetwork, NOW, optionsFor, until } from "../sender/fixture.js";
+import { push, start } from "../sender/sender.case.js";
+import { commandFolder, runCommand } from "./run-command.js";
+
+const { at, remove } = commandFolder();
+
+test("dead letters are listed without secrets, retried and dropped", async () => {
+  const clock = { at: NOW };
+  const network = new FakeNetwork(clock);
+  network.react = () => 500;
+  const store = openSqliteStore({ path: at("outbox.db") });
+  const sender = await createSender({ ...optionsFor(clock, network), store });
+  const authentication = { schemes: ["HMAC-SHA256"], credentials: "0123456789abcdef0123456789ABCDEFghij" };
+  for (const taskId of ["a", "b"]) {
+    await sender.tasks.register(start({ taskId }), { push: { ...push, url: `${push.url}?s=hidden`, authentication } });
+    await sender.tasks.update(taskId, { status: "working" });
+  }
+  sender.start();
+  for (let days = 0; days < 4; days++) {
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    clock.at += 86_400_000;
+  }
+  await until(async () => (await sender.outbox.counts()).dead === 2);
+  await sender.stop();
+  await store.close();
+  const given = ["--store", "sqlite:outbox.db"];
+  const listed = await runCommand(outbox, ["list", ...given, "--dead"]);
+  assert.match(listed.out, "0 waiting, 2 dead");
+  assert.match(listed.out, "HTTP 500");
+  for (const secret of ["hidden", authentication.credentials]) assert.not.match(listed.out, secret);
+  const { events } = JSON.parse((await runCommand(outbox, ["list", ...given, "--json"])).out);
+  const ids = events.map((one: { id: number }) => String(one.id));
+  assert.match((await runCommand(outbox, ["retry", ids[0], ...given])).out, "due again");
+  assert.match((await runCommand(outbox, ["drop", ids[1], ...given])).out, "removed");
+  assert.match((await runCommand(outbox, ["list", ...given])).out, "1 waiting, 0 dead");
+  assert.is((await runCommand(outbox, ["drop", ids[1], ...given])).code, 1);
+  process.exitCode = 0;
+});
+
+test("what send signs, listen verifies, and what is altered it refuses", async () => {
+  await runCommand(keys, ["generate", "--out", "keys.private.json"]);
+  const child = spawn(
+    process.execPath,
+    [
+      "--import",
+      "tsx",
+      "--conditions=adbind-source",
+      path.join(import.meta.dirname, "../../cli/main.ts"),
+      "webhook",
+      "listen",
+      "--port",
+      "0",
+      "--jwks",
+      "keys.private.json",
+      "--count",
+      "2",
+    ],
+    { stdio: ["ignore", "pipe", "inherit"], cwd: path.join(import.meta.dirname, "../..") },
+  );
+  let printed = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    printed += chunk;
+  });
+  await until(() => printed.includes("listening on "), 20_000);
+  const url = /http:\/\/[\d.:]+\//.exec(printed)![0];
+  const sent = await runCommand(webhook, ["send", `${url}hook`, "--key", "keys.private.json", "--local"]);
+  assert.match(sent.out, "HTTP 200");
+  const other = await runCommand(webhook, ["send", url, "--key", "keys.private.json", "--local", "--word", "other"]);
+  assert.match(other.out, "webhook_signature_tag_invalid");
+  process.exitCode = 0;
+  await until(() => child.exitCode !== null);
+  assert.match(printed, "verified: ");
+  assert.match(printed, '"task_type": "create_media_buy"');
+  assert.match(printed, "refused at step 3");
+});
+
+test.after(remove);
+test.run();
