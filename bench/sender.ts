@@ -22,7 +22,7 @@ import type { Row } from "./support/row.js";
 const DELIVERIES = 4_000;
 const ROUNDS = 3;
 /** Requests at a time on both sides: what one destination may have out. */
-const CONCURRENCY = 32;
+const CONCURRENCY = 64;
 const DEAD = 100;
 const OPEN_LOOP_SECONDS = 15;
 const BACKLOG = { sqlite: 1_000_000, postgres: 100_000 } as const;
@@ -140,7 +140,8 @@ async function delivering(engine: Engine, url: string): Promise<number> {
   }
   const started = performance.now();
   sender.start();
-  while ((await sender.outbox.counts()).waiting > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  // One row at most: counting a backlog would be part of what is measured.
+  while ((await sender.outbox.list({ limit: 1 })).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   const rate = DELIVERIES / ((performance.now() - started) / 1_000);
   await sender.stop();
   await close();

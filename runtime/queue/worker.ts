@@ -46,7 +46,7 @@ const defaults = {
   concurrency: 1_024,
   pollMs: 250,
   renewMs: 5_000,
-  perGroup: 32,
+  perGroup: 64,
   failuresToPause: 5,
   pauseMs: 5_000,
   maxPauseMs: 60_000,
