@@ -103,7 +103,11 @@ async function postgresEngine(): Promise<Engine> {
   return {
     name: "postgres",
     async sender(fetch) {
-      const store = await openPostgresStore({ url: await cluster.database() });
+      const store = await openPostgresStore({
+        url: await cluster.database(),
+        connections: 20,
+        connectTimeoutMs: 60_000,
+      });
       const sender = await createSender({ ...senderOptions(fetch), store });
       return { sender: sender as AnySender, close: () => store.close() };
     },

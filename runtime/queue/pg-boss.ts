@@ -46,6 +46,8 @@ const SUPERVISE_SECONDS = 5;
 const EXPIRE_SECONDS = 86_399;
 /** pg-boss counts each claim of a dead worker; a job must never end by it. */
 const CLAIM_LIMIT = 1_000_000;
+/** For pg-boss's own look-ups and its supervisor; jobs go over the store's connections. */
+const BOSS_CONNECTIONS = 2;
 /** A broken listening connection is replaced after this long, in milliseconds; polling goes on meanwhile. */
 const RELISTEN_MS = 1_000;
 
@@ -78,7 +80,9 @@ export async function openBossQueue(
   options: BossQueueOptions = {},
 ): Promise<Queue<Tx>> {
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => store.pool.query(text, values as unknown[]) },
+    // Connections of its own: what it looks up inside a transaction must not wait for those that wait for it.
+    connectionString: store.pool.options.connectionString as string,
+    max: BOSS_CONNECTIONS,
     schema: options.schema ?? "adbind_boss",
     schedule: false,
     supervise: true,
@@ -231,7 +235,7 @@ class BossQueue implements Queue<Tx> {
     this.#closed = true;
     this.#listeners.clear();
     await this.#client?.end().catch(() => undefined);
-    await this.boss.stop({ graceful: false, close: false });
+    await this.boss.stop({ graceful: false, close: true });
   }
 
   /** Hears of new jobs at once; polling finds them all the same. */
