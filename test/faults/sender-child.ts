@@ -70,7 +70,8 @@ sender.start();
 
 async function makeTask(index: number): Promise<void> {
   const taskId = `${plan.name}-${index}`;
-  const url = plan.urls[Math.floor(Math.random() * plan.urls.length)]!;
+  // In turn, each process from another one on: few kills reach every receiver too.
+  const url = plan.urls[(Number(plan.name.slice(1)) + index + plan.urls.length - 2) % plan.urls.length]!;
   await sender.tasks.register(
     { taskId, tool: "create_media_buy", status: "submitted", principal: "p" },
     { push: { url, operation_id: taskId } },

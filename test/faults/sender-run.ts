@@ -182,9 +182,11 @@ async function judge(
     ...row,
     n: Number(row.n),
   }));
-  const jobs = await db.query<{ key: string; state: string }>("select key, state from adbind_jobs");
+  const jobs = await db.query<{ key: string; state: string }>(
+    "select key, state, due, attempts, created_at, first_at, started_at, claim, grp, error from adbind_jobs",
+  );
   const dead = new Map(jobs.filter((job) => job.state === "dead").map((job) => [job.key, job]));
-  const waiting = new Set(jobs.filter((job) => job.state === "ready").map((job) => job.key));
+  const waiting = new Map(jobs.filter((job) => job.state === "ready").map((job) => [job.key, JSON.stringify(job)]));
   const delivered = new Set(receivers.seen.filter((one) => one.accepted).map((one) => one.key));
   const faults: string[] = [];
   const note = (text: string): void => {
@@ -194,7 +196,7 @@ async function judge(
   const settled = await settledKeys(db);
   for (const { key, task, n } of made) {
     const fate = Number(delivered.has(key)) + Number(dead.has(key));
-    const waits = waiting.has(key) ? ", it still waits" : "";
+    const waits = waiting.has(key) ? `, it still waits: ${waiting.get(key)}` : "";
     if (fate === 0) note(`${task}/${n} neither delivered nor a dead letter${waits}`);
   }
   for (const one of receivers.seen) {
