@@ -3,7 +3,7 @@
  * module; it is taken apart here by declaration, a file per schema, so that a bundle holds what its tools reach.
  */
 import { Ajv } from "ajv";
-import standaloneModule from "ajv/dist/standalone/index.js";
+import standaloneCode from "ajv/dist/standalone/index.js";
 import formatsModule from "ajv-formats";
 import { ts } from "ts-morph";
 import { schemaUri } from "../../runtime/contract.js";
@@ -12,6 +12,7 @@ import { toolUnit } from "../model/names.js";
 import type { Plan } from "./plan.js";
 import type { Render } from "./render.js";
 import { validationSchemas } from "./schemas.js";
+import { standaloneModule } from "./symbols.js";
 import type { CompiledTypes } from "./types/compile.js";
 import { bannerOf, validatorsView, validatorToolView } from "./views.js";
 
@@ -31,10 +32,7 @@ function compileAll(model: Model, refs: readonly string[]): string {
     // With an id the compiler says in a comment which function is which document's.
     ajv.addSchema(typeof schema === "object" ? { $id: schemaUri(path), ...schema } : schema, schemaUri(path));
   }
-  return standaloneModule.default(
-    ajv,
-    Object.fromEntries(refs.map((ref, index) => [exportName(index), schemaUri(ref)])),
-  );
+  return standaloneCode.default(ajv, Object.fromEntries(refs.map((ref, index) => [exportName(index), schemaUri(ref)])));
 }
 
 interface Piece {
@@ -124,6 +122,7 @@ function unitView(
     .sort();
   return {
     ...bannerOf([source], body),
+    standaloneModule,
     supports: supports.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\b(?!\\d)`).test(body)),
     imports: [...Map.groupBy(foreign, (name) => units.get(name)!)]
       .sort(([a], [b]) => (a < b ? -1 : 1))

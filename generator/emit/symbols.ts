@@ -3,6 +3,9 @@ import type * as contract from "../../runtime/contract.js";
 
 export const contractModule = "adbind/contract";
 
+/** What precompiled validators import. */
+export const standaloneModule = "adbind/standalone";
+
 export const symbols = {
   answer: "Answer",
   dispatch: "dispatch",

@@ -223,13 +223,12 @@ class Preparation {
         if (Array.isArray(copy[key]))
           copy[key] = (copy[key] as Schema[]).map((one, index) => visit(one, `${at}/${key}/${index}`));
       }
-      for (const key of ["properties"]) {
-        if (!isMap(copy[key])) continue;
-        const entries = Object.entries(copy[key]).map(([name_, one]) => [
-          name_,
-          visit(one as Schema, `${at}/${key}/${pointerToken(name_)}`),
+      if (isMap(copy.properties)) {
+        const entries = Object.entries(copy.properties).map(([name, one]): [string, Schema] => [
+          name,
+          visit(one as Schema, `${at}/properties/${pointerToken(name)}`),
         ]);
-        copy[key] = Object.fromEntries(entries);
+        copy.properties = Object.fromEntries(entries);
       }
       return typeof node.$ref === "string" ? this.reference(node.$ref, copy) : copy;
     };
