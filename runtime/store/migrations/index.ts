@@ -3,11 +3,24 @@ import { createHash } from "node:crypto";
 import { AdbindError } from "../../errors.js";
 import { receiver } from "./0001-receiver.js";
 import { sender } from "./0002-sender.js";
+import { registry } from "./0003-registry.js";
+import { registryAccess } from "./0004-registry-access.js";
+import { registryCrawl } from "./0005-registry-crawl.js";
+import { seller } from "./0006-seller.js";
+import { buyer } from "./0007-buyer.js";
 import type { Migration } from "./migration.js";
 
 export type { Migration } from "./migration.js";
 
-export const migrations: readonly Migration[] = [receiver, sender];
+export const migrations: readonly Migration[] = [
+  receiver,
+  sender,
+  registry,
+  registryAccess,
+  registryCrawl,
+  seller,
+  buyer,
+];
 
 export interface AppliedMigration {
   readonly version: number;
