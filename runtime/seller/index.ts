@@ -1,0 +1,2 @@
+/** `adbind/seller`: answers tools over MCP and A2A. */
+export type * from "./types.js";

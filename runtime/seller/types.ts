@@ -1,0 +1,239 @@
+/** What an application gives a seller, and what its handlers get. Names of wire fields are kept as they are on the wire. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Logger } from "pino";
+import type {
+  AnyTool,
+  ArmsOf,
+  JsonObject,
+  ProtocolError,
+  Release,
+  Reply,
+  RequestOf,
+  TaskStatus,
+  Tools,
+} from "../contract.js";
+import type { Sender } from "../sender/sender.js";
+import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
+import type { PostgresStore, SqliteStore } from "../store/index.js";
+import type { Effect, MaybePromise } from "../store/types.js";
+
+export type { Effect } from "../store/types.js";
+
+/** What an effect gets: the SQLite connection, or a kysely transaction. */
+export type TxOf<St> = St extends SqliteStore ? SqliteStore["db"] : Parameters<Parameters<PostgresTransact>[0]>[0];
+type PostgresTransact = ReturnType<PostgresStore["db"]["transaction"]>["execute"];
+
+export type SellerStore = SqliteStore | PostgresStore;
+
+/** The reply of one arm; never where the tool has no such arm. */
+export type ArmReply<T, S extends TaskStatus> = S extends keyof ArmsOf<T> ? { status: S; data: ArmsOf<T>[S] } : never;
+
+/** An arm's data without what the seller fills in itself. */
+export type ArmData<T, S extends TaskStatus> = S extends keyof ArmsOf<T> ? Loose<ArmsOf<T>[S]> : never;
+
+/** `status`, `task_id` and `context` are the seller's to fill in; each member of a union keeps its own shape. */
+type Loose<D> = D extends object
+  ? { [K in keyof D as K extends "status" | "task_id" | "context" ? K : never]?: D[K] } & {
+      [K in keyof D as K extends "status" | "task_id" | "context" ? never : K]: D[K];
+    }
+  : D;
+
+/** The tool's response. */
+export type Completed<T> = ArmsOf<T> extends { completed: infer D } ? Loose<D> : never;
+
+/** No arguments can be given for an arm the tool does not have. */
+type IfArm<T, S extends TaskStatus, Args extends unknown[]> = S extends keyof ArmsOf<T> ? Args : [never];
+
+/** An error as a handler states it: `recovery` and `suggestion` come from the release's table where they are left out. */
+export type Fault<R extends Release = Release> = Omit<ProtocolError, "code"> & {
+  code: (keyof R["errors"] & string) | (string & {});
+};
+
+/** A task that outlives its call. Every change is durable, and its webhooks are stored in the same transaction. */
+export interface TaskHandle<T = AnyTool, Tx = unknown> {
+  readonly id: string;
+  /** @throws AdbindError `transition_refused`, `event_invalid` (all of these) */
+  working(...args: IfArm<T, "working", [progress?: ArmData<T, "working">, more?: ChangeOptions<Tx>]>): Promise<void>;
+  inputRequired(
+    ...args: IfArm<T, "input-required", [data?: ArmData<T, "input-required">, more?: ChangeOptions<Tx>]>
+  ): Promise<void>;
+  complete(data: Completed<T>, more?: ChangeOptions<Tx>): Promise<void>;
+  fail(errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>): Promise<void>;
+  reject(errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>): Promise<void>;
+  cancel(more?: ChangeOptions<Tx>): Promise<void>;
+}
+
+export interface ChangeOptions<Tx = unknown> {
+  /** Text for people. */
+  readonly message?: string;
+  /** What the application writes with it: commits with the change, or not at all. Synchronous on SQLite. */
+  readonly effect?: Effect<Tx>;
+}
+
+/** What goes on after a `submitted` or `working` answer has been given, in this process. A reply ends the task. */
+// biome-ignore lint/suspicious/noConfusingVoidType: work that ends its task elsewhere returns nothing
+export type LaterWork<T, Tx> = (task: TaskHandle<T, Tx>) => MaybePromise<Reply<T> | void>;
+
+/** One call of a tool, as its handler sees it. */
+export interface SellerContext<T = AnyTool, Tx = unknown> {
+  /** Name of the tool, as the release has it. */
+  readonly tool: string;
+  readonly transport: "mcp" | "a2a";
+  /** The release spoken with this caller. */
+  readonly release: Release;
+  readonly mode: "development" | "production";
+  /** Who called; what it owns is nobody else's. */
+  readonly principal: string;
+  /** The request's `account`, as sent. */
+  readonly account: JsonObject | undefined;
+  readonly idempotencyKey: string | undefined;
+  /** Id the call's task has, should it become one. Also good as the id of what the call makes. */
+  readonly taskId: string;
+  readonly store: SellerStore;
+  readonly sender: Sender<Tx> | undefined;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly uuid: () => string;
+  readonly logger: Logger | undefined;
+  /**
+   * Runs in the transaction that records the answer: what it writes commits exactly once, with the idempotency key, the
+   * task and its webhooks. It does not run when the answer is a failure. On SQLite it must not return a promise.
+   */
+  effect(work: Effect<Tx>): void;
+  /** `return ctx.complete(data)`: the same as `{status: "completed", data}`. */
+  complete(data: Completed<T>): ArmReply<T, "completed">;
+  /** `return ctx.submitted({message}, async (task) => ...)`: a task that answers in hours or days. */
+  submitted(
+    ...args: IfArm<T, "submitted", [data?: ArmData<T, "submitted">, later?: LaterWork<T, Tx>]>
+  ): ArmReply<T, "submitted">;
+  /** `return ctx.working({percentage: 10}, async (task) => ...)`: a task that answers in seconds or minutes. */
+  working(
+    ...args: IfArm<T, "working", [progress?: ArmData<T, "working">, later?: LaterWork<T, Tx>]>
+  ): ArmReply<T, "working">;
+  inputRequired(
+    ...args: IfArm<T, "input-required", [data?: ArmData<T, "input-required">]>
+  ): ArmReply<T, "input-required">;
+  /** `return ctx.fail({code: "PRODUCT_NOT_FOUND", message, field})`. `throw new ToolError(...)` does the same. */
+  fail(errors: Fault | readonly Fault[]): ArmReply<T, "failed">;
+  reject(errors: Fault | readonly Fault[]): ArmReply<T, "rejected">;
+}
+
+/** Answers one tool. `SellerHandler<typeof release.tools.get_products>` types a handler in a file of its own. */
+export type SellerHandler<T, Tx = unknown> = (
+  request: RequestOf<T>,
+  ctx: SellerContext<T, Tx>,
+) => MaybePromise<Reply<T>>;
+
+/** Tools the seller answers by itself, from what it knows. */
+export type BuiltIn<R extends Release> =
+  | "get_agent_capabilities"
+  | `get_${R["word"]}_capabilities`
+  | "get_task_status"
+  | "list_tasks";
+
+/** Tools a claimant of `S` must give handlers for. */
+export type RequiredTools<R extends Release, S extends keyof R["specialisms"]> = Exclude<
+  R["specialisms"][S]["entryPoints"][number] & keyof R["tools"],
+  BuiltIn<R>
+>;
+
+/** A seller's handlers: the entry points of what it claims must be there, any other tool of the release may. */
+export type SellerHandlers<T extends Tools, Required extends keyof T = never, Tx = unknown> = {
+  [K in Required]: SellerHandler<T[K], Tx>;
+} & { [K in Exclude<keyof T, Required>]?: SellerHandler<T[K], Tx> };
+
+/** A call before it is answered, as `auth` judges it. */
+export interface AuthRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** Who signed the request: its agent URL. Absent where it was not signed, or signatures are not looked at. */
+  readonly signer: { readonly agentUrl: string; readonly keyid: string } | undefined;
+  /** Address of the peer. */
+  readonly ip: string;
+}
+
+/** Who calls. `principal` is the scope of idempotency keys, tasks and webhook activity. */
+export interface Identity {
+  readonly principal: string;
+}
+
+export interface AuthHook {
+  /** @returns undefined where the credentials are missing or not good: the answer is 401 */
+  authenticate(request: AuthRequest): MaybePromise<Identity | undefined>;
+  /** For `WWW-Authenticate`; `Bearer` by default. */
+  readonly challenge?: string;
+}
+
+/** Verifying signed requests; capabilities declare it. */
+export interface RequestSigningOptions extends RequestCapability {
+  readonly keys: KeySource;
+  /** The store's own by default. */
+  readonly replay?: ReplayStore;
+  readonly revocation?: RevocationSource;
+}
+
+export interface SellerSigning {
+  /** Private JWK; its public part is served as JWKS. */
+  readonly key: object;
+  readonly keyid: string;
+  /** Public keys published beside it, such as the one rotated out. */
+  readonly alsoPublished?: readonly object[];
+}
+
+export interface SellerLimits {
+  /** Largest request, in bytes. Default 1 MiB. */
+  readonly bodyBytes?: number;
+  /** Deepest nesting of a request, in levels. Default 64. */
+  readonly depth?: number;
+  /** Calls of a principal in ten seconds; false for no limit. Default 1,500 reads and 300 mutating calls. */
+  readonly calls?: { readonly reads: number; readonly writes: number } | false;
+  /** How long a call waits for another one with its key before IDEMPOTENCY_IN_FLIGHT, in milliseconds. Default 2,000. */
+  readonly inFlightWaitMs?: number;
+}
+
+export interface SellerOptions<
+  R extends Release = Release,
+  S extends keyof R["specialisms"] & string = keyof R["specialisms"] & string,
+  St extends SellerStore = SellerStore,
+> {
+  /** The release whose types the handlers have: the newest one spoken. */
+  readonly release: R;
+  /** Further releases spoken with callers who ask for them, by the same handlers; `ctx.release` tells which. */
+  readonly releases?: readonly Release[];
+  /** What is claimed; ids as keys of `release.specialisms`. */
+  readonly specialisms: readonly S[];
+  readonly tools: SellerHandlers<R["tools"], RequiredTools<R, S>, TxOf<St>>;
+  readonly store: St;
+  /** Delivers webhooks; without one, a request that registers a webhook for a later answer is refused. */
+  readonly sender?: Sender<TxOf<St>>;
+  /** Signs webhooks (the same key is given to the sender); its public part is published. */
+  readonly signing?: SellerSigning;
+  /** Where callers reach it, without a path: `https://seller.example`. */
+  readonly baseUrl: string;
+  /** For people. */
+  readonly name: string;
+  readonly description?: string;
+  /** Who may call; everybody, as one principal, by default. */
+  readonly auth?: AuthHook;
+  readonly requestSigning?: RequestSigningOptions;
+  /** Laid over the derived capabilities, member by member. */
+  readonly capabilities?: JsonObject;
+  /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */
+  readonly replayTtlSeconds?: number;
+  readonly limits?: SellerLimits;
+  /** Development refuses its own answers that break the release's schemas; production reports them. Default production. */
+  readonly mode?: "development" | "production";
+  /** Told of each answer that breaks the release's schema, in either mode. */
+  readonly onInvalidAnswer?: (report: InvalidAnswer) => void;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  /** Makes task ids: UUID v4 by default. */
+  readonly uuid?: () => string;
+  readonly logger?: Logger;
+}
+
+export interface InvalidAnswer {
+  readonly tool: string;
+  readonly status: TaskStatus;
+  readonly release: string;
+  readonly errors: readonly { readonly pointer: string; readonly message: string }[];
+}
