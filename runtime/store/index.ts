@@ -4,6 +4,7 @@ import { openPostgresStore, type PostgresStore } from "./postgres/open.js";
 import { openSqliteStore, type SqliteStore } from "./sqlite/open.js";
 
 export { openPostgresStore, type PostgresOptions, type PostgresStore } from "./postgres/open.js";
+export * from "./registry-access.js";
 export { openSqliteStore, type SqliteOptions, type SqliteStore } from "./sqlite/open.js";
 export type * from "./types.js";
 

@@ -1,0 +1,239 @@
+/**
+ * Who may use a registry. The statements are the same on both databases. Nothing here is on the way of a webhook, so
+ * each call is a transaction of its own.
+ */
+import type { Database } from "better-sqlite3";
+import type { PostgresStore } from "./postgres/open.js";
+import type { Tx } from "./postgres/tables.js";
+import { postgresRunner, sqliteRunner } from "./sender-tables.js";
+import type { SqliteStore } from "./sqlite/open.js";
+
+type Value = string | number | null;
+
+/** Runs one statement and answers its rows. */
+type Run = <Row>(text: string, values: readonly Value[]) => Promise<Row[]>;
+
+export interface OrganizationRow {
+  readonly id: string;
+  readonly name: string;
+  readonly tier: string | null;
+  readonly subscription: string;
+  readonly suspended: number;
+  /** Unix milliseconds, as everywhere in this file. */
+  readonly created: number;
+}
+
+export interface UserRow {
+  readonly id: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly name: string;
+  /** Digest with its own parameters and salt. */
+  readonly password: string;
+  readonly organization: string | null;
+  readonly suspended: number;
+  readonly created: number;
+}
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly organization: string;
+  readonly name: string;
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+  /** The first characters, to tell keys apart. */
+  readonly shown: string;
+  readonly created: number;
+  readonly last_used: number | null;
+  readonly suspended: number;
+  readonly revoked: number | null;
+}
+
+export interface IssuerRow {
+  readonly payload: string;
+  readonly consumed: number | null;
+}
+
+/** One record of the embedded issuer. */
+export interface IssuerRecord {
+  readonly model: string;
+  readonly id: string;
+  readonly payload: string;
+  readonly grantId: string | null;
+  readonly uid: string | null;
+  readonly expires: number | null;
+}
+
+export interface RegistryAccess {
+  readonly organizations: {
+    add(row: OrganizationRow): Promise<boolean>;
+    get(id: string): Promise<OrganizationRow | undefined>;
+    list(): Promise<OrganizationRow[]>;
+    set(id: string, change: Partial<Pick<OrganizationRow, "name" | "tier" | "subscription" | "suspended">>): Promise<boolean>;
+  };
+  readonly users: {
+    /** False when the address is taken. */
+    add(row: UserRow): Promise<boolean>;
+    get(id: string): Promise<UserRow | undefined>;
+    byEmail(email: string): Promise<UserRow | undefined>;
+    list(): Promise<UserRow[]>;
+    set(id: string, change: Partial<Pick<UserRow, "password" | "organization" | "suspended">>): Promise<boolean>;
+  };
+  readonly keys: {
+    add(row: ApiKeyRow): Promise<boolean>;
+    byHash(hash: string): Promise<ApiKeyRow | undefined>;
+    list(organization?: string): Promise<ApiKeyRow[]>;
+    /** False when there is no such key, or it is revoked already. */
+    revoke(id: string, now: number): Promise<boolean>;
+    suspend(id: string, suspended: number): Promise<boolean>;
+    used(id: string, now: number): Promise<void>;
+  };
+  readonly issuer: {
+    put(record: IssuerRecord): Promise<void>;
+    get(model: string, id: string, now: number): Promise<IssuerRow | undefined>;
+    byUid(model: string, uid: string, now: number): Promise<IssuerRow | undefined>;
+    /** Marks a record used; false when it was already. */
+    consume(model: string, id: string, now: number): Promise<boolean>;
+    remove(model: string, id: string): Promise<void>;
+    removeGrant(grantId: string): Promise<void>;
+  };
+  /** The value kept under a name: `make`'s on first use, the same for every instance afterwards. */
+  secret(name: string, make: () => Promise<string> | string, now: number): Promise<string>;
+  /** Counts one more request under a key; a window begins when the last one is over. */
+  count(key: string, now: number, windowMs: number): Promise<{ count: number; resets: number }>;
+  /** Removes what has expired. */
+  sweep(now: number, limit?: number): Promise<void>;
+}
+
+/** Rows removed at a time: bounds how long a sweep holds its locks. */
+const SWEEP_ROWS = 1_000;
+
+const runOn = (store: SqliteStore | PostgresStore): Run => {
+  if (store.kind === "sqlite") {
+    const run = sqliteRunner();
+    return async (text, values) => (run<never>(store.db as Database, text, values) as never[]) ?? [];
+  }
+  // A statement alone needs no transaction; kysely runs it on any connection.
+  return async (text, values) => postgresRunner(store.db as unknown as Tx, text, values);
+};
+
+/** `insert ... on conflict do nothing`; true when the row is new. */
+const inserter =
+  (run: Run) =>
+  async (table: string, key: string, row: object): Promise<boolean> => {
+    const columns = Object.keys(row);
+    const text =
+      `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")}) ` +
+      `on conflict do nothing returning ${key}`;
+    return (await run(text, Object.values(row) as Value[])).length > 0;
+  };
+
+const updater =
+  (run: Run) =>
+  async (table: string, id: string, change: object): Promise<boolean> => {
+    const columns = Object.keys(change);
+    if (columns.length === 0) return (await run(`select id from ${table} where id = ?`, [id])).length > 0;
+    const text = `update ${table} set ${columns.map((column) => `${column} = ?`).join(", ")} where id = ? returning id`;
+    return (await run(text, [...(Object.values(change) as Value[]), id])).length > 0;
+  };
+
+const issuerTable = (run: Run): RegistryAccess["issuer"] => ({
+  async put({ model, id, payload, grantId, uid, expires }) {
+    await run(
+      "insert into adbind_issuer_state (model, id, payload, grant_id, uid, expires) values (?, ?, ?, ?, ?, ?) " +
+        "on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id, " +
+        "uid = excluded.uid, expires = excluded.expires",
+      [model, id, payload, grantId, uid, expires],
+    );
+  },
+  async get(model, id, now) {
+    const rows = await run<IssuerRow>(
+      "select payload, consumed from adbind_issuer_state where model = ? and id = ? and (expires is null or expires > ?)",
+      [model, id, now],
+    );
+    return rows[0];
+  },
+  async byUid(model, uid, now) {
+    const rows = await run<IssuerRow>(
+      "select payload, consumed from adbind_issuer_state where model = ? and uid = ? and (expires is null or expires > ?)",
+      [model, uid, now],
+    );
+    return rows[0];
+  },
+  async consume(model, id, now) {
+    const text =
+      "update adbind_issuer_state set consumed = ? where model = ? and id = ? and consumed is null returning id";
+    return (await run(text, [now, model, id])).length > 0;
+  },
+  async remove(model, id) {
+    await run("delete from adbind_issuer_state where model = ? and id = ?", [model, id]);
+  },
+  async removeGrant(grantId) {
+    await run("delete from adbind_issuer_state where grant_id = ?", [grantId]);
+  },
+});
+
+/** @param store opened store; its tables are there already */
+export function registryAccess(store: SqliteStore | PostgresStore): RegistryAccess {
+  const run = runOn(store);
+  const insert = inserter(run);
+  const update = updater(run);
+  const one = async <Row>(text: string, value: string): Promise<Row | undefined> => (await run<Row>(text, [value]))[0];
+  return {
+    organizations: {
+      add: (row) => insert("adbind_organizations", "id", row),
+      get: (id) => one("select * from adbind_organizations where id = ?", id),
+      list: () => run("select * from adbind_organizations order by created, id", []),
+      set: (id, change) => update("adbind_organizations", id, change),
+    },
+    users: {
+      add: (row) => insert("adbind_users", "id", row),
+      get: (id) => one("select * from adbind_users where id = ?", id),
+      byEmail: (email) => one("select * from adbind_users where email = ?", email.toLowerCase()),
+      list: () => run("select * from adbind_users order by email", []),
+      set: (id, change) => update("adbind_users", id, change),
+    },
+    keys: {
+      add: (row) => insert("adbind_api_keys", "id", row),
+      byHash: (hash) => one("select * from adbind_api_keys where hash = ?", hash),
+      list: (organization) =>
+        organization === undefined
+          ? run("select * from adbind_api_keys order by created, id", [])
+          : run("select * from adbind_api_keys where organization = ? order by created, id", [organization]),
+      revoke: async (id, now) =>
+        (await run("update adbind_api_keys set revoked = ? where id = ? and revoked is null returning id", [now, id]))
+          .length > 0,
+      suspend: (id, suspended) => update("adbind_api_keys", id, { suspended }),
+      used: async (id, now) => void (await run("update adbind_api_keys set last_used = ? where id = ?", [now, id])),
+    },
+    issuer: issuerTable(run),
+    async secret(name, make, now) {
+      const known = await one<{ value: string }>("select value from adbind_secrets where name = ?", name);
+      if (known !== undefined) return known.value;
+      await insert("adbind_secrets", "name", { name, value: await make(), created: now });
+      // Another instance may have been first: what the table holds is what counts.
+      return (await one<{ value: string }>("select value from adbind_secrets where name = ?", name))!.value;
+    },
+    async count(key, now, windowMs) {
+      const rows = await run<{ count: number; resets: number }>(
+        "insert into adbind_rates (key, count, resets) values (?, 1, ?) on conflict (key) do update set " +
+          "count = case when adbind_rates.resets <= ? then 1 else adbind_rates.count + 1 end, " +
+          "resets = case when adbind_rates.resets <= ? then excluded.resets else adbind_rates.resets end " +
+          "returning count, resets",
+        [key, now + windowMs, now, now],
+      );
+      return rows[0]!;
+    },
+    async sweep(now, limit = SWEEP_ROWS) {
+      await run(
+        "delete from adbind_rates where key in (select key from adbind_rates where resets <= ? order by resets limit ?)",
+        [now, limit],
+      );
+      await run(
+        "delete from adbind_issuer_state where (model, id) in (select model, id from adbind_issuer_state " +
+          "where expires <= ? order by expires limit ?)",
+        [now, limit],
+      );
+    },
+  };
+}
