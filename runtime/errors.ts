@@ -36,6 +36,9 @@ export const errorTable = {
   secret_weak: "a shared secret is too short or too regular",
   legacy_auth_removed: "the release has no HMAC or Bearer webhooks any more",
   source_asynchronous: "a source answered with a promise where none can be awaited",
+  // registry
+  registry_option_invalid: "an option of a registry cannot be used",
+  account_invalid: "an organization, a user or a key cannot be made or changed as asked",
   // command
   usage: "the command line is off",
 } as const satisfies Record<string, string>;
