@@ -25,7 +25,7 @@ const ROUNDS = 3;
 const CONCURRENCY = 64;
 const DEAD = 100;
 const OPEN_LOOP_SECONDS = 15;
-const BACKLOG = { sqlite: 1_000_000, postgres: 100_000 } as const;
+const BACKLOG = 1_000_000;
 
 const key = generateKeyPairSync("ed25519").privateKey;
 const net = { allowHttp: true, allowLoopback: true };
@@ -274,7 +274,7 @@ async function drainRate(queue: Queue<never>, count: number): Promise<number> {
 }
 
 async function backlog(engine: Engine): Promise<Row[]> {
-  const total = BACKLOG[engine.name];
+  const total = BACKLOG;
   const probe = total / 50;
   const { queue, close } = await engine.queue();
   const first = await fill(queue, probe, 0);

@@ -29,7 +29,8 @@ import {
 } from "../store/postgres/jobs.js";
 import type { PostgresStore } from "../store/postgres/open.js";
 import type { Tx } from "../store/postgres/tables.js";
-import type { Queue, Settlement, TakeRequest } from "./types.js";
+import { GroupCommit } from "./group-commit.js";
+import type { NewJob, Queue, Settlement, TakeRequest } from "./types.js";
 
 export interface BossQueueOptions {
   /** Unix milliseconds; the system clock by default. Claims are judged by the database's own clock. */
@@ -50,6 +51,14 @@ const CLAIM_LIMIT = 1_000_000;
 const BOSS_CONNECTIONS = 2;
 /** A broken listening connection is replaced after this long, in milliseconds; polling goes on meanwhile. */
 const RELISTEN_MS = 1_000;
+
+/**
+ * Rows added here after which the planner is told how many there are. Autovacuum looks once a minute; a burst before that
+ * is taken from by sorting all of it, at every take.
+ */
+const ANALYZE_ROWS = 10_000;
+/** The least time between two looks, in milliseconds. */
+const ANALYZE_MS = 5_000;
 
 /** Jobs claimed in one transaction, and transactions in one turn before the worker gets to settle again. */
 const ADMIT_JOBS = 256;
@@ -79,11 +88,12 @@ export async function openBossQueue(
   topic: string,
   options: BossQueueOptions = {},
 ): Promise<Queue<Tx>> {
+  const { schema = "adbind_boss" } = options;
   const boss = new PgBoss({
     // Connections of its own: what it looks up inside a transaction must not wait for those that wait for it.
     connectionString: store.pool.options.connectionString as string,
     max: BOSS_CONNECTIONS,
-    schema: options.schema ?? "adbind_boss",
+    schema,
     schedule: false,
     supervise: true,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
@@ -101,7 +111,7 @@ export async function openBossQueue(
       heartbeatSeconds: HEARTBEAT_SECONDS,
     });
   });
-  const queue = new BossQueue(store, boss, topic, options.now ?? Date.now);
+  const queue = new BossQueue(store, boss, { topic, schema, now: options.now ?? Date.now });
   await queue.listen();
   return queue;
 }
@@ -128,20 +138,63 @@ class BossQueue implements Queue<Tx> {
   #client: pg.Client | undefined;
   #closed = false;
   #full: string[] = [];
+  /** Jobs that transactions of ours add when their work is done: all of them at once. */
+  readonly #adding = new Map<Tx, NewJob[]>();
+  readonly #commits: GroupCommit;
+  readonly topic: string;
+  readonly #schema: string;
+  readonly now: () => number;
+  /** Rows added since the planner was last told. */
+  #added = 0;
+  #analyzed = Number.NEGATIVE_INFINITY;
 
   constructor(
     readonly store: PostgresStore,
     readonly boss: PgBoss,
-    readonly topic: string,
-    readonly now: () => number,
-  ) {}
+    { topic, schema, now }: { readonly topic: string; readonly schema: string; readonly now: () => number },
+  ) {
+    this.topic = topic;
+    this.#schema = schema;
+    this.now = now;
+    this.#commits = new GroupCommit(store.db, (tx, work) => this.#addingTogether(tx, work));
+  }
 
-  async add(tx: Tx, jobs: Parameters<Queue<Tx>["add"]>[1]): Promise<void> {
+  async add(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
+    const adding = this.#adding.get(tx);
+    if (adding !== undefined) {
+      adding.push(...jobs);
+      return;
+    }
     await this.#queue(tx, await addJobs(tx, this.topic, jobs, this.now()));
+    this.#added += jobs.length;
+    if (this.#added >= ANALYZE_ROWS && performance.now() - this.#analyzed >= ANALYZE_MS) this.#analyze();
+  }
+
+  /** Beside everything else: who adds does not wait, and a look that fails is made up for by the next, or by autovacuum. */
+  #analyze(): void {
+    this.#added = 0;
+    this.#analyzed = performance.now();
+    this.store.pool.query(`analyze adbind_jobs, "${this.#schema}".job`).catch(() => undefined);
   }
 
   transact<T>(work: (tx: Tx) => T | Promise<T>): Promise<T> {
-    return this.store.db.transaction().execute(async (tx) => work(tx));
+    return this.#commits.run(work);
+  }
+
+  async #addingTogether(tx: Tx, work: () => Promise<void>): Promise<void> {
+    const jobs: NewJob[] = [];
+    this.#adding.set(tx, jobs);
+    try {
+      await work();
+    } finally {
+      this.#adding.delete(tx);
+    }
+    if (jobs.length > 0) await this.add(tx, jobs);
+  }
+
+  /** In a transaction of its own: what takes and settles locks rows in an order that others' work must not come between. */
+  #alone<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.store.db.transaction().execute(work);
   }
 
   /**
@@ -152,7 +205,7 @@ class BossQueue implements Queue<Tx> {
     await this.#release(request);
     const batchSize = Math.min(request.limit, ADMIT_JOBS);
     for (let round = 0; round < ADMIT_ROUNDS; round++) {
-      const { seen, started } = await this.transact(async (tx) => {
+      const { seen, started } = await this.#alone(async (tx) => {
         const claimed = await this.boss.fetch<BossData>(this.topic, { batchSize, db: fromKysely(tx) });
         return { seen: claimed.length, started: claimed.length === 0 ? [] : await this.#admit(tx, claimed, request) };
       });
@@ -167,7 +220,7 @@ class BossQueue implements Queue<Tx> {
     now: number,
     effect?: Parameters<Queue<Tx>["settle"]>[2],
   ): Promise<boolean[]> {
-    return this.transact(async (tx) => {
+    return this.#alone(async (tx) => {
       const held = await this.#letGo(
         tx,
         settlements.map(({ job }) => claimOf(job.claim)),
@@ -198,11 +251,11 @@ class BossQueue implements Queue<Tx> {
   }
 
   bury(group: string, before: number, error: string) {
-    return this.transact((tx) => buryJobs(tx, this.topic, { group, before, error, now: this.now() }));
+    return this.#alone((tx) => buryJobs(tx, this.topic, { group, before, error, now: this.now() }));
   }
 
   pull(horizon: number, now: number): Promise<number> {
-    return this.transact((tx) => pullJobs(tx, this.topic, horizon, now));
+    return this.#alone((tx) => pullJobs(tx, this.topic, horizon, now));
   }
 
   list(filter: Parameters<Queue<Tx>["list"]>[0] = {}) {
@@ -265,7 +318,7 @@ class BossQueue implements Queue<Tx> {
   }
 
   async #waking<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const result = await this.transact(work);
+    const result = await this.#alone(work);
     this.#wake();
     return result;
   }
@@ -282,7 +335,7 @@ class BossQueue implements Queue<Tx> {
 
   /** Brings back, group by group, what was put aside and is due, as far as there is room here. */
   #release({ now, limit, room }: TakeRequest): Promise<void> {
-    return this.transact((tx) => this.#releaseIn(tx, { now, limit, room }));
+    return this.#alone((tx) => this.#releaseIn(tx, { now, limit, room }));
   }
 
   async #releaseIn(tx: Tx, { now, limit, room }: TakeRequest): Promise<void> {

@@ -36,7 +36,10 @@ export interface Queue<Tx = unknown> {
    * no promise, so that it fits into a synchronous transaction.
    */
   add(tx: Tx, jobs: readonly NewJob[]): MaybePromise<void>;
-  /** Runs `work` in a transaction of the queue's own making; on SQLite it must not return a promise. */
+  /**
+   * Runs `work` in a transaction of the queue's own making, which it may share with other work: when some of that fails,
+   * it is undone and runs again. On SQLite it must not return a promise.
+   */
   transact<T>(work: (tx: Tx) => MaybePromise<T>): Promise<T>;
   /** Takes due jobs, fairly over groups. */
   take(request: TakeRequest): Promise<Job[]>;

@@ -1,0 +1,64 @@
+/**
+ * Group commit on PostgreSQL: work asked for while a transaction is under way shares the next one, so that a burst of small
+ * changes pays for one begin, one commit and one flush of the log instead of one each. Alone, nothing waits.
+ */
+import type { Db, Tx } from "../store/postgres/tables.js";
+import type { MaybePromise } from "./types.js";
+
+/** Work of one transaction; more goes into the next. Bounds how long its rows stay locked. */
+const BATCH_LIMIT = 64;
+
+interface Asked {
+  readonly work: (tx: Tx) => MaybePromise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class GroupCommit {
+  #waiting: Asked[] = [];
+  #running = false;
+
+  /**
+   * @param wrap runs around a transaction's work, inside it
+   */
+  constructor(
+    readonly db: Db,
+    readonly wrap: (tx: Tx, work: () => Promise<void>) => Promise<void>,
+  ) {}
+
+  /**
+   * Runs `work` in a transaction it may share; resolves with its value once that is committed. When some work of a
+   * transaction throws, it is undone and each runs again in one of its own, so that only the guilty one fails.
+   */
+  run<T>(work: (tx: Tx) => MaybePromise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#waiting.push({ work, resolve: resolve as Asked["resolve"], reject });
+    if (!this.#running) void this.#drain();
+    return promise;
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true;
+    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH_LIMIT));
+    this.#running = false;
+  }
+
+  async #commit(batch: readonly Asked[]): Promise<void> {
+    const values: unknown[] = [];
+    let worked = false;
+    try {
+      await this.db.transaction().execute(async (tx) => {
+        await this.wrap(tx, async () => {
+          for (const { work } of batch) values.push(await work(tx));
+        });
+        worked = true;
+      });
+    } catch (error) {
+      // Once the commit was sent nobody knows what became of it: running again could do everything twice.
+      if (worked || batch.length === 1) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await this.#commit([one]);
+      return;
+    }
+    for (const [at, { resolve }] of batch.entries()) resolve(values[at]);
+  }
+}
