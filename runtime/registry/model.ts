@@ -1,0 +1,49 @@
+/** The forms that domains, agent URLs and identifiers are compared in. */
+import { canonicalUrl } from "../url.js";
+
+/** Longest name DNS can hold (RFC 1035 section 3.1). */
+const DOMAIN_LIMIT_OCTETS = 253;
+const domainForm = /^(?=.*[a-z])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * The domain that a text names: scheme and path are dropped, letters lowered (registry-facts.md 0).
+ * @returns undefined for what is no domain of at least two labels, an IPv4 address among it
+ */
+export function publisherDomain(text: string): string | undefined {
+  const domain = text
+    .replace(/^https?:\/\//i, "")
+    .replace(/[/?#].*$/s, "")
+    .toLowerCase();
+  return domain.length <= DOMAIN_LIMIT_OCTETS && domainForm.test(domain) ? domain : undefined;
+}
+
+/** Longest agent URL kept, in characters. */
+export const AGENT_URL_LIMIT = 2048;
+
+/**
+ * The canonical form of an agent's URL; the case of its path is kept (decisions.md, "Registry").
+ * @returns undefined for what is no http(s) URL
+ */
+export function agentUrlOf(text: string): string | undefined {
+  if (text.length > AGENT_URL_LIMIT) return undefined;
+  const result = canonicalUrl(text.trim(), { unicodeHost: "convert" });
+  return result.ok ? result.url : undefined;
+}
+
+/** Identifiers are compared without case (registry-facts.md 10). */
+export const identifierValue = (value: string): string => value.trim().toLowerCase();
+
+/** Where a publisher's agent-authorization file belongs. */
+export const WELL_KNOWN_PATH = "/.well-known/adagents.json";
+
+export const expectedUrl = (domain: string): string => `https://${domain}${WELL_KNOWN_PATH}`;
+
+/** Where this registry serves the file it hosts for a publisher. */
+export const hostedUrl = (publicUrl: string, domain: string): string =>
+  `${publicUrl.replace(/\/+$/, "")}/publisher/${domain}${WELL_KNOWN_PATH}`;
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+/** By code point, as both databases order it. */
+export const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
