@@ -239,6 +239,7 @@ async function fill(queue: Queue<never>, count: number, from: number): Promise<n
   for (let at = 0; at < count; at += CHUNK) {
     const jobs = Array.from({ length: CHUNK }, (_, index) => ({
       key: randomUUID(),
+      random: true,
       group: `g${(from + at + index) % 50}`,
       lane: `l${Math.floor((from + at + index) / 2)}`,
       meta: "{}",

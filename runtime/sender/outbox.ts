@@ -18,6 +18,7 @@ const groupOf = (url: string): string => new URL(url).origin;
 
 const toNewJob = ({ key, lane, body, ...meta }: Delivery): NewJob => ({
   key,
+  random: true,
   lane,
   group: groupOf(meta.url),
   meta: JSON.stringify(meta),

@@ -4,8 +4,13 @@
 export type JobState = "ready" | "dead";
 
 export interface NewJob {
-  /** Names the job within its topic: adding a second one under it fails. */
+  /** Names the job within its topic: adding a second one under it fails, unless `random`. */
   readonly key: string;
+  /**
+   * The key is random, so no other can have it and nothing looks: an index of random keys is the one part of adding that
+   * grows dearer with the backlog. Default false.
+   */
+  readonly random?: boolean;
   /** Whom it burdens, e.g. a destination: turns are shared out among groups, and a group may be paused. */
   readonly group: string;
   /** Jobs of one lane are first attempted one after the other, in the order they were added. */

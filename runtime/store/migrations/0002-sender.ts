@@ -8,6 +8,7 @@ create table adbind_jobs (
   id integer primary key autoincrement,
   topic text not null,
   key text not null,
+  random integer not null,
   grp text not null,
   lane text,
   state text not null,
@@ -21,7 +22,7 @@ create table adbind_jobs (
   meta text not null,
   body blob not null
 ) strict;
-create unique index adbind_jobs_key on adbind_jobs (topic, key);
+create unique index adbind_jobs_key on adbind_jobs (topic, key) where random = 0;
 create index adbind_jobs_due on adbind_jobs (topic, grp, due) where state = 'ready';
 create index adbind_jobs_lane on adbind_jobs (topic, lane, id) where state = 'ready' and lane is not null and attempts = 0;
 create index adbind_jobs_dead on adbind_jobs (topic, id) where state = 'dead';
@@ -87,6 +88,7 @@ create table adbind_jobs (
   id bigint generated always as identity primary key,
   topic text not null,
   key text not null,
+  random boolean not null,
   grp text not null,
   lane text,
   state text not null,
@@ -101,7 +103,7 @@ create table adbind_jobs (
   meta text not null,
   body bytea not null
 ) with (fillfactor = 80);
-create unique index adbind_jobs_key on adbind_jobs (topic, key);
+create unique index adbind_jobs_key on adbind_jobs (topic, key) where not random;
 create index adbind_jobs_due on adbind_jobs (topic, grp, due) where state = 'ready' and not queued;
 create index adbind_jobs_lane on adbind_jobs (topic, lane, id) where state = 'ready' and lane is not null and attempts = 0;
 create index adbind_jobs_dead on adbind_jobs (topic, id) where state = 'dead';

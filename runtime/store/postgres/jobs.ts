@@ -30,12 +30,13 @@ const GROUP_LIMIT = 64;
 export async function addJobs(tx: Tx, topic: string, jobs: readonly NewJob[], now: number): Promise<number[]> {
   const { rows } = await sql<{ id: number; queued: boolean }>`
     with added as (
-      insert into adbind_jobs (topic, key, grp, lane, state, queued, due, created_at, meta, body)
-      select ${topic}, key, grp, lane, 'ready', due <= ${now}::bigint, due, ${now}::bigint, meta, body
-      from unnest(${jobs.map((job) => job.key)}::text[], ${jobs.map((job) => job.group)}::text[],
+      insert into adbind_jobs (topic, key, random, grp, lane, state, queued, due, created_at, meta, body)
+      select ${topic}, key, random, grp, lane, 'ready', due <= ${now}::bigint, due, ${now}::bigint, meta, body
+      from unnest(${jobs.map((job) => job.key)}::text[], ${jobs.map((job) => job.random === true)}::boolean[],
+        ${jobs.map((job) => job.group)}::text[],
         ${jobs.map((job) => job.lane ?? null)}::text[], ${jobs.map((job) => job.due ?? now)}::bigint[],
         ${jobs.map((job) => job.meta)}::text[], ${jobs.map((job) => Buffer.from(job.body))}::bytea[])
-        with ordinality as v (key, grp, lane, due, meta, body, n)
+        with ordinality as v (key, random, grp, lane, due, meta, body, n)
       order by n
       returning id, queued
     )

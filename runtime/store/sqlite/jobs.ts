@@ -50,9 +50,9 @@ const BURY_LIMIT_ROWS = 500;
 
 export function sqliteJobs(db: Database): SqliteJobs {
   const ready = "state = 'ready'";
-  const insert = db.prepare<[string, string, string, string | null, number, number, string, Uint8Array]>(
-    "insert into adbind_jobs (topic, key, grp, lane, state, due, created_at, meta, body) " +
-      "values (?, ?, ?, ?, 'ready', ?, ?, ?, ?)",
+  const insert = db.prepare<[string, string, number, string, string | null, number, number, string, Uint8Array]>(
+    "insert into adbind_jobs (topic, key, random, grp, lane, state, due, created_at, meta, body) " +
+      "values (?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?)",
   );
   const before = db.prepare<[string, string]>(
     `select 1 from adbind_jobs where topic = ? and lane = ? and ${ready} and attempts = 0 limit 1`,
@@ -108,9 +108,9 @@ export function sqliteJobs(db: Database): SqliteJobs {
   };
 
   const add = (topic: string, jobs: readonly NewJob[], now: number): void => {
-    for (const { key, group, lane = null, due: at = now, meta, body } of jobs) {
+    for (const { key, random = false, group, lane = null, due: at = now, meta, body } of jobs) {
       const behind = lane !== null && before.get(topic, lane) !== undefined;
-      insert.run(topic, key, group, lane, behind ? BEHIND_DUE_MS : at, now, meta, body);
+      insert.run(topic, key, Number(random), group, lane, behind ? BEHIND_DUE_MS : at, now, meta, body);
       if (!behind) touch.run(topic, group, at);
     }
   };
