@@ -17,6 +17,8 @@ export interface FaultsOptions {
   readonly senders: number;
   /** Tasks each sender makes before it only delivers. */
   readonly tasks: number;
+  /** Events there must be before the first kill: a slow machine would otherwise be judged by next to none. */
+  readonly eventsFirst: number;
   /** Longest wait for what is left after the kills, in milliseconds. */
   readonly drainMs: number;
 }
@@ -131,6 +133,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   };
   try {
     for (let index = 0; index < options.senders; index++) senders.spawn(options.tasks);
+    await made(options, db);
     await killInFlight(options, receivers, senders);
     await drain(options, () => left(gone));
     // What never came back is given its day: the clock of the senders jumps. An event whose turn had not come before has
@@ -148,6 +151,12 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
     await db.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function made({ eventsFirst, drainMs }: FaultsOptions, db: Database_): Promise<void> {
+  const end = performance.now() + drainMs;
+  const count = async () => Number((await db.query<{ n: number }>("select count(*) as n from app_events"))[0]!.n);
+  while (performance.now() < end && (await count()) < eventsFirst) await pause(50);
 }
 
 async function killInFlight({ kills, tasks }: FaultsOptions, receivers: Receivers, senders: Senders): Promise<void> {

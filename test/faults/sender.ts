@@ -6,7 +6,14 @@ const { values } = parseArgs({ options: { kills: { type: "string", default: "200
 const engines = values.engine === undefined ? (["sqlite", "postgres"] as const) : [values.engine as "sqlite"];
 const ledgers: Ledger[] = [];
 for (const engine of engines) {
-  const ledger = await runFaults({ engine, kills: Number(values.kills), senders: 3, tasks: 30, drainMs: 120_000 });
+  const ledger = await runFaults({
+    engine,
+    kills: Number(values.kills),
+    senders: 3,
+    tasks: 30,
+    eventsFirst: 20,
+    drainMs: 120_000,
+  });
   ledgers.push(ledger);
   const { faults, ...counts } = ledger;
   console.log(
