@@ -1,0 +1,5 @@
+/** What the seller starts with: one list per area of the domain. */
+import type { Fixture } from "./documents.js";
+import { fixtures as accounts } from "./domain/accounts/fixtures.js";
+
+export const fixtures: readonly Fixture[] = [...accounts];

@@ -1,0 +1,92 @@
+/**
+ * How a tool's file looks. A handler gets the request as the release types it, and a call: the documents of this seller,
+ * and what the runtime knows of the caller. It returns an answer or throws a ToolError; what it wrote to the documents
+ * is committed with the answer, exactly once, and not at all when the call fails.
+ *
+ *     export const getProducts: Handler<"get_products"> = (request, call) => call.answer(findProducts(call, request));
+ */
+import type { AnyTool, JsonObject, Reply, RequestOf } from "adbind/contract";
+import type { ArmReply, SellerContext, SellerHandler, TxOf } from "adbind/seller";
+import type { SqliteStore } from "adbind/store";
+import type { tools } from "#bindings";
+import { type Documents, openDocuments } from "./documents.js";
+
+export type ToolName = keyof typeof tools & string;
+export type Tool<N extends ToolName> = (typeof tools)[N];
+export type Request<N extends ToolName> = RequestOf<Tool<N>>;
+export type Tx = TxOf<SqliteStore>;
+
+/** What does not change from call to call. */
+export interface Settings {
+  /** This seller as others name it: the address of its MCP endpoint. */
+  readonly agentUrl: string;
+  /** For people. */
+  readonly name: string;
+}
+
+type Context<T> = SellerContext<T, Tx>;
+
+/** What the runtime knows of a call, whatever its tool. */
+export type CallFacts = Omit<
+  Context<AnyTool>,
+  "complete" | "submitted" | "working" | "inputRequired" | "fail" | "reject" | "effect"
+>;
+
+/** One call of any tool, as the domain sees it. */
+export interface Call extends Settings {
+  readonly documents: Documents;
+  readonly ctx: CallFacts;
+  /** Whose data this call may see: see domain/accounts. */
+  readonly principal: string;
+  /** The instant of the call; the same throughout, so that all it writes has one time. */
+  readonly now: Date;
+  /** A new id such as `mb_3f0c...`. */
+  id(prefix: string): string;
+}
+
+/** A call of one tool, with its answers. */
+export interface ToolCall<N extends ToolName> extends Call {
+  readonly ctx: Context<Tool<N>>;
+  /**
+   * The tool's response. The domain builds documents that serve several releases, so their shape is checked by the
+   * runtime against the release's schema (in development a broken one is an error), not here: `call.ctx.complete(data)`
+   * is the same with the compiler looking on.
+   */
+  answer(document: JsonObject): ArmReply<Tool<N>, "completed">;
+}
+
+export type Handler<N extends ToolName> = (
+  request: Request<N>,
+  call: ToolCall<N>,
+) => Reply<Tool<N>> | Promise<Reply<Tool<N>>>;
+
+// biome-ignore lint/suspicious/noExplicitAny: handlers of different tools in one record
+type Named = { readonly [N in ToolName]?: Handler<any> };
+
+/** What createSeller takes, for the tools given. */
+export type Bound<T> = { [N in keyof T]: N extends ToolName ? SellerHandler<Tool<N>, Tx> : never };
+
+/** Gives each handler its call. */
+export function bind<T extends Named>(handlers: T, settings: Settings): Bound<T> {
+  const bound = Object.entries(handlers).map(([name, handler]) => [
+    name,
+    async (request: never, ctx: Context<never>) => {
+      const call = openCall(settings, ctx);
+      // biome-ignore lint/suspicious/noExplicitAny: which tool it is was forgotten on the way into the record
+      const reply = await (handler as Handler<any>)(request, call as never);
+      if (call.documents.changed) ctx.effect((tx) => call.documents.commit(tx));
+      return reply;
+    },
+  ]);
+  return Object.fromEntries(bound) as Bound<T>;
+}
+
+const openCall = (settings: Settings, ctx: Context<never>): ToolCall<never> => ({
+  ...settings,
+  ctx,
+  principal: ctx.principal,
+  documents: openDocuments((ctx.store as SqliteStore).db),
+  now: new Date(ctx.now()),
+  id: (prefix) => `${prefix}_${ctx.uuid().replaceAll("-", "").slice(0, 20)}`,
+  answer: (document) => ctx.complete(document as never),
+});

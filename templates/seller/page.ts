@@ -1,0 +1,47 @@
+/** Pages of a list: a cursor names the last item that was given, so that items added meanwhile are neither lost nor repeated. */
+import { ToolError } from "adbind/seller";
+
+export interface PageRequest {
+  /** Items wanted. */
+  readonly max_results?: number;
+  readonly cursor?: string;
+}
+
+export interface Page<T> {
+  readonly items: T[];
+  /** As the wire has it. */
+  readonly pagination: { has_more: boolean; cursor?: string; total_count: number };
+}
+
+const DEFAULT_ITEMS = 50;
+const MAX_ITEMS = 100;
+
+/**
+ * One page of `all`, which must be in a stable order.
+ * @throws ToolError INVALID_REQUEST for a cursor this seller did not give
+ */
+export function page<T>(all: readonly T[], request: PageRequest | undefined, idOf: (item: T) => string): Page<T> {
+  const wanted = Math.min(request?.max_results ?? DEFAULT_ITEMS, MAX_ITEMS);
+  const start = request?.cursor === undefined ? 0 : after(all, request.cursor, idOf);
+  const items = all.slice(start, start + wanted);
+  const last = items.at(-1);
+  const more = start + items.length < all.length && last !== undefined;
+  return {
+    items,
+    pagination: {
+      has_more: more,
+      ...(more && { cursor: Buffer.from(idOf(last)).toString("base64url") }),
+      total_count: all.length,
+    },
+  };
+}
+
+function after<T>(all: readonly T[], cursor: string, idOf: (item: T) => string): number {
+  const id = Buffer.from(cursor, "base64url").toString();
+  const index = all.findIndex((item) => idOf(item) === id);
+  if (index < 0)
+    throw new ToolError("INVALID_REQUEST", "the cursor is not one this seller gave, or its item is gone", {
+      field: "pagination.cursor",
+    });
+  return index + 1;
+}
