@@ -28,9 +28,10 @@ function pack(): string {
   return path.join(staged, name);
 }
 
+const tarball = pack();
 const project = tempFolder();
 writeFileSync(path.join(project, "package.json"), '{"name":"empty","private":true,"type":"module"}');
-execFileSync("npm", ["install", ...quiet, pack(), "typescript@5.9"], { cwd: project });
+execFileSync("npm", ["install", ...quiet, tarball, "typescript@5.9"], { cwd: project });
 
 const run = (command: string, args: string[]) => spawnSync(command, args, { cwd: project, encoding: "utf8" });
 
@@ -43,6 +44,61 @@ test("every entry loads", () => {
   const program = entries.map((entry) => `await import("adbind${entry.slice(1)}");`).join("\n");
   const { status, stderr } = run("node", ["--input-type=module", "--eval", program]);
   assert.is(status, 0, stderr);
+});
+
+/**
+ * Most JavaScript of ours an entry may pull in when it is loaded, in KiB: what a bundler or a cold start pays. An entry
+ * that is not listed has no budget yet, and that fails too.
+ */
+const budgets: Record<string, number> = {
+  ".": 100,
+  "./contract": 10,
+  "./standalone": 4,
+  "./validate": 20,
+  "./net": 45,
+  "./signing": 120,
+  "./signing/web": 120,
+  "./signing/discovery": 120,
+  "./store": 200,
+  "./queue": 90,
+  "./receiver": 220,
+  "./sender": 300,
+  "./extract": 24,
+  "./seller": 300,
+  "./buyer": 200,
+  "./registry": 400,
+  "./registry/client": 30,
+};
+
+/** Bytes of the package's own modules behind an entry, followed along its static imports. */
+function ownBytes(file: string, seen = new Set<string>()): number {
+  if (seen.has(file)) return 0;
+  seen.add(file);
+  const text = readFileSync(file, "utf8");
+  const imported = [...text.matchAll(/^(?:import|export)\b[^"']*?["'](\.[^"']+)["']/gm)].map((found) => found[1]!);
+  const behind = imported.map((name) => ownBytes(path.resolve(path.dirname(file), name), seen));
+  return Buffer.byteLength(text) + behind.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+test("each entry stays within its budget", () => {
+  const sizes = entries.map((entry): [string, number] => {
+    const target = (exports as Record<string, { default: string }>)[entry]!.default;
+    return [entry, Math.ceil(ownBytes(path.join(project, "node_modules/adbind", target)) / 1024)];
+  });
+  console.log(sizes.map(([entry, kib]) => `${entry} ${kib} KiB`).join(", "));
+  const over = sizes.filter(([entry, kib]) => !(kib <= (budgets[entry] ?? 0)));
+  assert.equal(over, []);
+});
+
+test("publint and attw find nothing wrong with what is published", () => {
+  const lint = spawnSync("publint", [tarball, "--strict"], { cwd: root, encoding: "utf8" });
+  assert.is(lint.status, 0, lint.stdout + lint.stderr);
+  // Only ES modules are shipped: a CommonJS caller requires them, which every supported Node can.
+  const types = spawnSync("attw", [tarball, "--profile", "esm-only", "--format", "ascii"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  assert.is(types.status, 0, types.stdout + types.stderr);
 });
 
 const compilerOptions = { strict: true, module: "nodenext", target: "es2023", skipLibCheck: false, noEmit: true };
