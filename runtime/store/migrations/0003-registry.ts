@@ -136,6 +136,7 @@ create table adbind_registry_profiles (
   taxonomy text,
   lists text not null,
   updated_at integer not null,
+  born integer not null,
   version integer not null,
   gone integer not null default 0
 ) strict;
@@ -144,7 +145,7 @@ create index adbind_registry_profiles_version on adbind_registry_profiles (versi
 create table adbind_registry_moves (
   version integer not null,
   agent integer not null,
-  before real,
+  before real not null,
   at integer not null,
   primary key (version, agent)
 ) strict, without rowid;
@@ -291,6 +292,7 @@ create table adbind_registry_profiles (
   taxonomy text,
   lists text not null,
   updated_at bigint not null,
+  born bigint not null,
   version bigint not null,
   gone integer not null default 0
 ) with (fillfactor = 80);
@@ -299,7 +301,7 @@ create index adbind_registry_profiles_version on adbind_registry_profiles (versi
 create table adbind_registry_moves (
   version bigint not null,
   agent bigint not null,
-  before double precision,
+  before double precision not null,
   at bigint not null,
   primary key (version, agent)
 );

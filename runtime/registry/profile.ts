@@ -1,0 +1,142 @@
+/** Profiles: what an agent can sell, computed from what publishers let it, and from what its member says of it. */
+import type { Flow } from "../signing/flow.js";
+import { type AgentRow, agentsById } from "../store/registry-agents.js";
+import {
+  addMoves,
+  type ContributionRow,
+  contributionsOf,
+  type MoveRow,
+  type ProfileRow,
+  profilesOf,
+  pruneMoves,
+  putProfiles,
+} from "../store/registry-profiles.js";
+import type { Query } from "../store/registry-query.js";
+import { byCodePoint } from "./model.js";
+import type { Contribution } from "./project.js";
+
+/** The rank of an agent; a search adds 1 where a list filter is used (registry-facts.md 5). */
+export const scoreOf = (propertyCount: number, hasTmp: boolean): number =>
+  0.1 * Math.log(propertyCount + 1) + (hasTmp ? 0.05 : 0);
+
+/** Taxonomy of categories whose file names none. */
+const DEFAULT_TAXONOMY = "iab_content_3.0";
+/** Most values a profile has in one list: the ones most publishers share. Keeps a profile to some kilobytes. */
+const LIST_LIMIT_VALUES = 500;
+/** A page's cursor is good for as long as this after the page was given, whatever changes. */
+export const MOVE_RETENTION_MS = 3_600_000;
+
+/** Values with how many publishers have them. */
+class Votes {
+  readonly #counts = new Map<string, number>();
+
+  add(values: readonly string[]): void {
+    for (const value of values) this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
+  }
+
+  /** The most shared ones, by code point. */
+  list(): string[] {
+    const all = [...this.#counts];
+    if (all.length > LIST_LIMIT_VALUES) {
+      all.sort(([a, x], [b, y]) => y - x || byCodePoint(a, b));
+      all.length = LIST_LIMIT_VALUES;
+    }
+    return all.map(([value]) => value).sort(byCodePoint);
+  }
+}
+
+const listOf = (text: string | null): string[] => (text === null ? [] : (JSON.parse(text) as string[]));
+
+type Content = Omit<ProfileRow, "updated_at" | "born" | "version" | "gone">;
+
+/** An agent's profile; undefined where it has none: nobody authorizes it, or its member does not show it. */
+function profileOf(agent: AgentRow, edges: readonly ContributionRow[]): Content | undefined {
+  if (agent.member !== null && agent.visibility !== "public") return undefined;
+  const votes = {
+    types: new Votes(),
+    channels: new Votes(),
+    tags: new Votes(),
+    markets: new Votes(),
+    genres: new Votes(),
+  };
+  const taxonomies = new Set<string>();
+  const publishers = new Set<number>();
+  let properties = 0;
+  for (const edge of edges) {
+    const inEffect = edge.wide === 1 || edge.coverage !== null;
+    const superseded = edge.source === "aao_hosted" && edge.valid === 1;
+    if (!inEffect || superseded || publishers.has(edge.publisher)) continue;
+    publishers.add(edge.publisher);
+    properties += edge.wide === 1 ? edge.property_count : edge.covered;
+    const added = edge.wide === 1 ? edge.summary : edge.coverage;
+    if (added !== null) {
+      const { types, channels, tags } = JSON.parse(added) as Contribution;
+      votes.types.add(types);
+      votes.channels.add(channels);
+      votes.tags.add(tags);
+    }
+    votes.markets.add(listOf(edge.countries));
+    const genres = listOf(edge.genres);
+    votes.genres.add(genres);
+    if (genres.length > 0) taxonomies.add(edge.taxonomy ?? DEFAULT_TAXONOMY);
+  }
+  if (publishers.size === 0) return undefined;
+  const lists = [
+    votes.channels.list(),
+    votes.types.list(),
+    votes.markets.list(),
+    votes.genres.list(),
+    votes.tags.list(),
+    listOf(agent.delivery_types),
+    listOf(agent.format_kinds),
+  ];
+  return {
+    agent: agent.id,
+    url: agent.url,
+    registered: agent.member === null ? 0 : 1,
+    score: scoreOf(properties, agent.has_tmp === 1),
+    property_count: properties,
+    publisher_count: publishers.size,
+    has_tmp: agent.has_tmp,
+    taxonomy: [...taxonomies].sort(byCodePoint)[0] ?? null,
+    lists: JSON.stringify(lists),
+  };
+}
+
+const compared = [
+  "registered",
+  "score",
+  "property_count",
+  "publisher_count",
+  "has_tmp",
+  "taxonomy",
+  "lists",
+] as const satisfies readonly (keyof Content)[];
+
+/**
+ * Computes profiles again, in the caller's transaction, which has ticked the clock and so holds it: another transaction's
+ * change of the same agent is either seen here, or sees this one.
+ * @param seq what the clock says
+ */
+export function* computeProfiles(q: Query, agents: readonly number[], seq: number, now: number): Flow<number> {
+  if (agents.length === 0) return 0;
+  const rows = yield* agentsById(q, agents);
+  const edges = Map.groupBy(yield* contributionsOf(q, agents), (edge) => edge.agent);
+  const before = new Map((yield* profilesOf(q, agents)).map((row) => [row.agent, row]));
+  const profiles: ProfileRow[] = [];
+  const moves: MoveRow[] = [];
+  for (const agent of rows) {
+    const old = before.get(agent.id);
+    const there = old !== undefined && old.gone === 0;
+    const next = profileOf(agent, edges.get(agent.id) ?? []);
+    if (next === undefined ? !there : there && compared.every((name) => old[name] === next[name])) continue;
+    if (there && (next === undefined || next.score !== old.score))
+      moves.push({ version: seq, agent: agent.id, before: old.score });
+    if (next === undefined) profiles.push({ ...old!, version: seq, updated_at: now, gone: 1 });
+    else profiles.push({ ...next, updated_at: now, born: there ? old.born : seq, version: seq, gone: 0 });
+  }
+  yield* putProfiles(q, profiles);
+  yield* addMoves(q, moves, now);
+  yield* pruneMoves(q, now - MOVE_RETENTION_MS);
+  return profiles.length;
+}

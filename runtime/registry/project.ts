@@ -1,0 +1,229 @@
+/**
+ * From what a publisher says to rows: which properties there are, which of them each agent may sell, and what that adds
+ * to the agent's profile. No database here.
+ */
+import { createHash } from "node:crypto";
+import type { EdgeRow, EdgeSource, PropertyRow, PropertySource } from "../store/registry-publishers.js";
+import { byCodePoint } from "./model.js";
+import type { AgentEntry, AuthorizationFile, DelegationType, PropertyRecord, PropertySelector } from "./types.js";
+
+/** An entry as an edge keeps it. */
+export type StoredEntry = Omit<AgentEntry, "agentUrl" | "properties"> & {
+  /** Keys of the properties it covers; null is all the publisher has. */
+  readonly covers: readonly string[] | null;
+};
+
+/** What properties add to a profile. */
+export interface Contribution {
+  readonly types: readonly string[];
+  readonly channels: readonly string[];
+  readonly tags: readonly string[];
+}
+
+/** A property with what only some sources know of it. */
+export type SetProperty = PropertyRecord & { readonly delegation?: DelegationType | null };
+
+/** All that one source says of one publisher; replaced as a whole. */
+export interface SourceSet {
+  readonly properties: readonly SetProperty[];
+  readonly agents: readonly AgentEntry[];
+}
+
+/** Channels of the protocol; others are dropped from profiles (registry-facts.md 8). */
+const channelNames = new Set(
+  (
+    "display olv social search ctv linear_tv radio streaming_audio podcast dooh ooh print cinema email gaming retail_media " +
+    "influencer affiliate product_placement sponsored_intelligence"
+  ).split(" "),
+);
+
+/** The channel a property stands for where its file does not say. */
+const channelOfType: Readonly<Record<string, string>> = {
+  website: "display",
+  mobile_app: "display",
+  desktop_app: "display",
+  ctv_app: "ctv",
+  dooh: "dooh",
+  podcast: "podcast",
+  radio: "radio",
+  linear_tv: "linear_tv",
+  streaming_audio: "streaming_audio",
+  ai_assistant: "sponsored_intelligence",
+};
+
+/** What names a property within its source: the publisher's own name for it, else an identifier, else type and name. */
+export function propertyKey(property: Pick<PropertyRecord, "id" | "type" | "name" | "identifiers">): string {
+  if (property.id !== null) return `#${property.id}`;
+  const first = property.identifiers[0];
+  return first === undefined ? `${property.type}|${property.name}` : `${first.type}:${first.value.toLowerCase()}`;
+}
+
+/** Properties of a set by key: those at the top of the file, then those that entries bring along; the first of a key stays. */
+export function keyedProperties(set: SourceSet): Map<string, SetProperty> {
+  const keyed = new Map<string, SetProperty>();
+  const add = (property: SetProperty): void => {
+    const key = propertyKey(property);
+    if (!keyed.has(key)) keyed.set(key, property);
+  };
+  for (const property of set.properties) add(property);
+  for (const entry of set.agents) for (const property of entry.properties ?? []) add(property);
+  return keyed;
+}
+
+const matches = (selector: PropertySelector, property: SetProperty): boolean =>
+  (selector.propertyIds === undefined || (property.id !== null && selector.propertyIds.includes(property.id))) &&
+  (selector.propertyTypes === undefined || selector.propertyTypes.includes(property.type)) &&
+  (selector.tags === undefined || property.tags.some((tag) => selector.tags!.includes(tag)));
+
+/** Keys of the properties an entry covers; null is all. */
+function coversOf(entry: AgentEntry, keyed: ReadonlyMap<string, SetProperty>): string[] | null {
+  const select = (selectors: readonly PropertySelector[]): string[] =>
+    [...keyed].filter(([, property]) => selectors.some((one) => matches(one, property))).map(([key]) => key);
+  switch (entry.authorizationType) {
+    case null:
+      return null;
+    case "property_ids":
+      return (entry.propertyIds ?? []).map((id) => `#${id}`).filter((key) => keyed.has(key));
+    case "property_tags":
+      return select([{ tags: entry.propertyTags ?? [] }]);
+    case "inline_properties":
+      return (entry.properties ?? []).map(propertyKey);
+    case "publisher_properties": {
+      const selectors = entry.publisherProperties ?? [];
+      const whole = selectors.some((one) => !one.propertyIds && !one.propertyTypes && !one.tags);
+      return whole ? null : select(selectors);
+    }
+    case "signal_ids":
+    case "signal_tags":
+      return [];
+  }
+}
+
+/** Whether an entry authorizes anything at a time. */
+export const activeAt = (entry: Pick<AgentEntry, "effectiveFrom" | "effectiveUntil">, now: number): boolean =>
+  (entry.effectiveFrom ?? -Infinity) <= now && now <= (entry.effectiveUntil ?? Infinity);
+
+const distinct = (values: Iterable<string>): string[] => [...new Set(values)].sort(byCodePoint);
+
+export function contributionOf(properties: Iterable<SetProperty>): Contribution {
+  const types = new Set<string>();
+  const channels = new Set<string>();
+  const tags = new Set<string>();
+  for (const property of properties) {
+    types.add(property.type);
+    const named = (property.channels ?? []).filter((channel) => channelNames.has(channel));
+    for (const channel of named) channels.add(channel);
+    const implied = channelOfType[property.type];
+    if (named.length === 0 && implied !== undefined) channels.add(implied);
+    for (const tag of property.tags) tags.add(tag);
+  }
+  return { types: distinct(types), channels: distinct(channels), tags: distinct(tags) };
+}
+
+/** An edge before its publisher and agent have numbers. */
+export type ProjectedEdge = Omit<EdgeRow, "publisher" | "agent"> & { readonly agentUrl: string };
+
+const compact = (entry: StoredEntry): StoredEntry =>
+  Object.fromEntries(
+    Object.entries(entry).filter(
+      ([name, value]) =>
+        name === "covers" || (value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0)),
+    ),
+  ) as unknown as StoredEntry;
+
+function storedEntry({ agentUrl: _, properties: __, ...entry }: AgentEntry, covers: string[] | null): StoredEntry {
+  return compact({ ...entry, covers });
+}
+
+/** One edge per agent: a file may name it in several entries. */
+export function projectEdges(
+  set: SourceSet,
+  given: { readonly source: EdgeSource; readonly claimant?: string; readonly now: number },
+): ProjectedEdge[] {
+  const keyed = keyedProperties(set);
+  const byAgent = new Map<string, AgentEntry[]>();
+  for (const entry of set.agents) {
+    const known = byAgent.get(entry.agentUrl);
+    if (known === undefined) byAgent.set(entry.agentUrl, [entry]);
+    else known.push(entry);
+  }
+  return [...byAgent].map(([agentUrl, entries], position) => {
+    const stored = entries.map((entry) => storedEntry(entry, coversOf(entry, keyed)));
+    const active = stored.filter((entry) => activeAt(entry, given.now));
+    const wide = active.some(({ covers }) => covers === null);
+    const covered = new Set(active.flatMap(({ covers }) => covers ?? []));
+    const countries = distinct(active.flatMap((entry) => entry.countries ?? []));
+    const properties = [...covered].flatMap((key) => keyed.get(key) ?? []);
+    return {
+      agentUrl,
+      source: given.source,
+      claimant: given.claimant ?? "",
+      position,
+      authorized_for: entries.find(({ authorizedFor }) => authorizedFor !== null)?.authorizedFor ?? null,
+      entries: JSON.stringify(stored),
+      countries: countries.length === 0 ? null : JSON.stringify(countries),
+      wide: wide ? 1 : 0,
+      covered: wide ? 0 : covered.size,
+      // Null on an edge that is not wide: nothing of it is in effect.
+      coverage: wide || active.length === 0 ? null : JSON.stringify(contributionOf(properties)),
+    };
+  });
+}
+
+export const projectProperties = (set: SourceSet, source: PropertySource): Omit<PropertyRow, "publisher">[] =>
+  [...keyedProperties(set)].map(([key, property], position) => ({
+    source,
+    key,
+    position,
+    slug: property.id,
+    type: property.type,
+    name: property.name,
+    identifiers: JSON.stringify(property.identifiers.map(({ type, value }) => [type, value])),
+    tags: JSON.stringify(property.tags),
+    channels:
+      property.channels === undefined || property.channels.length === 0 ? null : JSON.stringify(property.channels),
+    delegation: property.delegation ?? null,
+  }));
+
+/** A row's property, for those who compute with it. */
+export const propertyOfRow = (row: PropertyRow): SetProperty => ({
+  id: row.slug,
+  type: row.type,
+  name: row.name,
+  identifiers: (JSON.parse(row.identifiers) as [string, string][]).map(([type, value]) => ({ type, value })),
+  tags: JSON.parse(row.tags) as string[],
+  ...(row.channels !== null && { channels: JSON.parse(row.channels) as string[] }),
+  ...(row.delegation !== null && { delegation: row.delegation as DelegationType }),
+});
+
+/** What two sources must share to speak of one property. */
+const identity = (property: SetProperty): string => {
+  const first = property.identifiers[0];
+  return first === undefined ? `${property.type}|${property.name}` : `${first.type}:${first.value.toLowerCase()}`;
+};
+
+/**
+ * The properties that count: those of the publisher's own file, else of the file hosted for it; then what was discovered
+ * elsewhere and is not among them (service.md, "Publisher lookup result", rule 1). The brand file's never count.
+ */
+export function effective<P extends { readonly source: PropertySource; readonly property: SetProperty }>(
+  properties: readonly P[],
+  valid: boolean,
+): P[] {
+  const of = (source: PropertySource): P[] => properties.filter((one) => one.source === source);
+  const own = of("adagents_json");
+  const first = valid || own.length > 0 ? own : of("aao_hosted");
+  const known = new Set(first.map(({ property }) => identity(property)));
+  return [...first, ...of("discovered").filter(({ property }) => !known.has(identity(property)))];
+}
+
+/** Tells whether a set is as it was: its content, and which of its entries are in effect. */
+export function digestOf(set: SourceSet, more: unknown, now: number): string {
+  const active = set.agents.map((entry) => activeAt(entry, now));
+  return createHash("sha256")
+    .update(JSON.stringify([set, more, active]))
+    .digest("base64url")
+    .slice(0, 22);
+}
+
+export const setOfFile = ({ properties, agents }: AuthorizationFile): SourceSet => ({ properties, agents });

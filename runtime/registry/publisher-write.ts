@@ -1,0 +1,224 @@
+/** The one way publishers are written: crawls, hosted files and imports all end here. */
+import type { Flow } from "../signing/flow.js";
+import { ensureAgents } from "../store/registry-agents.js";
+import type { CountChange } from "../store/registry-profiles.js";
+import {
+  addEdges,
+  addProperties,
+  agentsAt,
+  type EdgeRow,
+  lockPublishers,
+  type PropertyRow,
+  type PropertySource,
+  type PublisherRow,
+  propertiesOf,
+  removeClaims,
+  removeSets,
+  updatePublishers,
+} from "../store/registry-publishers.js";
+import type { Query } from "../store/registry-query.js";
+import { byCodePoint } from "./model.js";
+import {
+  contributionOf,
+  digestOf,
+  effective,
+  keyedProperties,
+  type ProjectedEdge,
+  projectEdges,
+  projectProperties,
+  propertyOfRow,
+  type SetProperty,
+  type SourceSet,
+} from "./project.js";
+import type { AgentEntry } from "./types.js";
+
+/** What changes of one publisher. */
+export interface PublisherChange {
+  readonly domain: string;
+  readonly facts: Partial<Omit<PublisherRow, "id" | "domain" | "property_count" | "summary" | "digests">>;
+  /** Sets that take the place of what their source said before. */
+  readonly sets: Partial<Record<PropertySource, SourceSet>>;
+  /** What the publisher's file says of other domains; absent leaves earlier claims. */
+  readonly others?: readonly { readonly publisherDomain: string; readonly agent: AgentEntry }[];
+}
+
+export interface Written {
+  /** Domains whose sets were not as before. */
+  readonly changed: ReadonlySet<string>;
+  readonly properties: number;
+  readonly authorizations: number;
+  /** Agents whose profiles are to be computed again. */
+  readonly agents: readonly number[];
+  /** Changes of the counters, to be made after the clock is locked. */
+  readonly counts: readonly CountChange[];
+}
+
+const edgeSource = { adagents_json: "adagents_json", aao_hosted: "aao_hosted" } as const;
+
+/** Sets of a change that differ from what is stored. */
+interface Replaced {
+  readonly row: PublisherRow;
+  readonly change: PublisherChange;
+  readonly sets: [PropertySource, SourceSet][];
+  readonly digests: Record<string, string>;
+  readonly claimsChanged: boolean;
+}
+
+function replacedSets(change: PublisherChange, row: PublisherRow, now: number): Replaced {
+  const before = JSON.parse(row.digests ?? "{}") as Record<string, string>;
+  const digests = { ...before };
+  const sets: Replaced["sets"] = [];
+  for (const [source, set] of Object.entries(change.sets) as [PropertySource, SourceSet][]) {
+    const empty = set.properties.length === 0 && set.agents.length === 0;
+    const digest = empty ? undefined : digestOf(set, [change.facts.genres, change.facts.taxonomy], now);
+    if (digest === before[source]) continue;
+    sets.push([source, set]);
+    if (digest === undefined) delete digests[source];
+    else digests[source] = digest;
+  }
+  const others = change.others === undefined || change.others.length === 0 ? undefined : change.others;
+  const claims = others && digestOf({ properties: [], agents: others.map(({ agent }) => agent) }, others, now);
+  const claimsChanged = change.others !== undefined && claims !== before.others;
+  if (claimsChanged && claims === undefined) delete digests.others;
+  else if (claims !== undefined) digests.others = claims;
+  return { row, change, sets, digests, claimsChanged };
+}
+
+class Tally {
+  readonly #counts = new Map<string, CountChange>();
+
+  add(kind: string, name: string, by: number): void {
+    const key = `${kind} ${name}`;
+    this.#counts.set(key, { kind, name, by: (this.#counts.get(key)?.by ?? 0) + by });
+  }
+
+  get changes(): CountChange[] {
+    return [...this.#counts.values()];
+  }
+}
+
+/** Removes what replaced sets said before; counts it, and collects the agents it named. */
+function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Flow<Set<number>> {
+  const agents = new Set<number>();
+  const bySource = new Map<PropertySource, number[]>();
+  for (const { row, sets } of replaced) {
+    const before = JSON.parse(row.digests ?? "{}") as Record<string, string>;
+    for (const [source] of sets)
+      if (before[source] !== undefined) bySource.set(source, [...(bySource.get(source) ?? []), row.id]);
+  }
+  for (const [source, publishers] of bySource) {
+    const removed = yield* removeSets(q, source, publishers);
+    for (const { type } of removed.properties) if (source !== "brand_json") tally.add("properties", type, -1);
+    for (const { agent } of removed.agents) agents.add(agent);
+    tally.add("authorizations", source, -removed.agents.length);
+  }
+  const claimants = replaced.filter(({ claimsChanged }) => claimsChanged).map(({ change }) => change.domain);
+  if (claimants.length > 0) {
+    const claims = yield* removeClaims(q, claimants);
+    tally.add("authorizations", "agent_claim", -claims.length);
+  }
+  return agents;
+}
+
+interface Projection {
+  readonly properties: PropertyRow[];
+  readonly edges: (ProjectedEdge & { readonly publisher: number })[];
+}
+
+function project(replaced: readonly Replaced[], rows: ReadonlyMap<string, PublisherRow>, now: number): Projection {
+  const properties: PropertyRow[] = [];
+  const edges: Projection["edges"] = [];
+  for (const { row, change, sets, claimsChanged } of replaced) {
+    for (const [source, set] of sets) {
+      for (const property of projectProperties(set, source)) properties.push({ ...property, publisher: row.id });
+      if (source === "adagents_json" || source === "aao_hosted")
+        for (const edge of projectEdges(set, { source: edgeSource[source], now }))
+          edges.push({ ...edge, publisher: row.id });
+    }
+    if (!claimsChanged) continue;
+    const byDomain = Map.groupBy(change.others ?? [], ({ publisherDomain }) => publisherDomain);
+    for (const [domain, others] of byDomain) {
+      const claimed = { properties: [], agents: others.map(({ agent }) => agent) };
+      for (const edge of projectEdges(claimed, { source: "agent_claim", claimant: change.domain, now }))
+        edges.push({ ...edge, publisher: rows.get(domain)!.id });
+    }
+  }
+  return { properties, edges };
+}
+
+/** The publisher's row after the change; `kept` are properties of sources that did not change. */
+function changedRow({ row, change, sets, digests }: Replaced, kept: readonly PropertyRow[]): PublisherRow {
+  const next = { ...row, ...change.facts, digests: JSON.stringify(digests) };
+  const all: { source: PropertySource; property: SetProperty }[] = [
+    ...kept.map((one) => ({ source: one.source, property: propertyOfRow(one) })),
+    ...sets.flatMap(([source, set]) => [...keyedProperties(set).values()].map((property) => ({ source, property }))),
+  ];
+  const counting = effective(all, next.valid === 1).map(({ property }) => property);
+  return { ...next, property_count: counting.length, summary: JSON.stringify(contributionOf(counting)) };
+}
+
+/**
+ * Writes what changed of some publishers, in the caller's transaction. The caller ticks the clock after it, makes the
+ * counts, and computes profiles or marks them to be computed.
+ */
+export function* writePublishers(q: Query, changes: readonly PublisherChange[], now: number): Flow<Written> {
+  const domains = new Set(changes.map(({ domain }) => domain));
+  for (const { others } of changes) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
+  const rows = yield* lockPublishers(q, [...domains].sort(byCodePoint));
+  const replaced = changes.map((change) => replacedSets(change, rows.get(change.domain)!, now));
+  const tally = new Tally();
+  const agents = yield* clear(q, replaced, tally);
+  const { properties, edges } = project(replaced, rows, now);
+
+  const urls = [...new Set(edges.map(({ agentUrl }) => agentUrl))].sort(byCodePoint);
+  const ids = yield* ensureAgents(q, urls);
+  yield* addProperties(q, properties);
+  const edgeRows = edges.map(({ agentUrl, ...edge }): EdgeRow => ({ ...edge, agent: ids.get(agentUrl)! }));
+  yield* addEdges(q, edgeRows);
+  for (const { source, type } of properties) if (source !== "brand_json") tally.add("properties", type, 1);
+  for (const { source } of edgeRows) tally.add("authorizations", source, 1);
+
+  const changed = replaced.filter(({ sets }) => sets.length > 0);
+  const kept = yield* keptProperties(q, changed);
+  const after = replaced.map((one) =>
+    one.sets.length > 0
+      ? changedRow(one, kept.get(one.row.id) ?? [])
+      : { ...one.row, ...one.change.facts, digests: JSON.stringify(one.digests) },
+  );
+  yield* updatePublishers(q, after);
+  after.forEach((row, index) => {
+    const before = replaced[index]!.row;
+    tally.add("publishers", "discovered", Number(row.validated_at !== null) - Number(before.validated_at !== null));
+  });
+  for (const agent of yield* agentsAt(
+    q,
+    changed.map(({ row }) => row.id),
+  ))
+    agents.add(agent);
+  return {
+    changed: new Set(
+      replaced.filter((one) => one.sets.length > 0 || one.claimsChanged).map(({ change }) => change.domain),
+    ),
+    properties: properties.length,
+    authorizations: edgeRows.length,
+    agents: [...agents],
+    counts: tally.changes,
+  };
+}
+
+/** Properties of sources that stay as they are, where there are any. */
+function* keptProperties(q: Query, changed: readonly Replaced[]): Flow<Map<number, PropertyRow[]>> {
+  const partial = changed.filter(({ digests, sets }) =>
+    Object.keys(digests).some((source) => source !== "others" && !sets.some(([one]) => one === source)),
+  );
+  if (partial.length === 0) return new Map();
+  const rows = yield* propertiesOf(
+    q,
+    partial.map(({ row }) => row.id),
+  );
+  const replacedSources = new Map(partial.map(({ row, sets }) => [row.id, new Set(sets.map(([source]) => source))]));
+  return Map.groupBy(
+    rows.filter((row) => !replacedSources.get(row.publisher)!.has(row.source)),
+    (row) => row.publisher,
+  );
+}

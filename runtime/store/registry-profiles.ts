@@ -1,0 +1,225 @@
+/** Profiles of agents, the clock they are versioned by, counters and import checkpoints, as rows. */
+import { type Flow, settle } from "../signing/flow.js";
+import type { Columns, Query, Value } from "./registry-query.js";
+
+export interface ProfileRow {
+  readonly agent: number;
+  readonly url: string;
+  /** A member registered the agent. */
+  readonly registered: number;
+  readonly score: number;
+  readonly property_count: number;
+  readonly publisher_count: number;
+  readonly has_tmp: number;
+  readonly taxonomy: string | null;
+  /** JSON: one list per search dimension, in their order. */
+  readonly lists: string;
+  readonly updated_at: number;
+  /** Clock at which it came, or came back. */
+  readonly born: number;
+  /** Clock of its last change. */
+  readonly version: number;
+  /** Removed; the row stays, so that instances hear of it. */
+  readonly gone: number;
+}
+
+/** An agent's score before a change. */
+export interface MoveRow {
+  readonly version: number;
+  readonly agent: number;
+  readonly before: number;
+}
+
+export interface ClockRow {
+  readonly seq: number;
+  /** Moves up to this clock are forgotten. */
+  readonly pruned: number;
+}
+
+/** Moves on the clock, and locks it until the transaction ends: from here on transactions take turns. */
+export function* tick(q: Query): Flow<number> {
+  const rows = yield* settle(
+    q.rows<{ seq: number }>("update adbind_registry_clock set seq = seq + 1 where id = 1 returning seq"),
+  );
+  return rows[0]!.seq;
+}
+
+export function* clock(q: Query): Flow<ClockRow> {
+  const rows = yield* settle(q.rows<ClockRow>("select seq, pruned from adbind_registry_clock where id = 1"));
+  return rows[0]!;
+}
+
+const profileColumns: Columns = [
+  ["agent", "bigint"],
+  ["url", "text"],
+  ["registered", "bigint"],
+  ["score", "double precision"],
+  ["property_count", "bigint"],
+  ["publisher_count", "bigint"],
+  ["has_tmp", "bigint"],
+  ["taxonomy", "text"],
+  ["lists", "text"],
+  ["updated_at", "bigint"],
+  ["born", "bigint"],
+  ["version", "bigint"],
+  ["gone", "bigint"],
+];
+
+export function* putProfiles(q: Query, rows: readonly ProfileRow[]): Flow<void> {
+  if (rows.length === 0) return;
+  const set = profileColumns.slice(1).map(([name]) => `${name} = excluded.${name}`);
+  const values = rows.map((row) => profileColumns.map(([name]) => row[name as keyof ProfileRow] as Value));
+  yield* settle(
+    q.insert("adbind_registry_profiles", profileColumns, values, `on conflict (agent) do update set ${set.join(", ")}`),
+  );
+}
+
+export const profilesOf = (q: Query, agents: readonly number[]): Flow<ProfileRow[]> =>
+  settle(q.rows(`select * from adbind_registry_profiles where ${q.among("agent", "bigint")}`, [q.list(agents)]));
+
+/** All profiles, in pages by agent. */
+export const profilesAfter = (q: Query, agent: number, limit: number): Flow<ProfileRow[]> =>
+  settle(
+    q.rows("select * from adbind_registry_profiles where agent > ? and gone = 0 order by agent limit ?", [
+      agent,
+      limit,
+    ]),
+  );
+
+export const profilesSince = (q: Query, version: number): Flow<ProfileRow[]> =>
+  settle(q.rows("select * from adbind_registry_profiles where version > ? order by version, agent", [version]));
+
+export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Flow<void> {
+  if (rows.length === 0) return;
+  const columns: Columns = [
+    ["version", "bigint"],
+    ["agent", "bigint"],
+    ["before", "double precision"],
+    ["at", "bigint"],
+  ];
+  const values = rows.map((row) => [row.version, row.agent, row.before, at]);
+  yield* settle(q.insert("adbind_registry_moves", columns, values));
+}
+
+export const movesSince = (q: Query, version: number): Flow<MoveRow[]> =>
+  settle(
+    q.rows("select version, agent, before from adbind_registry_moves where version > ? order by version, agent", [
+      version,
+    ]),
+  );
+
+/** Forgets moves made before a time, and says on the clock how far. The clock is locked already. */
+export function* pruneMoves(q: Query, before: number): Flow<void> {
+  const [oldest] = yield* settle(
+    q.rows<{ at: number }>("select at from adbind_registry_moves order by version limit 1"),
+  );
+  if (oldest === undefined || oldest.at >= before) return;
+  const [last] = yield* settle(
+    q.rows<{ version: number }>("select max(version) as version from adbind_registry_moves where at < ?", [before]),
+  );
+  yield* settle(q.rows("delete from adbind_registry_moves where version <= ?", [last!.version]));
+  yield* settle(q.rows("update adbind_registry_clock set pruned = ? where id = 1", [last!.version]));
+}
+
+/** Remembers that agents' profiles wait to be computed. */
+export function* markDirty(q: Query, agents: readonly number[]): Flow<void> {
+  if (agents.length === 0) return;
+  const rows = [...agents].sort((a, b) => a - b).map((agent) => [agent]);
+  yield* settle(q.insert("adbind_registry_dirty", [["agent", "bigint"]], rows, "on conflict do nothing"));
+}
+
+/** Takes agents whose profiles wait. */
+export function* takeDirty(q: Query, limit: number): Flow<number[]> {
+  const rows = yield* settle(
+    q.rows<{ agent: number }>(
+      "delete from adbind_registry_dirty where agent in (select agent from adbind_registry_dirty order by agent limit ?) returning agent",
+      [limit],
+    ),
+  );
+  return rows.map((row) => row.agent);
+}
+
+/** What a publisher adds to an agent's profile: all it has (`wide`), or what is covered. */
+export interface ContributionRow {
+  readonly agent: number;
+  readonly publisher: number;
+  readonly source: string;
+  readonly countries: string | null;
+  readonly wide: number;
+  readonly covered: number;
+  readonly coverage: string | null;
+  readonly valid: number | null;
+  readonly property_count: number;
+  readonly summary: string | null;
+  readonly genres: string | null;
+  readonly taxonomy: string | null;
+}
+
+/** Only what publishers themselves say: a claim makes nobody rank higher. */
+export const contributionsOf = (q: Query, agents: readonly number[]): Flow<ContributionRow[]> =>
+  settle(
+    q.rows(
+      "select a.agent, a.publisher, a.source, a.countries, a.wide, a.covered, a.coverage, p.valid, p.property_count, " +
+        "case when a.wide = 1 then p.summary end as summary, p.genres, p.taxonomy " +
+        "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
+        `where ${q.among("a.agent", "bigint")} and a.source <> 'agent_claim' order by a.agent, a.publisher, a.source`,
+      [q.list(agents)],
+    ),
+  );
+
+export interface CountChange {
+  readonly kind: string;
+  readonly name: string;
+  readonly by: number;
+}
+
+export function* count(q: Query, changes: readonly CountChange[]): Flow<void> {
+  const rows = changes
+    .filter(({ by }) => by !== 0)
+    .map(({ kind, name, by }) => [kind, name, by] as const)
+    .sort((a, b) => (a[0] + a[1] < b[0] + b[1] ? -1 : 1));
+  if (rows.length === 0) return;
+  const columns: Columns = [
+    ["kind", "text"],
+    ["name", "text"],
+    ["count", "bigint"],
+  ];
+  const conflict = "on conflict (kind, name) do update set count = adbind_registry_counts.count + excluded.count";
+  yield* settle(q.insert("adbind_registry_counts", columns, rows, conflict));
+}
+
+export const counts = (q: Query): Flow<{ kind: string; name: string; count: number }[]> =>
+  settle(q.rows("select kind, name, count from adbind_registry_counts where count <> 0 order by kind, name"));
+
+/** Agents in all, those of members, and members' verified domains; counted when asked. */
+export function* agentCounts(q: Query): Flow<{ agents: number; registered: number; domains: number }> {
+  const rows = yield* settle(
+    q.rows<{ agents: number; registered: number; domains: number }>(
+      "select (select count(*) from adbind_registry_agents) as agents, " +
+        "(select count(*) from adbind_registry_agents where member is not null) as registered, " +
+        "(select count(*) from adbind_registry_member_domains where verified = 1) as domains",
+    ),
+  );
+  return rows[0]!;
+}
+
+export interface CheckpointRow {
+  readonly lines: number;
+  readonly done: number;
+}
+
+export function* checkpoint(q: Query, id: string): Flow<CheckpointRow | undefined> {
+  const rows = yield* settle(
+    q.rows<CheckpointRow>("select lines, done from adbind_registry_imports where id = ?", [id]),
+  );
+  return rows[0];
+}
+
+export const putCheckpoint = (q: Query, id: string, row: CheckpointRow, now: number): Flow<unknown> =>
+  settle(
+    q.rows(
+      "insert into adbind_registry_imports (id, lines, done, updated_at) values (?, ?, ?, ?) " +
+        "on conflict (id) do update set lines = excluded.lines, done = excluded.done, updated_at = excluded.updated_at",
+      [id, row.lines, row.done, now],
+    ),
+  );

@@ -1,0 +1,333 @@
+/** Publishers with their properties and authorizations, as rows. */
+import { type Flow, settle } from "../signing/flow.js";
+import type { Columns, Query, Value } from "./registry-query.js";
+
+/** Where a property was learned from; also a set that is replaced as a whole. */
+export type PropertySource = "adagents_json" | "aao_hosted" | "discovered" | "brand_json";
+export type EdgeSource = "adagents_json" | "aao_hosted" | "agent_claim";
+
+export interface PublisherRow {
+  readonly id: number;
+  readonly domain: string;
+  readonly valid: number | null;
+  /** Of the last fetch. */
+  readonly outcome: string | null;
+  readonly method: string | null;
+  readonly manager_domain: string | null;
+  readonly crawled_at: number | null;
+  readonly validated_at: number | null;
+  readonly http_status: number | null;
+  readonly bytes: number | null;
+  readonly resolved_url: string | null;
+  readonly problems: string | null;
+  readonly brand_outcome: string | null;
+  readonly brand_name: string | null;
+  readonly genres: string | null;
+  readonly taxonomy: string | null;
+  readonly property_count: number;
+  readonly summary: string | null;
+  /** JSON: source -> digest of its set. */
+  readonly digests: string | null;
+}
+
+export interface PropertyRow {
+  readonly publisher: number;
+  readonly source: PropertySource;
+  readonly key: string;
+  readonly position: number;
+  readonly slug: string | null;
+  readonly type: string;
+  readonly name: string;
+  /** JSON: `[[type, value], ...]`. */
+  readonly identifiers: string;
+  readonly tags: string;
+  readonly channels: string | null;
+  readonly delegation: string | null;
+}
+
+export interface EdgeRow {
+  readonly publisher: number;
+  readonly source: EdgeSource;
+  readonly agent: number;
+  /** Who claims it, for claims; empty otherwise. */
+  readonly claimant: string;
+  readonly position: number;
+  readonly authorized_for: string | null;
+  /** JSON: the entries of the file. */
+  readonly entries: string;
+  readonly countries: string | null;
+  /** Covers all the publisher has. */
+  readonly wide: number;
+  /** Properties covered; for wide ones the publisher's count holds instead. */
+  readonly covered: number;
+  /** What the covered properties add to a profile; null for wide ones. */
+  readonly coverage: string | null;
+}
+
+const propertyColumns: Columns = [
+  ["publisher", "bigint"],
+  ["source", "text"],
+  ["key", "text"],
+  ["position", "bigint"],
+  ["slug", "text"],
+  ["type", "text"],
+  ["name", "text"],
+  ["identifiers", "text"],
+  ["tags", "text"],
+  ["channels", "text"],
+  ["delegation", "text"],
+];
+
+const edgeColumns: Columns = [
+  ["publisher", "bigint"],
+  ["source", "text"],
+  ["agent", "bigint"],
+  ["claimant", "text"],
+  ["position", "bigint"],
+  ["authorized_for", "text"],
+  ["entries", "text"],
+  ["countries", "text"],
+  ["wide", "bigint"],
+  ["covered", "bigint"],
+  ["coverage", "text"],
+];
+
+const identifierColumns: Columns = [
+  ["value", "text"],
+  ["type", "text"],
+  ["publisher", "bigint"],
+  ["source", "text"],
+  ["key", "text"],
+];
+
+const factColumns: Columns = [
+  ["domain", "text"],
+  ["valid", "bigint"],
+  ["outcome", "text"],
+  ["method", "text"],
+  ["manager_domain", "text"],
+  ["crawled_at", "bigint"],
+  ["validated_at", "bigint"],
+  ["http_status", "bigint"],
+  ["bytes", "bigint"],
+  ["resolved_url", "text"],
+  ["problems", "text"],
+  ["brand_outcome", "text"],
+  ["brand_name", "text"],
+  ["genres", "text"],
+  ["taxonomy", "text"],
+  ["property_count", "bigint"],
+  ["summary", "text"],
+  ["digests", "text"],
+];
+
+/** Longest identifier looked up by value, in characters (openapi.yaml); also under PostgreSQL's bound of an index row. */
+export const IDENTIFIER_LIMIT = 512;
+
+const valuesOf = <Row>(columns: Columns, row: Row): Value[] => columns.map(([name]) => row[name as keyof Row] as Value);
+
+export const identifiersOf = (row: Pick<PropertyRow, "identifiers">): [type: string, value: string][] =>
+  JSON.parse(row.identifiers) as [string, string][];
+
+const identifierRows = (row: PropertyRow): Value[][] =>
+  identifiersOf(row)
+    .map(([type, value]) => [type, value.trim().toLowerCase()] as const)
+    .filter(
+      ([type, value], index, all) =>
+        value.length <= IDENTIFIER_LIMIT && all.findIndex(([t, v]) => t === type && v === value) === index,
+    )
+    .map(([type, value]) => [value, type, row.publisher, row.source, row.key]);
+
+/**
+ * The publishers of these domains, made where missing, and locked until the transaction ends.
+ * @param domains distinct and sorted, so that two transactions never wait for each other crosswise
+ */
+export function* lockPublishers(q: Query, domains: readonly string[]): Flow<Map<string, PublisherRow>> {
+  const list = q.list(domains);
+  const find = `select * from adbind_registry_publishers where ${q.among("domain", "text")} order by domain${q.lock}`;
+  let rows = yield* settle(q.rows<PublisherRow>(find, [list]));
+  if (rows.length < domains.length) {
+    const known = new Set(rows.map((row) => row.domain));
+    const fresh = domains.filter((domain) => !known.has(domain)).map((domain) => [domain]);
+    yield* settle(q.insert("adbind_registry_publishers", [["domain", "text"]], fresh, "on conflict do nothing"));
+    rows = yield* settle(q.rows<PublisherRow>(find, [list]));
+  }
+  return new Map(rows.map((row) => [row.domain, row]));
+}
+
+export function* updatePublishers(q: Query, rows: readonly PublisherRow[]): Flow<void> {
+  const set = factColumns.slice(1).map(([name]) => `${name} = excluded.${name}`);
+  const conflict = `on conflict (domain) do update set ${set.join(", ")}`;
+  yield* settle(
+    q.insert(
+      "adbind_registry_publishers",
+      factColumns,
+      rows.map((row) => valuesOf(factColumns, row)),
+      conflict,
+    ),
+  );
+}
+
+/** What is removed of a set: for the counters, and for the agents it named. */
+export interface RemovedSet {
+  readonly properties: readonly Pick<PropertyRow, "publisher" | "type">[];
+  readonly agents: readonly Pick<EdgeRow, "publisher" | "agent">[];
+}
+
+/** Removes the sets of one source of some publishers. */
+export function* removeSets(q: Query, source: PropertySource, publishers: readonly number[]): Flow<RemovedSet> {
+  const where = `source = ? and ${q.among("publisher", "bigint")}`;
+  const list = q.list(publishers);
+  const properties = yield* settle(
+    q.rows<PropertyRow>(
+      `select publisher, source, key, type, identifiers from adbind_registry_properties where ${where}`,
+      [source, list],
+    ),
+  );
+  if (properties.length > 0) {
+    const gone = properties.flatMap(identifierRows);
+    yield* removeIdentifiers(q, gone);
+    yield* settle(q.rows(`delete from adbind_registry_properties where ${where}`, [source, list]));
+  }
+  const agents = yield* settle(
+    q.rows<EdgeRow>(`delete from adbind_registry_authorizations where ${where} returning publisher, agent`, [
+      source,
+      list,
+    ]),
+  );
+  return { properties, agents };
+}
+
+function* removeIdentifiers(q: Query, rows: readonly (readonly Value[])[]): Flow<void> {
+  if (rows.length === 0) return;
+  // Both databases look each row up by the whole key.
+  const columns = identifierColumns.map(([name]) => name);
+  const lists = columns.map((_, index) => q.list(rows.map((row) => row[index] as Value)));
+  const text =
+    q.lock === ""
+      ? "delete from adbind_registry_identifiers where (value, type, publisher, source, key) in (select json_extract(value, '$[0]'), " +
+        "json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'), json_extract(value, '$[4]') from json_each(?))"
+      : "delete from adbind_registry_identifiers i using unnest(?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[]) " +
+        "as gone (value, type, publisher, source, key) where i.value = gone.value and i.type = gone.type " +
+        "and i.publisher = gone.publisher and i.source = gone.source and i.key = gone.key";
+  yield* settle(q.rows(text, q.lock === "" ? [JSON.stringify(rows)] : lists));
+}
+
+/** @param brand rows of the brand file have no identifiers to look up: nobody is authorized for them one by one */
+export function* addProperties(q: Query, rows: readonly PropertyRow[]): Flow<void> {
+  if (rows.length === 0) return;
+  const values = rows.map((row) => valuesOf(propertyColumns, row));
+  yield* settle(q.insert("adbind_registry_properties", propertyColumns, values));
+  const identifiers = rows.filter((row) => row.source !== "brand_json").flatMap(identifierRows);
+  yield* settle(q.insert("adbind_registry_identifiers", identifierColumns, identifiers, "on conflict do nothing"));
+}
+
+export function* addEdges(q: Query, rows: readonly EdgeRow[]): Flow<void> {
+  if (rows.length === 0) return;
+  const conflict =
+    "on conflict (publisher, source, agent, claimant) do update set position = excluded.position, " +
+    "authorized_for = excluded.authorized_for, entries = excluded.entries, countries = excluded.countries, " +
+    "wide = excluded.wide, covered = excluded.covered, coverage = excluded.coverage";
+  const values = rows.map((row) => valuesOf(edgeColumns, row));
+  yield* settle(q.insert("adbind_registry_authorizations", edgeColumns, values, conflict));
+}
+
+/** Removes all that a claimant said; answers the pairs. */
+export const removeClaims = (q: Query, claimants: readonly string[]): Flow<{ publisher: number; agent: number }[]> =>
+  settle(
+    q.rows(
+      `delete from adbind_registry_authorizations where claimant <> '' and ${q.among("claimant", "text")} returning publisher, agent`,
+      [q.list(claimants)],
+    ),
+  );
+
+export const publishersByDomain = (q: Query, domains: readonly string[]): Flow<PublisherRow[]> =>
+  settle(q.rows(`select * from adbind_registry_publishers where ${q.among("domain", "text")}`, [q.list(domains)]));
+
+export const publishersById = (q: Query, ids: readonly number[]): Flow<PublisherRow[]> =>
+  settle(q.rows(`select * from adbind_registry_publishers where ${q.among("id", "bigint")}`, [q.list(ids)]));
+
+export const propertiesOf = (q: Query, publishers: readonly number[]): Flow<PropertyRow[]> =>
+  settle(
+    q.rows(
+      `select * from adbind_registry_properties where ${q.among("publisher", "bigint")} order by publisher, source, position`,
+      [q.list(publishers)],
+    ),
+  );
+
+export type EdgeWithUrl = EdgeRow & { readonly url: string };
+
+export const edgesOf = (q: Query, publishers: readonly number[]): Flow<EdgeWithUrl[]> =>
+  settle(
+    q.rows(
+      "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
+        `where ${q.among("a.publisher", "bigint")} order by a.publisher, a.source, g.url`,
+      [q.list(publishers)],
+    ),
+  );
+
+export const edgesBetween = (q: Query, agent: number, publishers: readonly number[]): Flow<EdgeRow[]> =>
+  settle(
+    q.rows(
+      `select * from adbind_registry_authorizations where agent = ? and ${q.among("publisher", "bigint")} order by publisher, source`,
+      [agent, q.list(publishers)],
+    ),
+  );
+
+/** Where an identifier stands, first domains first. */
+export const propertiesOfIdentifier = (q: Query, type: string, value: string): Flow<PropertyRow[]> =>
+  settle(
+    q.rows(
+      "select p.* from adbind_registry_identifiers i join adbind_registry_properties p " +
+        "on p.publisher = i.publisher and p.source = i.source and p.key = i.key where i.value = ? and i.type = ? limit 1000",
+      [value, type],
+    ),
+  );
+
+export interface AgentEdgeRow extends EdgeRow {
+  readonly domain: string;
+  readonly method: string | null;
+  readonly manager_domain: string | null;
+  readonly validated_at: number | null;
+  readonly property_count: number;
+  readonly valid: number | null;
+}
+
+/** An agent's publishers by domain: one row per source. */
+export const publishersOfAgent = (
+  q: Query,
+  given: { readonly agent: number; readonly after: string; readonly limit: number; readonly source: EdgeSource | null },
+): Flow<AgentEdgeRow[]> =>
+  settle(
+    q.rows(
+      "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid " +
+        "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
+        "where a.agent = ? and p.domain > ? and (cast(? as text) is null or a.source = ?) order by p.domain, a.source limit ?",
+      [given.agent, given.after, given.source, given.source, given.limit],
+    ),
+  );
+
+export const publishersDue = (q: Query, before: number, limit: number): Flow<{ domain: string }[]> =>
+  settle(
+    q.rows(
+      "select domain from adbind_registry_publishers where crawled_at is not null and crawled_at < ? " +
+        "order by crawled_at, domain limit ?",
+      [before, limit],
+    ),
+  );
+
+/** Publishers after a domain, for reading all of them in pages. */
+export const publishersAfter = (q: Query, after: string, limit: number): Flow<PublisherRow[]> =>
+  settle(q.rows("select * from adbind_registry_publishers where domain > ? order by domain limit ?", [after, limit]));
+
+/** Agents that a publisher itself names, or that its hosted file does. */
+export function* agentsAt(q: Query, publishers: readonly number[]): Flow<number[]> {
+  if (publishers.length === 0) return [];
+  const rows = yield* settle(
+    q.rows<{ agent: number }>(
+      `select distinct agent from adbind_registry_authorizations where ${q.among("publisher", "bigint")} and source <> 'agent_claim'`,
+      [q.list(publishers)],
+    ),
+  );
+  return rows.map(({ agent }) => agent);
+}

@@ -1,0 +1,119 @@
+/**
+ * Statements of a registry, written once for both databases: `?` for values, lists as one value. A flow of them runs to
+ * its end inside SQLite's synchronous transaction, and waits on PostgreSQL.
+ */
+import type { Database, Statement } from "better-sqlite3";
+import { type Flow, run, runSync } from "../signing/flow.js";
+import type { PostgresStore } from "./postgres/open.js";
+import type { Tx } from "./postgres/tables.js";
+import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
+import type { SqliteStore } from "./sqlite/open.js";
+import { Writer } from "./sqlite/writer.js";
+import type { MaybePromise } from "./types.js";
+
+export type Value = string | number | null;
+/** A list as one value, made by `Query.list`. */
+export type ListValue = string | readonly Value[];
+export type ColumnType = "bigint" | "text" | "double precision";
+export type Columns = readonly (readonly [name: string, type: ColumnType])[];
+
+export interface Query {
+  rows<Row>(text: string, values?: readonly (Value | ListValue)[]): MaybePromise<Row[]>;
+  /** Condition that a column is in a list given as one `?`. */
+  among(column: string, type: ColumnType): string;
+  list(values: readonly Value[]): ListValue;
+  /** Inserts many rows. @param conflict the `on conflict` clause */
+  insert(
+    table: string,
+    columns: Columns,
+    rows: readonly (readonly Value[])[],
+    conflict?: string,
+  ): MaybePromise<unknown>;
+  /** `for update` where rows are locked one by one; empty on SQLite, whose transactions exclude each other. */
+  readonly lock: "" | " for update";
+}
+
+export interface RegistryStore {
+  readonly kind: "sqlite" | "postgres";
+  /** Statements that see one state of the database, and write nothing. */
+  read<T>(flow: (query: Query) => Flow<T>): Promise<T>;
+  /** One statement, or several that need not agree. */
+  peek<T>(flow: (query: Query) => Flow<T>): Promise<T>;
+  /** One transaction; durable when it answers. */
+  write<T>(flow: (query: Query) => Flow<T>): Promise<T>;
+}
+
+export const registryStore = (store: SqliteStore | PostgresStore): RegistryStore =>
+  store.kind === "sqlite" ? onSqlite(store) : onPostgres(store);
+
+function onSqlite(store: SqliteStore): RegistryStore {
+  const { db } = store;
+  const writer = new Writer(db);
+  const query = sqliteQuery(db);
+  const begin = db.prepare("begin");
+  const commit = db.prepare("commit");
+  return {
+    kind: "sqlite",
+    async read(flow) {
+      begin.run();
+      try {
+        return runSync(flow(query));
+      } finally {
+        commit.run();
+      }
+    },
+    peek: async (flow) => runSync(flow(query)),
+    write: (flow) => writer.guarded(() => runSync(flow(query))),
+  };
+}
+
+function sqliteQuery(db: Database): Query {
+  const runner = sqliteRunner() as unknown as Runner<Database>;
+  const inserts = new Map<string, Statement<Value[]>>();
+  return {
+    rows: (text, values = []) => runner(db, text, values as readonly Value[]),
+    among: (column) => `${column} in (select value from json_each(?))`,
+    list: (values) => JSON.stringify(values),
+    insert(table, columns, rows, conflict = "") {
+      const names = columns.map(([name]) => name);
+      const text = `insert into ${table} (${names.join(", ")}) values (${names.map(() => "?").join(", ")}) ${conflict}`;
+      let statement = inserts.get(text);
+      if (statement === undefined) {
+        statement = db.prepare<Value[]>(text);
+        inserts.set(text, statement);
+      }
+      for (const row of rows) statement.run(...row);
+    },
+    lock: "",
+  };
+}
+
+function onPostgres(store: PostgresStore): RegistryStore {
+  const { db } = store;
+  return {
+    kind: "postgres",
+    read: (flow) =>
+      db
+        .transaction()
+        .setIsolationLevel("repeatable read")
+        .setAccessMode("read only")
+        .execute((tx) => run(flow(postgresQuery(tx)))),
+    peek: (flow) => run(flow(postgresQuery(db as unknown as Tx))),
+    write: (flow) => db.transaction().execute((tx) => run(flow(postgresQuery(tx)))),
+  };
+}
+
+const postgresQuery = (tx: Tx): Query => ({
+  rows: (text, values = []) => postgresRunner(tx, text, values as readonly Value[]),
+  among: (column, type) => `${column} = any(?::${type}[])`,
+  list: (values) => values,
+  insert(table, columns, rows, conflict = "") {
+    if (rows.length === 0) return [];
+    const names = columns.map(([name]) => name).join(", ");
+    const lists = columns.map(([, type]) => `?::${type}[]`).join(", ");
+    const values = columns.map((_, index) => rows.map((row) => row[index] as Value));
+    const text = `insert into ${table} (${names}) select * from unnest(${lists}) ${conflict}`;
+    return postgresRunner(tx, text, values as unknown as Value[]);
+  },
+  lock: " for update",
+});
