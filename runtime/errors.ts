@@ -25,6 +25,9 @@ export const errorTable = {
   event_invalid: "an event is not what its release or its channel allows",
   transition_refused: "a task cannot go from its state to the one asked for",
   channel_closed: "a channel has had its final event",
+  // seller
+  seller_option_invalid: "an option of a seller cannot be used",
+  task_unknown: "there is no such task",
   // signing
   signing_key_invalid: "a signing key cannot be used",
   key_set_invalid: "a set of keys cannot be used",

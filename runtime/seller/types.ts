@@ -45,9 +45,9 @@ export type Completed<T> = ArmsOf<T> extends { completed: infer D } ? Loose<D> :
 type IfArm<T, S extends TaskStatus, Args extends unknown[]> = S extends keyof ArmsOf<T> ? Args : [never];
 
 /** An error as a handler states it: `recovery` and `suggestion` come from the release's table where they are left out. */
-export type Fault<R extends Release = Release> = Omit<ProtocolError, "code"> & {
+export interface Fault<R extends Release = Release> extends ProtocolError {
   code: (keyof R["errors"] & string) | (string & {});
-};
+}
 
 /** A task that outlives its call. Every change is durable, and its webhooks are stored in the same transaction. */
 export interface TaskHandle<T = AnyTool, Tx = unknown> {

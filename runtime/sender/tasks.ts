@@ -14,6 +14,7 @@ import type {
   A2aPushConfig,
   Emitted,
   PushNotificationConfig,
+  Refused,
   Registered,
   StatusChange,
   TaskChannels,
@@ -21,6 +22,12 @@ import type {
 } from "./types.js";
 
 export interface Tasks<Tx> {
+  /**
+   * Judges channels without taking them, so that a call is refused before it has done anything.
+   * @returns a refusal to answer the caller with; undefined where `register` takes them
+   * @throws AdbindError `event_invalid` for a tool the release does not have
+   */
+  check(tool: string, channels: TaskChannels): Refused | undefined;
   /**
    * Takes the channels of a task whose initial response was not terminal; registering it again changes nothing.
    * @param tx the caller's transaction; on SQLite the answer is then no promise
@@ -65,6 +72,7 @@ const isSyncOnly = (tool: AnyTool): boolean => !answersLater.some((status) => Ob
 export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
   const { queue } = parts;
   return {
+    check: (tool, channels) => channelsFault(channels, toolOf(parts.release, tool), parts.rules),
     register(start, channels, tx) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
       const tool = toolOf(parts.release, start.tool);
@@ -86,7 +94,7 @@ function toolOf(release: Release, name: string): AnyTool {
   });
 }
 
-function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: RegistrationRules) {
+function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: RegistrationRules): Refused | undefined {
   if (push !== undefined) {
     const where = "push_notification_config";
     if (rules.refuse.syncOnlyTools && isSyncOnly(tool)) return refused(`${tool.name} always answers at once`, where);

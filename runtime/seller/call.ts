@@ -1,0 +1,266 @@
+/** One call, whatever transport it came by: negotiated, validated, recognised, handled, recorded, answered. */
+import { type AnyTool, isTaskStatus, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
+import type { PushNotificationConfig } from "../sender/types.js";
+import { type Flow, settle } from "../signing/flow.js";
+import type { SellerDatabase } from "../store/seller-tables.js";
+import { checkedAnswer } from "./answer.js";
+import { type Aftermath, createContext } from "./context.js";
+import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
+import { addActivity } from "./media-buys.js";
+import type { Settings } from "./settings.js";
+import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
+import type { TaskBook } from "./tasks.js";
+import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
+import type { Identity } from "./types.js";
+
+/** A call as a transport hands it on. */
+export interface Call {
+  /** Any name the tool is known by. */
+  readonly tool: string;
+  /** As received; never merged into anything. */
+  readonly args: unknown;
+  readonly transport: "mcp" | "a2a";
+  readonly identity: Identity;
+  /** A2A gives it beside the parameters; MCP among them. */
+  readonly push?: unknown;
+  readonly contextId?: string;
+}
+
+export interface Called {
+  readonly status: TaskStatus;
+  /** The flat object of the answer, envelope members included. */
+  readonly payload: JsonObject;
+  /** No success: the transport says so in its own way. */
+  readonly failed: boolean;
+  /** The task that goes on. */
+  readonly taskId: string;
+}
+
+export interface CallParts<Tx> {
+  readonly settings: Settings<Tx>;
+  readonly spoken: readonly Spoken<Tx>[];
+  readonly database: SellerDatabase<Tx>;
+  readonly book: TaskBook<Tx>;
+  readonly idempotency: IdempotencyOptions<Tx>;
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Answers a call. It never throws: what goes wrong is the answer. */
+export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
+  const args = isObject(call.args) ? call.args : {};
+  const taskId = parts.settings.uuid();
+  let release: Release = parts.spoken[0]!.release;
+  try {
+    if (call.args !== undefined && !isObject(call.args)) {
+      throw new ToolError("INVALID_REQUEST", "The arguments of a tool are an object.");
+    }
+    const spoken = negotiate(parts.spoken, args);
+    ({ release } = spoken);
+    const served = spoken.tools.get(call.tool);
+    if (served === undefined) throw unknownTool(call.tool, release);
+    return await new Answering(parts, call, { args, taskId, spoken, served }).run();
+  } catch (error) {
+    return failed(parts, { error, args, release, call, taskId });
+  }
+}
+
+const unknownTool = (name: string, { version }: Release): ToolError =>
+  new ToolError(
+    "UNSUPPORTED_FEATURE",
+    `The tool ${JSON.stringify(name.slice(0, 64))} is not offered here in release ${version}.`,
+  );
+
+/** The answer to a call that failed, in the shape both transports carry. */
+function failed<Tx>(
+  { settings }: CallParts<Tx>,
+  {
+    error,
+    args,
+    release,
+    call,
+    taskId,
+  }: { error: unknown; args: JsonObject; release: Release; call: Call; taskId: string },
+): Called {
+  const known = error instanceof ToolError ? error : undefined;
+  if (known === undefined) settings.logger?.error({ err: error, tool: call.tool, taskId }, "a handler failed");
+  const fault = known?.fault ?? {
+    code: "SERVICE_UNAVAILABLE",
+    message: `The call could not be answered; its reference is ${taskId}.`,
+    ...(settings.mode === "development" && { details: { reason: error instanceof Error ? error.message : "unknown" } }),
+  };
+  const payload = { status: "failed", ...echo(args), ...failurePayload([fault], release) };
+  return { status: "failed", payload, failed: true, taskId };
+}
+
+/** The caller's `context`, unchanged. */
+const echo = (args: JsonObject): JsonObject => (isObject(args.context) ? { context: args.context } : {});
+
+interface Prepared<Tx> {
+  readonly args: JsonObject;
+  readonly taskId: string;
+  readonly spoken: Spoken<Tx>;
+  readonly served: ServedTool<Tx>;
+}
+
+class Answering<Tx> {
+  constructor(
+    private readonly parts: CallParts<Tx>,
+    private readonly call: Call,
+    private readonly at: Prepared<Tx>,
+  ) {}
+
+  async run(): Promise<Called> {
+    const { args, spoken, served } = this.at;
+    const { tool } = served;
+    if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
+      const judged = spoken.validator.request(tool.name, args);
+      if (!judged.ok) throw invalidRequest(judged.errors);
+    }
+    this.checkChannels();
+    const key = args.idempotency_key;
+    const keyed = tool.idempotency === "required" || tool.idempotency === "optional";
+    if (!keyed || typeof key !== "string") return this.handle(undefined);
+    const { principal } = this.call.identity;
+    const of = { scope: scopeOf(principal, args.account), key, hash: requestHash(tool.name, args) };
+    const claimed = await claimKey(this.parts.idempotency, of);
+    if (claimed.kind === "replay") return this.replay(claimed.answer);
+    return this.underClaim(claimed.claim);
+  }
+
+  /** Registrations that could not be honoured refuse the call before it has done anything. */
+  private checkChannels(): void {
+    const { sender } = this.parts.settings;
+    const { tool } = this.at.served;
+    const push = this.push();
+    if (push === undefined) return;
+    const later = ["submitted", "working", "input-required"].some((status) => Object.hasOwn(tool.arms, status));
+    if (sender === undefined) {
+      if (!later) return;
+      throw new ToolError("UNSUPPORTED_FEATURE", "Webhooks are not sent here: poll the task instead.", {
+        field: "push_notification_config",
+      });
+    }
+    const refusal = sender.tasks.check(tool.name, { push });
+    if (refusal !== undefined) throw refusedBy(refusal.error);
+  }
+
+  private push(): PushNotificationConfig | undefined {
+    const config = this.call.push ?? this.at.args.push_notification_config;
+    return isObject(config) ? (config as unknown as PushNotificationConfig) : undefined;
+  }
+
+  private replay(stored: JsonObject): Called {
+    const { status, task_id: taskId, payload } = stored as { status: TaskStatus; task_id: string; payload: JsonObject };
+    // Stored without what belongs to one call only.
+    return { status, payload: { ...payload, ...this.envelope(), replayed: true }, failed: false, taskId };
+  }
+
+  private async underClaim(claim: Claim<Tx>): Promise<Called> {
+    let answered: Called | undefined;
+    try {
+      answered = await this.handle(claim);
+      return answered;
+    } finally {
+      claim.stop();
+      // A failure is not remembered; where releasing fails too, the lease runs out.
+      if (answered === undefined || answered.failed) await claim.release().catch(() => undefined);
+    }
+  }
+
+  private envelope(): JsonObject {
+    const { args, spoken } = this.at;
+    const pinned = typeof args[spoken.names.version] === "string";
+    return { ...echo(args), ...(pinned && { [spoken.names.version]: spoken.version }) };
+  }
+
+  private async handle(claim: Claim<Tx> | undefined): Promise<Called> {
+    const { args, served, spoken, taskId } = this.at;
+    const { ctx, after } = createContext<Tx>(this.contextBase());
+    const reply: unknown = await served.handle(args, ctx);
+    const { status, data } = checkReply(reply, served.tool);
+    if (status === "failed" || status === "rejected" || status === "canceled") {
+      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [unnamedFailure];
+      const payload = { status, ...data, ...this.envelope(), ...failurePayload(faults, spoken.release) };
+      return { status, payload, failed: true, taskId };
+    }
+    const interim = !isTerminal(status);
+    const id = interim && typeof data.task_id === "string" && data.task_id !== "" ? data.task_id : taskId;
+    const full = await addActivity(this.parts.settings.sender, this.parts.book, this.call, served.tool, args, data);
+    const payload = checkedAnswer(this.parts.settings, spoken, served, {
+      status,
+      payload: {
+        ...statusMember(spoken, served, status),
+        ...full,
+        ...(interim && { task_id: id }),
+        ...this.envelope(),
+      },
+    });
+    await this.record({ claim, after, status, payload, id });
+    if (interim && after.later !== undefined) this.parts.book.runLater(id, after.later);
+    return { status, payload, failed: false, taskId: id };
+  }
+
+  private contextBase() {
+    const { settings } = this.parts;
+    const { args, served, spoken, taskId } = this.at;
+    return {
+      tool: served.tool.name,
+      transport: this.call.transport,
+      release: spoken.release,
+      mode: settings.mode,
+      principal: this.call.identity.principal,
+      account: isObject(args.account) ? args.account : undefined,
+      idempotencyKey: typeof args.idempotency_key === "string" ? args.idempotency_key : undefined,
+      taskId,
+      store: settings.store,
+      sender: settings.sender,
+      now: settings.now,
+      uuid: settings.uuid,
+      logger: settings.logger,
+    };
+  }
+
+  /** Everything a call leaves behind, in one transaction; nothing is opened for a call that leaves nothing. */
+  private async record(done: {
+    claim: Claim<Tx> | undefined;
+    after: Aftermath<Tx>;
+    status: TaskStatus;
+    payload: JsonObject;
+    id: string;
+  }): Promise<void> {
+    const { claim, after, status, payload, id } = done;
+    const { book, database } = this.parts;
+    const { args, served, spoken } = this.at;
+    const interim = !isTerminal(status);
+    const opens = status === "completed" && book.opensChannels(served.tool.name, args);
+    if (claim === undefined && after.effects.length === 0 && !interim && !opens) return;
+    const { context: _context, [spoken.names.version]: _version, ...kept } = payload;
+    const call = this.call;
+    const push = this.push();
+    await database.transact(function* (tx): Flow<void> {
+      if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
+      for (const effect of after.effects) yield* settle(effect(tx));
+      if (interim)
+        yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, push });
+      if (opens) yield* book.openChannels(tx, { principal: call.identity.principal, args, payload });
+    });
+  }
+}
+
+/** Fills in the task's status, unless the tool's own `status` is a state of its domain. */
+const statusMember = ({ domainStatus }: Spoken<never>, { tool }: ServedTool<never>, status: TaskStatus): JsonObject =>
+  isTerminal(status) && domainStatus.has(tool.name) ? {} : { status };
+
+const unnamedFailure = { code: "SERVICE_UNAVAILABLE", message: "The call failed." } as const;
+
+/** A handler's reply: typed, and still checked, since not every application compiles with types. */
+function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {
+  if (isObject(reply) && isTaskStatus(reply.status) && Object.hasOwn(tool.arms, reply.status) && isObject(reply.data)) {
+    return { status: reply.status, data: reply.data };
+  }
+  throw new TypeError(
+    `the handler of ${tool.name} must answer {status, data} with status one of ${Object.keys(tool.arms).join(", ")}`,
+  );
+}

@@ -1,0 +1,103 @@
+/** What a seller says of itself, derived from what it was given. */
+import type { JsonObject } from "../contract.js";
+import type { Jwk } from "../signing/index.js";
+import { badOption, builtInNames, type Settings } from "./settings.js";
+import type { Spoken } from "./spoken.js";
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const snake = (protocol: string): string => protocol.replaceAll("-", "_");
+
+/**
+ * The declaration in one release's terms.
+ * @throws AdbindError `seller_option_invalid` where it lacks what only the application can say
+ */
+export function deriveCapabilities<Tx>(
+  settings: Settings<Tx>,
+  spoken: readonly Spoken<Tx>[],
+  own: Spoken<Tx>,
+): JsonObject {
+  const { release, names } = own;
+  const declared = overlay(derived(settings, spoken, own), settings.capabilities);
+  const name = builtInNames(release).capabilities.find((one) => Object.hasOwn(release.tools, one));
+  if (name === undefined) return declared;
+  const judged = own.validator.arm(name, "completed" as never, { ...declared, status: "completed" });
+  if (judged.ok) return declared;
+  const [first] = judged.errors;
+  throw badOption(
+    `capabilities${first?.pointer ?? ""}`,
+    `${first?.message ?? ""}: say it with the option capabilities (release ${release.version}, ${names.capabilitiesTool})`,
+    "the capabilities are not what the release allows",
+  );
+}
+
+function derived<Tx>(
+  settings: Settings<Tx>,
+  spoken: readonly Spoken<Tx>[],
+  { release, names }: Spoken<Tx>,
+): JsonObject {
+  const { specialisms, sender, signing, requestSigning, replayTtlSeconds } = settings;
+  const claimed = specialisms.filter((id) => Object.hasOwn(release.specialisms, id));
+  const windows = Object.entries(sender?.channels.declaredWindows ?? {});
+  return {
+    [release.word]: {
+      major_versions: [...new Set(spoken.map(({ major }) => major))].sort((a, b) => a - b),
+      supported_versions: spoken.map(({ version }) => version),
+      idempotency: { supported: true, replay_ttl_seconds: replayTtlSeconds },
+    },
+    supported_protocols: protocolsOf(settings, release.specialisms, claimed),
+    specialisms: claimed.map((id) => id.replaceAll("_", "-")),
+    request_signing: requestSigningOf(requestSigning),
+    webhook_signing:
+      sender === undefined || signing === undefined
+        ? { supported: false }
+        : { supported: true, profile: names.webhookTag, algorithms: [algorithmOf(signing.key as Jwk)] },
+    ...(windows.length > 0 && {
+      webhooks: {
+        coalescence_windows: windows.map(([type, seconds]) => ({ event_type: type, max_seconds: Math.floor(seconds) })),
+      },
+    }),
+    ...(settings.signing !== undefined && {
+      identity: { brand_json_url: `${settings.baseUrl}/.well-known/brand.json` },
+    }),
+  };
+}
+
+const algorithmOf = ({ kty }: Jwk): string => (kty === "EC" ? "ecdsa-p256-sha256" : "ed25519");
+
+const requestSigningOf = (options: Settings<never>["requestSigning"]): JsonObject => {
+  if (options === undefined) return { supported: false };
+  const { keys: _keys, replay: _replay, revocation: _revocation, ...capability } = options;
+  return { supported: true, covers_content_digest: "either", ...capability };
+};
+
+/** Home protocols of what is claimed; without a claim, those of the tools that are the home of any specialism. */
+function protocolsOf<Tx>(
+  settings: Settings<Tx>,
+  table: Spoken<Tx>["release"]["specialisms"],
+  claimed: readonly string[],
+): string[] {
+  const homes = new Set(Object.values(table).map(({ protocol }) => protocol));
+  const own = claimed.map((id) => table[id]!.protocol);
+  const { tools } = settings.releases[0]!;
+  const served = [...settings.handlers.keys()].map((name) => tools[name]?.protocol ?? "");
+  const chosen = own.length > 0 ? own : served.filter((protocol) => homes.has(protocol));
+  return [...new Set(chosen.map(snake))].sort();
+}
+
+/** Objects are laid over each other member by member; anything else is replaced. */
+function overlay(base: JsonObject, more: JsonObject): JsonObject {
+  const result: JsonObject = { ...base };
+  for (const [key, value] of Object.entries(more)) {
+    const before = result[key];
+    result[key] = isObject(before) && isObject(value) ? overlay(before, value) : value;
+  }
+  return result;
+}
+
+/** The declaration for a caller who asks for some protocols only: the sections of others are left out. */
+export function filterCapabilities(declared: JsonObject, asked: unknown, all: readonly string[]): JsonObject {
+  if (!Array.isArray(asked)) return declared;
+  return Object.fromEntries(Object.entries(declared).filter(([key]) => !all.includes(key) || asked.includes(key)));
+}

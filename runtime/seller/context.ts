@@ -1,0 +1,40 @@
+/** What a handler gets beside its request. */
+import type { AnyTool, JsonObject, TaskStatus } from "../contract.js";
+import type { Effect, Fault, LaterWork, SellerContext } from "./types.js";
+
+/** What a call leaves behind beside its reply: written with the answer, or started after it. */
+export interface Aftermath<Tx> {
+  readonly effects: Effect<Tx>[];
+  later: LaterWork<AnyTool, Tx> | undefined;
+}
+
+/** The part of a context that differs from call to call, or from seller to seller. */
+export type ContextBase<Tx> = Omit<
+  SellerContext<AnyTool, Tx>,
+  "effect" | "complete" | "submitted" | "working" | "inputRequired" | "fail" | "reject"
+>;
+
+export const faultList = (errors: Fault | readonly Fault[]): readonly Fault[] =>
+  Array.isArray(errors) ? errors : [errors as Fault];
+
+export function createContext<Tx>(base: ContextBase<Tx>): { ctx: SellerContext<AnyTool, Tx>; after: Aftermath<Tx> } {
+  const after: Aftermath<Tx> = { effects: [], later: undefined };
+  const reply = (status: TaskStatus, data: unknown): never => ({ status, data }) as never;
+  const interim =
+    (status: TaskStatus, own: JsonObject) =>
+    (data: object = {}, later?: LaterWork<AnyTool, Tx>): never => {
+      after.later = later;
+      return reply(status, { ...own, ...data });
+    };
+  const ctx = {
+    ...base,
+    effect: (work: Effect<Tx>) => void after.effects.push(work),
+    complete: (data: unknown) => reply("completed", data),
+    submitted: interim("submitted", { status: "submitted", task_id: base.taskId }),
+    working: interim("working", {}),
+    inputRequired: interim("input-required", {}),
+    fail: (errors: Fault | readonly Fault[]) => reply("failed", { errors: faultList(errors) }),
+    reject: (errors: Fault | readonly Fault[]) => reply("rejected", { errors: faultList(errors) }),
+  };
+  return { ctx: ctx as never, after };
+}

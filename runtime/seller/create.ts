@@ -1,0 +1,147 @@
+/** Puts the parts together: handlers in, a server out. */
+import type { FastifyInstance } from "fastify";
+import type { AnyTool, JsonObject, Release } from "../contract.js";
+import { type Flow, settle } from "../signing/flow.js";
+import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
+import { answerCall, type Call, type Called, type CallParts } from "./call.js";
+import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
+import { mcpEndpoint } from "./mcp.js";
+import { createApp } from "./server.js";
+import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
+import { type ServedTool, type Spoken, speak } from "./spoken.js";
+import { getTaskStatus, listTasks } from "./task-tools.js";
+import { createTaskBook } from "./tasks.js";
+import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf } from "./types.js";
+
+export interface Seller<Tx = unknown> {
+  /** The HTTP server; further routes and plugins may be added before it starts. */
+  readonly app: FastifyInstance;
+  /**
+   * Listens. @returns where, without a path
+   */
+  start(options?: { readonly port?: number; readonly host?: string }): Promise<string>;
+  /** Takes no more calls and waits for those under way, and for what goes on after them. The store stays open. */
+  close(): Promise<void>;
+  /** A task by its id, to be changed from anywhere: another process on the same store may have opened it. */
+  task<T = AnyTool>(taskId: string): TaskHandle<T, Tx>;
+  /** What it declares, in the terms of the newest release. */
+  readonly capabilities: JsonObject;
+  /** Answers a call without a transport; for tests and for servers of one's own. */
+  call(call: Call): Promise<Called>;
+}
+
+/** How often what has expired is removed, in milliseconds, and how much of it at once. */
+const SWEEP = { everyMs: 60_000, rows: 500 } as const;
+
+/**
+ * Makes a seller.
+ * @throws AdbindError `seller_option_invalid` for options that cannot work: a missing tool of a claimed specialism, a
+ *   declaration the release does not allow
+ */
+export async function createSeller<
+  R extends Release,
+  S extends keyof R["specialisms"] & string,
+  St extends SellerStore,
+>(options: SellerOptions<R, S, St>): Promise<Seller<TxOf<St>>> {
+  type Tx = TxOf<St>;
+  const settings = checkedSettings<Tx>(options as never);
+  const database = sellerDatabase<Tx>(settings.store);
+  const declared = new Map<string, JsonObject>();
+  const spoken: Spoken<Tx>[] = [];
+  for (const release of settings.releases) {
+    spoken.push(await speak(release, servedTools(settings, database, release, declared)));
+  }
+  for (const own of spoken) declared.set(own.release.version, deriveCapabilities(settings, spoken, own));
+  const book = createTaskBook({ settings, database, spoken });
+  const { now, uuid, limits } = settings;
+  const replayMs = settings.replayTtlSeconds * 1_000;
+  const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs };
+  const calls: CallParts<Tx> = { settings, spoken, database, book, idempotency };
+  const [newest] = spoken as [Spoken<Tx>];
+  const mcp = mcpEndpoint({
+    name: settings.name,
+    version: newest.release.version,
+    instructions: settings.description,
+    newest,
+    spoken,
+    documents: await newest.release.schemas(),
+  });
+  const app = await createApp({ settings, calls, mcp });
+  let sweeping: NodeJS.Timeout | undefined;
+  return {
+    app,
+    async start({ port = 0, host = "127.0.0.1" } = {}) {
+      const address = await app.listen({ port, host });
+      sweeping = setInterval(() => void sweep(database, now(), settings), SWEEP.everyMs);
+      sweeping.unref();
+      return address;
+    },
+    async close() {
+      clearInterval(sweeping);
+      await app.close();
+      await book.idle();
+    },
+    task: (taskId) => book.handle(taskId) as never,
+    capabilities: declared.get(newest.release.version)!,
+    call: (call) => answerCall(calls, call),
+  };
+}
+
+async function sweep<Tx>(database: SellerDatabase<Tx>, now: number, { logger }: Settings<Tx>): Promise<void> {
+  try {
+    await database.transact(function* (tx): Flow<void> {
+      for (const removal of database.tables.sweep(tx, now, SWEEP.rows)) yield* settle(removal as never);
+    });
+  } catch (error) {
+    logger?.error({ err: error }, "what has expired could not be removed");
+  }
+}
+
+/** Every tool a release is served with, by every name it is called by. */
+function servedTools<Tx>(
+  settings: Settings<Tx>,
+  database: SellerDatabase<Tx>,
+  release: Release,
+  declared: ReadonlyMap<string, JsonObject>,
+): ReadonlyMap<string, ServedTool<Tx>> {
+  const served = new Map<string, ServedTool<Tx>>();
+  for (const [name, handle] of settings.handlers) {
+    const tool = release.tools[name];
+    if (tool !== undefined) served.set(name, { name, tool, handle: handle as never, builtIn: false, open: false });
+  }
+  const names = builtInNames(release);
+  const sections = [
+    ...new Set(Object.values(release.specialisms).map(({ protocol }) => protocol.replaceAll("-", "_"))),
+  ];
+  const own: readonly [names: readonly string[], handle: SellerHandler<AnyTool, Tx>, open: boolean][] = [
+    [
+      names.capabilities,
+      (request: JsonObject, ctx) =>
+        ctx.complete(filterCapabilities(declared.get(release.version)!, request.protocols, sections)),
+      true,
+    ],
+    [names.task, getTaskStatus({ database }), false],
+    [names.tasks, listTasks({ database }), false],
+  ];
+  for (const [aliases, handle, open] of own) {
+    const given = aliases.find((name) => served.has(name));
+    const name = aliases.find((one) => Object.hasOwn(release.tools, one)) ?? aliases[0]!;
+    const tool = release.tools[name] ?? standIn(name);
+    const entry = given === undefined ? { name, tool, handle, builtIn: true, open } : { ...served.get(given)!, open };
+    for (const alias of aliases) if (!served.has(alias)) served.set(alias, entry);
+    if (given !== undefined) served.set(given, entry);
+  }
+  if (served.size === 0) throw badOption("tools", "give at least one handler");
+  return served;
+}
+
+/** A tool of ours that a release does not list: every release's callers may still ask for it. */
+const standIn = (name: string): AnyTool => ({
+  name,
+  protocol: "protocol",
+  mutating: false,
+  idempotency: "none",
+  request: "",
+  arms: { completed: null, failed: null, canceled: null, rejected: null },
+  statuses: [],
+});

@@ -1,0 +1,143 @@
+/** Who may come in: signature, credentials, rate; before anything of a call is looked at. */
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Release } from "../contract.js";
+import { type Refusal, verifyRequest } from "../signing/index.js";
+import { openAuth } from "./auth.js";
+import type { Settings } from "./settings.js";
+import { failurePayload } from "./tool-error.js";
+import type { AuthRequest, Identity } from "./types.js";
+
+/** A request's body as it came, and as it was understood. */
+export interface RawBody {
+  readonly raw: Uint8Array;
+  readonly json: unknown;
+}
+
+/** A refusal as HTTP states it; transports put it into their own body. */
+export interface Refused {
+  readonly status: 401 | 429 | 503;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON-RPC code (webhooks-facts.md 9). */
+  readonly rpcCode: number;
+  readonly message: string;
+  readonly data: object;
+}
+
+export type Admitted = { readonly identity: Identity } | { readonly refused: Refused };
+
+/** What is asked of the gate: which tools are called, and which of them change something. */
+export interface Asked {
+  readonly mutating: boolean;
+  /** Everything asked for is public. */
+  readonly open: boolean;
+  /** JSON-RPC method, where it is not a tool's call. */
+  readonly calls: number;
+}
+
+const RPC = { rateLimited: -32029, unauthenticated: -32028, unavailable: -32027 } as const;
+const WINDOW_MS = 10_000;
+
+export interface Gate {
+  admit(request: FastifyRequest, asked: Asked): Promise<Admitted>;
+}
+
+/** The first of the codes that the release has: releases split one into finer ones. */
+const codeOf = ({ errors }: Release, codes: readonly string[]): string =>
+  codes.find((code) => Object.hasOwn(errors, code)) ?? codes.at(-1)!;
+
+export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, resource: string): Gate {
+  const [release] = settings.releases as readonly [Release];
+  const auth = settings.auth ?? openAuth;
+  const refuse = (
+    status: Refused["status"],
+    rpcCode: number,
+    fault: { code: string; message: string; retry_after?: number },
+    headers: Record<string, string>,
+  ): { refused: Refused } => {
+    const data = failurePayload([fault], release);
+    return { refused: { status, headers, rpcCode, message: fault.message, data } };
+  };
+  const unauthenticated = (presented: boolean) => {
+    const code = codeOf(release, [presented ? "AUTH_INVALID" : "AUTH_MISSING", "AUTH_REQUIRED"]);
+    const message = presented ? "The credentials are not good here." : "This needs credentials.";
+    const detail = presented ? ', error="invalid_token"' : "";
+    const challenge = `${auth.challenge ?? "Bearer"} realm="${resource}"${detail}`;
+    return refuse(401, RPC.unauthenticated, { code, message }, { "www-authenticate": challenge });
+  };
+  const limited = limiter(app, settings);
+  const verify = signatureVerifier(settings);
+  return {
+    async admit(request, asked) {
+      const signer = await verify(request);
+      if ("code" in signer) {
+        const { code, status, retryAfterSeconds } = signer;
+        const headers = {
+          "www-authenticate": `Signature error="${code}"`,
+          ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+        };
+        const fault = { code: codeOf(release, ["AUTH_INVALID", "AUTH_REQUIRED"]), message: code };
+        return refuse(status, RPC.unauthenticated, fault, headers);
+      }
+      const given: AuthRequest = { headers: request.headers, signer: signer.signer, ip: request.ip };
+      const identity = await auth.authenticate(given);
+      if (identity === undefined && !asked.open) return unauthenticated(presents(given));
+      const caller = identity ?? { principal: "anonymous" };
+      const wait = await limited(request, caller, asked);
+      if (wait !== undefined) {
+        const fault = { code: "RATE_LIMITED", message: "Too many calls.", retry_after: wait };
+        return refuse(429, RPC.rateLimited, fault, { "retry-after": String(wait) });
+      }
+      return { identity: caller };
+    },
+  };
+}
+
+const presents = ({ headers, signer }: AuthRequest): boolean =>
+  signer !== undefined || headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+
+/** Seconds to wait, where a principal has called too often. */
+function limiter<Tx>(app: FastifyInstance, { limits, uuid }: Settings<Tx>) {
+  if (limits.calls === false) return async () => undefined;
+  const keys = new WeakMap<FastifyRequest, string>();
+  const make = (max: number) =>
+    app.createRateLimit({ max, timeWindow: WINDOW_MS, keyGenerator: (request) => keys.get(request) ?? uuid() });
+  const reads = make(limits.calls.reads);
+  const writes = make(limits.calls.writes);
+  return async (request: FastifyRequest, { principal }: Identity, asked: Asked): Promise<number | undefined> => {
+    // Strangers share one name; their addresses keep them apart.
+    keys.set(request, principal === "anonymous" ? `${principal} ${request.ip}` : principal);
+    for (let call = 0; call < Math.max(1, asked.calls); call++) {
+      const verdict = await (asked.mutating ? writes : reads)(request);
+      if (!verdict.isAllowed && verdict.isExceeded) return Math.max(1, verdict.ttlInSeconds);
+    }
+    return undefined;
+  };
+}
+
+type Signer = { readonly signer: AuthRequest["signer"] };
+
+/** Fields as they came in, doubled ones apart: node's own record drops some of them. */
+function* fieldPairs(raw: readonly string[]): Iterable<readonly [string, string]> {
+  for (let at = 0; at < raw.length; at += 2) yield [raw[at]!, raw[at + 1]!];
+}
+
+function signatureVerifier<Tx>({ requestSigning, store, baseUrl, releases, now }: Settings<Tx>) {
+  if (requestSigning === undefined) return async (): Promise<Signer> => ({ signer: undefined });
+  const { keys, replay = store.replay(), revocation, ...capability } = requestSigning;
+  const options = {
+    keys,
+    replay,
+    ...(revocation !== undefined && { revocation }),
+    now: () => Math.floor(now() / 1_000),
+    word: releases[0]!.word,
+    capability: { supported: true, ...capability },
+  };
+  return async (request: FastifyRequest): Promise<Signer | Refusal> => {
+    const { method, url, rawHeaders } = request.raw;
+    const body = (request.body as RawBody | undefined)?.raw ?? new Uint8Array();
+    const headers = [...fieldPairs(rawHeaders)];
+    const result = await verifyRequest({ method: method ?? "", url: `${baseUrl}${url}`, headers, body }, options);
+    if (!result.ok) return result;
+    return { signer: result.signed ? { agentUrl: result.sender, keyid: result.keyid } : undefined };
+  };
+}

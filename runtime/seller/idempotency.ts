@@ -1,0 +1,139 @@
+/** Idempotency of mutating calls (webhooks-facts.md 9): durable, shared by every instance on the store. */
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import canonicalize from "canonicalize";
+import type { JsonObject } from "../contract.js";
+import { type Flow, settle } from "../signing/flow.js";
+import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
+import { ToolError } from "./tool-error.js";
+
+export interface IdempotencyOptions<Tx> {
+  readonly database: SellerDatabase<Tx>;
+  readonly now: () => number;
+  readonly uuid: () => string;
+  /** How long an answer is replayed, in milliseconds. */
+  readonly replayMs: number;
+  /** How long a call waits for another one with its key, in milliseconds. */
+  readonly waitMs: number;
+}
+
+/** A key that is this call's to answer. */
+export interface Claim<Tx> {
+  /**
+   * Records the answer, in the transaction of everything else it writes.
+   * @throws ToolError IDEMPOTENCY_IN_FLIGHT where the claim went to another instance
+   */
+  answer(tx: Tx, answer: JsonObject): Flow<void>;
+  /** Lets the key be used again: errors are not remembered. */
+  release(): Promise<void>;
+  /** Ends the upkeep of the claim. */
+  stop(): void;
+}
+
+export type Claimed<Tx> =
+  | { readonly kind: "mine"; readonly claim: Claim<Tx> }
+  | { readonly kind: "replay"; readonly answer: JsonObject };
+
+/** How long a call is its owner's without news of it; renewed at a third. A crashed owner's key is free after it. */
+const LEASE_MS = 30_000;
+/** Clocks of instances differ: an answer is replayed this much longer than was promised. */
+const TOLERANCE_MS = 60_000;
+/** A key that is no longer replayed is remembered this long, to be told from one never seen. */
+const REMEMBER_MS = 7 * 86_400_000;
+const POLL_MS = { first: 10, max: 200 } as const;
+
+/** Whose key it is: one principal's, for one account. */
+export const scopeOf = (principal: string, account: unknown): string =>
+  digest(`${principal}\0${account === undefined ? "" : canonicalize(account)}`);
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** Digest of what a request asks for, by RFC 8785; what may differ between two tries of one request is left out. */
+export function requestHash(tool: string, request: JsonObject): string {
+  const { idempotency_key: _key, context: _context, governance_context: _governance, ...rest } = request;
+  const config = rest.push_notification_config;
+  if (isObject(config) && isObject(config.authentication)) {
+    const { credentials: _credentials, ...authentication } = config.authentication;
+    rest.push_notification_config = { ...config, authentication };
+  }
+  return digest(`${tool}\0${canonicalize(rest)}`);
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Claims a key, or finds its answer; waits a while for one that is under way.
+ * @throws ToolError IDEMPOTENCY_CONFLICT, IDEMPOTENCY_EXPIRED, IDEMPOTENCY_IN_FLIGHT
+ */
+export async function claimKey<Tx>(
+  options: IdempotencyOptions<Tx>,
+  of: { readonly scope: string; readonly key: string; readonly hash: string },
+): Promise<Claimed<Tx>> {
+  const held: HeldCall = { scope: of.scope, key: of.key, owner: options.uuid() };
+  const until = performance.now() + options.waitMs;
+  for (let pause: number = POLL_MS.first; ; pause = Math.min(pause * 2, POLL_MS.max)) {
+    const found = await options.database.transact((tx) => claimFlow(options, tx, held, of.hash));
+    if (found === "mine") return { kind: "mine", claim: claimOf(options, held) };
+    if (found !== "running") return { kind: "replay", answer: JSON.parse(found.answer) };
+    if (performance.now() + pause > until) throw inFlight();
+    await sleep(pause);
+  }
+}
+
+const inFlight = (): ToolError =>
+  new ToolError("IDEMPOTENCY_IN_FLIGHT", "The first call with this idempotency_key is still being answered.", {
+    retry_after: 1,
+  });
+
+function* claimFlow<Tx>(
+  { database: { tables }, now, replayMs }: IdempotencyOptions<Tx>,
+  tx: Tx,
+  held: HeldCall,
+  hash: string,
+): Flow<"mine" | "running" | { readonly answer: string }> {
+  const at = now();
+  const lease = at + LEASE_MS;
+  const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
+  const added = yield* settle(tables.addCall(tx, { ...held, hash, lease, answer: null, ...times }));
+  if (added.length > 0) return "mine";
+  const [row] = yield* settle(tables.call(tx, held.scope, held.key));
+  // Removed between the two: the next try adds it.
+  if (row === undefined) return "running";
+  if (row.owner === null && (row.answer === null || row.replay_until < at)) {
+    throw new ToolError("IDEMPOTENCY_EXPIRED", "The answer to this idempotency_key is no longer kept.");
+  }
+  // Nothing more is said: a stolen key must not read what was sent under it.
+  if (row.hash !== hash) {
+    throw new ToolError("IDEMPOTENCY_CONFLICT", "This idempotency_key was used with another request.");
+  }
+  if (row.answer !== null) return { answer: row.answer };
+  if (row.lease >= at) return "running";
+  yield* settle(tables.takeCall(tx, { ...held, hash, lease }));
+  return "mine";
+}
+
+function claimOf<Tx>({ database, now, replayMs }: IdempotencyOptions<Tx>, held: HeldCall): Claim<Tx> {
+  const { tables, transact } = database;
+  const renewal = setInterval(() => {
+    const lease = now() + LEASE_MS;
+    transact(function* (tx): Flow<void> {
+      yield* settle(tables.renewCall(tx, held, lease));
+    }).catch(() => undefined);
+  }, LEASE_MS / 3);
+  renewal.unref();
+  return {
+    *answer(tx, answer): Flow<void> {
+      const at = now();
+      const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
+      const kept = yield* settle(tables.answerCall(tx, held, JSON.stringify(answer), times));
+      if (kept.length === 0) throw inFlight();
+    },
+    async release() {
+      await transact(function* (tx): Flow<void> {
+        yield* settle(tables.dropCall(tx, held));
+      });
+    },
+    stop: () => clearInterval(renewal),
+  };
+}

@@ -1,0 +1,122 @@
+/** MCP over streamable HTTP: one server and transport of the official SDK a request, without sessions. */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject, SchemaDocuments } from "../contract.js";
+import type { Called } from "./call.js";
+import { bundledSchema } from "./input-schema.js";
+import type { ServedTool, Spoken } from "./spoken.js";
+import { failurePayload } from "./tool-error.js";
+
+export interface McpParts<Tx> {
+  readonly name: string;
+  readonly version: string;
+  readonly instructions: string;
+  /** The release listed. */
+  readonly newest: Spoken<Tx>;
+  readonly spoken: readonly Spoken<Tx>[];
+  readonly documents: SchemaDocuments;
+}
+
+export interface McpRequest {
+  readonly method: string;
+  readonly headers: Headers;
+  /** The parsed body; undefined on GET and DELETE. */
+  readonly body: unknown;
+  /** Answers one `tools/call`. */
+  answer(tool: string, args: unknown): Promise<Called>;
+}
+
+export interface McpEndpoint {
+  handle(request: McpRequest): Promise<Response>;
+  /** Tools a body calls, by id of the message. */
+  callsOf(body: unknown): readonly ToolCall[];
+}
+
+export interface ToolCall {
+  readonly id: unknown;
+  readonly tool: string;
+  readonly args: unknown;
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Never fetched: the transport wants an absolute URL. */
+const PLACE = "http://seller.invalid/mcp";
+
+export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
+  const { newest, spoken } = parts;
+  const known = new Set(spoken.flatMap(({ tools }) => [...tools.keys()]));
+  const info = { name: parts.name, version: parts.version };
+  const options = { capabilities: { tools: {} }, instructions: parts.instructions };
+  let listing: JsonObject[] | undefined;
+  const list = (): JsonObject[] => {
+    listing ??= listed(newest).map((served) => listingOf(served, parts.documents, newest));
+    return listing;
+  };
+  return {
+    callsOf,
+    async handle({ method, headers, body, answer }) {
+      const server = new Server(info, options);
+      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: list() as never }));
+      const calls = callsOf(body);
+      server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
+        if (!known.has(params.name)) throw unknownTool(params.name, newest);
+        // Taken from the body itself: the SDK's copy would lose a member named __proto__.
+        const call = calls.find(({ id }) => id === requestId);
+        return toolResult(await answer(params.name, call?.args)) as never;
+      });
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true } as never);
+      await server.connect(transport as never);
+      try {
+        const request = new Request(PLACE, { method, headers });
+        return await transport.handleRequest(request, { parsedBody: body });
+      } finally {
+        await server.close();
+      }
+    },
+  };
+}
+
+/** Each tool once, under the name it is listed by. */
+const listed = <Tx>({ tools }: Spoken<Tx>): ServedTool<Tx>[] => [
+  ...new Map([...tools.values()].map((served) => [served.name, served])).values(),
+];
+
+function listingOf<Tx>(
+  { name, tool }: ServedTool<Tx>,
+  documents: SchemaDocuments,
+  { release }: Spoken<Tx>,
+): JsonObject {
+  const own = Object.hasOwn(release.tools, tool.name);
+  return {
+    name,
+    description: `${tool.protocol}: ${name.replaceAll("_", " ")}`,
+    inputSchema: own ? bundledSchema(documents, tool.request) : { type: "object" },
+    annotations: { readOnlyHint: !tool.mutating, idempotentHint: !tool.mutating || tool.idempotency === "required" },
+  };
+}
+
+const unknownTool = <Tx>(name: string, { release }: Spoken<Tx>): McpError => {
+  const shown = name.slice(0, 64);
+  const fault = { code: "UNSUPPORTED_FEATURE", message: `There is no tool ${JSON.stringify(shown)} here.` };
+  return new McpError(ErrorCode.InvalidParams, `Unknown tool: ${shown}`, failurePayload([fault], release));
+};
+
+/** The tools a message calls, as sent. */
+function callsOf(body: unknown): readonly ToolCall[] {
+  const messages = Array.isArray(body) ? body : [body];
+  return messages.flatMap((message) => {
+    if (!isObject(message) || message.method !== "tools/call" || !isObject(message.params)) return [];
+    const { name, arguments: args } = message.params;
+    return [{ id: message.id, tool: typeof name === "string" ? name : "", args }];
+  });
+}
+
+/** webhooks-facts.md 7 and 9: the flat object as structured content, and as text for clients that read only that. */
+const toolResult = ({ payload, failed }: Called): JsonObject => ({
+  content: [{ type: "text", text: JSON.stringify(payload) }],
+  structuredContent: payload,
+  ...(failed && { isError: true }),
+});

@@ -1,0 +1,40 @@
+/** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
+import type { AnyTool, JsonObject } from "../contract.js";
+import type { Sender } from "../sender/sender.js";
+import type { Identity } from "./types.js";
+
+/** Tools service.md gives a meaning beyond their schemas ("Task operations referenced"). */
+export const opening: ReadonlySet<string> = new Set(["create_media_buy", "update_media_buy"]);
+const READING = "get_media_buys";
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Adds `webhook_activity` to media buys where it was asked for: the caller's own, newest first.
+ * Fires of the tasks that made or changed a buy are among its own.
+ */
+export async function addActivity<Tx>(
+  sender: Sender<Tx> | undefined,
+  book: { tasksOf(principal: string, resource: string): Promise<readonly string[]> },
+  { identity: { principal } }: { readonly identity: Identity },
+  tool: AnyTool,
+  args: JsonObject,
+  data: JsonObject,
+): Promise<JsonObject> {
+  if (tool.name !== READING || args.include_webhook_activity !== true || sender === undefined) return data;
+  if (!Array.isArray(data.media_buys)) return data;
+  const limit = typeof args.webhook_activity_limit === "number" ? { limit: args.webhook_activity_limit } : {};
+  const buys: unknown[] = [];
+  for (const buy of data.media_buys) {
+    if (!isObject(buy) || typeof buy.media_buy_id !== "string" || buy.webhook_activity !== undefined) {
+      buys.push(buy);
+      continue;
+    }
+    const subjects = [buy.media_buy_id, ...(await book.tasksOf(principal, buy.media_buy_id))];
+    const records = await Promise.all(subjects.map((subject) => sender.activity({ principal, subject, ...limit })));
+    const merged = records.flat().sort((a, b) => (a.fired_at < b.fired_at ? 1 : a.fired_at > b.fired_at ? -1 : 0));
+    buys.push({ ...buy, webhook_activity: merged.slice(0, limit.limit ?? 50) });
+  }
+  return { ...data, media_buys: buys };
+}

@@ -1,0 +1,121 @@
+/** The fastify app: bodies as bytes, the gate, the transports' routes, and what the seller publishes of itself. */
+import rateLimit from "@fastify/rate-limit";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { JsonObject } from "../contract.js";
+import { parseStrict } from "../json.js";
+import { answerCall, type CallParts } from "./call.js";
+import { createGate, type Gate, type RawBody } from "./gate.js";
+import { brandFile, publicKeySet } from "./identity.js";
+import type { McpEndpoint } from "./mcp.js";
+import type { Settings } from "./settings.js";
+
+export const MCP_PATH = "/mcp";
+
+export interface ServerParts<Tx> {
+  readonly settings: Settings<Tx>;
+  readonly calls: CallParts<Tx>;
+  readonly mcp: McpEndpoint;
+}
+
+/** JSON-RPC 2.0 codes of what never reaches a method. */
+const RPC = { parse: -32700, refused: -32000 } as const;
+
+const rpcError = (code: number, message: string, id: unknown = null, data?: object): JsonObject => ({
+  jsonrpc: "2.0",
+  id: typeof id === "string" || typeof id === "number" ? id : null,
+  error: { code, message, ...(data !== undefined && { data }) },
+});
+
+export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInstance> {
+  const { settings } = parts;
+  const app = fastify({ bodyLimit: settings.limits.bodyBytes, logger: false, forceCloseConnections: true });
+  await app.register(rateLimit, { global: false });
+  readBodies(app, settings.limits.depth);
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) settings.logger?.error({ err: error }, "a request failed");
+    const message = status === 500 ? "The request could not be answered." : error.message;
+    return reply.code(status).send(rpcError(status === 400 ? RPC.parse : RPC.refused, message));
+  });
+  mcpRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${MCP_PATH}`));
+  publish(app, settings);
+  return app;
+}
+
+/** JSON is judged strictly, and its bytes are kept: signatures are over them. */
+function readBodies(app: FastifyInstance, depth: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, raw: Buffer, done) => {
+    const parsed = parseStrict(raw, depth);
+    if (parsed.ok) done(null, { raw, json: parsed.value } satisfies RawBody);
+    else done(Object.assign(new Error(`Parse error: ${parsed.detail}`), { statusCode: 400 }));
+  });
+}
+
+function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerParts<Tx>, gate: Gate): void {
+  const [newest] = calls.spoken;
+  const served = (name: string) => calls.spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined);
+  app.post(MCP_PATH, async (request: FastifyRequest, reply: FastifyReply) => {
+    const { json } = (request.body ?? {}) as Partial<RawBody>;
+    const called = mcp.callsOf(json);
+    const tools = called.map(({ tool }) => served(tool));
+    const admitted = await gate.admit(request, {
+      mutating: tools.some((one) => one?.tool.mutating === true),
+      open: tools.every((one) => one?.open === true),
+      calls: called.length,
+    });
+    if ("refused" in admitted) {
+      const { status, headers, rpcCode, message, data } = admitted.refused;
+      const id = (json as JsonObject | undefined)?.id;
+      return reply
+        .code(status)
+        .headers(headers)
+        .send(rpcError(rpcCode, message, id, data));
+    }
+    const { identity } = admitted;
+    const response = await mcp.handle({
+      method: "POST",
+      headers: headersOf(request),
+      body: json,
+      answer: (tool, args) => answerCall(calls, { tool, args, transport: "mcp", identity }),
+    });
+    return send(reply, response);
+  });
+  // Without sessions there is no stream to open and none to end.
+  app.route({
+    method: ["GET", "DELETE"],
+    url: MCP_PATH,
+    handler: async (_request, reply) =>
+      reply
+        .code(405)
+        .header("allow", "POST")
+        .send(rpcError(RPC.refused, `${newest!.release.word} over MCP is POST only`)),
+  });
+  settings.logger?.debug({ path: MCP_PATH }, "MCP is served");
+}
+
+/** The fields the transport looks at. */
+function headersOf({ headers }: FastifyRequest): Headers {
+  const kept = new Headers();
+  for (const name of ["accept", "content-type", "mcp-protocol-version"] as const) {
+    const value = headers[name];
+    if (typeof value === "string") kept.set(name, value);
+  }
+  return kept;
+}
+
+async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  reply.code(response.status);
+  for (const [name, value] of response.headers) reply.header(name, value);
+  return reply.send(response.body === null ? "" : await response.text());
+}
+
+function publish<Tx>(app: FastifyInstance, settings: Settings<Tx>): void {
+  const keys = publicKeySet(settings);
+  const brand = brandFile(settings, [{ id: "mcp", url: `${settings.baseUrl}${MCP_PATH}` }]);
+  // Short enough that a rotated or withdrawn key is seen within the time revocation lists are polled in.
+  const cached = (document: object) => async (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.header("cache-control", "public, max-age=300").send(document);
+  app.get("/.well-known/brand.json", cached(brand));
+  app.get("/.well-known/jwks.json", cached(keys));
+}

@@ -1,0 +1,149 @@
+/** A seller's options, judged: what cannot work is refused before anything is served. */
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { JsonObject, Release } from "../contract.js";
+import { specialismChecks } from "../contract.js";
+import { AdbindError } from "../errors.js";
+import type { Sender } from "../sender/sender.js";
+import { canonicalUrl } from "../url.js";
+import { byAge } from "./spoken.js";
+import type {
+  AuthHook,
+  InvalidAnswer,
+  RequestSigningOptions,
+  SellerHandler,
+  SellerLimits,
+  SellerOptions,
+  SellerSigning,
+  SellerStore,
+} from "./types.js";
+
+export interface Settings<Tx> {
+  /** Newest first. */
+  readonly releases: readonly Release[];
+  readonly specialisms: readonly string[];
+  readonly handlers: ReadonlyMap<string, SellerHandler<never, Tx>>;
+  readonly store: SellerStore;
+  readonly sender: Sender<Tx> | undefined;
+  readonly signing: SellerSigning | undefined;
+  /** Without a path or a slash at its end. */
+  readonly baseUrl: string;
+  readonly name: string;
+  readonly description: string;
+  readonly auth: AuthHook | undefined;
+  readonly requestSigning: RequestSigningOptions | undefined;
+  readonly capabilities: JsonObject;
+  readonly replayTtlSeconds: number;
+  readonly limits: Required<SellerLimits>;
+  readonly mode: "development" | "production";
+  readonly onInvalidAnswer: ((report: InvalidAnswer) => void) | undefined;
+  readonly now: () => number;
+  readonly uuid: () => string;
+  readonly logger: Logger | undefined;
+}
+
+/** What answers of capable sellers are kept for, in seconds (webhooks-facts.md 9). */
+const REPLAY_TTL = { min: 3_600, default: 86_400, max: 604_800 } as const;
+/** 1 MiB: requests of the protocol are a few KiB. */
+const BODY_BYTES = 1_048_576;
+/** Levels; real requests reach about 10. */
+const DEPTH = 64;
+/** Calls in ten seconds (webhooks-facts.md 9, "Insert limits"). */
+const CALLS = { reads: 1_500, writes: 300 } as const;
+const IN_FLIGHT_WAIT_MS = 2_000;
+
+export const badOption = (where: string, remedy: string, what = "an option of a seller cannot be used"): AdbindError =>
+  new AdbindError("seller_option_invalid", what, { where, remedy });
+
+/** Tools a seller answers by itself, unless the application gives a handler of its own. */
+export const builtInNames = (release: Release) => ({
+  capabilities: ["get_agent_capabilities", `get_${release.word}_capabilities`],
+  task: ["get_task_status", "tasks_get", "tasks/get"],
+  tasks: ["list_tasks", "tasks_list", "tasks/list"],
+});
+
+/** @throws AdbindError `seller_option_invalid` */
+export function checkedSettings<Tx>(options: SellerOptions<never, never, never>): Settings<Tx> {
+  const given = options as unknown as SellerOptions;
+  const releases = releasesOf(given);
+  const handlers = handlersOf<Tx>(given, releases);
+  checkSpecialisms(given, handlers);
+  const { replayTtlSeconds = REPLAY_TTL.default, mode = "production" } = given;
+  if (!(replayTtlSeconds >= REPLAY_TTL.min && replayTtlSeconds <= REPLAY_TTL.max)) {
+    throw badOption("replayTtlSeconds", `give ${REPLAY_TTL.min} to ${REPLAY_TTL.max}`);
+  }
+  if (given.name.trim() === "") throw badOption("name", "give the name people know the seller by");
+  const { limits = {} } = given;
+  return {
+    releases,
+    specialisms: [...given.specialisms],
+    handlers,
+    store: given.store,
+    sender: given.sender as Sender<Tx> | undefined,
+    signing: given.signing,
+    baseUrl: baseUrlOf(given.baseUrl, mode),
+    name: given.name,
+    description: given.description ?? given.name,
+    auth: given.auth,
+    requestSigning: given.requestSigning,
+    capabilities: given.capabilities ?? {},
+    replayTtlSeconds,
+    limits: {
+      bodyBytes: limits.bodyBytes ?? BODY_BYTES,
+      depth: limits.depth ?? DEPTH,
+      calls: limits.calls ?? CALLS,
+      inFlightWaitMs: limits.inFlightWaitMs ?? IN_FLIGHT_WAIT_MS,
+    },
+    mode,
+    onInvalidAnswer: given.onInvalidAnswer,
+    now: given.now ?? Date.now,
+    uuid: given.uuid ?? randomUUID,
+    logger: given.logger,
+  };
+}
+
+function releasesOf({ release, releases = [] }: SellerOptions): readonly Release[] {
+  const all = [release, ...releases.filter((one) => one.version !== release.version)].sort(byAge);
+  if (new Set(all.map(({ version }) => version)).size < all.length)
+    throw badOption("releases", "give each version once");
+  // Wire names that say which release is asked for carry the word themselves.
+  if (new Set(all.map(({ word }) => word)).size > 1) {
+    throw badOption("releases", "releases of different protocol words need a seller each");
+  }
+  return all;
+}
+
+function handlersOf<Tx>(
+  { tools, release }: SellerOptions,
+  releases: readonly Release[],
+): ReadonlyMap<string, SellerHandler<never, Tx>> {
+  const handlers = new Map<string, SellerHandler<never, Tx>>();
+  for (const [name, handler] of Object.entries(tools)) {
+    if (handler === undefined) continue;
+    if (typeof handler !== "function") throw badOption(`tools.${name}`, "give a function");
+    if (!releases.some((one) => Object.hasOwn(one.tools, name))) {
+      throw badOption(`tools.${name}`, `release ${release.version} has no such tool`);
+    }
+    handlers.set(name, handler as SellerHandler<never, Tx>);
+  }
+  return handlers;
+}
+
+function checkSpecialisms({ specialisms, release }: SellerOptions, handlers: ReadonlyMap<string, unknown>): void {
+  const check = specialismChecks(release.specialisms);
+  const { capabilities, task, tasks } = builtInNames(release);
+  const have = [...handlers.keys(), ...capabilities, ...task, ...tasks];
+  for (const id of specialisms) {
+    const { specialism, ok, missingEntryPoints } = check(id, have);
+    if (specialism === null) throw badOption("specialisms", `release ${release.version} has no specialism ${id}`);
+    if (!ok) throw badOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
+  }
+}
+
+function baseUrlOf(text: string, mode: "development" | "production"): string {
+  const baseUrl = text.replace(/\/+$/, "");
+  const url = canonicalUrl(baseUrl, { unicodeHost: "refuse" });
+  if (!url.ok || /[?#]/.test(baseUrl)) throw badOption("baseUrl", "give scheme and host, e.g. https://seller.example");
+  if (mode === "production" && url.scheme !== "https") throw badOption("baseUrl", "callers need https in production");
+  return baseUrl;
+}

@@ -1,0 +1,154 @@
+/** `get_task_status` and `list_tasks`: what the caller's own tasks have come to. */
+import canonicalize from "canonicalize";
+import { type AnyTool, isTerminal, type JsonObject, type ProtocolError, type TaskStatus } from "../contract.js";
+import { type Flow, settle } from "../signing/flow.js";
+import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
+import { ToolError } from "./tool-error.js";
+import type { SellerContext, SellerHandler } from "./types.js";
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const parsed = (text: string | null): JsonObject | undefined => (text === null ? undefined : JSON.parse(text));
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const texts = (...values: unknown[]): string[] =>
+  values.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => typeof value === "string");
+
+const taskRow = (row: SellerTaskRow) => ({
+  task_id: row.task_id,
+  task_type: row.tool,
+  status: row.status,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+  ...(row.completed_at !== null && { completed_at: iso(row.completed_at) }),
+  has_webhook: row.has_webhook === 1,
+});
+
+/** A task's state as `get_task_status` shows it. */
+export function taskStatus(row: SellerTaskRow, asked: JsonObject): JsonObject {
+  const result = parsed(row.result);
+  const status = row.status as TaskStatus;
+  const [error] = Array.isArray(result?.errors) ? (result.errors as ProtocolError[]) : [];
+  const progress = isTerminal(status) ? undefined : parsed(row.progress);
+  return {
+    ...taskRow(row),
+    protocol: row.protocol,
+    ...(row.message !== null && { message: row.message }),
+    ...(progress !== undefined && Object.keys(progress).length > 0 && { progress }),
+    ...(isTerminal(status) && status !== "completed" && error !== undefined && { error }),
+    ...(asked.include_result === true && status === "completed" && { result: result ?? {} }),
+    ...(asked.include_history === true && { history: historyOf(row, result) }),
+  };
+}
+
+/** What was asked, without secrets, and what came of it. */
+function historyOf(row: SellerTaskRow, result: JsonObject | undefined) {
+  const { push_notification_config: _push, reporting_webhook: _report, ...request } = parsed(row.request) ?? {};
+  return [
+    { timestamp: iso(row.created_at), type: "request", data: request },
+    ...(result === undefined ? [] : [{ timestamp: iso(row.updated_at), type: "response", data: result }]),
+  ];
+}
+
+export interface TaskToolParts<Tx> {
+  readonly database: SellerDatabase<Tx>;
+}
+
+/** @throws ToolError REFERENCE_NOT_FOUND; a task of another principal is no different from none */
+export const getTaskStatus =
+  <Tx>({ database }: TaskToolParts<Tx>): SellerHandler<AnyTool, Tx> =>
+  async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
+    const { task_id: id } = request;
+    if (typeof id !== "string") throw new ToolError("INVALID_REQUEST", "task_id is required", { field: "task_id" });
+    const [row] = await database.transact(function* (tx): Flow<SellerTaskRow[]> {
+      return yield* settle(database.tables.task(tx, id));
+    });
+    if (row === undefined || row.principal !== ctx.principal) {
+      throw new ToolError("REFERENCE_NOT_FOUND", "There is no such task.", { field: "task_id" });
+    }
+    return ctx.complete(taskStatus(row, request));
+  };
+
+const PAGE = { default: 50, max: 100 } as const;
+const orders: Readonly<Record<string, TaskPage["order"]>> = {
+  created_at: "created_at",
+  updated_at: "updated_at",
+  status: "status",
+  task_type: "tool",
+  protocol: "protocol",
+};
+
+function filterOf(request: JsonObject, principal: string): TaskFilter {
+  const filters = isObject(request.filters) ? request.filters : {};
+  const wanted = {
+    protocol: texts(filters.protocol, filters.protocols, filters.domain, filters.domains),
+    status: texts(filters.status, filters.statuses),
+    tool: texts(filters.task_type, filters.task_types),
+    task_id: texts(filters.task_ids),
+  };
+  const time = (name: string): number | undefined => {
+    const value = filters[name];
+    return typeof value === "string" ? Date.parse(value) : undefined;
+  };
+  const bounds = (side: "after" | "before") =>
+    Object.fromEntries(
+      (["created", "updated"] as const)
+        .map((name) => [`${name}_at`, time(`${name}_${side}`)] as const)
+        .filter(([, value]) => value !== undefined),
+    );
+  return {
+    principal,
+    ...(isObject(request.account) && { account: canonicalize(request.account) ?? "" }),
+    in: Object.fromEntries(Object.entries(wanted).filter(([, list]) => list.length > 0)),
+    after: bounds("after"),
+    before: bounds("before"),
+    ...(typeof filters.has_webhook === "boolean" && { hasWebhook: filters.has_webhook }),
+    ...(typeof filters.context_contains === "string" && { contextContains: filters.context_contains }),
+  };
+}
+
+function pageOf(request: JsonObject): TaskPage {
+  const sort = isObject(request.sort) ? request.sort : {};
+  const pagination = isObject(request.pagination) ? request.pagination : {};
+  const { cursor, max_results: most } = pagination;
+  const offset = typeof cursor === "string" ? Number(Buffer.from(cursor, "base64url").toString("latin1")) : 0;
+  if (!Number.isSafeInteger(offset) || offset < 0) {
+    throw new ToolError("INVALID_REQUEST", "The cursor is not one that was given here.", {
+      field: "pagination.cursor",
+    });
+  }
+  const field = typeof sort.field === "string" && Object.hasOwn(orders, sort.field) ? sort.field : "created_at";
+  return {
+    order: orders[field]!,
+    descending: sort.direction !== "asc",
+    offset,
+    limit: typeof most === "number" ? Math.min(Math.max(1, most), PAGE.max) : PAGE.default,
+  };
+}
+
+export const listTasks =
+  <Tx>({ database }: TaskToolParts<Tx>): SellerHandler<AnyTool, Tx> =>
+  async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
+    const filter = filterOf(request, ctx.principal);
+    const page = pageOf(request);
+    const { rows, counts } = await database.transact(function* (tx) {
+      const rows: SellerTaskRow[] = yield* settle(database.tables.tasks(tx, filter, page));
+      const counts: { status: string; count: number }[] = yield* settle(database.tables.countTasks(tx, filter));
+      return { rows, counts };
+    });
+    const total = counts.reduce((sum, { count }) => sum + Number(count), 0);
+    const next = page.offset + rows.length;
+    return ctx.complete({
+      query_summary: {
+        total_matching: total,
+        returned: rows.length,
+        status_breakdown: Object.fromEntries(counts.map(({ status, count }) => [status, Number(count)])),
+        filters_applied: isObject(request.filters) ? Object.keys(request.filters) : [],
+      },
+      tasks: rows.map((row) => ({ ...taskRow(row), domain: row.protocol, protocol: row.protocol })),
+      pagination: {
+        has_more: next < total,
+        ...(next < total && { cursor: Buffer.from(String(next)).toString("base64url") }),
+        total_count: total,
+      },
+    });
+  };

@@ -1,0 +1,270 @@
+/** Tasks that outlive their call: kept, changed, told of by webhooks, looked up. */
+import canonicalize from "canonicalize";
+import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
+import { AdbindError } from "../errors.js";
+import type { PushNotificationConfig } from "../sender/types.js";
+import { type Flow, settle } from "../signing/flow.js";
+import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
+import type { Call } from "./call.js";
+import { faultList } from "./context.js";
+import { opening } from "./media-buys.js";
+import type { Settings } from "./settings.js";
+import type { Spoken } from "./spoken.js";
+import { failurePayload, refusedBy } from "./tool-error.js";
+import type { ChangeOptions, Fault, LaterWork, TaskHandle } from "./types.js";
+
+/** A change of a task, as a handle asks for it. */
+export interface Change<Tx> extends ChangeOptions<Tx> {
+  readonly status: TaskStatus;
+  readonly data: JsonObject;
+}
+
+export interface NewTask {
+  readonly id: string;
+  readonly call: Call;
+  readonly args: JsonObject;
+  readonly tool: AnyTool;
+  readonly release: Release;
+  readonly status: TaskStatus;
+  readonly payload: JsonObject;
+  readonly push: PushNotificationConfig | undefined;
+}
+
+export interface BuyOpening {
+  readonly principal: string;
+  readonly args: JsonObject;
+  readonly payload: JsonObject;
+}
+
+export interface TaskBook<Tx> {
+  /** Keeps a task and registers its webhooks. @throws ToolError where they are refused */
+  open(tx: Tx, task: NewTask): Flow<void>;
+  /** Does a call open, or change, the channels of a media buy? */
+  opensChannels(tool: string, args: JsonObject): boolean;
+  openChannels(tx: Tx, opening: BuyOpening): Flow<void>;
+  handle(taskId: string): TaskHandle<AnyTool, Tx>;
+  /** Starts what goes on after an answer, and ends the task with what it comes to. */
+  runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
+  row(taskId: string): Promise<SellerTaskRow | undefined>;
+  tasksOf(principal: string, resource: string): Promise<readonly string[]>;
+  /** Resolves when no work of `runLater` is under way. */
+  idle(): Promise<void>;
+}
+
+export interface BookParts<Tx> {
+  readonly settings: Settings<Tx>;
+  readonly database: SellerDatabase<Tx>;
+  readonly spoken: readonly Spoken<Tx>[];
+}
+
+/** A task is kept this long after its last change, in milliseconds. */
+const TASK_RETENTION_MS = 90 * 86_400_000;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
+  const { database, settings } = parts;
+  const running = new Set<Promise<void>>();
+  const handle = (taskId: string): TaskHandle<AnyTool, Tx> => handleOf(parts, taskId);
+  return {
+    open: (tx, task) => openFlow(parts, tx, task),
+    opensChannels: (tool, args) =>
+      settings.sender !== undefined &&
+      opening.has(tool) &&
+      (isObject(args.reporting_webhook) || isObject(args.push_notification_config)),
+    openChannels: (tx, of) => openChannelsFlow(parts, tx, of),
+    handle,
+    runLater(taskId, work) {
+      const run = later(parts, handle(taskId), work).finally(() => running.delete(run));
+      running.add(run);
+    },
+    async row(taskId) {
+      const [row] = await database.transact(function* (tx): Flow<SellerTaskRow[]> {
+        return yield* settle(database.tables.task(tx, taskId));
+      });
+      return row;
+    },
+    async tasksOf(principal, resource) {
+      const rows = await database.transact(function* (tx): Flow<{ task_id: string }[]> {
+        return yield* settle(database.tables.tasksOf(tx, principal, resource));
+      });
+      return rows.map((row) => row.task_id);
+    },
+    async idle() {
+      await Promise.all(running);
+    },
+  };
+}
+
+function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewTask): Flow<void> {
+  const { id, call, args, tool, release, status, payload, push } = task;
+  const { principal } = call.identity;
+  const at = settings.now();
+  yield* settle(
+    database.tables.addTask(tx, {
+      task_id: id,
+      principal,
+      account: isObject(args.account) ? (canonicalize(args.account) ?? null) : null,
+      tool: tool.name,
+      protocol: tool.protocol,
+      release: release.version,
+      status,
+      created_at: at,
+      updated_at: at,
+      completed_at: null,
+      has_webhook: push === undefined ? 0 : 1,
+      context: json(isObject(args.context) ? args.context : undefined),
+      context_id: call.contextId ?? null,
+      request: JSON.stringify(args),
+      message: typeof payload.message === "string" ? payload.message : null,
+      progress: json(interimOf(payload)),
+      result: null,
+      resource: typeof args.media_buy_id === "string" ? args.media_buy_id : null,
+      expires: at + TASK_RETENTION_MS,
+    }),
+  );
+  if (settings.sender === undefined || push === undefined) return;
+  const start = {
+    taskId: id,
+    tool: tool.name,
+    status,
+    principal,
+    ...(isObject(args.context) && { context: args.context }),
+    ...(call.contextId !== undefined && { contextId: call.contextId }),
+  };
+  const registered = yield* settle(settings.sender.tasks.register(start, { push }, tx));
+  if (!registered.ok) throw refusedBy(registered.error);
+}
+
+/** What an interim answer says of the task, without the envelope. */
+const interimOf = ({ status: _s, task_id: _t, context: _c, message: _m, ...rest }: JsonObject): JsonObject => rest;
+
+function* openChannelsFlow<Tx>({ settings }: BookParts<Tx>, tx: Tx, of: BuyOpening): Flow<void> {
+  const { args, payload, principal } = of;
+  const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
+  if (typeof mediaBuyId !== "string" || settings.sender === undefined) return;
+  const channels = {
+    ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
+    ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
+  };
+  const opened = yield* settle(settings.sender.channels.open({ mediaBuyId, principal }, channels as never, tx));
+  if (!opened.ok) throw refusedBy(opened.error);
+}
+
+/** webhooks-facts.md 7: nothing follows an end, and only `working` follows itself. */
+const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => !isTerminal(from) && (from !== to || to === "working");
+
+const unknownTask = (taskId: string): AdbindError =>
+  new AdbindError("task_unknown", "there is no such task", {
+    where: taskId,
+    remedy: "use the id a submitted answer gave",
+  });
+
+function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Change<Tx>): Flow<void> {
+  const { settings, database, spoken } = parts;
+  const [row] = yield* settle(database.tables.task(tx, taskId));
+  if (row === undefined) throw unknownTask(taskId);
+  const from = row.status as TaskStatus;
+  if (!mayFollow(from, change.status)) {
+    throw new AdbindError("transition_refused", `a task that is ${from} cannot become ${change.status}`, {
+      where: `task ${taskId}`,
+      remedy: isTerminal(from) ? "leave it: the task is over" : "give another status",
+    });
+  }
+  const own = spoken.find(({ release }) => release.version === row.release) ?? spoken[0]!;
+  const data = dataOf(own, row.tool, change);
+  const over = isTerminal(change.status);
+  const at = Math.max(settings.now(), row.updated_at + 1);
+  yield* settle(
+    database.tables.setTask(tx, {
+      ...row,
+      status: change.status,
+      updated_at: at,
+      completed_at: over ? at : null,
+      message: change.message ?? null,
+      progress: over ? row.progress : JSON.stringify(data),
+      result: over ? JSON.stringify(data) : null,
+      resource: typeof data.media_buy_id === "string" ? data.media_buy_id : row.resource,
+      expires: at + TASK_RETENTION_MS,
+    }),
+  );
+  if (change.effect !== undefined) yield* settle(change.effect(tx));
+  const { status, message } = change;
+  const told = { status, result: data, ...(message !== undefined && { message }) };
+  if (settings.sender !== undefined) yield* settle(settings.sender.tasks.update(taskId, told, tx));
+  if (status !== "completed" || settings.sender === undefined) return;
+  const args = JSON.parse(row.request ?? "{}") as JsonObject;
+  if (!opening.has(row.tool)) return;
+  yield* openChannelsFlow(parts, tx, { principal: row.principal, args, payload: data });
+}
+
+/**
+ * Data of a change as it is stored and sent.
+ * @throws AdbindError `event_invalid` where the release's schema refuses it
+ */
+function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
+  const { status } = change;
+  const tool = release.tools[name];
+  if (tool === undefined) return change.data;
+  if (status === "failed" || status === "rejected") return change.data;
+  const data = { ...(!domainStatus.has(name) && { status }), ...change.data };
+  if (!Object.hasOwn(tool.arms, status)) {
+    throw new AdbindError("event_invalid", `${name} has no answer ${status}`, {
+      where: `release ${release.version}`,
+      remedy: `use one of ${Object.keys(tool.arms).join(", ")}`,
+    });
+  }
+  if (status === "canceled") return data;
+  const judged = validator.arm(name, status as never, data);
+  if (judged.ok) return data;
+  const [first] = judged.errors;
+  throw new AdbindError("event_invalid", `the data is not what ${name} answers when ${status}`, {
+    where: `${first?.pointer ?? ""}: ${first?.message ?? ""}`,
+    remedy: "send what the release's schema allows",
+  });
+}
+
+function handleOf<Tx>(parts: BookParts<Tx>, taskId: string): TaskHandle<AnyTool, Tx> {
+  const { database, spoken } = parts;
+  const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
+    database.transact((tx) => changeFlow(parts, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject }));
+  const faults = (errors: Fault | readonly Fault[]) => failurePayload(faultList(errors), spoken[0]!.release);
+  const handle = {
+    id: taskId,
+    working: (progress?: unknown, more?: ChangeOptions<Tx>) => change("working", progress, more),
+    inputRequired: (data?: unknown, more?: ChangeOptions<Tx>) => change("input-required", data, more),
+    complete: (data: unknown, more?: ChangeOptions<Tx>) => change("completed", data, more),
+    fail: (errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>) => change("failed", faults(errors), more),
+    reject: (errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>) => change("rejected", faults(errors), more),
+    cancel: (more?: ChangeOptions<Tx>) => change("canceled", {}, more),
+  };
+  return handle as never;
+}
+
+/** What goes wrong after the answer has been given ends the task: the caller waits for it. */
+async function later<Tx>(
+  { settings }: BookParts<Tx>,
+  task: TaskHandle<AnyTool, Tx>,
+  work: LaterWork<AnyTool, Tx>,
+): Promise<void> {
+  try {
+    const reply = (await work(task)) as { status: TaskStatus; data: JsonObject } | undefined;
+    if (reply === undefined) return;
+    const { status, data } = reply;
+    if (status === "completed") await task.complete(data);
+    else if (status === "failed") await task.fail((data.errors ?? []) as Fault[]);
+    else if (status === "rejected") await task.reject((data.errors ?? []) as Fault[]);
+    else if (status === "canceled") await task.cancel();
+    else if (status === "working") await (task.working as (data: JsonObject) => Promise<void>)(data);
+    else if (status === "input-required") await (task.inputRequired as (data: JsonObject) => Promise<void>)(data);
+  } catch (error) {
+    settings.logger?.error({ err: error, taskId: task.id }, "a task's work failed");
+    const fault = { code: "SERVICE_UNAVAILABLE", message: "The task could not be carried out." };
+    await task
+      .fail(fault)
+      .catch((second) => settings.logger?.error({ err: second, taskId: task.id }, "nor did it end"));
+  }
+}

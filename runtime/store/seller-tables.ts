@@ -1,0 +1,259 @@
+/**
+ * Calls and tasks of a seller, written once for both databases (see sender-tables.ts), and the transactions they are
+ * written in.
+ */
+import { type Flow, run as runFlow, runSync } from "../signing/flow.js";
+import type { PostgresStore } from "./postgres/open.js";
+import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
+import type { SqliteStore } from "./sqlite/open.js";
+import { Writer } from "./sqlite/writer.js";
+import type { MaybePromise } from "./types.js";
+
+type Value = string | number | null;
+
+/** A call under an idempotency key. */
+export interface CallRow {
+  /** Principal and account, digested. */
+  readonly scope: string;
+  readonly key: string;
+  /** Digest of the canonical request. */
+  readonly hash: string;
+  /** Who answers it now; null once it is answered. */
+  readonly owner: string | null;
+  /** Until when the owner is believed to live. */
+  readonly lease: number;
+  /** JSON; null while it runs, and again when it is no longer replayed. */
+  readonly answer: string | null;
+  readonly replay_until: number;
+  readonly forget_at: number;
+}
+
+export interface SellerTaskRow {
+  readonly task_id: string;
+  readonly principal: string;
+  readonly account: string | null;
+  readonly tool: string;
+  readonly protocol: string;
+  /** Version of the release its answers are written in. */
+  readonly release: string;
+  readonly status: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly completed_at: number | null;
+  readonly has_webhook: number;
+  readonly context: string | null;
+  readonly context_id: string | null;
+  readonly request: string | null;
+  readonly message: string | null;
+  /** JSON of the last interim data. */
+  readonly progress: string | null;
+  /** JSON of the final data. */
+  readonly result: string | null;
+  /** What the task made, such as a media buy. */
+  readonly resource: string | null;
+  readonly expires: number;
+}
+
+export interface TaskFilter {
+  readonly principal: string;
+  readonly account?: string;
+  readonly in?: Readonly<Partial<Record<"tool" | "protocol" | "status" | "task_id", readonly string[]>>>;
+  /** Bounds, exclusive. */
+  readonly after?: Readonly<Partial<Record<TimeColumn, number>>>;
+  readonly before?: Readonly<Partial<Record<TimeColumn, number>>>;
+  readonly hasWebhook?: boolean;
+  /** A part of the context's JSON text. */
+  readonly contextContains?: string;
+}
+
+type TimeColumn = "created_at" | "updated_at";
+
+export interface TaskPage {
+  readonly order: "created_at" | "updated_at" | "status" | "tool" | "protocol";
+  readonly descending: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface SellerTables<Tx> {
+  /** Adds a call unless its key is there; answers its key when it was added. */
+  addCall(tx: Tx, row: CallRow): MaybePromise<{ key: string }[]>;
+  /** Also locks it. */
+  call(tx: Tx, scope: string, key: string): MaybePromise<CallRow[]>;
+  /** Takes over a call whose owner is gone. */
+  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): MaybePromise<unknown>;
+  renewCall(tx: Tx, of: HeldCall, lease: number): MaybePromise<unknown>;
+  /** Records the answer; answers the key where the owner still holds it. */
+  answerCall(tx: Tx, of: HeldCall, answer: string, until: CallTimes): MaybePromise<{ key: string }[]>;
+  /** Forgets a call that failed: its key may be used again. */
+  dropCall(tx: Tx, of: HeldCall): MaybePromise<unknown>;
+  addTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
+  /** Also locks it. */
+  task(tx: Tx, taskId: string): MaybePromise<SellerTaskRow[]>;
+  setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
+  tasks(tx: Tx, filter: TaskFilter, page: TaskPage): MaybePromise<SellerTaskRow[]>;
+  countTasks(tx: Tx, filter: TaskFilter): MaybePromise<{ status: string; count: number }[]>;
+  tasksOf(tx: Tx, principal: string, resource: string): MaybePromise<{ task_id: string }[]>;
+  /** Empties answers that are no longer replayed, and removes what is to be forgotten, oldest first. */
+  sweep(tx: Tx, now: number, limit: number): MaybePromise<unknown>[];
+}
+
+export interface HeldCall {
+  readonly scope: string;
+  readonly key: string;
+  readonly owner: string;
+}
+
+export interface CallTimes {
+  readonly replay_until: number;
+  readonly forget_at: number;
+}
+
+const insert = (table: string, row: object): { text: string; values: Value[] } => {
+  const columns = Object.keys(row);
+  return {
+    text: `insert into ${table} (${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`,
+    values: Object.values(row) as Value[],
+  };
+};
+
+/** @param lock `for update` on PostgreSQL */
+export function sellerTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SellerTables<Tx> {
+  return { ...callTables(run, lock), ...taskTables(run, lock), sweep: sweeper(run) };
+}
+
+type CallMethods = "addCall" | "call" | "takeCall" | "renewCall" | "answerCall" | "dropCall";
+
+const callTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, CallMethods> => {
+  const held = "where scope = ? and key = ? and owner = ?";
+  return {
+    addCall(tx, row) {
+      const { text, values } = insert("adbind_calls", row);
+      return run(tx, `${text} on conflict do nothing returning key`, values);
+    },
+    call: (tx, scope, key) => run(tx, `select * from adbind_calls where scope = ? and key = ?${lock}`, [scope, key]),
+    takeCall: (tx, row) =>
+      run(tx, "update adbind_calls set hash = ?, owner = ?, lease = ? where scope = ? and key = ?", [
+        row.hash,
+        row.owner,
+        row.lease,
+        row.scope,
+        row.key,
+      ]),
+    renewCall: (tx, of, lease) =>
+      run(tx, `update adbind_calls set lease = ? ${held}`, [lease, of.scope, of.key, of.owner]),
+    answerCall: (tx, of, answer, until) =>
+      run(
+        tx,
+        `update adbind_calls set owner = null, answer = ?, replay_until = ?, forget_at = ? ${held} returning key`,
+        [answer, until.replay_until, until.forget_at, of.scope, of.key, of.owner],
+      ),
+    dropCall: (tx, of) => run(tx, `delete from adbind_calls ${held}`, [of.scope, of.key, of.owner]),
+  };
+};
+
+type TaskMethods = "addTask" | "task" | "setTask" | "tasks" | "countTasks" | "tasksOf";
+
+const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, TaskMethods> => ({
+  addTask(tx, row) {
+    const { text, values } = insert("adbind_seller_tasks", row);
+    return run(tx, text, values);
+  },
+  task: (tx, taskId) => run(tx, `select * from adbind_seller_tasks where task_id = ?${lock}`, [taskId]),
+  setTask: (tx, row) =>
+    run(
+      tx,
+      "update adbind_seller_tasks set status = ?, updated_at = ?, completed_at = ?, message = ?, progress = ?, " +
+        "result = ?, resource = ?, expires = ? where task_id = ?",
+      [
+        row.status,
+        row.updated_at,
+        row.completed_at,
+        row.message,
+        row.progress,
+        row.result,
+        row.resource,
+        row.expires,
+        row.task_id,
+      ],
+    ),
+  tasks(tx, filter, { order, descending, offset, limit }) {
+    const { text, values } = whereOf(filter);
+    const direction = descending ? "desc" : "asc";
+    return run(
+      tx,
+      `select * from adbind_seller_tasks ${text} order by ${order} ${direction}, task_id ${direction} limit ? offset ?`,
+      [...values, limit, offset],
+    );
+  },
+  countTasks(tx, filter) {
+    const { text, values } = whereOf(filter);
+    return run(tx, `select status, count(*) as count from adbind_seller_tasks ${text} group by status`, values);
+  },
+  tasksOf: (tx, principal, resource) =>
+    run(tx, "select task_id from adbind_seller_tasks where principal = ? and resource = ?", [principal, resource]),
+});
+
+function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
+  const parts = ["principal = ?"];
+  const values: Value[] = [filter.principal];
+  const add = (text: string, ...given: Value[]): void => {
+    parts.push(text);
+    values.push(...given);
+  };
+  if (filter.account !== undefined) add("account = ?", filter.account);
+  for (const [column, allowed] of Object.entries(filter.in ?? {})) {
+    add(`${column} in (${allowed.map(() => "?").join(", ") || "null"})`, ...allowed);
+  }
+  for (const [column, time] of Object.entries(filter.after ?? {})) add(`${column} > ?`, time);
+  for (const [column, time] of Object.entries(filter.before ?? {})) add(`${column} < ?`, time);
+  if (filter.hasWebhook !== undefined) add("has_webhook = ?", filter.hasWebhook ? 1 : 0);
+  if (filter.contextContains !== undefined) {
+    add("context like ? escape '\\'", `%${filter.contextContains.replace(/[\\%_]/g, "\\$&")}%`);
+  }
+  return { text: `where ${parts.join(" and ")}`, values };
+}
+
+const sweeper =
+  <Tx>(run: Runner<Tx>): SellerTables<Tx>["sweep"] =>
+  (tx, now, limit) => {
+    const oldest = (key: string, table: string, time: string, more = "") =>
+      `(${key}) in (select ${key} from ${table} where ${time} <= ?${more} order by ${time} limit ?)`;
+    const calls = (time: string, more = "") => oldest("scope, key", "adbind_calls", time, more);
+    return [
+      // A call that is under way is its owner's.
+      run(tx, `delete from adbind_calls where ${calls("forget_at")}`, [now, limit]),
+      run(tx, `update adbind_calls set answer = null where ${calls("replay_until", " and answer is not null")}`, [
+        now,
+        limit,
+      ]),
+      run(tx, `delete from adbind_seller_tasks where ${oldest("task_id", "adbind_seller_tasks", "expires")}`, [
+        now,
+        limit,
+      ]),
+    ];
+  };
+
+/** A seller's tables, and transactions on them. */
+export interface SellerDatabase<Tx> {
+  readonly tables: SellerTables<Tx>;
+  /** Runs a flow in a transaction; on SQLite nothing in it may wait. Rolls back and rejects with what the flow throws. */
+  transact<T>(work: (tx: Tx) => Flow<T>): Promise<T>;
+}
+
+/** Opens a store for a seller. */
+export function sellerDatabase<Tx>(store: SqliteStore | PostgresStore): SellerDatabase<Tx> {
+  if (store.kind === "sqlite") {
+    const writer = new Writer(store.db);
+    const database: SellerDatabase<SqliteStore["db"]> = {
+      tables: sellerTables(sqliteRunner(), ""),
+      transact: (work) => writer.guarded(() => runSync(work(store.db))),
+    };
+    return database as never;
+  }
+  const database = {
+    tables: sellerTables(postgresRunner, " for update"),
+    transact: <T>(work: (tx: never) => Flow<T>) => store.db.transaction().execute((tx) => runFlow(work(tx as never))),
+  };
+  return database as never;
+}
