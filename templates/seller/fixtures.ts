@@ -1,5 +1,6 @@
 /** What the seller starts with: one list per area of the domain. */
 import type { Fixture } from "./documents.js";
 import { fixtures as accounts } from "./domain/accounts/fixtures.js";
+import { fixtures as signals } from "./domain/signals/fixtures.js";
 
-export const fixtures: readonly Fixture[] = [...accounts];
+export const fixtures: readonly Fixture[] = [...accounts, ...signals];

@@ -6,7 +6,7 @@
  *     export const getProducts: Handler<"get_products"> = (request, call) => call.answer(findProducts(call, request));
  */
 import type { AnyTool, JsonObject, Reply, RequestOf } from "adbind/contract";
-import type { ArmReply, SellerContext, SellerHandler, TxOf } from "adbind/seller";
+import type { ArmReply, SellerContext, SellerHandler, SellerSigning, TxOf } from "adbind/seller";
 import type { SqliteStore } from "adbind/store";
 import type { tools } from "#bindings";
 import { type Documents, openDocuments } from "./documents.js";
@@ -22,6 +22,8 @@ export interface Settings {
   readonly agentUrl: string;
   /** For people. */
   readonly name: string;
+  /** What it signs with; its public part is published. */
+  readonly signing: SellerSigning;
 }
 
 type Context<T> = SellerContext<T, Tx>;

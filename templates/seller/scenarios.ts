@@ -2,5 +2,6 @@
 
 import { scenarios as accounts } from "./domain/accounts/scenarios.js";
 import type { Scenarios } from "./domain/controller/scenario.js";
+import { scenarios as governance } from "./domain/governance/scenarios.js";
 
-export const scenarios: Scenarios = { ...accounts };
+export const scenarios: Scenarios = { ...accounts, ...governance };

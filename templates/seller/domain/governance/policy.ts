@@ -1,0 +1,88 @@
+/**
+ * Reads policies written in words. It knows a few sentences well and says so about the rest: a rule nobody could read is
+ * for a human to judge, never for nobody. Put a language model in its place where there is one.
+ */
+import type { Policy } from "./plan.js";
+
+/** When a rule applies; it does always where nothing is said. */
+export interface Scope {
+  /** Words of which the action must mention one: channels, or what the policy calls by a short name. */
+  readonly mentions: readonly string[];
+  /** Budgets above this amount. */
+  readonly over?: number;
+}
+
+export type Rule = Scope &
+  (
+    | { readonly kind: "reporting"; readonly every: "hourly" | "daily" | "weekly" | "monthly" }
+    | { readonly kind: "review"; readonly of: string }
+    | { readonly kind: "seller_share"; readonly percent: number }
+    | { readonly kind: "drift"; readonly percent: number }
+    | { readonly kind: "unread" }
+  );
+
+const channelWords = [
+  "display",
+  "olv",
+  "video",
+  "ctv",
+  "linear_tv",
+  "audio",
+  "radio",
+  "podcast",
+  "social",
+  "search",
+  "dooh",
+  "ooh",
+  "print",
+  "email",
+  "gaming",
+  "influencer",
+];
+
+/** Kinds of placement that policies name beside channels. */
+const placementWords = ["ugc", "user_generated", "live", "news", "kids"];
+
+const number = (digits: string, unit = ""): number =>
+  Number(digits.replaceAll(",", "")) * ({ k: 1_000, m: 1_000_000 }[unit.toLowerCase()] ?? 1);
+
+function scopeOf({ policy, channels = [] }: Policy): Scope {
+  const words = new Set(policy.toLowerCase().split(/[^\p{L}\p{N}_]+/u));
+  const named = [...channelWords, ...placementWords].filter((word) => words.has(word));
+  const over = /\b(?:over|above|exceeding)\s+\$?([\d,.]*\d)\s*([km])?\b/i.exec(policy);
+  // "above 60%" is a share, not an amount.
+  const amount = over !== null && policy[over.index + over[0].length] !== "%" ? over : null;
+  return {
+    mentions: [...new Set([...channels, ...named])],
+    ...(amount !== null && { over: number(amount[1] ?? "0", amount[2]) }),
+  };
+}
+
+const percentIn = (text: string): number | undefined => {
+  const found = /(\d+(?:\.\d+)?)\s*%/.exec(text);
+  return found === null ? undefined : Number(found[1]);
+};
+
+/** The rule a policy states. */
+export function readPolicy(policy: Policy): Rule {
+  const text = policy.policy;
+  const scope = scopeOf(policy);
+  const percent = percentIn(text);
+  if (/single[- ]seller|one seller|per seller/i.test(text) && percent !== undefined) {
+    return { ...scope, mentions: [], kind: "seller_share", percent };
+  }
+  if (/\bdrift/i.test(text) && percent !== undefined) return { ...scope, mentions: [], kind: "drift", percent };
+  const every = /\b(hourly|daily|weekly|monthly)\b[^.]*\breport/i.exec(text)?.[1]?.toLowerCase();
+  if (every !== undefined) return { ...scope, kind: "reporting", every: every as "weekly" };
+  const review = /\b(?:requires?|needs?|subject to)\s+(?:an?\s+)?([^.]*?review)\b/i.exec(text)?.[1];
+  if (review !== undefined) return { ...scope, kind: "review", of: review };
+  return { ...scope, kind: "unread" };
+}
+
+/** Reports that come often enough, most frequent first, as `reporting_webhook.reporting_frequency` knows them. */
+export const frequenciesFor = {
+  hourly: ["hourly"],
+  daily: ["daily", "hourly"],
+  weekly: ["daily", "hourly"],
+  monthly: ["monthly", "daily", "hourly"],
+} as const;

@@ -1,0 +1,102 @@
+/** What there is to activate, and which of it answers a description. */
+
+/** One way to pay, as the wire has it. */
+export type SignalPricing = { readonly pricing_option_id: string; readonly currency: string } & (
+  | { readonly model: "cpm"; readonly cpm: number }
+  | { readonly model: "percent_of_media"; readonly percent: number; readonly max_cpm?: number }
+  | { readonly model: "flat_fee"; readonly amount: number; readonly period: "monthly" | "quarterly" | "annual" }
+);
+
+interface SignalFacts {
+  /** Key to activate it by. */
+  readonly segmentId: string;
+  readonly name: string;
+  readonly description: string;
+  /** Share of the audience it knows, in percent. */
+  readonly coverage: number;
+  readonly pricing: readonly [SignalPricing, ...SignalPricing[]];
+  /** ISO 3166-1 alpha-2 codes; everywhere where left out. */
+  readonly countries?: readonly string[];
+  readonly provider: string;
+}
+
+/** Somebody else's data is named by its provider's catalogue; one's own by the agent. */
+export type SignalOrigin =
+  | { readonly catalog: "marketplace"; readonly domain: string; readonly id: string }
+  | { readonly catalog: "owned"; readonly id: string };
+
+export type SignalValue =
+  | { readonly type: "binary" }
+  | { readonly type: "categorical"; readonly categories: readonly string[] }
+  | { readonly type: "numeric"; readonly min: number; readonly max: number };
+
+export interface Signal extends SignalFacts {
+  readonly origin: SignalOrigin;
+  readonly value: SignalValue;
+}
+
+export interface SignalFilter {
+  readonly catalog_types?: readonly string[];
+  readonly data_providers?: readonly string[];
+  readonly max_cpm?: number;
+  readonly max_percent?: number;
+  readonly min_coverage_percentage?: number;
+}
+
+/** The universal name of a signal. `agentUrl` is ours. */
+export const signalId = ({ origin }: Signal, agentUrl: string) =>
+  origin.catalog === "marketplace"
+    ? ({ source: "catalog", data_provider_domain: origin.domain, id: origin.id } as const)
+    : ({ source: "agent", agent_url: agentUrl, id: origin.id } as const);
+
+/** Words too common to tell one signal from another. */
+const noise = new Set(
+  "a an and are as at by for from have in into is near of on or our that the their them to who with you your us".split(
+    " ",
+  ),
+);
+
+/** Word stems: plural and -ing forms of a word count as the word. */
+export const stems = (text: string): Set<string> =>
+  new Set(
+    text
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter((word) => word.length > 1 && !noise.has(word))
+      .map((word) => (word.length > 4 ? word.replace(/(ies|ing|ers|er|es|s)$/, "") : word)),
+  );
+
+/** How many words of the description the signal answers; 0 is no match. */
+function score(signal: Signal, wanted: ReadonlySet<string>): number {
+  const own = stems(`${signal.name} ${signal.description} ${signal.provider}`);
+  return [...wanted].filter((word) => own.has(word)).length;
+}
+
+const affordable = (signal: Signal, { max_cpm, max_percent }: SignalFilter): boolean =>
+  signal.pricing.some((price) => {
+    if (price.model === "cpm") return max_cpm === undefined || price.cpm <= max_cpm;
+    if (price.model === "percent_of_media") return max_percent === undefined || price.percent <= max_percent;
+    // The two limits are on their own models: a flat fee is under neither.
+    return true;
+  });
+
+export function passes(signal: Signal, filter: SignalFilter, countries: readonly string[] = []): boolean {
+  const { catalog_types, data_providers, min_coverage_percentage = 0 } = filter;
+  return (
+    (catalog_types === undefined || catalog_types.includes(signal.origin.catalog)) &&
+    (data_providers === undefined || data_providers.includes(signal.provider)) &&
+    signal.coverage >= min_coverage_percentage &&
+    (signal.countries === undefined || countries.every((country) => signal.countries?.includes(country))) &&
+    affordable(signal, filter)
+  );
+}
+
+/** Signals that answer the description, best first; the order of equals is that of the catalogue. */
+export function describedBy(signals: readonly Signal[], spec: string): Signal[] {
+  const wanted = stems(spec);
+  return signals
+    .map((signal) => ({ signal, found: score(signal, wanted) }))
+    .filter(({ found }) => found > 0)
+    .sort((a, b) => b.found - a.found)
+    .map(({ signal }) => signal);
+}
