@@ -69,7 +69,10 @@ export interface RegistryAccess {
     add(row: OrganizationRow): Promise<boolean>;
     get(id: string): Promise<OrganizationRow | undefined>;
     list(): Promise<OrganizationRow[]>;
-    set(id: string, change: Partial<Pick<OrganizationRow, "name" | "tier" | "subscription" | "suspended">>): Promise<boolean>;
+    set(
+      id: string,
+      change: Partial<Pick<OrganizationRow, "name" | "tier" | "subscription" | "suspended">>,
+    ): Promise<boolean>;
   };
   readonly users: {
     /** False when the address is taken. */
@@ -101,6 +104,8 @@ export interface RegistryAccess {
   secret(name: string, make: () => Promise<string> | string, now: number): Promise<string>;
   /** Counts one more request under a key; a window begins when the last one is over. */
   count(key: string, now: number, windowMs: number): Promise<{ count: number; resets: number }>;
+  /** Resolves when the database answers. */
+  ping(): Promise<void>;
   /** Removes what has expired. */
   sweep(now: number, limit?: number): Promise<void>;
 }
@@ -224,6 +229,7 @@ export function registryAccess(store: SqliteStore | PostgresStore): RegistryAcce
       );
       return rows[0]!;
     },
+    ping: async () => void (await run("select 1 as one", [])),
     async sweep(now, limit = SWEEP_ROWS) {
       await run(
         "delete from adbind_rates where key in (select key from adbind_rates where resets <= ? order by resets limit ?)",

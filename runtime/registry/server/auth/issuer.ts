@@ -1,0 +1,192 @@
+/** The embedded OAuth 2.1 issuer: authorization code with PKCE for local accounts, by oidc-provider, state in the store. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  type JSONWebKeySet,
+  type JWK,
+  type JWTVerifyGetKey,
+} from "jose";
+import { type Configuration, Provider, errors as providerErrors } from "oidc-provider";
+import type { RegistryAccess } from "../../../store/index.js";
+import { html } from "../pages/html.js";
+import { page, pageHeaders } from "../pages/layout.js";
+import { issuerAdapter } from "./issuer-adapter.js";
+
+export const scopes = ["openid", "profile", "email"] as const;
+
+/** What an access token is worth, in seconds: short, for it cannot be called back. */
+const ACCESS_TOKEN_SECONDS = 3_600;
+const CODE_SECONDS = 60;
+const INTERACTION_SECONDS = 600;
+const SESSION_SECONDS = 8 * 3_600;
+const REFRESH_TOKEN_SECONDS = 14 * 86_400;
+
+export const issuerPaths = {
+  authorization: "/oauth/authorize",
+  token: "/oauth/token",
+  registration: "/oauth/register",
+  jwks: "/oauth/jwks",
+  revocation: "/oauth/revoke",
+  interaction: "/oauth/interaction",
+} as const;
+
+export interface Issuer {
+  readonly provider: Provider;
+  /** Keys that verify its tokens. */
+  readonly keys: JWTVerifyGetKey;
+  /** RFC 8414, of what the provider does. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Answers a request under `/oauth/` from its raw parts. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export interface IssuerOptions {
+  readonly access: RegistryAccess;
+  /** Public base URL, no slash at its end. */
+  readonly baseUrl: string;
+  /** Clock in unix milliseconds. */
+  readonly now: () => number;
+  /** Told of errors of the provider itself. */
+  readonly onError?: (error: Error) => void;
+}
+
+const makeKey = async (): Promise<string> => {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  return JSON.stringify({ ...jwk, alg: "ES256", use: "sig", kid: crypto.randomUUID() });
+};
+
+const makeCookieKey = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+
+const publicSet = ({ d: _, ...jwk }: JWK): JSONWebKeySet => ({ keys: [jwk] });
+
+/** Where a browser may be sent after a form: the application's own address, or its scheme. */
+export function formTarget(redirectUri: string): string {
+  if (!URL.canParse(redirectUri)) return "";
+  const { protocol, origin } = new URL(redirectUri);
+  return protocol === "http:" || protocol === "https:" ? origin : protocol;
+}
+
+/** The cookies, tokens and links of the provider are those of the public URL, whatever proxy is in between. */
+function fixOrigin(request: IncomingMessage, base: URL): void {
+  request.headers.host = base.host;
+  request.headers["x-forwarded-proto"] = base.protocol.slice(0, -1);
+  delete request.headers["x-forwarded-host"];
+}
+
+function configurationOf(options: IssuerOptions, jwk: JWK, cookieKey: string): Configuration {
+  const { access, baseUrl, now } = options;
+  const resource = `${baseUrl}/api`;
+  return {
+    adapter: issuerAdapter(access, now),
+    jwks: { keys: [jwk as never] },
+    cookies: {
+      keys: [cookieKey],
+      names: { session: "registry_session", interaction: "registry_interaction", resume: "registry_resume" },
+    },
+    routes: issuerPaths,
+    scopes: [...scopes],
+    claims: { openid: ["sub"], profile: ["name"], email: ["email"] },
+    conformIdTokenClaims: false,
+    responseTypes: ["code"],
+    subjectTypes: ["public"],
+    clientAuthMethods: ["none", "client_secret_post"],
+    enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
+    // What a client that says little means: a program on the user's machine, with a loopback address or its own scheme.
+    clientDefaults: {
+      application_type: "native",
+      grant_types: ["authorization_code", "refresh_token"],
+      id_token_signed_response_alg: "ES256",
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    },
+    pkce: { required: () => true },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      registration: { enabled: true, initialAccessToken: false },
+      revocation: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_, indicator) => {
+          if (indicator !== resource) throw new providerErrors.InvalidTarget();
+          return {
+            scope: scopes.join(" "),
+            audience: resource,
+            accessTokenTTL: ACCESS_TOKEN_SECONDS,
+            accessTokenFormat: "jwt",
+            jwt: { sign: { alg: "ES256" } },
+          };
+        },
+      },
+    },
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
+    expiresWithSession: async () => false,
+    rotateRefreshToken: true,
+    ttl: {
+      AccessToken: ACCESS_TOKEN_SECONDS,
+      AuthorizationCode: CODE_SECONDS,
+      IdToken: ACCESS_TOKEN_SECONDS,
+      Interaction: INTERACTION_SECONDS,
+      Session: SESSION_SECONDS,
+      Grant: REFRESH_TOKEN_SECONDS,
+      RefreshToken: REFRESH_TOKEN_SECONDS,
+    },
+    findAccount: async (_, id) => {
+      const user = await access.users.get(id);
+      if (user === undefined || user.suspended !== 0) return undefined;
+      return { accountId: id, claims: () => ({ sub: id, name: user.name, email: user.email }) };
+    },
+    interactions: { url: (_, { uid }) => `${issuerPaths.interaction}/${uid}` },
+    renderError: (ctx, out) => {
+      ctx.type = "html";
+      ctx.set(pageHeaders());
+      ctx.body = page({
+        title: "That did not work",
+        body: html`<p>The application that sent you here asked for something this server does not do.</p>
+<p><code>${out.error}</code> ${out.error_description}</p>`,
+      }).text;
+    },
+    // Registered clients could name URLs for it to fetch; nothing it does here needs one.
+    fetch: () => Promise.reject(new Error("the issuer fetches nothing")),
+  };
+}
+
+/** Opens the issuer; its keys are made on the first start, and then the same for every instance on the store. */
+export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
+  const { access, baseUrl, now, onError } = options;
+  const jwk = JSON.parse(await access.secret("issuer-key", makeKey, now())) as JWK;
+  const cookieKey = await access.secret("issuer-cookies", makeCookieKey, now());
+  const provider = new Provider(baseUrl, configurationOf(options, jwk, cookieKey));
+  provider.proxy = true;
+  if (onError !== undefined) provider.on("server_error", (_, error) => onError(error));
+  const answer = provider.callback();
+  const base = new URL(baseUrl);
+  return {
+    provider,
+    keys: createLocalJWKSet(publicSet(jwk)),
+    metadata: {
+      issuer: baseUrl,
+      authorization_endpoint: baseUrl + issuerPaths.authorization,
+      token_endpoint: baseUrl + issuerPaths.token,
+      registration_endpoint: baseUrl + issuerPaths.registration,
+      revocation_endpoint: baseUrl + issuerPaths.revocation,
+      jwks_uri: baseUrl + issuerPaths.jwks,
+      response_types_supported: ["code"],
+      grant_types_supported: ["authorization_code", "refresh_token"],
+      code_challenge_methods_supported: ["S256"],
+      token_endpoint_auth_methods_supported: ["none", "client_secret_post"],
+      authorization_response_iss_parameter_supported: true,
+      scopes_supported: [...scopes],
+    },
+    handle(request, response) {
+      fixOrigin(request, base);
+      answer(request, response);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** What a handler gets and gives, typed from the API document. */
+import type { FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { operations } from "../../../generated/registry/openapi.js";
+import type { RegistryAccess } from "../../store/index.js";
+import type { RegistryData } from "../types.js";
+import type { Identity } from "./auth/caller.js";
+import type { Issuer } from "./auth/issuer.js";
+import type { ApiDocument, OperationId } from "./document.js";
+import type { Files } from "./files.js";
+import type { CrawlPort } from "./ports.js";
+import { unavailable } from "./problems.js";
+import type { Telemetry } from "./telemetry.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who asks; anonymous until the header was read. */
+    identity: Identity;
+  }
+  interface FastifyContextConfig {
+    operation?: OperationId;
+    /** Name of the limit that holds here. */
+    bucket?: string;
+  }
+}
+
+/** What handlers work with. */
+export interface Parts {
+  readonly data: RegistryData;
+  /** Undefined where the server does not crawl. */
+  readonly crawler: CrawlPort | undefined;
+  readonly access: RegistryAccess;
+  readonly document: ApiDocument;
+  readonly issuer: Issuer | undefined;
+  readonly files: Files;
+  readonly telemetry: Telemetry;
+  readonly log: Logger;
+  /** Public base URL, no slash at its end. */
+  readonly baseUrl: string;
+  /** Issuers whose tokens are accepted. */
+  readonly authorizationServers: readonly string[];
+  /** Clock in unix milliseconds. */
+  readonly now: () => number;
+  /** Names of parts that do not work, and why; empty when all do. */
+  readonly faults: () => Promise<Record<string, string>>;
+}
+
+type Json200<Id extends OperationId> = operations[Id]["responses"] extends {
+  readonly 200: { readonly content: { readonly "application/json": infer Body } };
+}
+  ? Body
+  : operations[Id]["responses"] extends {
+        readonly 202: { readonly content: { readonly "application/json": infer Body } };
+      }
+    ? Body
+    : operations[Id]["responses"] extends { readonly 200: { readonly content: { readonly "text/plain": infer Body } } }
+      ? Body
+      : never;
+
+/** Lists may be written by handlers, whatever the document's types say. */
+export interface Answer<Body> {
+  readonly body: Body;
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the fingerprint is made of, where that is not the whole body; it is then a weak one. */
+  readonly fingerprint?: unknown;
+}
+
+type In<Id extends OperationId, Place extends string> = operations[Id]["parameters"] extends {
+  readonly [P in Place]?: infer Values;
+}
+  ? Exclude<Values, undefined>
+  : never;
+
+export interface Call<Id extends OperationId> {
+  readonly query: In<Id, "query">;
+  readonly params: In<Id, "path">;
+  readonly body: operations[Id] extends {
+    readonly requestBody: { readonly content: { readonly "application/json": infer Body } };
+  }
+    ? Body
+    : undefined;
+  readonly request: FastifyRequest;
+}
+
+/** One function per operation: leaving one out does not compile. */
+export type Handlers<Ids extends OperationId = OperationId> = {
+  readonly [Id in Ids]: (call: Call<Id>) => Promise<Answer<Json200<Id>>>;
+};
+
+/** registry-facts 2: the longest a lookup may take, in milliseconds; then the caller is asked to come again. */
+const LOOKUP_MS = 8_000;
+
+/** @throws Problem 503 when the lookup is not there in time */
+export async function within<T>(lookup: Promise<T>, ms = LOOKUP_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable("The lookup took too long", "publisher_lookup_timeout")), ms);
+  });
+  try {
+    return await Promise.race([lookup, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

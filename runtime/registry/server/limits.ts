@@ -1,0 +1,134 @@
+/** How often a caller may ask. Counters are shared by every instance on one PostgreSQL (registry-facts 0). */
+import { type FastifyRateLimitStore, normalizeIP, type RateLimitOptions } from "@fastify/rate-limit";
+import type { FastifyRequest } from "fastify";
+import { AdbindError } from "../../errors.js";
+import type { RegistryAccess } from "../../store/index.js";
+import type { OperationId } from "./document.js";
+import { Problem } from "./problems.js";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/**
+ * Name -> requests in a window. `publisher` and `reads` are the neighbours' own figures (registry-facts 0); `bulk` lets a
+ * sales agent expand its products; `login` makes guessing a 15-character password hopeless.
+ */
+export const limitDefaults = {
+  publisher: { max: 20, windowMs: MINUTE_MS, what: "publisher lookups" },
+  reads: { max: 60, windowMs: MINUTE_MS, what: "other lookups" },
+  bulk: { max: 300, windowMs: MINUTE_MS, what: "searches, expansions and checks of products" },
+  crawl: { max: 30, windowMs: HOUR_MS, what: "requests for a crawl, per hour" },
+  documents: { max: 300, windowMs: MINUTE_MS, what: "files and pages" },
+  login: { max: 10, windowMs: MINUTE_MS, what: "attempts to log in, per address" },
+  clients: { max: 20, windowMs: HOUR_MS, what: "registrations of OAuth clients, per address and hour" },
+} as const satisfies Record<string, { max: number; windowMs: number; what: string }>;
+
+export type Bucket = keyof typeof limitDefaults;
+/** Requests per window, by bucket; 0 is no limit. */
+export type Limits = Readonly<Record<Bucket, number>>;
+
+/** The bucket of each operation; operations without one are for the machinery around the server. */
+export const bucketOf: Readonly<Partial<Record<OperationId, Bucket>>> = {
+  lookupPublisher: "publisher",
+  lookupAuthorization: "reads",
+  lookupOperator: "reads",
+  lookupDomain: "reads",
+  lookupProperty: "reads",
+  listAgentPublishers: "reads",
+  readStats: "reads",
+  readCrawlRequest: "reads",
+  searchAgents: "bulk",
+  expandProductIdentifiers: "bulk",
+  validateProductAuthorization: "bulk",
+  requestCrawl: "crawl",
+  readHostedAdagents: "documents",
+  readSchema: "documents",
+  readExtractionVectors: "documents",
+};
+
+/** @throws AdbindError `registry_option_invalid` for a limit that is no whole number from 0 */
+export function checkedLimits(given: Partial<Limits> | false = {}): Limits {
+  const names = Object.keys(limitDefaults) as Bucket[];
+  return Object.fromEntries(
+    names.map((name) => {
+      const max = given === false ? 0 : (given[name] ?? limitDefaults[name].max);
+      if (!Number.isSafeInteger(max) || max < 0) {
+        throw new AdbindError("registry_option_invalid", "a limit cannot be used", {
+          where: `${name} ${max}`,
+          remedy: "give a whole number of requests; 0 is no limit",
+        });
+      }
+      return [name, max];
+    }),
+  ) as unknown as Limits;
+}
+
+/** One network of IPv6 is one caller: whoever has one address of it has them all. */
+const IPV6_PREFIX_BITS = 64;
+
+const whoAsks = (request: FastifyRequest): string =>
+  request.identity.state === "known" ? request.identity.caller.id : `ip:${normalizeIP(request.ip, IPV6_PREFIX_BITS)}`;
+
+interface Counted {
+  readonly count: number;
+  readonly resets: number;
+}
+
+/** Counts on one machine: SQLite is for a single instance, and a synced write per request would cost more than the answer. */
+function memoryCounter(): RegistryAccess["count"] {
+  const counters = new Map<string, Counted>();
+  let swept = 0;
+  return async (key, now, windowMs) => {
+    if (swept + MINUTE_MS <= now) {
+      for (const [name, { resets }] of counters) if (resets <= now) counters.delete(name);
+      swept = now;
+    }
+    const found = counters.get(key);
+    const next =
+      found === undefined || found.resets <= now
+        ? { count: 1, resets: now + windowMs }
+        : { count: found.count + 1, resets: found.resets };
+    counters.set(key, next);
+    return next;
+  };
+}
+
+/** @returns a store for `@fastify/rate-limit`; its keys hold the bucket already */
+export function rateStore(access: RegistryAccess, kind: "sqlite" | "postgres", now: () => number) {
+  const count = kind === "sqlite" ? memoryCounter() : access.count;
+  return class implements FastifyRateLimitStore {
+    incr(...[key, callback, timeWindow]: Parameters<FastifyRateLimitStore["incr"]>): void {
+      const at = now();
+      count(key, at, timeWindow).then(
+        (counted) => callback(null, { current: counted.count, ttl: Math.max(0, counted.resets - at) }),
+        (error: Error) => callback(error),
+      );
+    }
+
+    child(): this {
+      return this;
+    }
+  };
+}
+
+const tooMany = (seconds: number): Problem =>
+  new Problem(429, "Too many requests", {
+    message: `Ask again in ${seconds} s`,
+    retryAfterSeconds: Math.max(1, seconds),
+  });
+
+/**
+ * What a route's `config.rateLimit` is; false where there is no limit.
+ * @param by whom: the caller where one is known, or the address always
+ */
+export function limitOf(bucket: Bucket, limits: Limits, by: "caller" | "address" = "caller"): RateLimitOptions | false {
+  const max = limits[bucket];
+  if (max === 0) return false;
+  return {
+    max,
+    timeWindow: limitDefaults[bucket].windowMs,
+    keyGenerator: (request) =>
+      `${bucket} ${by === "caller" ? whoAsks(request) : `ip:${normalizeIP(request.ip, IPV6_PREFIX_BITS)}`}`,
+    errorResponseBuilder: (_, { ttl }) => tooMany(Math.ceil(ttl / 1000)),
+  };
+}

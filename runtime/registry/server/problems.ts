@@ -1,0 +1,64 @@
+/** Answers that are no success. Every body is an object with a string `error` (service.md, "Errors", 7). */
+
+export type ProblemStatus = 400 | 401 | 403 | 404 | 413 | 415 | 429 | 503;
+
+export interface ProblemDetail {
+  readonly message?: string;
+  /** For programs. */
+  readonly code?: string;
+  readonly retryAfterSeconds?: number;
+  /** Further members of the body. */
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown by handlers, and turned into an answer in one place. */
+export class Problem extends Error {
+  constructor(
+    readonly statusCode: ProblemStatus,
+    readonly error: string,
+    readonly detail: ProblemDetail = {},
+  ) {
+    super(error);
+  }
+
+  get body(): Record<string, unknown> {
+    const { message, code, retryAfterSeconds, more } = this.detail;
+    return {
+      error: this.error,
+      ...(message !== undefined && { message }),
+      ...(code !== undefined && { code }),
+      ...(retryAfterSeconds !== undefined && { retry_after: retryAfterSeconds }),
+      ...more,
+    };
+  }
+
+  get headers(): Record<string, string> {
+    const { retryAfterSeconds, headers } = this.detail;
+    return { ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }), ...headers };
+  }
+}
+
+export const badRequest = (error: string, detail?: ProblemDetail): Problem => new Problem(400, error, detail);
+export const notFound = (error = "Not found", detail?: ProblemDetail): Problem => new Problem(404, error, detail);
+
+/** registry-facts 2: what a lookup that takes too long tells its caller to wait. */
+export const RETRY_AFTER_SECONDS = 5;
+
+export const unavailable = (error: string, code: string): Problem =>
+  new Problem(503, error, { code, retryAfterSeconds: RETRY_AFTER_SECONDS });
+
+/**
+ * PostgreSQL's classes of errors that another attempt may not meet: connection, resources, shut down, and a statement or a
+ * lock that took too long; with them what drivers say when nobody answers.
+ */
+const passing =
+  /^(08...|53...|57P0.|57014|55P03|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|SQLITE_BUSY\w*|SQLITE_IOERR\w*|SQLITE_FULL)$/;
+const passingText =
+  /connection terminated|timeout exceeded when trying to connect|pool after calling end|database connection is not open|driver has already been destroyed/i;
+
+/** Is an error the database's, and likely gone when asked again? */
+export function isPassing(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return (typeof code === "string" && passing.test(code)) || (typeof message === "string" && passingText.test(message));
+}

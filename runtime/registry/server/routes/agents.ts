@@ -1,0 +1,57 @@
+/** What agents may sell. */
+import { SEARCH_DIMENSIONS, type SearchFilters } from "../../types.js";
+import { type Call, type Handlers, type Parts, within } from "../call.js";
+import { notFound } from "../problems.js";
+import { agentOf, checkedSelectors, pageOf } from "./inputs.js";
+
+/** How long an expansion may be kept: it is made for caching (service.md, "Endpoints"). */
+const EXPANSION_CACHE = "public, max-age=300";
+const LIST_CACHE = "public, max-age=60";
+
+/** registry-facts 5, and the document's own default. */
+export const SEARCH_LIMIT = 50;
+const PUBLISHERS_LIMIT = 200;
+
+/** Filters of a search request; `has_tmp=false` does not restrict (decisions.md, "Registry"). */
+export function filtersOf(query: Call<"searchAgents">["query"]): SearchFilters {
+  const lists = SEARCH_DIMENSIONS.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]] as const]));
+  return {
+    ...Object.fromEntries(lists),
+    ...(query.has_tmp === true && { has_tmp: true }),
+    ...(query.min_properties !== undefined && { min_properties: query.min_properties }),
+  };
+}
+
+type Ids =
+  | "expandProductIdentifiers"
+  | "searchAgents"
+  | "listAgentPublishers"
+  | "validateProductAuthorization"
+  | "readStats";
+
+export const agentRoutes = ({ data }: Parts): Handlers<Ids> => ({
+  async expandProductIdentifiers({ body }) {
+    const result = await within(data.expand(checkedSelectors(body)));
+    const { generated_at: _, ...fingerprint } = result;
+    return { body: result, headers: { "cache-control": EXPANSION_CACHE }, fingerprint };
+  },
+  async searchAgents({ query }) {
+    const { cursor, limit = SEARCH_LIMIT } = query;
+    const page = await within(data.search(filtersOf(query), { limit, ...(cursor !== undefined && { cursor }) }));
+    return { body: pageOf(page) };
+  },
+  async listAgentPublishers({ params, query }) {
+    const { cursor, source, limit = PUBLISHERS_LIMIT } = query;
+    const agentUrl = agentOf(params.agent_url);
+    const wanted = { limit, ...(cursor !== undefined && { cursor }), ...(source !== undefined && { source }) };
+    const page = await within(data.agentPublishers(agentUrl, wanted));
+    if (page === undefined) throw notFound("No such agent", { more: { agent_url: agentUrl } });
+    return { body: pageOf(page), headers: { "cache-control": LIST_CACHE } };
+  },
+  async validateProductAuthorization({ body }) {
+    return { body: await within(data.validateProduct(checkedSelectors(body))) };
+  },
+  async readStats() {
+    return { body: await within(data.stats()) };
+  },
+});

@@ -1,0 +1,49 @@
+/** Fetching publishers' files anew. */
+import { requireCaller } from "../auth/caller.js";
+import { type Handlers, type Parts, within } from "../call.js";
+import type { CrawlRefusal, CrawlRequestRecord } from "../ports.js";
+import { notFound, Problem, unavailable } from "../problems.js";
+import { domainOf } from "./inputs.js";
+
+function refuse({ refused, retryAfterSeconds }: CrawlRefusal): Problem {
+  const detail = { code: refused, retryAfterSeconds: Math.max(1, Math.ceil(retryAfterSeconds)) };
+  switch (refused) {
+    case "debounced":
+    case "limited":
+      return new Problem(429, "The domain was crawled just now", detail);
+    case "queue_full":
+      return new Problem(503, "Too many crawls wait already", detail);
+    case "unsafe":
+      return new Problem(400, "The domain cannot be crawled", { code: refused });
+  }
+}
+
+const isRefusal = (answer: CrawlRequestRecord | CrawlRefusal): answer is CrawlRefusal => "refused" in answer;
+
+export const crawlRoutes = (
+  { crawler }: Parts,
+  resourceMetadata: string,
+): Handlers<"requestCrawl" | "readCrawlRequest"> => {
+  const need = () => {
+    if (crawler === undefined) throw unavailable("This server does not crawl", "crawler_off");
+    return crawler;
+  };
+  return {
+    async requestCrawl({ body, request }) {
+      const caller = requireCaller(request.identity, resourceMetadata);
+      const domain = domainOf(body.domain);
+      const answer = await within(need().request(domain, { requestedBy: caller.id, reason: "request" }));
+      if (isRefusal(answer)) throw refuse(answer);
+      return {
+        status: 202,
+        body: answer,
+        headers: { location: `/api/registry/crawl-request/${answer.crawl_request_id}` },
+      };
+    },
+    async readCrawlRequest({ params }) {
+      const found = await within(need().read(params.crawl_request_id));
+      if (found === undefined) throw notFound("No such crawl");
+      return { body: found };
+    },
+  };
+};

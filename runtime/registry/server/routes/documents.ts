@@ -1,0 +1,70 @@
+/** Files served as they are, metadata for OAuth clients, and what operators of the server ask. */
+import { scopes } from "../auth/issuer.js";
+import { type Handlers, type Parts, within } from "../call.js";
+import { notFound } from "../problems.js";
+import { domainOf } from "./inputs.js";
+
+/** How long each may be kept. A release's files change only when a release is published anew. */
+const METADATA_CACHE = { "cache-control": "public, max-age=3600" };
+const SCHEMA_CACHE = { "cache-control": "public, max-age=86400" };
+const HOSTED_CACHE = { "cache-control": "public, max-age=300" };
+
+type Ids =
+  | "readAuthorizationServer"
+  | "readProtectedResource"
+  | "readHostedAdagents"
+  | "readSchema"
+  | "readExtractionVectors"
+  | "readOpenapi"
+  | "readHealth"
+  | "readReadiness"
+  | "readMetrics";
+
+export const documentRoutes = (parts: Parts): Handlers<Ids> => {
+  const { data, document, files, issuer, baseUrl, authorizationServers, telemetry } = parts;
+  return {
+    async readAuthorizationServer() {
+      if (issuer === undefined)
+        throw notFound("This server issues no tokens", { message: "Its protected-resource metadata name who does" });
+      return { body: issuer.metadata as never, headers: METADATA_CACHE };
+    },
+    async readProtectedResource() {
+      const body = {
+        resource: `${baseUrl}/api`,
+        authorization_servers: [...authorizationServers],
+        bearer_methods_supported: ["header"],
+        scopes_supported: [...scopes],
+      };
+      return { body, headers: METADATA_CACHE };
+    },
+    async readHostedAdagents({ params }) {
+      const hosted = await within(data.hostedFile(domainOf(params.domain)));
+      if (hosted === undefined) throw notFound("No file is hosted for this domain");
+      return { body: hosted.file as never, headers: HOSTED_CACHE };
+    },
+    async readSchema({ params }) {
+      const file = files.release(params.version, params.path);
+      if (file === undefined) throw notFound();
+      return { body: file.body, headers: { ...SCHEMA_CACHE, etag: file.etag } };
+    },
+    async readExtractionVectors() {
+      const file = files.vectors();
+      if (file === undefined) throw notFound();
+      return { body: file.body as never, headers: { ...SCHEMA_CACHE, etag: file.etag } };
+    },
+    async readOpenapi() {
+      return { body: document.json as never, headers: HOSTED_CACHE };
+    },
+    async readHealth() {
+      return { body: { status: "ok" } };
+    },
+    async readReadiness() {
+      const faults = await parts.faults();
+      const bad = Object.values(faults).some((fault) => fault !== "ok");
+      return { status: bad ? 503 : 200, body: { status: bad ? "unready" : "ready", checks: faults } };
+    },
+    async readMetrics() {
+      return { body: await telemetry.read(), headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } };
+    },
+  };
+};

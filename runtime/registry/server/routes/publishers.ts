@@ -1,0 +1,86 @@
+/** What publishers declare. */
+import type { PublisherLookup } from "../../types.js";
+import { hasApiAccess } from "../auth/accounts.js";
+import { optionalCaller } from "../auth/caller.js";
+import { type Answer, type Handlers, type Parts, within } from "../call.js";
+import { notFound } from "../problems.js";
+import { agentOf, domainOf } from "./inputs.js";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Says `checking` where nothing is known yet and a crawl is on its way. */
+function marked(found: PublisherLookup, triggered: boolean): PublisherLookup {
+  const { files } = found;
+  const adagents = files?.adagents_json;
+  const brand = files?.brand_json;
+  const answer: Mutable<PublisherLookup> = { ...found };
+  if (adagents !== undefined && brand !== undefined) {
+    answer.files = {
+      adagents_json: adagents.status === "unknown" ? { ...adagents, status: "checking" } : adagents,
+      brand_json: brand.status === "unknown" ? { ...brand, status: "checking" } : brand,
+    };
+  }
+  if (triggered) answer.auto_crawl_triggered = true;
+  return answer;
+}
+
+/**
+ * A publisher lookup, which starts a crawl where nothing is known of the domain. A crawler that does not work is no
+ * reason to withhold what is known.
+ */
+export async function publisherLookup(
+  { data, crawler, telemetry, log }: Parts,
+  domain: string,
+): Promise<PublisherLookup> {
+  const found = await within(data.lookupPublisher(domain));
+  if (crawler === undefined || found.adagents_valid !== null) return found;
+  try {
+    const triggered = await within(crawler.autoCrawl(domain));
+    if (triggered) telemetry.crawlStarted();
+    return triggered || (await within(crawler.pending(domain))) ? marked(found, triggered) : found;
+  } catch (error) {
+    log.warn({ err: error, domain }, "a crawl could not be started");
+    return found;
+  }
+}
+
+type Ids = "lookupPublisher" | "lookupAuthorization" | "lookupOperator" | "lookupDomain" | "lookupProperty";
+
+export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
+  const { data, access } = parts;
+  /** An organization's tier counts while its subscription is live; a member without one has its own word. */
+  const tierLive = async ({ organization }: { organization: string | null }): Promise<boolean> => {
+    if (organization === null) return true;
+    const row = await access.organizations.get(organization);
+    return row !== undefined && row.suspended === 0 && ["active", "past_due", "trialing"].includes(row.subscription);
+  };
+  return {
+    async lookupPublisher({ query }): Promise<Answer<PublisherLookup>> {
+      return { body: await publisherLookup(parts, domainOf(query.domain)) };
+    },
+    async lookupAuthorization({ query }) {
+      const domain = domainOf(query.domain);
+      const agentUrl = agentOf(query.agent);
+      const found = await within(data.lookupAuthorization(domain, agentUrl));
+      if (found === undefined) throw notFound("No authorization found", { more: { domain, agent_url: agentUrl } });
+      return { body: found };
+    },
+    async lookupOperator({ query, request }) {
+      const domain = domainOf(query.domain);
+      const organization = optionalCaller(request.identity)?.organization;
+      const viewer = {
+        seesMembersOnly: organization !== undefined && hasApiAccess(organization),
+        owns: (member: { organization: string | null }) =>
+          organization !== undefined && member.organization === organization.id,
+        tierLive,
+      };
+      return { body: await within(data.lookupOperator(domain, viewer, query.scope ?? "all")) };
+    },
+    async lookupDomain({ params }) {
+      return { body: await within(data.lookupDomain(domainOf(params.domain))) };
+    },
+    async lookupProperty({ query }) {
+      return { body: await within(data.lookupProperty(query.type, query.value)) };
+    },
+  };
+};

@@ -1,0 +1,77 @@
+/** What a registry is made from, checked once. */
+import type { Tracer } from "@opentelemetry/api";
+import type { Logger } from "pino";
+import { AdbindError } from "../../errors.js";
+import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import type { RegistryData } from "../types.js";
+import type { TrustedIssuer } from "./auth/tokens.js";
+import type { Limits } from "./limits.js";
+import type { CrawlPort } from "./ports.js";
+
+export interface RegistryOptions {
+  /** Opened store; who opened it closes it. */
+  readonly store: SqliteStore | PostgresStore;
+  /** Public base URL, e.g. `https://registry.example`: issuer of tokens, and what hosted files' URLs begin with. Default `http://localhost:8080`. */
+  readonly baseUrl?: string;
+  /** Default the data of `store`. */
+  readonly data?: RegistryData;
+  /** False for a server that does not crawl. Default a crawler on `store`. */
+  readonly crawler?: CrawlPort | false;
+  /** OAuth 2.1 issuers whose access tokens are accepted, beside the embedded one. */
+  readonly issuers?: readonly TrustedIssuer[];
+  /** False turns the embedded issuer and its log-in off. Default true. */
+  readonly embeddedIssuer?: boolean;
+  /** Requests per window, by name; 0 is no limit. False turns all off. */
+  readonly limits?: Partial<Limits> | false;
+  /** Proxies in front whose `X-Forwarded-For` is believed. Default 0. */
+  readonly trustedProxies?: number;
+  /** Longest body of a request, in bytes. Default 1 MiB. */
+  readonly bodyLimitBytes?: number;
+  /** How long `/readyz` says no before connections are closed, in milliseconds: time for a proxy to look away. Default 0. */
+  readonly drainMs?: number;
+  /** Agents that no member registered are found by a search too. Default false. */
+  readonly searchDiscovered?: boolean;
+  readonly logger?: Logger;
+  /** Gets a span per request. Default the application's own, which does nothing unless it set one up. */
+  readonly tracer?: Tracer;
+  /** Reaches issuers; default the platform's. */
+  readonly fetch?: typeof fetch;
+  /** Clock in unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** 1 MiB: a thousand selectors with twenty identifiers each. */
+const BODY_LIMIT_BYTES = 1_048_576;
+export const DEFAULT_BASE_URL = "http://localhost:8080";
+
+const bad = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("registry_option_invalid", what, { where, remedy });
+
+/** @throws AdbindError `registry_option_invalid` */
+export function checkedBaseUrl(given: string): string {
+  if (!URL.canParse(given)) throw bad("the base URL cannot be used", given, "give https://host");
+  const url = new URL(given);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw bad("the base URL cannot be used", given, "give https://host");
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "" || url.username !== "")
+    throw bad("the base URL has more than an origin", given, "give scheme, host and port only: paths are fixed");
+  return url.origin;
+}
+
+function wholeNumber(name: string, value: number, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw bad(`${name} cannot be used`, String(value), `give a whole number from ${least} to ${most}`);
+}
+
+export function checkedNumbers(options: RegistryOptions) {
+  return {
+    trustedProxies: wholeNumber("the number of trusted proxies", options.trustedProxies ?? 0, 0, 10),
+    bodyLimitBytes: wholeNumber(
+      "the body limit",
+      options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+      1_024,
+      100 * BODY_LIMIT_BYTES,
+    ),
+    drainMs: wholeNumber("the drain time", options.drainMs ?? 0, 0, 600_000),
+  };
+}
