@@ -1,0 +1,33 @@
+/** The formats this seller starts with. */
+import type { Fixture } from "../../documents.js";
+import { type Format, formatFixture, formatFromId } from "./formats.js";
+
+const video = (seconds: number): Format => ({
+  ...formatFromId(`video_${seconds}s`),
+  name: `Video, ${seconds} seconds`,
+  description: `A hosted video of up to ${seconds} seconds, 16:9.`,
+  assets: [
+    {
+      item_type: "individual",
+      asset_id: "video",
+      asset_type: "video",
+      required: true,
+      requirements: { max_duration_ms: seconds * 1000 },
+    },
+  ],
+});
+
+const display = (width: number, height: number): Format => ({
+  ...formatFromId(`display_${width}x${height}`),
+  name: `Display ${width} x ${height}`,
+  description: `A still image of ${width} by ${height} pixels.`,
+});
+
+export const fixtures: readonly Fixture[] = [
+  display(300, 250),
+  display(728, 90),
+  display(970, 250),
+  video(15),
+  video(30),
+  { ...formatFromId("audio_30s"), name: "Audio, 30 seconds", description: "A hosted audio spot of up to 30 seconds." },
+].map(formatFixture);
