@@ -196,6 +196,12 @@ async function memory(events: number): Promise<Row[]> {
       unit: "MB",
       target: { max: 1 },
       note: `${events} events; ${Math.round(samples.at(-1)!.rss / MB)} MB at the end`,
+      curve: {
+        title: "Resident memory of a receiver",
+        x: { label: "events handled" },
+        y: { label: "MB" },
+        lines: [{ name: "receiver", points: samples.map(({ events: at, rss }) => [at, rss / MB] as const) }],
+      },
     },
   ];
 }

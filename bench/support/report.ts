@@ -1,7 +1,9 @@
 /** Figures -> a table for people, and bench/results.json for README. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
+import path from "node:path";
 import { type Row, verdictOf } from "./row.js";
+import { drawCurve } from "./svg.js";
 
 export interface Machine {
   cpu: string;
@@ -71,12 +73,28 @@ function readResults(file: string): Results {
 }
 
 /**
+ * Draws the curves of a bench beside the results file, each as `curves/<bench>-<n>.svg`.
+ * @returns the files
+ */
+export function saveCurves(results: string, name: string, rows: readonly Row[]): string[] {
+  const curves = rows.flatMap(({ curve }) => (curve === undefined ? [] : [curve]));
+  const folder = path.join(path.dirname(results), "curves");
+  if (curves.length > 0) mkdirSync(folder, { recursive: true });
+  return curves.map((curve, index) => {
+    const file = path.join(folder, `${name}-${index + 1}.svg`);
+    writeFileSync(file, drawCurve(curve));
+    return file;
+  });
+}
+
+/**
  * Puts one bench's figures into the results file; those of the others stay. Written beside and renamed, so a reader
  * never sees half of it.
  * @throws SyntaxError when the file is there and is not JSON
  */
 export function saveResult(file: string, name: string, result: BenchResult): void {
-  const results: Results = { ...readResults(file), [name]: result };
+  const rows = result.rows.map(({ curve: _, ...row }) => row);
+  const results: Results = { ...readResults(file), [name]: { ...result, rows } };
   const sorted = Object.fromEntries(Object.entries(results).sort(([a], [b]) => (a < b ? -1 : 1)));
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify(sorted, null, 2)}\n`);

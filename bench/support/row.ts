@@ -1,3 +1,5 @@
+import type { Curve } from "./svg.js";
+
 /** What a bench reports: figures, with what they were meant to be. */
 export interface Row {
   /** What was measured, in words a reader of README understands. */
@@ -9,6 +11,8 @@ export interface Row {
   target?: { max?: number; min?: number };
   /** What stands behind the figure: the two sides of a ratio, runs, what could not be measured. */
   note?: string;
+  /** What the figure is one point of; drawn into `bench/curves/`, and not kept with the figures. */
+  curve?: Curve;
 }
 
 /** What every `bench/<name>.ts` exports. */

@@ -2,7 +2,7 @@
 import { globSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { saveResult, table, thisMachine } from "./report.js";
+import { saveCurves, saveResult, table, thisMachine } from "./report.js";
 import type { Bench, Row } from "./row.js";
 
 export interface RunOptions {
@@ -49,6 +49,7 @@ export async function runBenches(argv: readonly string[], options: RunOptions): 
       const rows = await run(args);
       all[name] = rows;
       saveResult(results, name, { machine, rows });
+      for (const file of saveCurves(results, name, rows)) err(`curve: ${path.relative(process.cwd(), file)}`);
       if (!json)
         out(
           `${name} (load ${machine.load} on ${machine.cores} cores before it)\n${table(rows).replace(/^/gm, "  ")}\n`,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type BenchResult, saveResult, table, thisMachine } from "../../bench/support/report.js";
+import { type BenchResult, saveCurves, saveResult, table, thisMachine } from "../../bench/support/report.js";
 import { type Row, verdictOf } from "../../bench/support/row.js";
 
 const row = (value: number, target?: Row["target"]): Row => ({
@@ -71,6 +71,33 @@ test("results that cannot be read are not overwritten", ({ folder }) => {
   writeFileSync(file, "{ half of");
   assert.throws(() => saveResult(file, "generate", { machine: thisMachine(), rows: [] }), /JSON/);
   assert.is(readFileSync(file, "utf8"), "{ half of");
+});
+
+test("a curve is drawn, one point of it where its figure is, and is not kept with the figures", ({ folder }) => {
+  const file = path.join(folder, "results.json");
+  const points = [
+    [1_000, 1],
+    [1_000_000, 100],
+  ] as const;
+  const curve = {
+    title: "agents & time",
+    x: { label: "agents", log: true },
+    y: { label: "ms", log: true },
+    lines: [{ name: "search", points }],
+  };
+  const rows: Row[] = [row(1), { ...row(2), curve }];
+  saveResult(file, "registry", { machine: thisMachine(), rows });
+  assert.equal(JSON.parse(readFileSync(file, "utf8")).registry.rows, [row(1), row(2)]);
+  const drawn = saveCurves(file, "registry", rows);
+  assert.equal(
+    drawn.map((one) => path.relative(folder, one)),
+    ["curves/registry-1.svg"],
+  );
+  const svg = readFileSync(drawn[0]!, "utf8");
+  assert.match(svg, /<title>agents &#38; time<\/title>/);
+  // The corners of the plot: the least value of both axes, and the greatest.
+  assert.match(svg, /<polyline points="80\.0,340\.0 570\.0,50\.0"/);
+  assert.throws(() => saveCurves(file, "empty", [{ ...row(1), curve: { ...curve, lines: [] } }]), /no points/);
 });
 
 test.run();
