@@ -31,7 +31,7 @@ type Context<T> = SellerContext<T, Tx>;
 /** What the runtime knows of a call, whatever its tool. */
 export type CallFacts = Omit<
   Context<AnyTool>,
-  "complete" | "submitted" | "working" | "inputRequired" | "fail" | "reject" | "effect"
+  "complete" | "submitted" | "working" | "inputRequired" | "fail" | "reject"
 >;
 
 /** One call of any tool, as the domain sees it. */

@@ -13,15 +13,20 @@ export interface Page<T> {
   readonly pagination: { has_more: boolean; cursor?: string; total_count: number };
 }
 
-const DEFAULT_ITEMS = 50;
-const MAX_ITEMS = 100;
+/** Items of a page where the request does not say, and at most. */
+const SIZE = { items: 50, most: 100 };
 
 /**
  * One page of `all`, which must be in a stable order.
  * @throws ToolError INVALID_REQUEST for a cursor this seller did not give
  */
-export function page<T>(all: readonly T[], request: PageRequest | undefined, idOf: (item: T) => string): Page<T> {
-  const wanted = Math.min(request?.max_results ?? DEFAULT_ITEMS, MAX_ITEMS);
+export function page<T>(
+  all: readonly T[],
+  request: PageRequest | undefined,
+  idOf: (item: T) => string,
+  size = SIZE,
+): Page<T> {
+  const wanted = Math.min(request?.max_results ?? size.items, size.most);
   const start = request?.cursor === undefined ? 0 : after(all, request.cursor, idOf);
   const items = all.slice(start, start + wanted);
   const last = items.at(-1);
