@@ -39,7 +39,7 @@ export interface Registry {
   /** Listens, and starts crawling. @returns the address it listens on */
   listen(where: { readonly host?: string; readonly port: number }): Promise<string>;
   /** Says it is unready, waits for the drain time, lets requests and crawls end, closes. The store stays open. */
-  stop(): Promise<void>;
+  stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /** How often what has expired is removed, in milliseconds. */
@@ -280,10 +280,10 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   sweeping.unref();
 
   let stopped: Promise<void> | undefined;
-  const stop = async (): Promise<void> => {
+  const stop = async (waitMs: number): Promise<void> => {
     stopping = true;
     clearInterval(sweeping);
-    if (drainMs > 0) await new Promise((resolve) => setTimeout(resolve, drainMs));
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     await app.close();
     await crawler?.stop();
     await telemetry.stop();
@@ -296,6 +296,6 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
       await crawler?.start();
       return app.listen({ host, port });
     },
-    stop: () => (stopped ??= stop()),
+    stop: (given) => (stopped ??= stop(given?.drainMs ?? drainMs)),
   };
 }
