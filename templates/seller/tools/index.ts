@@ -1,46 +1,58 @@
 /** Every tool with a reference behaviour, by its name on the wire. */
 import { activateSignal } from "./activate-signal.js";
+import { calibrateContent } from "./calibrate-content.js";
 import { checkGovernance } from "./check-governance.js";
 import { complyTestController } from "./comply-test-controller.js";
 import { createCollectionList } from "./create-collection-list.js";
+import { createContentStandards } from "./create-content-standards.js";
 import { createPropertyList } from "./create-property-list.js";
 import { deleteCollectionList } from "./delete-collection-list.js";
 import { deletePropertyList } from "./delete-property-list.js";
 import { getCollectionList } from "./get-collection-list.js";
+import { getContentStandards } from "./get-content-standards.js";
 import { getPlanAuditLogs } from "./get-plan-audit-logs.js";
 import { getPropertyList } from "./get-property-list.js";
 import { getSignals } from "./get-signals.js";
 import { listAccounts } from "./list-accounts.js";
 import { listCollectionLists } from "./list-collection-lists.js";
+import { listContentStandards } from "./list-content-standards.js";
 import { listPropertyLists } from "./list-property-lists.js";
 import { reportPlanOutcome } from "./report-plan-outcome.js";
 import { syncAccounts } from "./sync-accounts.js";
 import { syncGovernance } from "./sync-governance.js";
 import { syncPlans } from "./sync-plans.js";
 import { updateCollectionList } from "./update-collection-list.js";
+import { updateContentStandards } from "./update-content-standards.js";
 import { updatePropertyList } from "./update-property-list.js";
+import { validateContentDelivery } from "./validate-content-delivery.js";
 import { validatePropertyDelivery } from "./validate-property-delivery.js";
 
 export const tools = {
   activate_signal: activateSignal,
+  calibrate_content: calibrateContent,
   check_governance: checkGovernance,
   comply_test_controller: complyTestController,
   create_collection_list: createCollectionList,
+  create_content_standards: createContentStandards,
   create_property_list: createPropertyList,
   delete_collection_list: deleteCollectionList,
   delete_property_list: deletePropertyList,
   get_collection_list: getCollectionList,
+  get_content_standards: getContentStandards,
   get_plan_audit_logs: getPlanAuditLogs,
   get_property_list: getPropertyList,
   get_signals: getSignals,
   list_accounts: listAccounts,
   list_collection_lists: listCollectionLists,
+  list_content_standards: listContentStandards,
   list_property_lists: listPropertyLists,
   report_plan_outcome: reportPlanOutcome,
   sync_accounts: syncAccounts,
   sync_governance: syncGovernance,
   sync_plans: syncPlans,
   update_collection_list: updateCollectionList,
+  update_content_standards: updateContentStandards,
   update_property_list: updatePropertyList,
+  validate_content_delivery: validateContentDelivery,
   validate_property_delivery: validatePropertyDelivery,
 };
