@@ -41,7 +41,10 @@ export const errorTable = {
   source_asynchronous: "a source answered with a promise where none can be awaited",
   // registry
   registry_option_invalid: "an option of a registry cannot be used",
+  registry_unanswered: "a registry did not give a page of a list",
   account_invalid: "an organization, a user or a key cannot be made or changed as asked",
+  // registry data
+  registry_data_invalid: "data given to a registry cannot be used",
   // command
   usage: "the command line is off",
 } as const satisfies Record<string, string>;
