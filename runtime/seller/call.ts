@@ -72,6 +72,10 @@ const unknownTool = (name: string, { version }: Release): ToolError =>
     `The tool ${JSON.stringify(name.slice(0, 64))} is not offered here in release ${version}.`,
   );
 
+/** The key a call is recognised by; tools that need none do not look at one. */
+const keyOf = ({ idempotency }: AnyTool, { idempotency_key: key }: JsonObject): string | undefined =>
+  (idempotency === "required" || idempotency === "optional") && typeof key === "string" ? key : undefined;
+
 /** The answer to a call that failed, in the shape both transports carry. */
 function failed<Tx>(
   { settings }: CallParts<Tx>,
@@ -119,9 +123,8 @@ class Answering<Tx> {
       if (!judged.ok) throw invalidRequest(judged.errors);
     }
     this.checkChannels();
-    const key = args.idempotency_key;
-    const keyed = tool.idempotency === "required" || tool.idempotency === "optional";
-    if (!keyed || typeof key !== "string") return this.handle(undefined);
+    const key = keyOf(tool, args);
+    if (key === undefined) return this.handle(undefined);
     const { principal } = this.call.identity;
     const of = { scope: scopeOf(principal, args.account), key, hash: requestHash(tool.name, args) };
     const claimed = await claimKey(this.parts.idempotency, of);
@@ -170,9 +173,15 @@ class Answering<Tx> {
   }
 
   private envelope(): JsonObject {
-    const { args, spoken } = this.at;
+    const { args, spoken, served } = this.at;
     const pinned = typeof args[spoken.names.version] === "string";
-    return { ...echo(args), ...(pinned && { [spoken.names.version]: spoken.version }) };
+    const key = keyOf(served.tool, args);
+    return {
+      ...echo(args),
+      // A caller that retries sees which of its tries this answers.
+      ...(key !== undefined && { idempotency_key: key }),
+      ...(pinned && { [spoken.names.version]: spoken.version }),
+    };
   }
 
   private async handle(claim: Claim<Tx> | undefined): Promise<Called> {
@@ -182,7 +191,7 @@ class Answering<Tx> {
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
       const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [unnamedFailure];
-      const payload = { status, ...data, ...this.envelope(), ...failurePayload(faults, spoken.release) };
+        const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
       return { status, payload, failed: true, taskId };
     }
     const interim = !isTerminal(status);
@@ -219,6 +228,7 @@ class Answering<Tx> {
       now: settings.now,
       uuid: settings.uuid,
       logger: settings.logger,
+      task: (id: string) => this.parts.book.handle(id, this.call.identity.principal) as never,
     };
   }
 
@@ -236,7 +246,7 @@ class Answering<Tx> {
     const interim = !isTerminal(status);
     const opens = status === "completed" && book.opensChannels(served.tool.name, args);
     if (claim === undefined && after.effects.length === 0 && !interim && !opens) return;
-    const { context: _context, [spoken.names.version]: _version, ...kept } = payload;
+    const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
     const call = this.call;
     const push = this.push();
     await database.transact(function* (tx): Flow<void> {

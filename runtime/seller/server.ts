@@ -94,13 +94,18 @@ function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerPar
   settings.logger?.debug({ path: MCP_PATH }, "MCP is served");
 }
 
-/** The fields the transport looks at. */
+/**
+ * The fields the transport looks at. It wants clients to accept event streams too; answers here are always JSON, so
+ * whoever takes that is served.
+ */
 function headersOf({ headers }: FastifyRequest): Headers {
   const kept = new Headers();
-  for (const name of ["accept", "content-type", "mcp-protocol-version"] as const) {
+  for (const name of ["content-type", "mcp-protocol-version"] as const) {
     const value = headers[name];
     if (typeof value === "string") kept.set(name, value);
   }
+  const { accept = "*/*" } = headers;
+  kept.set("accept", /application\/(json|\*)|\*\/\*/i.test(accept) ? "application/json, text/event-stream" : accept);
   return kept;
 }
 

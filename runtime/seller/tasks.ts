@@ -10,13 +10,14 @@ import { faultList } from "./context.js";
 import { opening } from "./media-buys.js";
 import type { Settings } from "./settings.js";
 import type { Spoken } from "./spoken.js";
-import { failurePayload, refusedBy } from "./tool-error.js";
+import { failurePayload, refusedBy, ToolError } from "./tool-error.js";
 import type { ChangeOptions, Fault, LaterWork, TaskHandle } from "./types.js";
 
 /** A change of a task, as a handle asks for it. */
 export interface Change<Tx> extends ChangeOptions<Tx> {
   readonly status: TaskStatus;
   readonly data: JsonObject;
+  readonly principal?: string | undefined;
 }
 
 export interface NewTask {
@@ -42,7 +43,8 @@ export interface TaskBook<Tx> {
   /** Does a call open, or change, the channels of a media buy? */
   opensChannels(tool: string, args: JsonObject): boolean;
   openChannels(tx: Tx, opening: BuyOpening): Flow<void>;
-  handle(taskId: string): TaskHandle<AnyTool, Tx>;
+  /** @param principal whose task it must be; anybody's by default */
+  handle(taskId: string, principal?: string): TaskHandle<AnyTool, Tx>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
   runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
   row(taskId: string): Promise<SellerTaskRow | undefined>;
@@ -68,7 +70,7 @@ const json = (value: unknown): string | null => (value === undefined ? null : JS
 export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
   const { database, settings } = parts;
   const running = new Set<Promise<void>>();
-  const handle = (taskId: string): TaskHandle<AnyTool, Tx> => handleOf(parts, taskId);
+  const handle = (taskId: string, principal?: string): TaskHandle<AnyTool, Tx> => handleOf(parts, taskId, principal);
   return {
     open: (tx, task) => openFlow(parts, tx, task),
     opensChannels: (tool, args) =>
@@ -103,7 +105,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
   const { id, call, args, tool, release, status, payload, push } = task;
   const { principal } = call.identity;
   const at = settings.now();
-  yield* settle(
+  const added = yield* settle(
     database.tables.addTask(tx, {
       task_id: id,
       principal,
@@ -126,6 +128,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
       expires: at + TASK_RETENTION_MS,
     }),
   );
+  if (added.length === 0) throw new ToolError("CONFLICT", `There is a task ${id} already.`);
   if (settings.sender === undefined || push === undefined) return;
   const start = {
     taskId: id,
@@ -166,7 +169,7 @@ const unknownTask = (taskId: string): AdbindError =>
 function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Change<Tx>): Flow<void> {
   const { settings, database, spoken } = parts;
   const [row] = yield* settle(database.tables.task(tx, taskId));
-  if (row === undefined) throw unknownTask(taskId);
+  if (row === undefined || (change.principal ?? row.principal) !== row.principal) throw unknownTask(taskId);
   const from = row.status as TaskStatus;
   if (!mayFollow(from, change.status)) {
     throw new AdbindError("transition_refused", `a task that is ${from} cannot become ${change.status}`, {
@@ -227,10 +230,12 @@ function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: stri
   });
 }
 
-function handleOf<Tx>(parts: BookParts<Tx>, taskId: string): TaskHandle<AnyTool, Tx> {
+function handleOf<Tx>(parts: BookParts<Tx>, taskId: string, principal?: string): TaskHandle<AnyTool, Tx> {
   const { database, spoken } = parts;
   const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
-    database.transact((tx) => changeFlow(parts, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject }));
+    database.transact((tx) =>
+      changeFlow(parts, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal }),
+    );
   const faults = (errors: Fault | readonly Fault[]) => failurePayload(faultList(errors), spoken[0]!.release);
   const handle = {
     id: taskId,

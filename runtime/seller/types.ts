@@ -100,6 +100,8 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
    * task and its webhooks. It does not run when the answer is a failure. On SQLite it must not return a promise.
    */
   effect(work: Effect<Tx>): void;
+  /** A task of the same caller, opened by an earlier call. */
+  task<Other = AnyTool>(taskId: string): TaskHandle<Other, Tx>;
   /** `return ctx.complete(data)`: the same as `{status: "completed", data}`. */
   complete(data: Completed<T>): ArmReply<T, "completed">;
   /** `return ctx.submitted({message}, async (task) => ...)`: a task that answers in hours or days. */

@@ -87,7 +87,8 @@ export interface SellerTables<Tx> {
   answerCall(tx: Tx, of: HeldCall, answer: string, until: CallTimes): MaybePromise<{ key: string }[]>;
   /** Forgets a call that failed: its key may be used again. */
   dropCall(tx: Tx, of: HeldCall): MaybePromise<unknown>;
-  addTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
+  /** Adds a task unless its id is taken; answers the id when it was added. */
+  addTask(tx: Tx, row: SellerTaskRow): MaybePromise<{ task_id: string }[]>;
   /** Also locks it. */
   task(tx: Tx, taskId: string): MaybePromise<SellerTaskRow[]>;
   setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
@@ -157,7 +158,7 @@ type TaskMethods = "addTask" | "task" | "setTask" | "tasks" | "countTasks" | "ta
 const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, TaskMethods> => ({
   addTask(tx, row) {
     const { text, values } = insert("adbind_seller_tasks", row);
-    return run(tx, text, values);
+    return run(tx, `${text} on conflict do nothing returning task_id`, values);
   },
   task: (tx, taskId) => run(tx, `select * from adbind_seller_tasks where task_id = ?${lock}`, [taskId]),
   setTask: (tx, row) =>
