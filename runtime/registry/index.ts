@@ -1,0 +1,27 @@
+/** A registry of publishers and agents: `adbind/registry`. For a client alone, `adbind/registry/client`. */
+export {
+  type CallOptions,
+  createRegistryClient,
+  type RegistryAnswer,
+  type RegistryClient,
+  type RegistryClientOptions,
+  type RegistryFailure,
+  type RegistryRequest,
+} from "./client.js";
+export { createRegistry, type Registry } from "./server/app.js";
+export {
+  type Accounts,
+  accountsOf,
+  type KeyInfo,
+  type NewOrganization,
+  type NewUser,
+  type Subscription,
+  subscriptions,
+  type Tier,
+  tiers,
+} from "./server/auth/accounts.js";
+export type { TrustedIssuer } from "./server/auth/tokens.js";
+export { type Bucket, type Limits, limitDefaults } from "./server/limits.js";
+export type { CrawlPort, CrawlRefusal, CrawlRequestRecord } from "./server/ports.js";
+export type { RegistryOptions } from "./server/settings.js";
+export type * from "./types.js";
