@@ -27,6 +27,9 @@ export type SetProperty = PropertyRecord & { readonly delegation?: DelegationTyp
 export interface SourceSet {
   readonly properties: readonly SetProperty[];
   readonly agents: readonly AgentEntry[];
+  /** What categories are made of. */
+  readonly genres?: readonly string[];
+  readonly taxonomy?: string | null;
 }
 
 /** Channels of the protocol; others are dropped from profiles (registry-facts.md 8). */
@@ -218,12 +221,17 @@ export function effective<P extends { readonly source: PropertySource; readonly 
 }
 
 /** Tells whether a set is as it was: its content, and which of its entries are in effect. */
-export function digestOf(set: SourceSet, more: unknown, now: number): string {
+export function digestOf(set: SourceSet, others: unknown, now: number): string {
   const active = set.agents.map((entry) => activeAt(entry, now));
   return createHash("sha256")
-    .update(JSON.stringify([set, more, active]))
+    .update(JSON.stringify([set, others, active]))
     .digest("base64url")
     .slice(0, 22);
 }
 
-export const setOfFile = ({ properties, agents }: AuthorizationFile): SourceSet => ({ properties, agents });
+export const setOfFile = ({ properties, agents, genres, genreTaxonomy }: AuthorizationFile): SourceSet => ({
+  properties,
+  agents,
+  genres,
+  taxonomy: genreTaxonomy,
+});

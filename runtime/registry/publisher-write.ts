@@ -32,10 +32,14 @@ import {
 } from "./project.js";
 import type { AgentEntry } from "./types.js";
 
+export type PublisherFacts = Partial<
+  Omit<PublisherRow, "id" | "domain" | "property_count" | "summary" | "digests" | "genres" | "taxonomy">
+>;
+
 /** What changes of one publisher. */
 export interface PublisherChange {
   readonly domain: string;
-  readonly facts: Partial<Omit<PublisherRow, "id" | "domain" | "property_count" | "summary" | "digests">>;
+  readonly facts: (before: PublisherRow) => PublisherFacts;
   /** Sets that take the place of what their source said before. */
   readonly sets: Partial<Record<PropertySource, SourceSet>>;
   /** What the publisher's file says of other domains; absent leaves earlier claims. */
@@ -53,8 +57,6 @@ export interface Written {
   readonly counts: readonly CountChange[];
 }
 
-const edgeSource = { adagents_json: "adagents_json", aao_hosted: "aao_hosted" } as const;
-
 /** Sets of a change that differ from what is stored. */
 interface Replaced {
   readonly row: PublisherRow;
@@ -70,7 +72,7 @@ function replacedSets(change: PublisherChange, row: PublisherRow, now: number): 
   const sets: Replaced["sets"] = [];
   for (const [source, set] of Object.entries(change.sets) as [PropertySource, SourceSet][]) {
     const empty = set.properties.length === 0 && set.agents.length === 0;
-    const digest = empty ? undefined : digestOf(set, [change.facts.genres, change.facts.taxonomy], now);
+    const digest = empty ? undefined : digestOf(set, null, now);
     if (digest === before[source]) continue;
     sets.push([source, set]);
     if (digest === undefined) delete digests[source];
@@ -132,8 +134,7 @@ function project(replaced: readonly Replaced[], rows: ReadonlyMap<string, Publis
     for (const [source, set] of sets) {
       for (const property of projectProperties(set, source)) properties.push({ ...property, publisher: row.id });
       if (source === "adagents_json" || source === "aao_hosted")
-        for (const edge of projectEdges(set, { source: edgeSource[source], now }))
-          edges.push({ ...edge, publisher: row.id });
+        for (const edge of projectEdges(set, { source, now })) edges.push({ ...edge, publisher: row.id });
     }
     if (!claimsChanged) continue;
     const byDomain = Map.groupBy(change.others ?? [], ({ publisherDomain }) => publisherDomain);
@@ -148,13 +149,19 @@ function project(replaced: readonly Replaced[], rows: ReadonlyMap<string, Publis
 
 /** The publisher's row after the change; `kept` are properties of sources that did not change. */
 function changedRow({ row, change, sets, digests }: Replaced, kept: readonly PropertyRow[]): PublisherRow {
-  const next = { ...row, ...change.facts, digests: JSON.stringify(digests) };
+  const next = { ...row, ...change.facts(row), digests: JSON.stringify(digests) };
   const all: { source: PropertySource; property: SetProperty }[] = [
     ...kept.map((one) => ({ source: one.source, property: propertyOfRow(one) })),
     ...sets.flatMap(([source, set]) => [...keyedProperties(set).values()].map((property) => ({ source, property }))),
   ];
   const counting = effective(all, next.valid === 1).map(({ property }) => property);
-  return { ...next, property_count: counting.length, summary: JSON.stringify(contributionOf(counting)) };
+  const speaks = next.valid === 1 ? "adagents_json" : "aao_hosted";
+  const genres = sets.find(([source]) => source === speaks)?.[1].genres;
+  const categories = genres !== undefined && {
+    genres: genres.length === 0 ? null : JSON.stringify(genres),
+    taxonomy: sets.find(([source]) => source === speaks)![1].taxonomy ?? null,
+  };
+  return { ...next, ...categories, property_count: counting.length, summary: JSON.stringify(contributionOf(counting)) };
 }
 
 /**
@@ -183,12 +190,12 @@ export function* writePublishers(q: Query, changes: readonly PublisherChange[], 
   const after = replaced.map((one) =>
     one.sets.length > 0
       ? changedRow(one, kept.get(one.row.id) ?? [])
-      : { ...one.row, ...one.change.facts, digests: JSON.stringify(one.digests) },
+      : { ...one.row, ...one.change.facts(one.row), digests: JSON.stringify(one.digests) },
   );
   yield* updatePublishers(q, after);
   after.forEach((row, index) => {
     const before = replaced[index]!.row;
-    tally.add("publishers", "discovered", Number(row.validated_at !== null) - Number(before.validated_at !== null));
+    tally.add("publishers", "discovered", Number(row.valid === 1) - Number(before.valid === 1));
   });
   for (const agent of yield* agentsAt(
     q,

@@ -293,17 +293,27 @@ export interface AgentEdgeRow extends EdgeRow {
   readonly valid: number | null;
 }
 
-/** An agent's publishers by domain: one row per source. */
+/** An agent's publishers by domain: one row per source, hosted files left out where the publisher's own is valid. */
 export const publishersOfAgent = (
   q: Query,
-  given: { readonly agent: number; readonly after: string; readonly limit: number; readonly source: EdgeSource | null },
+  given: {
+    readonly agent: number;
+    /** Domain and source of the last row seen. */
+    readonly domain: string;
+    readonly after: string;
+    readonly limit: number;
+    readonly source: EdgeSource | null;
+  },
 ): Flow<AgentEdgeRow[]> =>
   settle(
     q.rows(
       "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid " +
         "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
-        "where a.agent = ? and p.domain > ? and (cast(? as text) is null or a.source = ?) order by p.domain, a.source limit ?",
-      [given.agent, given.after, given.source, given.source, given.limit],
+        "where a.agent = ? and (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
+        "and (a.source <> 'aao_hosted' or coalesce(p.valid, 0) <> 1) and not exists (select 1 from adbind_registry_authorizations o " +
+        "where o.publisher = a.publisher and o.source = a.source and o.agent = a.agent and o.claimant < a.claimant) " +
+        "order by p.domain, a.source limit ?",
+      [given.agent, given.domain, given.after, given.source, given.source, given.limit],
     ),
   );
 
@@ -331,3 +341,27 @@ export function* agentsAt(q: Query, publishers: readonly number[]): Flow<number[
   );
   return rows.map(({ agent }) => agent);
 }
+
+/** What claimants said, for handing it on. */
+export const claimsOf = (
+  q: Query,
+  claimants: readonly string[],
+): Flow<(EdgeRow & { readonly domain: string; readonly url: string })[]> =>
+  settle(
+    q.rows(
+      "select a.*, p.domain, g.url from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
+        `join adbind_registry_agents g on g.id = a.agent where a.claimant <> '' and ${q.among("a.claimant", "text")} ` +
+        "order by a.claimant, p.domain, g.url",
+      [q.list(claimants)],
+    ),
+  );
+
+/** Those who claim something for themselves: agents, not publishers. */
+export const claimantsAfter = (q: Query, after: string, limit: number): Flow<{ claimant: string }[]> =>
+  settle(
+    q.rows(
+      "select distinct claimant from adbind_registry_authorizations where claimant <> '' and claimant like 'http%' " +
+        "and claimant > ? order by claimant limit ?",
+      [after, limit],
+    ),
+  );

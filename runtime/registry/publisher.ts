@@ -1,0 +1,237 @@
+/** Publisher lookups: what is known of a domain, as the API says it. */
+import type { Flow } from "../signing/flow.js";
+import {
+  agentsByUrl,
+  domainOwners,
+  type HostedRow,
+  hostedByDomain,
+  type MemberRow,
+  membersById,
+} from "../store/registry-agents.js";
+import {
+  type EdgeSource,
+  type EdgeWithUrl,
+  edgesBetween,
+  edgesOf,
+  type PropertyRow,
+  type PublisherRow,
+  propertiesOf,
+  publishersByDomain,
+} from "../store/registry-publishers.js";
+import type { Query } from "../store/registry-query.js";
+import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
+import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";
+import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, PublisherLookup } from "./types.js";
+
+/** Most agents whose counts a lookup makes (service.md, "Publisher lookup result", rule 2b). */
+export const ROLLUP_CAP_AGENTS = 50;
+
+/** A property with where it comes from and what its source calls it. */
+export interface KnownProperty {
+  readonly source: PropertyRow["source"];
+  readonly key: string;
+  readonly property: SetProperty;
+}
+
+export const knownProperty = (row: PropertyRow): KnownProperty => ({
+  source: row.source,
+  key: row.key,
+  property: propertyOfRow(row),
+});
+
+/** What the entries of an edge cover at a time; null is all, undefined that none of them is in effect. */
+export function coverage(edge: { readonly entries: string }, now: number): ReadonlySet<string> | null | undefined {
+  const active = (JSON.parse(edge.entries) as StoredEntry[]).filter((entry) => activeAt(entry, now));
+  if (active.length === 0) return undefined;
+  if (active.some(({ covers }) => covers === null)) return null;
+  return new Set(active.flatMap(({ covers }) => covers!));
+}
+
+/** A key names a property of the source its edge belongs to. */
+export const covers = (
+  covered: ReadonlySet<string> | null,
+  edge: { readonly source: EdgeSource },
+  property: KnownProperty,
+): boolean => covered === null || (property.source === edge.source && covered.has(property.key));
+
+/** Edges that count: a hosted file gives way to the publisher's own, and what is out of effect is not there. */
+export function standing<E extends { readonly source: EdgeSource; readonly agent: number; readonly entries: string }>(
+  edges: readonly E[],
+  valid: boolean,
+  now: number,
+): { readonly edge: E; readonly covered: ReadonlySet<string> | null }[] {
+  return edges.flatMap((edge) => {
+    if (edge.source === "aao_hosted" && valid) return [];
+    const covered = coverage(edge, now);
+    return covered === undefined ? [] : [{ edge, covered }];
+  });
+}
+
+export function* lookupPublisher(
+  q: Query,
+  domain: string,
+  { publicUrl, now }: { readonly publicUrl: string; readonly now: number },
+): Flow<PublisherLookup> {
+  const [row] = yield* publishersByDomain(q, [domain]);
+  const hosted = yield* hostedByDomain(q, domain);
+  const member = yield* verifiedOwner(q, [domain]);
+  const known = row === undefined ? [] : (yield* propertiesOf(q, [row.id])).map(knownProperty);
+  const edges = row === undefined ? [] : yield* edgesOf(q, [row.id]);
+  const valid = row?.valid === 1;
+  const stored = effective(known, valid);
+  const brand = known.filter(({ source }) => source === "brand_json");
+  const agents = standing(distinctEdges(edges), valid, now);
+  const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
+  // Counts say nothing where every property comes from the brand file and nobody claims any.
+  const counted = !(stored.length === 0 && brand.length > 0 && !claimed);
+  return {
+    domain,
+    member: member === undefined ? null : { slug: member.slug, display_name: member.display_name },
+    adagents_valid: row?.valid == null ? null : row.valid === 1,
+    discovery_method: (row?.method ?? null) as DiscoveryMethod | null,
+    manager_domain: row?.method === "ads_txt_managerdomain" ? row.manager_domain : null,
+    hosting: hostingOf(domain, row, hosted, publicUrl),
+    files: {
+      adagents_json: {
+        status: row?.valid == null ? "unknown" : row.valid === 1 ? "valid" : "invalid",
+        expected_url: expectedUrl(domain),
+      },
+      brand_json:
+        row?.brand_outcome === "present"
+          ? { status: "present", ...(row.brand_name !== null && { name: row.brand_name }) }
+          : { status: "unknown" },
+    },
+    properties: (stored.length > 0 ? stored : brand).map(publisherProperty),
+    authorized_agents: agents.map(({ edge, covered }, index) => ({
+      url: edge.url,
+      ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
+      source: edge.source,
+      ...(counted &&
+        index < ROLLUP_CAP_AGENTS && {
+          properties_authorized: stored.filter((one) => covers(covered, edge, one)).length,
+          properties_total: stored.length,
+          publisher_wide: covered === null,
+        }),
+    })),
+    ...(agents.length > ROLLUP_CAP_AGENTS && {
+      rollup_truncated: { cap: ROLLUP_CAP_AGENTS, total_agents: agents.length },
+    }),
+  };
+}
+
+/** One per agent and source, in their order: several may claim the same for an agent. */
+const distinctEdges = (edges: readonly EdgeWithUrl[]): EdgeWithUrl[] =>
+  edges.filter((edge, at) => edge.url !== edges[at - 1]?.url || edge.source !== edges[at - 1]?.source);
+
+const shownSource = {
+  adagents_json: "adagents_json",
+  aao_hosted: "adagents_json",
+  discovered: "discovered",
+  brand_json: "brand_json",
+} as const;
+
+const publisherProperty = ({ source, property }: KnownProperty): PublisherLookup["properties"][number] => ({
+  ...(property.id !== null && { id: property.id }),
+  type: property.type,
+  name: property.name,
+  identifiers: property.identifiers.map(({ type, value }) => ({ type, value })),
+  tags: property.tags,
+  source: shownSource[source],
+  ...(source === "brand_json" && property.delegation != null && { delegation_type: property.delegation }),
+});
+
+type Mode = PublisherLookup["hosting"]["mode"];
+
+/** Where the file is, and how the last fetch went (registry-facts.md 2, "hosting"). */
+function hostingOf(
+  domain: string,
+  row: PublisherRow | undefined,
+  hosted: HostedRow | undefined,
+  publicUrl: string,
+): PublisherLookup["hosting"] {
+  const here = hostedUrl(publicUrl, domain);
+  const target = row?.valid === 1 ? row.resolved_url : null;
+  const mode = modeOf(row, { hosted: hosted !== undefined, target, here });
+  return {
+    mode,
+    expected_url: expectedUrl(domain),
+    hosted_url: mode === "aao_hosted" ? here : null,
+    resolved_url: mode === "self_redirected" || (mode === "aao_hosted" && target === here) ? target : null,
+    last_validated: isoOrNull(row?.validated_at ?? null),
+    last_http_status: row?.http_status ?? null,
+    last_bytes: row?.bytes ?? null,
+    origin_verified_at: mode === "aao_hosted" ? isoOrNull(hosted?.origin_verified_at ?? null) : null,
+    origin_last_checked_at: mode === "aao_hosted" ? isoOrNull(hosted?.origin_checked_at ?? null) : null,
+  };
+}
+
+function modeOf(
+  row: PublisherRow | undefined,
+  { hosted, target, here }: { readonly hosted: boolean; readonly target: string | null; readonly here: string },
+): Mode {
+  if (row?.valid != null && (row.http_status ?? 0) >= 400) return "self_invalid";
+  if (row?.valid === 1) {
+    if (target === here) return "aao_hosted";
+    if (row.outcome === "invalid") return "self_invalid";
+    // A redirect within the publisher's own domains is still the publisher's own file.
+    return target === null || row.method === "direct" ? "self" : "self_redirected";
+  }
+  if (hosted) return "aao_hosted";
+  return row?.valid === 0 ? "self_invalid" : "none";
+}
+
+/** The member that owns the first of these domains that any member owns. */
+export function* verifiedOwner(q: Query, domains: readonly string[]): Flow<MemberRow | undefined> {
+  const owners = yield* domainOwners(q, domains);
+  const best = domains.flatMap((domain) => owners.filter((one) => one.domain === domain))[0];
+  return best === undefined ? undefined : (yield* membersById(q, [best.member]))[0];
+}
+
+export function* lookupAuthorization(
+  q: Query,
+  domain: string,
+  agentUrl: string,
+  now: number,
+): Flow<AuthorizationLookup | undefined> {
+  const [row] = yield* publishersByDomain(q, [domain]);
+  const [agent] = yield* agentsByUrl(q, [agentUrl]);
+  if (row === undefined || agent === undefined) return undefined;
+  const edges = yield* edgesBetween(q, agent.id, [row.id]);
+  const found = standing(edges, row.valid === 1, now)[0];
+  if (found === undefined) return undefined;
+  const { edge, covered } = found;
+  const stored = effective((yield* propertiesOf(q, [row.id])).map(knownProperty), row.valid === 1);
+  const missing = stored.filter((one) => !covers(covered, edge, one));
+  return {
+    publisher_domain: domain,
+    agent_url: agentUrl,
+    authorized: stored.length - missing.length,
+    total: stored.length,
+    publisher_wide: covered === null,
+    source: edge.source,
+    ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
+    unauthorized_properties: missing.map(({ property }) => ({
+      ...(property.id !== null && { id: property.id }),
+      name: property.name,
+      type: property.type,
+    })),
+  };
+}
+
+export function* lookupDomain(q: Query, domain: string, now: number): Flow<DomainAgents> {
+  const [row] = yield* publishersByDomain(q, [domain]);
+  const edges = row === undefined ? [] : yield* edgesOf(q, [row.id]);
+  const agents = standing(distinctEdges(edges), row?.valid === 1, now).map(({ edge }) => edge);
+  const named = agents.filter(({ source }) => source !== "agent_claim");
+  const own = new Set(named.map(({ url }) => url));
+  const shown = ({ url, authorized_for }: EdgeWithUrl): DomainAgents["authorized_agents"][number] => ({
+    url,
+    ...(authorized_for !== null && { authorized_for }),
+  });
+  const claiming = agents.filter(({ source, url }) => source === "agent_claim" && !own.has(url));
+  return {
+    domain,
+    authorized_agents: [...named].sort((a, b) => byCodePoint(a.url, b.url)).map(shown),
+    sales_agents_claiming: claiming.map(shown),
+  };
+}

@@ -1,0 +1,338 @@
+/**
+ * All profiles of one instance in memory, about 250 bytes each: columns by slot, values as numbers, and the order of the
+ * ranking. Rows of the database are applied to it as they change.
+ */
+import { byCodePoint } from "../model.js";
+import { SEARCH_DIMENSIONS } from "../types.js";
+import { Posting } from "./posting.js";
+
+/** A profile as the index takes it. */
+export interface IndexedProfile {
+  readonly agent: number;
+  readonly url: string;
+  readonly registered: boolean;
+  readonly score: number;
+  readonly propertyCount: number;
+  readonly publisherCount: number;
+  readonly hasTmp: boolean;
+  readonly taxonomy: string | null;
+  /** One list per dimension, in the order of `SEARCH_DIMENSIONS`. */
+  readonly lists: readonly (readonly string[])[];
+  readonly updatedAt: number;
+  readonly born: number;
+}
+
+export interface Move {
+  readonly version: number;
+  readonly agent: number;
+  /** Score before the change. */
+  readonly before: number;
+}
+
+/** Place in the ranking: better scores first, then URLs in order. */
+export interface Key {
+  readonly score: number;
+  readonly url: string;
+}
+
+/** Negative when `a` comes first. */
+export const compareKeys = (a: Key, b: Key): number => b.score - a.score || byCodePoint(a.url, b.url);
+
+const START_SLOTS = 1024;
+const ALIVE = 1;
+const REGISTERED = 2;
+const WITH_TMP = 4;
+
+const grown = <A extends Float64Array | Uint32Array | Uint8Array>(array: A, length: number): A => {
+  const next = new (array.constructor as new (length: number) => A)(length);
+  next.set(array);
+  return next;
+};
+
+export class AgentIndex {
+  readonly #slots = new Map<number, number>();
+  readonly urls: string[] = [];
+  scores = new Float64Array(START_SLOTS);
+  counts = new Uint32Array(START_SLOTS);
+  #publishers = new Uint32Array(START_SLOTS);
+  #updated = new Float64Array(START_SLOTS);
+  born = new Float64Array(START_SLOTS);
+  /** Clock at which the place of a slot last changed. */
+  moved = new Float64Array(START_SLOTS);
+  #taxonomy = new Uint32Array(START_SLOTS);
+  /** Where a slot's values begin in the pool: their number, then the values. 0 is nowhere. */
+  #values = new Uint32Array(START_SLOTS);
+  /** What a slot is, as bits. */
+  #marks = new Uint8Array(START_SLOTS);
+  #pool = new Uint32Array(START_SLOTS * 8);
+  #poolEnd = 1;
+  #poolWaste = 0;
+  readonly #taxonomies: (string | null)[] = [null];
+  readonly #valueIds = SEARCH_DIMENSIONS.map(() => new Map<string, number>());
+  readonly #valueTexts: string[] = [];
+  readonly #valueDimensions: number[] = [];
+  readonly #postings: Posting[] = [];
+  readonly registered = new Posting();
+  readonly withTmp = new Posting();
+  /** Slots in the order of the ranking, and each slot's place in it. */
+  order = new Uint32Array(0);
+  rank = new Uint32Array(START_SLOTS);
+  /** Latest clock at which any place changed. */
+  lastMoved = 0;
+  #moves: Move[] = [];
+
+  /** Profiles there are. */
+  get size(): number {
+    return this.order.length;
+  }
+
+  /** Slots there are, the empty ones too. */
+  get capacity(): number {
+    return this.urls.length;
+  }
+
+  slotOf(agent: number): number | undefined {
+    const slot = this.#slots.get(agent);
+    return slot !== undefined && this.#marks[slot] !== 0 ? slot : undefined;
+  }
+
+  posting(dimension: number, value: string): Posting | undefined {
+    const id = this.#valueIds[dimension]!.get(value);
+    return id === undefined ? undefined : this.#postings[id];
+  }
+
+  keyOf(slot: number): Key {
+    return { score: this.scores[slot]!, url: this.urls[slot]! };
+  }
+
+  /** Applies profiles that changed, and agents that have none any more. */
+  apply(changed: readonly IndexedProfile[], gone: readonly number[]): void {
+    const placed: number[] = [];
+    const removed = new Set<number>();
+    for (const agent of gone) {
+      const slot = this.slotOf(agent);
+      if (slot === undefined) continue;
+      this.#clear(slot);
+      this.#marks[slot] = 0;
+      removed.add(slot);
+    }
+    for (const profile of changed) {
+      const known = this.slotOf(profile.agent);
+      const slot = known ?? this.#slots.get(profile.agent) ?? this.#newSlot(profile);
+      const stays = known !== undefined && this.scores[slot] === profile.score;
+      if (known !== undefined) this.#clear(slot);
+      this.#fill(slot, profile);
+      if (stays) continue;
+      if (known !== undefined) removed.add(slot);
+      placed.push(slot);
+    }
+    if (placed.length > 0 || removed.size > 0) this.#reorder(placed, removed);
+    if (this.#poolWaste > this.#poolEnd / 2 && this.#poolEnd > START_SLOTS * 8) this.#compact();
+  }
+
+  /** Takes profiles into an index that is being made; they have no order until `sort`. */
+  load(profiles: readonly IndexedProfile[]): void {
+    for (const profile of profiles) this.#fill(this.#newSlot(profile), profile);
+  }
+
+  /** Puts what was loaded in order. */
+  sort(): void {
+    this.#reorder(
+      Array.from({ length: this.capacity }, (_, slot) => slot),
+      new Set(),
+    );
+  }
+
+  /** Adds moves, in the order of their clocks. */
+  addMoves(moves: readonly Move[]): void {
+    for (const move of moves) {
+      this.#moves.push(move);
+      const slot = this.#slots.get(move.agent);
+      if (slot !== undefined) this.moved[slot] = Math.max(this.moved[slot]!, move.version);
+      this.lastMoved = Math.max(this.lastMoved, move.version);
+    }
+  }
+
+  /** Forgets moves up to a clock. */
+  forgetMoves(through: number): void {
+    if (this.#moves.length === 0 || this.#moves[0]!.version > through) return;
+    this.#moves = this.#moves.filter(({ version }) => version > through);
+  }
+
+  /** Of each agent that moved after a clock, its first move since. */
+  *movedSince(seq: number): Generator<Move> {
+    const seen = new Set<number>();
+    let low = 0;
+    let high = this.#moves.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#moves[middle]!.version > seq) high = middle;
+      else low = middle + 1;
+    }
+    for (let at = low; at < this.#moves.length; at++) {
+      const move = this.#moves[at]!;
+      if (seen.has(move.agent)) continue;
+      seen.add(move.agent);
+      yield move;
+    }
+  }
+
+  /** Whether a slot has one of the values, in each of the dimensions given. */
+  hasValues(slot: number, wanted: ReadonlyMap<number, ReadonlySet<string>>): boolean {
+    const found = new Set<number>();
+    for (const id of this.#valuesOf(slot)) {
+      const dimension = this.#valueDimensions[id]!;
+      if (wanted.get(dimension)?.has(this.#valueTexts[id]!)) found.add(dimension);
+    }
+    return found.size === wanted.size;
+  }
+
+  read(slot: number): Omit<IndexedProfile, "agent"> {
+    const lists: string[][] = SEARCH_DIMENSIONS.map(() => []);
+    for (const id of this.#valuesOf(slot)) lists[this.#valueDimensions[id]!]!.push(this.#valueTexts[id]!);
+    return {
+      url: this.urls[slot]!,
+      registered: (this.#marks[slot]! & REGISTERED) !== 0,
+      hasTmp: (this.#marks[slot]! & WITH_TMP) !== 0,
+      score: this.scores[slot]!,
+      propertyCount: this.counts[slot]!,
+      publisherCount: this.#publishers[slot]!,
+      taxonomy: this.#taxonomies[this.#taxonomy[slot]!]!,
+      lists,
+      updatedAt: this.#updated[slot]!,
+      born: this.born[slot]!,
+    };
+  }
+
+  #valuesOf(slot: number): Uint32Array {
+    const at = this.#values[slot]!;
+    return this.#pool.subarray(at + 1, at + 1 + this.#pool[at]!);
+  }
+
+  #newSlot({ agent, url }: IndexedProfile): number {
+    const slot = this.urls.length;
+    this.urls.push(url);
+    this.#slots.set(agent, slot);
+    if (slot >= this.scores.length) {
+      const length = slot * 2;
+      this.scores = grown(this.scores, length);
+      this.counts = grown(this.counts, length);
+      this.#publishers = grown(this.#publishers, length);
+      this.#updated = grown(this.#updated, length);
+      this.born = grown(this.born, length);
+      this.moved = grown(this.moved, length);
+      this.#taxonomy = grown(this.#taxonomy, length);
+      this.#values = grown(this.#values, length);
+      this.#marks = grown(this.#marks, length);
+      this.rank = grown(this.rank, length);
+    }
+    return slot;
+  }
+
+  #fill(slot: number, profile: IndexedProfile): void {
+    this.scores[slot] = profile.score;
+    this.counts[slot] = profile.propertyCount;
+    this.#publishers[slot] = profile.publisherCount;
+    this.#updated[slot] = profile.updatedAt;
+    this.born[slot] = profile.born;
+    this.moved[slot] = Math.max(this.moved[slot]!, profile.born);
+    this.lastMoved = Math.max(this.lastMoved, profile.born);
+    this.#taxonomy[slot] = this.#taxonomyId(profile.taxonomy);
+    const all = profile.lists.flatMap((list, dimension) => list.map((value) => this.#valueId(dimension, value)));
+    const ids = [...new Set(all)];
+    this.#store(slot, ids);
+    for (const id of ids) this.#postings[id]!.add(slot, this.capacity);
+    if (profile.registered) this.registered.add(slot, this.capacity);
+    if (profile.hasTmp) this.withTmp.add(slot, this.capacity);
+    this.#marks[slot] = ALIVE | (profile.registered ? REGISTERED : 0) | (profile.hasTmp ? WITH_TMP : 0);
+  }
+
+  /** Takes a slot out of all postings. */
+  #clear(slot: number): void {
+    for (const id of this.#valuesOf(slot)) this.#postings[id]!.delete(slot);
+    const marks = this.#marks[slot]!;
+    if (marks & REGISTERED) this.registered.delete(slot);
+    if (marks & WITH_TMP) this.withTmp.delete(slot);
+  }
+
+  #taxonomyId(text: string | null): number {
+    const known = this.#taxonomies.indexOf(text);
+    return known === -1 ? this.#taxonomies.push(text) - 1 : known;
+  }
+
+  #valueId(dimension: number, value: string): number {
+    const ids = this.#valueIds[dimension]!;
+    let id = ids.get(value);
+    if (id === undefined) {
+      id = this.#valueTexts.push(value) - 1;
+      ids.set(value, id);
+      this.#valueDimensions.push(dimension);
+      this.#postings.push(new Posting());
+    }
+    return id;
+  }
+
+  #store(slot: number, ids: readonly number[]): void {
+    const before = this.#values[slot]!;
+    const room = before === 0 ? -1 : this.#pool[before]!;
+    let at = before;
+    if (ids.length > room) {
+      if (before !== 0) this.#poolWaste += room + 1;
+      at = this.#poolEnd;
+      this.#poolEnd += ids.length + 1;
+      if (this.#poolEnd > this.#pool.length) this.#pool = grown(this.#pool, this.#poolEnd * 2);
+    } else this.#poolWaste += room - ids.length;
+    this.#values[slot] = at;
+    this.#pool[at] = ids.length;
+    this.#pool.set(ids, at + 1);
+  }
+
+  #compact(): void {
+    const pool = new Uint32Array(this.#poolEnd);
+    let end = 1;
+    for (let slot = 0; slot < this.capacity; slot++) {
+      if (this.#values[slot] === 0) continue;
+      const values = this.#valuesOf(slot);
+      pool[end] = values.length;
+      pool.set(values, end + 1);
+      this.#values[slot] = end;
+      end += values.length + 1;
+    }
+    this.#pool = pool;
+    this.#poolEnd = end;
+    this.#poolWaste = 0;
+  }
+
+  /** Takes slots out of the order and puts others into it: one pass over all. */
+  #reorder(placed: readonly number[], removed: ReadonlySet<number>): void {
+    const { scores, urls } = this;
+    const before = (a: number, b: number): number => scores[b]! - scores[a]! || byCodePoint(urls[a]!, urls[b]!);
+    const fresh = Uint32Array.from(placed).sort(before);
+    const stays = removed.size === 0 ? this.order : this.order.filter((slot) => !removed.has(slot));
+    const next = new Uint32Array(stays.length + fresh.length);
+    let from = 0;
+    let at = 0;
+    for (const slot of fresh) {
+      const until = firstIndex(stays, from, (other) => before(other, slot) > 0);
+      next.set(stays.subarray(from, until), at);
+      at += until - from;
+      from = until;
+      next[at++] = slot;
+    }
+    next.set(stays.subarray(from), at);
+    this.order = next;
+    for (let place = 0; place < next.length; place++) this.rank[next[place]!] = place;
+  }
+}
+
+/** First index from `low` on whose element passes; those that pass come after those that do not. */
+export function firstIndex(array: Uint32Array, low: number, passes: (element: number) => boolean): number {
+  let high = array.length;
+  let from = low;
+  while (from < high) {
+    const middle = (from + high) >>> 1;
+    if (passes(array[middle]!)) high = middle;
+    else from = middle + 1;
+  }
+  return from;
+}

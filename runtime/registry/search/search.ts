@@ -1,0 +1,167 @@
+/** Agent search: the index of this instance, brought up to the database's clock before each search. */
+import {
+  type ClockRow,
+  clock,
+  type MoveRow,
+  movesSince,
+  type ProfileRow,
+  profilesAfter,
+  profilesSince,
+} from "../../store/registry-profiles.js";
+import type { RegistryStore } from "../../store/registry-query.js";
+import { iso } from "../model.js";
+import {
+  type AgentProfile,
+  type AgentSearchResult,
+  type Page,
+  type PageRequest,
+  SEARCH_DIMENSIONS,
+  type SearchFilters,
+} from "../types.js";
+import { AgentIndex, type IndexedProfile } from "./agent-index.js";
+import { formatCursor, parseCursor } from "./cursor.js";
+import { type Hit, Scratch, select } from "./select.js";
+
+/** Profiles read at a time when an instance starts: keeps the pause each makes to some milliseconds. */
+const LOAD_ROWS = 2_000;
+
+const profileOfRow = (row: ProfileRow): IndexedProfile => ({
+  agent: row.agent,
+  url: row.url,
+  registered: row.registered === 1,
+  score: row.score,
+  propertyCount: row.property_count,
+  publisherCount: row.publisher_count,
+  hasTmp: row.has_tmp === 1,
+  taxonomy: row.taxonomy,
+  lists: JSON.parse(row.lists) as string[][],
+  updatedAt: row.updated_at,
+  born: row.born,
+});
+
+export interface AgentSearch {
+  search(filters: SearchFilters, page: PageRequest): Promise<Page<AgentSearchResult>>;
+  /** Loads the index, where a first search would. */
+  warm(): Promise<void>;
+}
+
+/**
+ * @param discovered agents that no member registered are found too
+ */
+export function agentSearch(store: RegistryStore, discovered: boolean): AgentSearch {
+  const mirror = new Mirror(store);
+  const scratch = new Scratch();
+  return {
+    async warm() {
+      await mirror.current();
+    },
+    async search(filters, { cursor, limit }) {
+      const position = cursor === undefined ? undefined : parseCursor(cursor);
+      if (cursor !== undefined && position === undefined) return { ok: false, reason: "cursor_invalid" };
+      const index = await mirror.current();
+      const { seq, pruned } = mirror;
+      if (position !== undefined && position.seq > seq) return { ok: false, reason: "cursor_invalid" };
+      if (position !== undefined && position.seq < pruned) return { ok: false, reason: "cursor_expired" };
+      const hits = select(index, { filters, position, limit: limit + 1, discovered }, scratch);
+      const more = hits.length > limit;
+      const shown = hits.slice(0, limit);
+      const last = shown.at(-1);
+      const next = more && last !== undefined ? formatCursor({ seq: position?.seq ?? seq, after: last.key }) : null;
+      return { ok: true, value: { results: resultsOf(index, shown, filters), cursor: next, has_more: more } };
+    },
+  };
+}
+
+function resultsOf(index: AgentIndex, hits: readonly Hit[], filters: SearchFilters): AgentProfile[] {
+  const matched = SEARCH_DIMENSIONS.filter((name) => (filters[name]?.length ?? 0) > 0);
+  return hits.map(({ slot, key }) => {
+    const profile = index.read(slot);
+    const [channels, types, markets, categories, tags, delivery, formats] = profile.lists as string[][];
+    return {
+      agent_url: profile.url,
+      channels: channels!,
+      property_types: types!,
+      markets: markets!,
+      categories: categories!,
+      tags: tags!,
+      delivery_types: delivery!,
+      format_kinds: formats!,
+      property_count: profile.propertyCount,
+      publisher_count: profile.publisherCount,
+      has_tmp: profile.hasTmp,
+      category_taxonomy: profile.taxonomy,
+      relevance_score: (matched.length > 0 ? 1 : 0) + key.score,
+      matched_filters: matched,
+      updated_at: iso(profile.updatedAt),
+    };
+  });
+}
+
+interface Changes {
+  readonly at: ClockRow;
+  readonly profiles: readonly ProfileRow[];
+  readonly moves: readonly MoveRow[];
+}
+
+/** The index, and how far it follows the database. */
+class Mirror {
+  #index = new AgentIndex();
+  /** The clock that the index shows; read it in the same turn as the index. */
+  seq = -1;
+  pruned = 0;
+  #loaded: Promise<void> | undefined;
+  #following: Promise<void> | undefined;
+
+  constructor(readonly store: RegistryStore) {}
+
+  async current(): Promise<AgentIndex> {
+    this.#loaded ??= this.#load();
+    try {
+      await this.#loaded;
+    } catch (error) {
+      this.#loaded = undefined;
+      this.#index = new AgentIndex();
+      throw error;
+    }
+    const { seq } = await this.store.peek((q) => clock(q));
+    while (this.seq < seq) {
+      this.#following ??= this.#follow().finally(() => {
+        this.#following = undefined;
+      });
+      await this.#following;
+    }
+    return this.#index;
+  }
+
+  /** Reads all profiles in parts; what changes meanwhile is read again by `#follow`. */
+  async #load(): Promise<void> {
+    const { seq, pruned } = await this.store.peek((q) => clock(q));
+    let after = 0;
+    for (;;) {
+      const rows = await this.store.peek((q) => profilesAfter(q, after, LOAD_ROWS));
+      this.#index.load(rows.map(profileOfRow));
+      if (rows.length < LOAD_ROWS) break;
+      after = rows.at(-1)!.agent;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#index.sort();
+    const moves = await this.store.peek((q) => movesSince(q, pruned));
+    this.#index.addMoves(moves.filter(({ version }) => version <= seq));
+    this.seq = seq;
+    this.pruned = pruned;
+  }
+
+  async #follow(): Promise<void> {
+    const from = this.seq;
+    const { at, profiles, moves } = await this.store.read(function* (q): Generator<Promise<unknown>, Changes, unknown> {
+      const at = yield* clock(q);
+      return { at, profiles: yield* profilesSince(q, from), moves: yield* movesSince(q, from) };
+    });
+    const gone = profiles.filter((row) => row.gone === 1).map((row) => row.agent);
+    this.#index.apply(profiles.filter((row) => row.gone === 0).map(profileOfRow), gone);
+    this.#index.addMoves(moves);
+    this.#index.forgetMoves(at.pruned);
+    this.seq = at.seq;
+    this.pruned = at.pruned;
+  }
+}
