@@ -1,8 +1,9 @@
 /** What the seller starts with: one list per area of the domain. */
 import type { Fixture } from "./documents.js";
 import { fixtures as accounts } from "./domain/accounts/fixtures.js";
+import { fixtures as brands } from "./domain/brands/fixtures.js";
 import { fixtures as collections } from "./domain/collections/fixtures.js";
 import { fixtures as properties } from "./domain/properties/fixtures.js";
 import { fixtures as signals } from "./domain/signals/fixtures.js";
 
-export const fixtures: readonly Fixture[] = [...accounts, ...signals, ...properties, ...collections];
+export const fixtures: readonly Fixture[] = [...accounts, ...signals, ...properties, ...collections, ...brands];

@@ -1,4 +1,5 @@
 /** Every tool with a reference behaviour, by its name on the wire. */
+import { acquireRights } from "./acquire-rights.js";
 import { activateSignal } from "./activate-signal.js";
 import { calibrateContent } from "./calibrate-content.js";
 import { checkGovernance } from "./check-governance.js";
@@ -8,10 +9,12 @@ import { createContentStandards } from "./create-content-standards.js";
 import { createPropertyList } from "./create-property-list.js";
 import { deleteCollectionList } from "./delete-collection-list.js";
 import { deletePropertyList } from "./delete-property-list.js";
+import { getBrandIdentity } from "./get-brand-identity.js";
 import { getCollectionList } from "./get-collection-list.js";
 import { getContentStandards } from "./get-content-standards.js";
 import { getPlanAuditLogs } from "./get-plan-audit-logs.js";
 import { getPropertyList } from "./get-property-list.js";
+import { getRights } from "./get-rights.js";
 import { getSignals } from "./get-signals.js";
 import { listAccounts } from "./list-accounts.js";
 import { listCollectionLists } from "./list-collection-lists.js";
@@ -24,10 +27,12 @@ import { syncPlans } from "./sync-plans.js";
 import { updateCollectionList } from "./update-collection-list.js";
 import { updateContentStandards } from "./update-content-standards.js";
 import { updatePropertyList } from "./update-property-list.js";
+import { updateRights } from "./update-rights.js";
 import { validateContentDelivery } from "./validate-content-delivery.js";
 import { validatePropertyDelivery } from "./validate-property-delivery.js";
 
 export const tools = {
+  acquire_rights: acquireRights,
   activate_signal: activateSignal,
   calibrate_content: calibrateContent,
   check_governance: checkGovernance,
@@ -37,10 +42,12 @@ export const tools = {
   create_property_list: createPropertyList,
   delete_collection_list: deleteCollectionList,
   delete_property_list: deletePropertyList,
+  get_brand_identity: getBrandIdentity,
   get_collection_list: getCollectionList,
   get_content_standards: getContentStandards,
   get_plan_audit_logs: getPlanAuditLogs,
   get_property_list: getPropertyList,
+  get_rights: getRights,
   get_signals: getSignals,
   list_accounts: listAccounts,
   list_collection_lists: listCollectionLists,
@@ -53,6 +60,7 @@ export const tools = {
   update_collection_list: updateCollectionList,
   update_content_standards: updateContentStandards,
   update_property_list: updatePropertyList,
+  update_rights: updateRights,
   validate_content_delivery: validateContentDelivery,
   validate_property_delivery: validatePropertyDelivery,
 };

@@ -1,4 +1,5 @@
 /** What there is to activate, and which of it answers a description. */
+import { stems } from "../../words.js";
 
 /** One way to pay, as the wire has it. */
 export type SignalPricing = { readonly pricing_option_id: string; readonly currency: string } & (
@@ -48,23 +49,6 @@ export const signalId = ({ origin }: Signal, agentUrl: string) =>
   origin.catalog === "marketplace"
     ? ({ source: "catalog", data_provider_domain: origin.domain, id: origin.id } as const)
     : ({ source: "agent", agent_url: agentUrl, id: origin.id } as const);
-
-/** Words too common to tell one signal from another. */
-const noise = new Set(
-  "a an and are as at by for from have in into is near of on or our that the their them to who with you your us".split(
-    " ",
-  ),
-);
-
-/** Word stems: plural and -ing forms of a word count as the word. */
-export const stems = (text: string): Set<string> =>
-  new Set(
-    text
-      .toLowerCase()
-      .split(/[^\p{L}\p{N}]+/u)
-      .filter((word) => word.length > 1 && !noise.has(word))
-      .map((word) => (word.length > 4 ? word.replace(/(ies|ing|ers|er|es|s)$/, "") : word)),
-  );
 
 /** How many words of the description the signal answers; 0 is no match. */
 function score(signal: Signal, wanted: ReadonlySet<string>): number {
