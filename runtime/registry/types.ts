@@ -263,6 +263,8 @@ export interface RegistryData {
   lookupAuthorization(domain: string, agentUrl: string): Promise<AuthorizationLookup | undefined>;
   lookupOperator(domain: string, viewer: OperatorViewer, scope: OperatorScope): Promise<OperatorLookup>;
   search(filters: SearchFilters, page: PageRequest): Promise<Page<AgentSearchResult>>;
+  /** Loads what a search needs; the first search would. About a second for 100,000 agents. */
+  warm(): Promise<void>;
   /** Undefined: nobody knows the agent. */
   agentPublishers(
     agentUrl: string,

@@ -1,0 +1,299 @@
+/** The registry's data on a store: each question one transaction, each change another. */
+import { AdbindError } from "../errors.js";
+import type { Flow } from "../signing/flow.js";
+import type { PostgresStore, SqliteStore } from "../store/index.js";
+import {
+  domainsNeverCrawled,
+  ensureAgents,
+  hostedByDomain,
+  hostedDue,
+  memberByOrganization,
+  memberBySlug,
+  membersAfter,
+  originChecked,
+  putHosted,
+  removeHosted,
+} from "../store/registry-agents.js";
+import { agentCounts, clock, count, counts, takeDirty, tick } from "../store/registry-profiles.js";
+import {
+  addEdges,
+  lockPublishers,
+  publishersByDomain,
+  publishersDue,
+  removeClaims,
+} from "../store/registry-publishers.js";
+import { type Query, type RegistryStore, registryStore } from "../store/registry-query.js";
+import { changeOfCrawl } from "./crawl-apply.js";
+import { expand, validateProduct } from "./expand.js";
+import { agentPublishers, lookupProperty } from "./inverse.js";
+import { assemble, putMember, registerAgent, removeMember } from "./members.js";
+import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
+import { findOperator, operatorLookup } from "./operator.js";
+import { computeProfiles } from "./profile.js";
+import { projectEdges, setOfFile } from "./project.js";
+import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
+import { type PublisherChange, type Written, writePublishers } from "./publisher-write.js";
+import { agentSearch } from "./search/search.js";
+import type {
+  AgentClaim,
+  AppliedCrawl,
+  CrawlState,
+  HostedFile,
+  Json,
+  Member,
+  Problem,
+  RegistryData,
+  RegistryDataOptions,
+  Stats,
+} from "./types.js";
+
+/** Profiles computed in one transaction: it holds the registry's clock meanwhile. */
+const SETTLE_AGENTS = 500;
+/** Members read at a time. */
+const MEMBER_ROWS = 500;
+
+const unusable = (what: string, where: string): AdbindError =>
+  new AdbindError("registry_data_invalid", what, { where: where.slice(0, 200), remedy: "check it before asking" });
+
+function domainOf(text: string): string {
+  const domain = publisherDomain(text);
+  if (domain === undefined) throw unusable("that is no domain", text);
+  return domain;
+}
+
+function urlOf(text: string): string {
+  const url = agentUrlOf(text);
+  if (url === undefined) throw unusable("that is no agent's URL", text);
+  return url;
+}
+
+/** Ends a transaction that wrote publishers: from the tick on, such transactions take turns. */
+function* finish(q: Query, written: Pick<Written, "agents" | "counts">, now: number): Flow<number> {
+  const seq = yield* tick(q);
+  yield* count(q, written.counts);
+  return yield* computeProfiles(q, written.agents, seq, now);
+}
+
+/**
+ * Opens the registry's data on a store.
+ * @param store both kinds answer alike; on PostgreSQL any number of instances may share one
+ */
+export function createRegistryData(
+  store: SqliteStore | PostgresStore,
+  options: RegistryDataOptions = {},
+): RegistryData {
+  const parts = {
+    db: registryStore(store),
+    now: options.now ?? Date.now,
+    publicUrl: options.publicUrl ?? "http://localhost",
+  };
+  const search = agentSearch(parts.db, options.searchDiscovered ?? false);
+  return {
+    ...lookups(parts),
+    ...crawling(parts),
+    ...hosting(parts),
+    ...membership(parts),
+    search: search.search,
+    warm: search.warm,
+  };
+}
+
+interface Parts {
+  readonly db: RegistryStore;
+  readonly now: () => number;
+  readonly publicUrl: string;
+}
+
+const lookups = ({ db, now, publicUrl }: Parts) =>
+  ({
+    lookupPublisher: async (text) => {
+      const domain = domainOf(text);
+      return db.read((q) => lookupPublisher(q, domain, { publicUrl, now: now() }));
+    },
+    lookupAuthorization: async (text, agent) => {
+      const [domain, url] = [domainOf(text), urlOf(agent)];
+      return db.read((q) => lookupAuthorization(q, domain, url, now()));
+    },
+    lookupOperator: async (text, viewer, scope) => {
+      const domain = domainOf(text);
+      const found = await db.read((q) => findOperator(q, domain));
+      return operatorLookup(domain, found, { viewer, scope, now: now() });
+    },
+    agentPublishers: async (agent, page) => {
+      const url = urlOf(agent);
+      return db.read((q) => agentPublishers(q, url, { ...page, now: now() }));
+    },
+    lookupDomain: async (text) => {
+      const domain = domainOf(text);
+      return db.read((q) => lookupDomain(q, domain, now()));
+    },
+    lookupProperty: (type, value) => db.read((q) => lookupProperty(q, type, value, now())),
+    expand: (request) => db.read((q) => expand(q, request, now())),
+    validateProduct: (request) => db.read((q) => validateProduct(q, request, now())),
+    stats: () => db.read(stats),
+    revision: async () => (await db.peek((q) => clock(q))).seq,
+  }) satisfies Partial<RegistryData>;
+
+function* stats(q: Query): Flow<Stats> {
+  const kept = yield* counts(q);
+  const { agents, registered, domains } = yield* agentCounts(q);
+  const of = (kind: string): Record<string, number> =>
+    Object.fromEntries(kept.filter((row) => row.kind === kind).map(({ name, count: number }) => [name, number]));
+  const sum = (numbers: Record<string, number>): number => Object.values(numbers).reduce((a, b) => a + b, 0);
+  return {
+    registered_agents: registered,
+    registered_publishers: domains,
+    discovered_agents: agents - registered,
+    discovered_publishers: of("publishers").discovered ?? 0,
+    discovered_properties: sum(of("properties")),
+    authorizations: sum(of("authorizations")),
+    authorizations_by_source: of("authorizations"),
+    properties_by_type: of("properties"),
+  };
+}
+
+const crawling = ({ db, now }: Parts) =>
+  ({
+    applyCrawl: (result) =>
+      db.write(function* (q): Flow<AppliedCrawl> {
+        const written = yield* writePublishers(q, [changeOfCrawl(result)], now());
+        const agents = yield* finish(q, written, now());
+        const { changed, properties, authorizations } = written;
+        return { changed: changed.size > 0, properties, authorizations, agents };
+      }),
+    crawlDue: (before, limit) =>
+      db.peek(function* (q): Flow<string[]> {
+        const never = yield* domainsNeverCrawled(q, limit);
+        const due = yield* publishersDue(q, before, limit);
+        return [...never, ...due].slice(0, limit).map(({ domain }) => domain);
+      }),
+    crawlState: async (text) => {
+      const domain = domainOf(text);
+      const [row] = await db.peek((q) => publishersByDomain(q, [domain]));
+      if (row === undefined) return undefined;
+      return {
+        domain,
+        crawledAt: row.crawled_at,
+        validatedAt: row.validated_at,
+        valid: row.valid === null ? null : row.valid === 1,
+        managerDomain: row.manager_domain,
+        problems: JSON.parse(row.problems ?? "[]") as Problem[],
+      } satisfies CrawlState;
+    },
+    putClaims: async (agent, claims) => {
+      const url = urlOf(agent);
+      const byDomain = new Map(claims.map((claim) => [domainOf(claim.publisherDomain), claim]));
+      await db.write((q) => putClaims(q, url, byDomain, now()));
+    },
+    settleProfiles: () => settleProfiles(db, now),
+  }) satisfies Partial<RegistryData>;
+
+/** Computes profiles that wait, some hundred in each transaction. */
+export async function settleProfiles(
+  db: RegistryStore,
+  now: () => number,
+  progress: (settled: number) => void = () => undefined,
+): Promise<number> {
+  for (let settled = 0; ; ) {
+    const taken = await db.write(function* (q): Flow<number> {
+      const seq = yield* tick(q);
+      const agents = yield* takeDirty(q, SETTLE_AGENTS);
+      yield* computeProfiles(q, agents, seq, now());
+      return agents.length;
+    });
+    settled += taken;
+    progress(settled);
+    if (taken < SETTLE_AGENTS) return settled;
+  }
+}
+
+function* putClaims(q: Query, url: string, claims: ReadonlyMap<string, AgentClaim>, now: number): Flow<void> {
+  const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
+  const removed = yield* removeClaims(q, [url]);
+  const agent = (yield* ensureAgents(q, [url])).get(url)!;
+  const edges = [...claims].flatMap(([domain, { authorizedFor }]) =>
+    projectEdges(
+      { properties: [], agents: [{ agentUrl: url, authorizedFor, authorizationType: null }] },
+      { source: "agent_claim", claimant: url, now },
+    ).map(({ agentUrl: _, ...edge }) => ({ ...edge, agent, publisher: rows.get(domain)!.id })),
+  );
+  yield* addEdges(q, edges);
+  yield* tick(q);
+  yield* count(q, [{ kind: "authorizations", name: "agent_claim", by: edges.length - removed.length }]);
+}
+
+const hosting = ({ db, now }: Parts) =>
+  ({
+    hostedFile: async (text) => {
+      const domain = domainOf(text);
+      const row = await db.peek((q) => hostedByDomain(q, domain));
+      if (row === undefined) return undefined;
+      return {
+        domain,
+        file: JSON.parse(row.file) as Json,
+        updatedAt: row.updated_at,
+        originVerifiedAt: row.origin_verified_at,
+        originLastCheckedAt: row.origin_checked_at,
+      } satisfies HostedFile;
+    },
+    putHostedFile: async (text, { file, content }) => {
+      const domain = domainOf(text);
+      await db.write(function* (q): Flow<void> {
+        yield* putHosted(q, domain, JSON.stringify(file), now());
+        const change: PublisherChange = { domain, facts: () => ({}), sets: { aao_hosted: setOfFile(content) } };
+        yield* finish(q, yield* writePublishers(q, [change], now()), now());
+      });
+    },
+    removeHostedFile: async (text) => {
+      const domain = domainOf(text);
+      return db.write(function* (q): Flow<boolean> {
+        if (!(yield* removeHosted(q, domain))) return false;
+        const none = { properties: [], agents: [] };
+        const change: PublisherChange = { domain, facts: () => ({}), sets: { aao_hosted: none } };
+        yield* finish(q, yield* writePublishers(q, [change], now()), now());
+        return true;
+      });
+    },
+    hostedDue: async (before, limit) => (await db.peek((q) => hostedDue(q, before, limit))).map(({ domain }) => domain),
+    originChecked: async (text, { verified, at }) => {
+      const domain = domainOf(text);
+      await db.write((q) => originChecked(q, domain, verified, at));
+    },
+  }) satisfies Partial<RegistryData>;
+
+const membership = ({ db, now }: Parts) => {
+  const changing = (flow: (q: Query) => Flow<number[]>): Promise<void> =>
+    db.write(function* (q): Flow<void> {
+      yield* finish(q, { agents: yield* flow(q), counts: [] }, now());
+    });
+  return {
+    putMember: (member) => changing((q) => putMember(q, member)),
+    registerAgent: (slug, agent) => changing((q) => registerAgent(q, slug, agent)),
+    removeMember: (slug) =>
+      db.write(function* (q): Flow<boolean> {
+        const agents = yield* removeMember(q, slug);
+        if (agents !== undefined) yield* finish(q, { agents, counts: [] }, now());
+        return agents !== undefined;
+      }),
+    member: (slug) =>
+      db.read(function* (q): Flow<Member | undefined> {
+        const row = yield* memberBySlug({ ...q, lock: "" }, slug);
+        return row === undefined ? undefined : (yield* assemble(q, [row]))[0];
+      }),
+    memberOf: (organization) =>
+      db.read(function* (q): Flow<Member | undefined> {
+        const row = yield* memberByOrganization(q, organization);
+        return row === undefined ? undefined : (yield* assemble(q, [row]))[0];
+      }),
+    members: () =>
+      db.read(function* (q): Flow<Member[]> {
+        const all: Member[] = [];
+        for (let after = ""; ; ) {
+          const rows = yield* membersAfter(q, after, MEMBER_ROWS);
+          all.push(...(yield* assemble(q, rows)));
+          if (rows.length < MEMBER_ROWS) return all;
+          after = rows.at(-1)!.slug;
+        }
+      }),
+  } satisfies Partial<RegistryData>;
+};

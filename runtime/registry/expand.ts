@@ -1,0 +1,193 @@
+/** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
+import type { Flow } from "../signing/flow.js";
+import { agentsByUrl } from "../store/registry-agents.js";
+import { edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-publishers.js";
+import type { Query } from "../store/registry-query.js";
+import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
+import { effective, type SetProperty } from "./project.js";
+import { covers, type KnownProperty, knownProperty, standing } from "./publisher.js";
+import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
+
+type SelectionType = "all" | "by_id" | "by_tag";
+
+/** What a selector asks of a property; an absent filter asks nothing. */
+interface Filters {
+  readonly selection: SelectionType;
+  readonly ids: readonly string[] | undefined;
+  readonly types: readonly string[] | undefined;
+  readonly tags: readonly string[] | undefined;
+}
+
+const present = (list: readonly string[] | undefined): readonly string[] | undefined =>
+  list === undefined || list.length === 0 ? undefined : list;
+
+/**
+ * The protocol's own selector says how it picks, and an empty pick is nothing; without `selection_type` the filters say
+ * it all, and an empty one is absent (decisions.md, "Registry").
+ */
+function filtersOf(selector: Selector): Filters {
+  const types = present(selector.property_types);
+  const tags = present([...(selector.tags ?? []), ...(selector.property_tags ?? [])]);
+  const ids = present(selector.property_ids);
+  switch (selector.selection_type) {
+    case "all":
+      return { selection: "all", ids: undefined, types, tags: present(selector.tags) };
+    case "by_id":
+      return { selection: "by_id", ids: selector.property_ids ?? [], types, tags: present(selector.tags) };
+    case "by_tag":
+      return { selection: "by_tag", ids: undefined, types, tags: tags ?? [] };
+  }
+  return { selection: ids !== undefined ? "by_id" : tags !== undefined ? "by_tag" : "all", ids, types, tags };
+}
+
+const passes = ({ ids, types, tags }: Filters, property: SetProperty): boolean =>
+  (ids === undefined || (property.id !== null && ids.includes(property.id))) &&
+  (types === undefined || types.includes(property.type)) &&
+  (tags === undefined || property.tags.some((tag) => tags.includes(tag)));
+
+const domainsOf = (selector: Selector): string[] =>
+  [
+    ...(selector.publisher_domains ?? []),
+    ...(selector.publisher_domain === undefined ? [] : [selector.publisher_domain]),
+  ]
+    .map((text) => publisherDomain(text))
+    .filter((domain) => domain !== undefined);
+
+/** One publisher as one agent sees it. */
+interface Reach {
+  readonly properties: readonly KnownProperty[];
+  readonly authorized: ReadonlySet<KnownProperty>;
+  /** All the publisher has may be sold, now and later. */
+  readonly wide: boolean;
+  readonly source: AuthorizationSource | "none";
+}
+
+const nothing: Reach = { properties: [], authorized: new Set(), wide: false, source: "none" };
+
+/** What an agent may sell of these publishers. Only a publisher's own word lets it sell; a claim is told, and no more. */
+function* reachOf(q: Query, agentUrl: string, domains: readonly string[], now: number): Flow<Map<string, Reach>> {
+  const url = agentUrlOf(agentUrl);
+  const [agent] = url === undefined ? [] : yield* agentsByUrl(q, [url]);
+  const rows = yield* publishersByDomain(q, [...new Set(domains)]);
+  const ids = rows.map(({ id }) => id);
+  const edges = agent === undefined ? [] : yield* edgesBetween(q, agent.id, ids);
+  const byPublisher = Map.groupBy(edges, ({ publisher }) => publisher);
+  const properties = Map.groupBy(yield* propertiesOf(q, ids), ({ publisher }) => publisher);
+  return new Map(
+    rows.map(({ id, domain, valid }) => {
+      const all = effective((properties.get(id) ?? []).map(knownProperty), valid === 1);
+      const standingEdges = standing(byPublisher.get(id) ?? [], valid === 1, now);
+      const own = standingEdges.filter(({ edge }) => edge.source !== "agent_claim");
+      const authorized = all.filter((one) => own.some(({ edge, covered }) => covers(covered, edge, one)));
+      return [
+        domain,
+        {
+          properties: all,
+          authorized: new Set(authorized),
+          wide: own.some(({ covered }) => covered === null),
+          source: (own[0] ?? standingEdges[0])?.edge.source ?? "none",
+        },
+      ];
+    }),
+  );
+}
+
+export function* expand(q: Query, request: ExpandRequest, now: number): Flow<ExpandResult> {
+  const reach = yield* reachOf(q, request.agent_url, request.publisher_properties.flatMap(domainsOf), now);
+  const picked = new Set<KnownProperty>();
+  const domainOf = new Map<KnownProperty, string>();
+  for (const selector of request.publisher_properties) {
+    const filters = filtersOf(selector);
+    for (const domain of domainsOf(selector)) {
+      for (const one of reach.get(domain)?.authorized ?? []) {
+        if (!passes(filters, one.property)) continue;
+        picked.add(one);
+        domainOf.set(one, domain);
+      }
+    }
+  }
+  const properties = [...picked]
+    .map((one) => expandedProperty(one.property, domainOf.get(one)!))
+    .sort(
+      (a, b) =>
+        byCodePoint(a.publisher_domain, b.publisher_domain) ||
+        byCodePoint(a.property_type, b.property_type) ||
+        byCodePoint(a.property_name, b.property_name) ||
+        byCodePoint(a.property_id, b.property_id),
+    );
+  const identifiers = identifiersOf(properties);
+  return {
+    agent_url: request.agent_url,
+    properties,
+    identifiers,
+    property_count: properties.length,
+    identifier_count: identifiers.length,
+    generated_at: iso(now),
+  };
+}
+
+const expandedProperty = (property: SetProperty, domain: string): ExpandResult["properties"][number] => ({
+  publisher_domain: domain,
+  property_id: property.id ?? "",
+  property_name: property.name,
+  property_type: property.type,
+  identifiers: property.identifiers.map(({ type, value }) => ({ type, value })),
+  tags: property.tags,
+});
+
+/** Each identifier of a property once. */
+function identifiersOf(properties: ExpandResult["properties"]): ExpandResult["identifiers"][number][] {
+  const found = new Map<string, ExpandResult["identifiers"][number]>();
+  for (const { identifiers, property_id, publisher_domain } of properties)
+    for (const { type, value } of identifiers) {
+      const key = JSON.stringify([type, value, property_id, publisher_domain]);
+      if (!found.has(key)) found.set(key, { type, value, property_id, publisher_domain });
+    }
+  return [...found.values()];
+}
+
+type Verdict = ProductAuthorization["selectors"][number];
+
+export function* validateProduct(q: Query, request: ExpandRequest, now: number): Flow<ProductAuthorization> {
+  const reach = yield* reachOf(q, request.agent_url, request.publisher_properties.flatMap(domainsOf), now);
+  const selectors = request.publisher_properties.flatMap((selector) =>
+    domainsOf(selector).map((domain) => verdict(filtersOf(selector), domain, reach.get(domain) ?? nothing)),
+  );
+  const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
+  const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
+  return {
+    agent_url: request.agent_url,
+    authorized: requested > 0 && authorized === requested,
+    coverage_percentage: requested === 0 ? 0 : Math.round((100 * authorized) / requested),
+    total_requested: requested,
+    total_authorized: authorized,
+    selectors,
+    checked_at: iso(now),
+  };
+}
+
+/** How one publisher answers a selector. Items are property ids; of properties without one, their names. */
+function verdict(filters: Filters, domain: string, { properties, authorized, wide, source }: Reach): Verdict {
+  const items = new Map<string, boolean>();
+  const note = (item: string, fine: boolean): void => {
+    items.set(item, (items.get(item) ?? false) || fine);
+  };
+  if (filters.ids !== undefined) {
+    for (const id of filters.ids) note(id, false);
+    for (const one of authorized) if (passes(filters, one.property)) note(one.property.id!, true);
+  } else {
+    for (const one of properties)
+      if (passes(filters, one.property)) note(one.property.id ?? one.property.name, authorized.has(one));
+    // A publisher that lists no property can still be sold as a whole.
+    if (filters.selection === "all" && properties.length === 0) note(domain, wide);
+  }
+  const missing = [...items].filter(([, fine]) => !fine).map(([item]) => item);
+  return {
+    publisher_domain: domain,
+    selection_type: filters.selection,
+    requested_count: items.size,
+    authorized_count: items.size - missing.length,
+    unauthorized_items: missing,
+    source,
+  };
+}
