@@ -8,6 +8,7 @@ export {
   type RegistryFailure,
   type RegistryRequest,
 } from "./client.js";
+export { createRegistryData } from "./data.js";
 export { createRegistry, type Registry } from "./server/app.js";
 export {
   type Accounts,

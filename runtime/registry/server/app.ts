@@ -11,6 +11,7 @@ import fastify, {
 } from "fastify";
 import { type Logger, pino } from "pino";
 import { type RegistryAccess, registryAccess } from "../../store/index.js";
+import { createRegistryData } from "../data.js";
 import type { RegistryData } from "../types.js";
 import { type IdentifyOptions, identify, requireCaller } from "./auth/caller.js";
 import { type Issuer, openIssuer } from "./auth/issuer.js";
@@ -232,7 +233,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const { access, baseUrl, issuer, identity, authorizationServers } = await openIdentity(options, log);
   const data =
     options.data ??
-    (await import("../data.js")).createRegistryData(store, {
+    createRegistryData(store, {
       publicUrl: baseUrl,
       now,
       searchDiscovered: options.searchDiscovered ?? false,

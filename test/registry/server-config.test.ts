@@ -1,0 +1,118 @@
+/** One table of settings: docs, help and what is refused all come from it. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+import { configTable, configurationPage, envOf, readConfig } from "../../runtime/registry/server/config.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+test("the documented table is the one in the code", () => {
+  const file = path.join(root, "docs/registry-configuration.md");
+  assert.is(readFileSync(file, "utf8"), configurationPage(), "write docs/registry-configuration.md anew");
+});
+
+test("without any configuration everything has a value", () => {
+  const config = readConfig({}, {});
+  assert.is(config.store, "sqlite:registry.db");
+  assert.is(config.port, 8080);
+  assert.is(config.baseUrl, "http://localhost:8080");
+  assert.is(config.limits.publisher, 20);
+  assert.equal(config.issuers, []);
+});
+
+test("a flag wins over the environment, an empty variable is none", () => {
+  const env = { ADBIND_REGISTRY_PORT: "9000", ADBIND_REGISTRY_HOST: "", ADBIND_REGISTRY_LIMIT_READS: "7" };
+  const config = readConfig({ port: "9001" }, env);
+  assert.is(config.port, 9001);
+  assert.is(config.host, "127.0.0.1");
+  assert.is(config.limits.reads, 7);
+});
+
+test("everything that is wrong is named at once, and never a password", () => {
+  const given = {
+    port: "70000",
+    crawl: "maybe",
+    "log-level": "loud",
+    "issuer-algorithms": "HS256",
+    "limit-bulk": "-1",
+  };
+  const env = { ADBIND_REGISTRY_TYPO: "1" };
+  try {
+    readConfig(given, env);
+    assert.unreachable();
+  } catch (error) {
+    assert.ok(error instanceof AdbindError);
+    assert.is(error.code, "registry_option_invalid");
+    for (const part of ["--port", "--crawl", "--log-level", "HS256", "--limit-bulk", "ADBIND_REGISTRY_TYPO"])
+      assert.match(error.message, part);
+  }
+});
+
+const adbind = (args: string[], cwd: string, env: Record<string, string> = {}) => {
+  const flags = ["--import", "tsx", "--conditions=adbind-source", path.join(root, "cli/main.ts")];
+  return {
+    command: process.execPath,
+    args: [...flags, ...args],
+    options: { cwd: root, env: { ...process.env, ...env, ADBIND_CWD: cwd } },
+  };
+};
+
+test("help lists every setting with its variable", () => {
+  const { command, args, options } = adbind(["registry", "serve", "--help"], root);
+  const { stdout, status } = spawnSync(command, args, { ...options, encoding: "utf8" });
+  assert.is(status, 0);
+  for (const entry of configTable) {
+    assert.match(stdout, `--${entry.name} `);
+    assert.match(stdout.replace(/\s+/g, " "), envOf(entry));
+  }
+});
+
+test("a bad configuration ends the command and says why", () => {
+  const { command, args, options } = adbind(["registry", "serve", "--port", "x"], root);
+  const { stderr, status } = spawnSync(command, args, { ...options, encoding: "utf8" });
+  assert.is(status, 1);
+  assert.match(stderr, "--port x is no whole number");
+  const bad = adbind(["registry", "serve", "--store", "mysql://u:secret@h/d"], root);
+  const refused = spawnSync(bad.command, bad.args, { ...bad.options, encoding: "utf8" });
+  assert.is(refused.status, 1);
+  assert.match(refused.stderr, "the URL names no store");
+  assert.not(refused.stderr.includes("secret"));
+});
+
+test("the first start works with nothing set, answers, and ends well on SIGTERM", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-serve-"));
+  const { command, args, options } = adbind(
+    ["registry", "serve", "--port", "0", "--drain", "1", "--crawl", "false"],
+    folder,
+  );
+  const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  try {
+    let said = "";
+    for await (const chunk of child.stdout) {
+      said += chunk;
+      if (said.includes("curl -H")) break;
+    }
+    const address = /registry +(http:\S+)/.exec(said)![1]!;
+    const ready = (await (await fetch(`${address}/readyz`)).json()) as { status: string };
+    assert.is(ready.status, "ready");
+    const lookup = await fetch(`${address}/api/registry/publisher?domain=example.com`);
+    assert.is(lookup.status, 200);
+    assert.ok(existsSync(path.join(folder, "registry.db")));
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const draining = await fetch(`${address}/readyz`);
+    assert.is(draining.status, 503);
+    assert.equal(await ended, [0, null]);
+  } finally {
+    child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test.run();
