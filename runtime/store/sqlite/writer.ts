@@ -26,8 +26,11 @@ export class Writer {
   #queue: Job[] = [];
   /** When gathering began; undefined while nothing urgent waits. */
   #since: number | undefined;
-  /** Length of the queue a turn ago. */
+  /** Urgent writes in the queue, and how many there were a turn ago. */
+  #urgent = 0;
   #before = 0;
+  /** Urgent writes of the last transaction: about as many may be on their way again. */
+  #last = 0;
   #lazy: NodeJS.Timeout | undefined;
   readonly #rolledBack: (() => void)[] = [];
   readonly #committing: (() => void)[] = [];
@@ -73,6 +76,8 @@ export class Writer {
     this.#since = undefined;
     clearTimeout(this.#lazy);
     this.#lazy = undefined;
+    this.#last = this.#urgent;
+    this.#urgent = 0;
     while (this.#queue.length > 0) {
       const jobs = this.#queue.splice(0, BATCH_LIMIT_WRITES);
       const results = this.#transact(jobs);
@@ -84,6 +89,7 @@ export class Writer {
   #add<T>(run: () => T, guarded: boolean, lazy = false): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#queue.push({ run, guarded, resolve: resolve as Job["resolve"], reject });
+    if (!lazy) this.#urgent += 1;
     if (lazy) this.#lazy ??= setTimeout(() => this.flush(), LAZY_MS);
     else if (this.#since === undefined) {
       this.#since = performance.now();
@@ -93,12 +99,15 @@ export class Writer {
     return promise;
   }
 
-  /** Commits once a turn of the event loop has brought nothing new, or when it has taken long enough. */
+  /**
+   * Commits once a turn of the event loop has brought nothing new and as many wait as last time (those who were answered
+   * then are about to ask again), or when it has taken long enough.
+   */
   #gather(): void {
     const { length } = this.#queue;
     if (this.#since === undefined || length === 0) return;
-    const more = length > this.#before && length < BATCH_LIMIT_WRITES;
-    this.#before = length;
+    const more = (this.#urgent > this.#before || this.#urgent < this.#last) && length < BATCH_LIMIT_WRITES;
+    this.#before = this.#urgent;
     if (more && performance.now() - this.#since < GATHER_MS) setImmediate(() => this.#gather());
     else this.flush();
   }
