@@ -24,6 +24,8 @@ export interface Settings {
   readonly name: string;
   /** What it signs with; its public part is published. */
   readonly signing: SellerSigning;
+  /** Guaranteed orders from this much on wait for a human's signature. */
+  readonly signedFrom: number;
 }
 
 type Context<T> = SellerContext<T, Tx>;
@@ -44,6 +46,8 @@ export interface Call extends Settings {
   readonly now: Date;
   /** A new id such as `mb_3f0c...`. */
   id(prefix: string): string;
+  /** The same call at a later time, with a fresh view of the documents: for what a task does after the answer. */
+  again(): Call;
 }
 
 /** A call of one tool, with its answers. */
@@ -91,4 +95,5 @@ const openCall = (settings: Settings, ctx: Context<never>): ToolCall<never> => (
   now: new Date(ctx.now()),
   id: (prefix) => `${prefix}_${ctx.uuid().replaceAll("-", "").slice(0, 20)}`,
   answer: (document) => ctx.complete(document as never),
+  again: () => openCall(settings, ctx),
 });

@@ -6,26 +6,34 @@ import { checkGovernance } from "./check-governance.js";
 import { complyTestController } from "./comply-test-controller.js";
 import { createCollectionList } from "./create-collection-list.js";
 import { createContentStandards } from "./create-content-standards.js";
+import { createMediaBuy } from "./create-media-buy.js";
 import { createPropertyList } from "./create-property-list.js";
 import { deleteCollectionList } from "./delete-collection-list.js";
 import { deletePropertyList } from "./delete-property-list.js";
 import { getBrandIdentity } from "./get-brand-identity.js";
 import { getCollectionList } from "./get-collection-list.js";
 import { getContentStandards } from "./get-content-standards.js";
+import { getMediaBuyDelivery } from "./get-media-buy-delivery.js";
+import { getMediaBuys } from "./get-media-buys.js";
 import { getPlanAuditLogs } from "./get-plan-audit-logs.js";
+import { getProducts } from "./get-products.js";
 import { getPropertyList } from "./get-property-list.js";
 import { getRights } from "./get-rights.js";
 import { getSignals } from "./get-signals.js";
 import { listAccounts } from "./list-accounts.js";
 import { listCollectionLists } from "./list-collection-lists.js";
 import { listContentStandards } from "./list-content-standards.js";
+import { listCreativeFormats } from "./list-creative-formats.js";
+import { listCreatives } from "./list-creatives.js";
 import { listPropertyLists } from "./list-property-lists.js";
 import { reportPlanOutcome } from "./report-plan-outcome.js";
 import { syncAccounts } from "./sync-accounts.js";
+import { syncCreatives } from "./sync-creatives.js";
 import { syncGovernance } from "./sync-governance.js";
 import { syncPlans } from "./sync-plans.js";
 import { updateCollectionList } from "./update-collection-list.js";
 import { updateContentStandards } from "./update-content-standards.js";
+import { updateMediaBuy } from "./update-media-buy.js";
 import { updatePropertyList } from "./update-property-list.js";
 import { updateRights } from "./update-rights.js";
 import { validateContentDelivery } from "./validate-content-delivery.js";
@@ -63,4 +71,12 @@ export const tools = {
   update_rights: updateRights,
   validate_content_delivery: validateContentDelivery,
   validate_property_delivery: validatePropertyDelivery,
+  create_media_buy: createMediaBuy,
+  update_media_buy: updateMediaBuy,
+  get_media_buys: getMediaBuys,
+  get_media_buy_delivery: getMediaBuyDelivery,
+  sync_creatives: syncCreatives,
+  list_creatives: listCreatives,
+  get_products: getProducts,
+  list_creative_formats: listCreativeFormats,
 };

@@ -1,0 +1,53 @@
+import type { JsonObject } from "adbind/contract";
+import { newAccount, ownerOf, saveAccount } from "../accounts/accounts.js";
+import { ScenarioError, type Scenarios, textParam } from "../controller/scenario.js";
+import { type CreativeState, creativeStates, nextStates, ownCreative, saveCreative } from "./creatives.js";
+
+/** `force_creative_status` reviews a creative; `seed_creative` puts one into the library of the call's account. */
+export const scenarios: Scenarios = {
+  force_creative_status(params, call) {
+    const id = textParam(params, "creative_id");
+    const status = textParam(params, "status");
+    const found = ownCreative(call, id);
+    if (found === undefined) throw new ScenarioError("NOT_FOUND", `no creative ${id}`);
+    const { owner, kept } = found;
+    if (!(creativeStates as readonly string[]).includes(status))
+      throw new ScenarioError("INVALID_PARAMS", `${status} is no state of a creative`, kept.status);
+    const next = status as CreativeState;
+    if (next !== kept.status && !nextStates[kept.status].includes(next))
+      throw new ScenarioError(
+        "INVALID_TRANSITION",
+        `a creative does not go from ${kept.status} to ${next}`,
+        kept.status,
+      );
+    const { rejection_reason: _, ...rest } = kept;
+    const reason = params.rejection_reason;
+    saveCreative(call, owner, {
+      ...rest,
+      status: next,
+      updated_date: call.now.toISOString(),
+      ...(typeof reason === "string" && { rejection_reason: reason }),
+    });
+    return { previous_state: kept.status, current_state: next };
+  },
+  seed_creative(params, call) {
+    const id = textParam(params, "creative_id");
+    const fixture = (params.fixture ?? {}) as JsonObject;
+    const account = newAccount(call, (call.ctx.account ?? {}) as never);
+    saveAccount(call, account);
+    const time = call.now.toISOString();
+    const { name, format_id, assets, status, tags } = fixture as Record<string, never>;
+    saveCreative(call, ownerOf(call, account), {
+      creative_id: id,
+      name: name ?? id,
+      format_id: { agent_url: call.agentUrl, ...((format_id ?? { id: "display_300x250" }) as { id: string }) },
+      assets: assets ?? {},
+      ...(tags !== undefined && { tags }),
+      status: status ?? "approved",
+      created_date: time,
+      updated_date: time,
+      content: "",
+    });
+    return { message: `creative ${id} is there` };
+  },
+};

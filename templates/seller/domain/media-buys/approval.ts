@@ -1,0 +1,64 @@
+/**
+ * How an order is answered: booked at once, or, where a lot of guaranteed inventory is at stake, after a human has
+ * signed the insertion order. Until then there is a task and no media buy.
+ */
+import type { ArmReply } from "adbind/seller";
+import type { Call, Tool, ToolCall, Tx } from "../../handler.js";
+import { book, checkOrder, type Wanted } from "./create.js";
+
+type Reply = ArmReply<Tool<"create_media_buy">, "completed" | "submitted" | "input-required">;
+
+/** In development nobody is there to sign: the insertion order is signed after so many milliseconds. */
+const SIGNED_AFTER_MS = 1_000;
+
+interface Forced {
+  readonly arm: "submitted" | "input-required";
+  readonly task_id?: string;
+  readonly message?: string;
+}
+
+const FORCED = "forced_answer";
+/** Orders that wait for a signature, by their task. */
+const WAITING = "waiting_order";
+
+/** What the caller's next order is answered with, once. */
+export const forceNextAnswer = (call: Call, forced: Forced): void =>
+  call.documents.put(FORCED, call.principal, "create_media_buy", forced);
+
+export function answerOrder(request: Wanted, call: ToolCall<"create_media_buy">): Reply {
+  const forced = call.documents.get<Forced>(FORCED, call.principal, "create_media_buy");
+  if (forced !== undefined) {
+    call.documents.remove(FORCED, call.principal, "create_media_buy");
+    return forcedAnswer(forced, request, call);
+  }
+  const order = checkOrder(call, request);
+  if (!order.guaranteed || order.total < call.signedFrom) return call.answer(book(call, request, order));
+  const taskId = call.ctx.taskId;
+  call.documents.put(WAITING, call.principal, taskId, { request });
+  const data = { message: "The insertion order waits for a signature; that takes two to four hours." };
+  if (call.ctx.mode === "production") return call.ctx.submitted(data as never);
+  return call.ctx.submitted(data as never, async (task) => {
+    await new Promise((resolve) => setTimeout(resolve, SIGNED_AFTER_MS));
+    const later = call.again();
+    await task.complete(sign(later, taskId) as never, { effect: (tx: Tx) => later.documents.commit(tx) });
+  });
+}
+
+/**
+ * A human has signed: the waiting order is booked. Give the result to `seller.task(taskId).complete(...)`, with
+ * `call.documents.commit` as its effect.
+ */
+export function sign(call: Call, taskId: string) {
+  const waiting = call.documents.get<{ request: Wanted }>(WAITING, call.principal, taskId);
+  if (waiting === undefined) throw new Error(`no order waits under task ${taskId}`);
+  call.documents.remove(WAITING, call.principal, taskId);
+  return book(call, waiting.request, checkOrder(call, waiting.request));
+}
+
+function forcedAnswer(forced: Forced, request: Wanted, call: ToolCall<"create_media_buy">): Reply {
+  const { arm, task_id, message } = forced;
+  if (arm === "input-required")
+    return call.ctx.inputRequired({ reason: "APPROVAL_REQUIRED", ...(message !== undefined && { message }) } as never);
+  checkOrder(call, request);
+  return call.ctx.submitted({ task_id, ...(message !== undefined && { message }) } as never);
+}

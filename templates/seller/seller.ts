@@ -1,0 +1,82 @@
+/** Puts the parts together: the store, what it starts with, the tools, and what this seller claims. */
+import type { JsonObject } from "adbind/contract";
+import { createSeller, type Seller } from "adbind/seller";
+import { createSender } from "adbind/sender";
+import { openSqliteStore } from "adbind/store";
+import { release } from "#bindings";
+import { capabilities } from "./capabilities.js";
+import { prepareDocuments } from "./documents.js";
+import { fixtures } from "./fixtures.js";
+import { bind, type Settings, type Tx } from "./handler.js";
+import { scenarios } from "./scenarios.js";
+import { specialisms } from "./specialisms.js";
+import { tools } from "./tools/index.js";
+
+export interface SellerConfiguration {
+  /** The database file. */
+  readonly database: string;
+  /** Where callers reach this seller, without a path. */
+  readonly baseUrl: string;
+  /**
+   * Development has the test controller, refuses its own answers that break the release's schemas, and delivers webhooks
+   * to this machine and over plain http too.
+   */
+  readonly mode: "development" | "production";
+  /** Private JWK that signs webhooks; its public part is published. */
+  readonly key: object & { readonly kid: string };
+  /** Guaranteed orders from this much on wait for a human's signature. Default 50,000 of the order's currency. */
+  readonly signedFrom?: number;
+}
+
+const CONTROLLER = "comply_test_controller";
+
+/** Scenarios the release lets a seller declare. */
+const declarable = new Set([
+  "force_creative_status",
+  "force_account_status",
+  "force_media_buy_status",
+  "force_session_status",
+  "simulate_delivery",
+  "simulate_budget_spend",
+]);
+
+/** Opens the database and makes the seller; `start` makes it listen, `close` leaves nothing open. */
+export async function openSeller(configuration: SellerConfiguration) {
+  const { database, baseUrl, mode, key, signedFrom = 50_000 } = configuration;
+  const store = openSqliteStore({ path: database });
+  prepareDocuments(store.db, fixtures);
+  const development = mode === "development";
+  const signing = { key, keyid: key.kid };
+  const net = { allowHttp: development, allowLoopback: development };
+  const sender = await createSender({ store, release, signer: signing, net });
+  const settings: Settings = { agentUrl: `${baseUrl}/mcp`, name: "__SELLER_NAME__", signing, signedFrom };
+  const handlers = Object.entries(tools).filter(([name]) => development || name !== CONTROLLER);
+  const seller: Seller<Tx> = await createSeller({
+    release,
+    specialisms,
+    tools: bind(Object.fromEntries(handlers) as typeof tools, settings),
+    store,
+    baseUrl,
+    name: settings.name,
+    mode,
+    capabilities: declared(development),
+    sender,
+    signing,
+  });
+  sender.start();
+  return {
+    seller,
+    async close(): Promise<void> {
+      await seller.close();
+      await sender.stop();
+      await store.close();
+    },
+  };
+}
+
+function declared(development: boolean): JsonObject {
+  const own: JsonObject = Object.assign({}, ...capabilities);
+  const forced = Object.keys(scenarios).filter((name) => declarable.has(name));
+  const controlled = development && CONTROLLER in tools && forced.length > 0;
+  return { ...own, ...(controlled && { compliance_testing: { scenarios: forced } }) };
+}

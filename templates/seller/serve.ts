@@ -1,0 +1,29 @@
+/** Makes the seller listen. Settings come from the environment; see README.md. */
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { openSeller } from "./seller.js";
+
+const { PORT = "3000", HOST = "127.0.0.1", DATA = "data", MODE = "development", BASE_URL, SIGNED_FROM } = process.env;
+
+/** The key that signs webhooks: made at the first start, readable by its owner alone. */
+function signingKey(file: string): object & { kid: string } {
+  if (!existsSync(file)) {
+    const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+    const kid = `key-${Date.now()}`;
+    writeFileSync(file, JSON.stringify({ ...jwk, kid, alg: "EdDSA", use: "sig" }), { mode: 0o600, flag: "wx" });
+  }
+  return JSON.parse(readFileSync(file, "utf8")) as object & { kid: string };
+}
+
+mkdirSync(DATA, { recursive: true });
+const { seller, close } = await openSeller({
+  database: `${DATA}/seller.db`,
+  baseUrl: BASE_URL ?? `http://${HOST}:${PORT}`,
+  mode: MODE === "production" ? "production" : "development",
+  key: signingKey(`${DATA}/signing-key.json`),
+  ...(SIGNED_FROM !== undefined && { signedFrom: Number(SIGNED_FROM) }),
+});
+const address = await seller.start({ port: Number(PORT), host: HOST });
+process.stdout.write(`${address}/mcp\n`);
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void close());
