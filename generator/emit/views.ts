@@ -22,11 +22,11 @@ export const bannerOf = (sources: string[], made: unknown): Banner => ({
 const literal = (value: unknown): string => JSON.stringify(value);
 
 /** A comment ends where its text says so, unless it is kept from it. */
-export const docText = (text: string): string => text.replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
+const docText = (text: string): string => text.replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
 
 const isPlainKey = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
 
-export const keyText = (name: string): string => (isPlainKey(name) ? name : literal(name));
+const keyText = (name: string): string => (isPlainKey(name) ? name : literal(name));
 
 interface Field {
   key: string;

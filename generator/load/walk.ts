@@ -121,7 +121,7 @@ export function sortKeys<T extends Json>(value: T): T {
 }
 
 /** Sets an own key, also one called `__proto__`, which plain assignment would take for the prototype. */
-export function setKey(target: JsonMap, key: string, value: Json): void {
+function setKey(target: JsonMap, key: string, value: Json): void {
   if (key !== "__proto__") target[key] = value;
   else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }

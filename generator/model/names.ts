@@ -51,13 +51,13 @@ export const identOf = (tool: string): string => {
 export const toolUnit = (tool: string): string => (tool === "index" ? "index-tool" : tool.replaceAll("_", "-"));
 
 /** Every name a tool exports, so that collisions show before anything is written. */
-export const exportsOf = (tool: string): string[] => {
+const exportsOf = (tool: string): string[] => {
   const pascal = pascalCase(tool);
   return [identOf(tool), `handle${pascal}`, `${pascal}Arms`];
 };
 
 /** Names the release module exports itself. */
-export const moduleExports = [
+const moduleExports = [
   "EntryPoints",
   "ErrorCode",
   "SellerFor",

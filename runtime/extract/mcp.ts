@@ -3,7 +3,7 @@ import { type JsonObject, wireNames } from "../contract.js";
 import { isJsonObject, list, member } from "./json-object.js";
 
 /** Longest text that is tried as JSON, in characters: the same bound as a webhook body's. */
-export const MAX_TEXT_CHARS = 1_048_576;
+const MAX_TEXT_CHARS = 1_048_576;
 
 /** Text items of a result's content, in order; those too long to be tried are left out. */
 export const textItems = (response: unknown): string[] =>

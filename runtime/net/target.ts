@@ -106,8 +106,7 @@ export function checkTarget(text: string, policy: NetPolicy): Target {
 }
 
 /** Port a URL stands for, its scheme's when it names none. */
-export const portOf = (url: URL): number =>
-  url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+const portOf = (url: URL): number => (url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port));
 
 /**
  * Registrable domain of a host by the Public Suffix List with its private section: on shared hosting a tenant is its own

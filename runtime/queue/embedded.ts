@@ -8,7 +8,7 @@ import { Writer } from "../store/sqlite/writer.js";
 import type { MaybePromise, Queue } from "./types.js";
 
 /** How long a job stays out without news of its worker. Renewed at a quarter of it; under the promised 30 s. */
-export const LEASE_MS = 20_000;
+const LEASE_MS = 20_000;
 
 export interface EmbeddedQueueOptions {
   /** Unix milliseconds; the system clock by default. */

@@ -7,7 +7,7 @@ import { instantText } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { BoundRelease, Delivery, DeliveryReport, Outcome } from "./types.js";
 
-export const deliveryOf = (event: InboxEvent, body: unknown): Delivery => ({
+const deliveryOf = (event: InboxEvent, body: unknown): Delivery => ({
   id: event.id,
   sender: event.sender,
   kind: event.kind,

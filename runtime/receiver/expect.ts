@@ -41,7 +41,7 @@ function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: R
  * Checks an expectation and makes the registration to store.
  * @throws AdbindError `registration_invalid`, `legacy_auth_removed`, `secret_weak`
  */
-export function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation): Registration {
+function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation): Registration {
   const { route, sender, kind, mode = "signature", operationId, token, format, expiresInSeconds } = expectation;
   if (!isRoute(route)) throw invalid("the route is no request target", "route", "start with / and use printable ASCII");
   const held = config.senderOf(sender);

@@ -9,7 +9,7 @@ import { type ReceiverMetrics, receiverMetrics } from "./metrics.js";
 import type { BoundRelease, ReceiverSettings, SenderConfig } from "./types.js";
 
 /** Shortest dedup window without telling senders, in seconds (service.md, "Limits"). */
-export const MIN_WINDOW_SECONDS = 86_400;
+const MIN_WINDOW_SECONDS = 86_400;
 /** Keys of one sender: at about 60 bytes each, 60 MB of disk. */
 const SENDER_CAP = 1_000_000;
 /** Largest body in bytes: 1 MB (service.md, "Limits"). */

@@ -43,7 +43,7 @@ export type Watched = { readonly status: TaskStatus } | null;
 /** Resolves early when `wake` is called. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
-export const timerPause: Pause = (ms, signal) =>
+const timerPause: Pause = (ms, signal) =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const timer = setTimeout(done, ms).unref();

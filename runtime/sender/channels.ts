@@ -97,7 +97,7 @@ const noticeFields: Record<NoticeKind, readonly string[]> = {
 };
 
 /** `closed` of a channel: open, waiting for its final report, over. */
-export const OPEN = 0;
+const OPEN = 0;
 export const CLOSING = 1;
 export const CLOSED = 2;
 
@@ -235,7 +235,7 @@ function* flush<Tx>(
   return { keys: deliveries.map(({ key }) => key) };
 }
 
-export const target = (channel: ChannelRow, config: PushNotificationConfig) => ({
+const target = (channel: ChannelRow, config: PushNotificationConfig) => ({
   url: config.url,
   auth: authOf(config.authentication),
   principal: channel.principal,

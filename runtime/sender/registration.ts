@@ -37,7 +37,7 @@ const TOKEN_CHARACTERS = [16, 4_096] as const;
 const REMOVED_IN_MAJOR = 4;
 
 /** Refusal of a URL; undefined where deliveries may go there. Addresses are checked at each attempt. */
-export function urlFault(url: unknown, where: string, policy: NetPolicy): Refused | undefined {
+function urlFault(url: unknown, where: string, policy: NetPolicy): Refused | undefined {
   if (typeof url !== "string") return refused("url is required", `${where}.url`);
   try {
     checkTarget(url, policy);

@@ -10,7 +10,7 @@ const JITTER = 0.25;
 export const HORIZON_MS = 86_400_000;
 
 /** Milliseconds after the attempt numbered `attempt`, from 0. */
-export const delayAfter = (attempt: number, random: () => number): number =>
+const delayAfter = (attempt: number, random: () => number): number =>
   Math.round(
     Math.min(FIRST_DELAY_MS * 2 ** Math.min(attempt, 40), LONGEST_DELAY_MS) * (1 - JITTER + 2 * JITTER * random()),
   );

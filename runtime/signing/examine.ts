@@ -19,7 +19,7 @@ export const SKEW_SECONDS = 60;
 /** Longest validity a signature may claim (service.md "Limits"). */
 export const WINDOW_SECONDS = 300;
 /** 16 random bytes in base64url: shorter nonces collide or can be guessed. */
-export const NONCE_CHARS = 22;
+const NONCE_CHARS = 22;
 
 /** What a step found wrong. */
 export interface Fault {

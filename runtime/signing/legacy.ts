@@ -13,9 +13,9 @@ import type { HmacSecrets, Refusal, SignableRequest } from "./types.js";
 import { refusal, systemSeconds } from "./verify.js";
 
 /** Shortest secret or token, in characters, each at least a byte (service.md "Limits"). */
-export const SECRET_CHARS = 32;
+const SECRET_CHARS = 32;
 /** Largest difference between a timestamp and the clock, either way (service.md "Limits"). */
-export const TIMESTAMP_SKEW_SECONDS = 300;
+const TIMESTAMP_SKEW_SECONDS = 300;
 /** Release that no longer has these schemes. */
 const REMOVED_IN_MAJOR = 4;
 

@@ -3,9 +3,9 @@ import { AdbindError } from "../errors.js";
 import type { ReplayStore } from "./types.js";
 
 /** Live nonces one webhook key may have: more is a broken or a stolen key. */
-export const PER_KEY_CAP_ENTRIES = 100_000;
+const PER_KEY_CAP_ENTRIES = 100_000;
 /** Live nonces of all keys, about 150 bytes each: bounds the memory an attacker with many keys can take. */
-export const TOTAL_CAP_ENTRIES = 1_000_000;
+const TOTAL_CAP_ENTRIES = 1_000_000;
 
 export interface MemoryReplayOptions {
   /** Entries one key may have. */

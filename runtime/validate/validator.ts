@@ -42,7 +42,7 @@ const pointerOf = ({ instancePath, keyword, params }: ErrorObject): string => {
   return instancePath;
 };
 
-export const toErrors = (errors: readonly ErrorObject[] | null | undefined): ValidationError[] =>
+const toErrors = (errors: readonly ErrorObject[] | null | undefined): ValidationError[] =>
   (errors ?? []).slice(0, MAX_ERRORS).map((error) => ({
     pointer: pointerOf(error),
     keyword: error.keyword,

@@ -6,11 +6,11 @@ import type { SenderOptions } from "../../runtime/sender/index.js";
 import { memoryReplayStore, staticKeys, verifyWebhook } from "../../runtime/signing/index.js";
 
 export const NOW = 1_776_520_800_000;
-export const SELLER = "https://seller.example/agent";
+const SELLER = "https://seller.example/agent";
 
 const pair = generateKeyPairSync("ed25519");
-export const signer = { key: pair.privateKey, keyid: "seller-1" };
-export const publicJwk = {
+const signer = { key: pair.privateKey, keyid: "seller-1" };
+const publicJwk = {
   ...pair.publicKey.export({ format: "jwk" }),
   kid: "seller-1",
   use: "sig",
@@ -18,7 +18,7 @@ export const publicJwk = {
   alg: "EdDSA",
   proto_use: "request-signing",
 };
-export const keys = staticKeys([publicJwk as never], { sender: SELLER });
+const keys = staticKeys([publicJwk as never], { sender: SELLER });
 
 export interface Sent {
   readonly url: string;

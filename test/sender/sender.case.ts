@@ -28,7 +28,7 @@ export const start = (over: Partial<TaskStart> = {}): TaskStart => ({
   principal: "buyer-1",
   ...over,
 });
-export const HOOK = "https://buyer.example/hooks/a";
+const HOOK = "https://buyer.example/hooks/a";
 export const push = { url: HOOK, operation_id: "op-1" };
 const secret = "0123456789abcdef0123456789ABCDEFghij";
 const HOUR = 3_600_000;

@@ -20,14 +20,13 @@ export function readFiles(folder: string): Files {
 export const manifestOf = (files: Files): Any => files["manifest.json"];
 export const schemaAt = (files: Files, file: string): Any => files[file];
 export const requestOf = (files: Files, tool: string): Any => files[manifestOf(files).tools[tool].request_schema];
-export const responseOf = (files: Files, tool: string): Any => files[manifestOf(files).tools[tool].response_schema];
 
 /** Every schema file but the manifest's own. */
 export const schemaFiles = (files: Files): string[] =>
   Object.keys(files).filter((file) => file !== "manifest.json" && file !== "manifest.schema.json");
 
 /** Calls `visit` on every object in a value, outermost first. */
-export function everyObject(value: Any, visit: (object: Any) => void): void {
+function everyObject(value: Any, visit: (object: Any) => void): void {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) visit(value);
   for (const inner of Object.values(value)) everyObject(inner, visit);

@@ -55,7 +55,7 @@ export interface DocumentOptions<T> {
 }
 
 /** webhooks-facts 1.10: at most one refetch of a URI in this time, whatever keyids arrive. */
-export const REFRESH_COOLDOWN_S = 30;
+const REFRESH_COOLDOWN_S = 30;
 /** Between attempts while an origin fails: soon enough for a blip, rare enough not to add to an outage. */
 const FAILURE_COOLDOWN_S = 5;
 /** Share of its life after which a document is renewed in the background. */

@@ -58,7 +58,7 @@ interface Touch {
 }
 
 /** Says when something of a group may be due; always in the groups' order, so that two transactions never cross. */
-export async function touchGroups(tx: Tx, topic: string, touches: readonly Touch[]): Promise<void> {
+async function touchGroups(tx: Tx, topic: string, touches: readonly Touch[]): Promise<void> {
   const earliest = new Map<string, number>();
   for (const { group, at } of touches) earliest.set(group, Math.min(at, earliest.get(group) ?? at));
   const sorted = [...earliest].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -23,7 +23,7 @@ export function packageFolder(): string {
 export type Judge = (file: string, value: unknown) => boolean;
 
 /** ajv over the files as they are: draft-07, formats, nothing of ours. */
-export function plainJudge(files: Files): Judge {
+function plainJudge(files: Files): Judge {
   const ajv = new Ajv({ strict: false, validateSchema: false, logger: false });
   formats.default(ajv);
   const known = new Set<string>();
