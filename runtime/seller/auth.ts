@@ -1,5 +1,6 @@
 /** Ready-made ways to know a caller. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { AuthHook, AuthRequest, Identity } from "./types.js";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -34,6 +35,55 @@ export function tokenAuth({ tokens, header = "x-api-key" }: TokenAuthOptions): A
       return signer === undefined ? undefined : { principal: signer.agentUrl };
     },
   };
+}
+
+export interface JwtAuthOptions {
+  /** Issuer of the tokens, as in their `iss`; callers find it in the resource's metadata. */
+  readonly issuer: string;
+  /** What the tokens' `aud` must be: the URL callers call. */
+  readonly audience: string | readonly string[];
+  /** The issuer's keys, as `jose` gives them: `createRemoteJWKSet(new URL(...))`, `createLocalJWKSet(...)`. */
+  readonly keys: JWTVerifyGetKey;
+  /** Scopes a token must have, all of them. */
+  readonly scopes?: readonly string[];
+  /** Who a token stands for; its `client_id`, else its `sub`, by default. */
+  readonly principalOf?: (claims: JWTPayload) => string | undefined;
+  /** Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** Access tokens of an OAuth 2 issuer (RFC 9068), bound to this seller by their audience (RFC 8707). */
+export function jwtAuth(options: JwtAuthOptions): AuthHook {
+  const { issuer, audience, keys, scopes = [], now = Date.now } = options;
+  const principalOf =
+    options.principalOf ?? (({ client_id: client, sub }) => (typeof client === "string" ? client : sub));
+  return {
+    authorizationServers: [issuer],
+    ...(scopes.length > 0 && { scopes }),
+    async authenticate({ headers }) {
+      const token = /^bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+      if (token === undefined) return undefined;
+      const claims = await claimsOf(token, keys, {
+        issuer,
+        audience: typeof audience === "string" ? audience : [...audience],
+        currentDate: new Date(now()),
+      });
+      const granted = typeof claims?.scope === "string" ? claims.scope.split(" ") : [];
+      if (claims === undefined || !scopes.every((scope) => granted.includes(scope))) return undefined;
+      const principal = principalOf(claims);
+      return principal === undefined ? undefined : { principal };
+    },
+  };
+}
+
+/** Undefined for a token that is not good; keys that cannot be reached are the caller's 500. */
+async function claimsOf(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions) {
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return undefined;
+    throw error;
+  }
 }
 
 /** Requests that are signed, and nobody else; needs `requestSigning`. */

@@ -1,6 +1,6 @@
 /** One call, whatever transport it came by: negotiated, validated, recognised, handled, recorded, answered. */
 import { type AnyTool, isTaskStatus, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
-import type { PushNotificationConfig } from "../sender/types.js";
+import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import { checkedAnswer } from "./answer.js";
@@ -23,6 +23,8 @@ export interface Call {
   readonly identity: Identity;
   /** A2A gives it beside the parameters; MCP among them. */
   readonly push?: unknown;
+  /** A2A's own registration, whose events have A2A's shape. */
+  readonly a2aPush?: unknown;
   readonly contextId?: string;
 }
 
@@ -136,8 +138,8 @@ class Answering<Tx> {
   private checkChannels(): void {
     const { sender } = this.parts.settings;
     const { tool } = this.at.served;
-    const push = this.push();
-    if (push === undefined) return;
+    const channels = this.channels();
+    if (channels === undefined) return;
     const later = ["submitted", "working", "input-required"].some((status) => Object.hasOwn(tool.arms, status));
     if (sender === undefined) {
       if (!later) return;
@@ -145,13 +147,19 @@ class Answering<Tx> {
         field: "push_notification_config",
       });
     }
-    const refusal = sender.tasks.check(tool.name, { push });
+    const refusal = sender.tasks.check(tool.name, channels);
     if (refusal !== undefined) throw refusedBy(refusal.error);
   }
 
-  private push(): PushNotificationConfig | undefined {
-    const config = this.call.push ?? this.at.args.push_notification_config;
-    return isObject(config) ? (config as unknown as PushNotificationConfig) : undefined;
+  /** Where the caller wants to hear of the task; undefined where it has not said. */
+  private channels(): TaskChannels | undefined {
+    const push = this.call.push ?? this.at.args.push_notification_config;
+    const { a2aPush } = this.call;
+    if (!isObject(push) && !isObject(a2aPush)) return undefined;
+    return {
+      ...(isObject(push) && { push: push as unknown as PushNotificationConfig }),
+      ...(isObject(a2aPush) && { a2a: nativeConfig(a2aPush) }),
+    };
   }
 
   private replay(stored: JsonObject): Called {
@@ -191,7 +199,7 @@ class Answering<Tx> {
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
       const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [unnamedFailure];
-        const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
+      const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
       return { status, payload, failed: true, taskId };
     }
     const interim = !isTerminal(status);
@@ -248,12 +256,12 @@ class Answering<Tx> {
     if (claim === undefined && after.effects.length === 0 && !interim && !opens) return;
     const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
     const call = this.call;
-    const push = this.push();
+    const channels = this.channels();
     await database.transact(function* (tx): Flow<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* settle(effect(tx));
       if (interim)
-        yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, push });
+        yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, channels });
       if (opens) yield* book.openChannels(tx, { principal: call.identity.principal, args, payload });
     });
   }
@@ -262,6 +270,14 @@ class Answering<Tx> {
 /** Fills in the task's status, unless the tool's own `status` is a state of its domain. */
 const statusMember = ({ domainStatus }: Spoken<never>, { tool }: ServedTool<never>, status: TaskStatus): JsonObject =>
   isTerminal(status) && domainStatus.has(tool.name) ? {} : { status };
+
+/** A2A 1.0 names one scheme where 0.3 and the protocol have a list. */
+function nativeConfig(config: JsonObject): A2aPushConfig {
+  const { authentication, ...rest } = config;
+  if (!isObject(authentication)) return rest as unknown as A2aPushConfig;
+  const { scheme, ...more } = authentication;
+  return { ...rest, authentication: { ...more, ...(typeof scheme === "string" && { schemes: [scheme] }) } } as never;
+}
 
 const unnamedFailure = { code: "SERVICE_UNAVAILABLE", message: "The call failed." } as const;
 

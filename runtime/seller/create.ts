@@ -3,6 +3,8 @@ import type { FastifyInstance } from "fastify";
 import type { AnyTool, JsonObject, Release } from "../contract.js";
 import { type Flow, settle } from "../signing/flow.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
+import { a2aEndpoint } from "./a2a.js";
+import { agentCard } from "./a2a-card.js";
 import { answerCall, type Call, type Called, type CallParts } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
 import { mcpEndpoint } from "./mcp.js";
@@ -66,7 +68,9 @@ export async function createSeller<
     spoken,
     documents: await newest.release.schemas(),
   });
-  const app = await createApp({ settings, calls, mcp });
+  const card = agentCard(settings, newest);
+  const a2a = a2aEndpoint({ card, uuid, now, answer: (call) => answerCall(calls, call), row: book.row });
+  const app = await createApp({ settings, calls, mcp, a2a, card });
   let sweeping: NodeJS.Timeout | undefined;
   return {
     app,

@@ -30,9 +30,12 @@ export interface Asked {
   readonly mutating: boolean;
   /** Everything asked for is public. */
   readonly open: boolean;
-  /** JSON-RPC method, where it is not a tool's call. */
+  /** Tools called. */
   readonly calls: number;
 }
+
+/** Path of RFC 9728 metadata; the resource's own path follows. */
+export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
 
 const RPC = { rateLimited: -32029, unauthenticated: -32028, unavailable: -32027 } as const;
 const WINDOW_MS = 10_000;
@@ -61,7 +64,10 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
     const code = codeOf(release, [presented ? "AUTH_INVALID" : "AUTH_MISSING", "AUTH_REQUIRED"]);
     const message = presented ? "The credentials are not good here." : "This needs credentials.";
     const detail = presented ? ', error="invalid_token"' : "";
-    const challenge = `${auth.challenge ?? "Bearer"} realm="${resource}"${detail}`;
+    const { origin, pathname } = new URL(resource);
+    const metadata =
+      auth.authorizationServers === undefined ? "" : `, resource_metadata="${origin}${RESOURCE_METADATA}${pathname}"`;
+    const challenge = `${auth.challenge ?? "Bearer"} realm="${resource}"${detail}${metadata}`;
     return refuse(401, RPC.unauthenticated, { code, message }, { "www-authenticate": challenge });
   };
   const limited = limiter(app, settings);

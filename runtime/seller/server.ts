@@ -3,8 +3,10 @@ import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { JsonObject } from "../contract.js";
 import { parseStrict } from "../json.js";
+import type { A2aEndpoint } from "./a2a.js";
+import { A2A_PATH, CARD_PATHS } from "./a2a-card.js";
 import { answerCall, type CallParts } from "./call.js";
-import { createGate, type Gate, type RawBody } from "./gate.js";
+import { type Asked, createGate, type Gate, type RawBody, RESOURCE_METADATA, type Refused } from "./gate.js";
 import { brandFile, publicKeySet } from "./identity.js";
 import type { McpEndpoint } from "./mcp.js";
 import type { Settings } from "./settings.js";
@@ -15,10 +17,13 @@ export interface ServerParts<Tx> {
   readonly settings: Settings<Tx>;
   readonly calls: CallParts<Tx>;
   readonly mcp: McpEndpoint;
+  readonly a2a: A2aEndpoint;
+  /** The agent card. */
+  readonly card: JsonObject;
 }
 
 /** JSON-RPC 2.0 codes of what never reaches a method. */
-const RPC = { parse: -32700, refused: -32000 } as const;
+const RPC = { parse: -32700, invalid: -32600, refused: -32000 } as const;
 
 const rpcError = (code: number, message: string, id: unknown = null, data?: object): JsonObject => ({
   jsonrpc: "2.0",
@@ -38,7 +43,8 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     return reply.code(status).send(rpcError(status === 400 ? RPC.parse : RPC.refused, message));
   });
   mcpRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${MCP_PATH}`));
-  publish(app, settings);
+  a2aRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${A2A_PATH}`));
+  publish(app, parts);
   return app;
 }
 
@@ -54,16 +60,16 @@ function readBodies(app: FastifyInstance, depth: number): void {
 
 function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerParts<Tx>, gate: Gate): void {
   const [newest] = calls.spoken;
-  const served = (name: string) => calls.spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined);
   app.post(MCP_PATH, async (request: FastifyRequest, reply: FastifyReply) => {
     const { json } = (request.body ?? {}) as Partial<RawBody>;
     const called = mcp.callsOf(json);
-    const tools = called.map(({ tool }) => served(tool));
-    const admitted = await gate.admit(request, {
-      mutating: tools.some((one) => one?.tool.mutating === true),
-      open: tools.every((one) => one?.open === true),
-      calls: called.length,
-    });
+    const admitted = await gate.admit(
+      request,
+      asked(
+        calls,
+        called.map(({ tool }) => tool),
+      ),
+    );
     if ("refused" in admitted) {
       const { status, headers, rpcCode, message, data } = admitted.refused;
       const id = (json as JsonObject | undefined)?.id;
@@ -94,6 +100,51 @@ function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerPar
   settings.logger?.debug({ path: MCP_PATH }, "MCP is served");
 }
 
+/** What a body asks for, as far as the gate must know. */
+function asked<Tx>({ spoken }: CallParts<Tx>, names: readonly string[]): Asked {
+  const tools = names.map((name) => spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined));
+  return {
+    mutating: tools.some((one) => one?.tool.mutating === true),
+    open: tools.every((one) => one?.open === true),
+    calls: names.length,
+  };
+}
+
+function refuse(
+  reply: FastifyReply,
+  { status, headers, rpcCode, message, data }: Refused,
+  body: unknown,
+): FastifyReply {
+  const id = typeof body === "object" && body !== null && "id" in body ? body.id : null;
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(rpcError(rpcCode, message, id, data));
+}
+
+function a2aRoutes<Tx>(app: FastifyInstance, { calls, a2a, card }: ServerParts<Tx>, gate: Gate): void {
+  app.post(A2A_PATH, async (request: FastifyRequest, reply: FastifyReply) => {
+    const { json } = (request.body ?? {}) as Partial<RawBody>;
+    if (typeof json !== "object" || json === null || Array.isArray(json)) {
+      return reply.code(400).send(rpcError(RPC.invalid, "A2A takes one JSON-RPC request at a time."));
+    }
+    const skills = a2a.skillsOf(json);
+    // What is no skill's call reads or changes tasks, which are their caller's only.
+    const wanted = asked(calls, skills);
+    const admitted = await gate.admit(request, { ...wanted, open: wanted.open && skills.length > 0 });
+    if ("refused" in admitted) return refuse(reply, admitted.refused, json);
+    const version = request.headers["a2a-version"];
+    return reply.send(
+      await a2a.handle({
+        body: json as JsonObject,
+        identity: admitted.identity,
+        version: typeof version === "string" ? version : undefined,
+      }),
+    );
+  });
+  for (const path of CARD_PATHS) app.get(path, async (_request, reply) => reply.send(card));
+}
+
 /**
  * The fields the transport looks at. It wants clients to accept event streams too; answers here are always JSON, so
  * whoever takes that is served.
@@ -115,12 +166,32 @@ async function send(reply: FastifyReply, response: Response): Promise<FastifyRep
   return reply.send(response.body === null ? "" : await response.text());
 }
 
-function publish<Tx>(app: FastifyInstance, settings: Settings<Tx>): void {
+function publish<Tx>(app: FastifyInstance, { settings }: ServerParts<Tx>): void {
   const keys = publicKeySet(settings);
-  const brand = brandFile(settings, [{ id: "mcp", url: `${settings.baseUrl}${MCP_PATH}` }]);
+  const endpoints = [
+    { id: "mcp", path: MCP_PATH },
+    { id: "a2a", path: A2A_PATH },
+  ];
+  const brand = brandFile(
+    settings,
+    endpoints.map(({ id, path }) => ({ id, url: `${settings.baseUrl}${path}` })),
+  );
   // Short enough that a rotated or withdrawn key is seen within the time revocation lists are polled in.
   const cached = (document: object) => async (_request: FastifyRequest, reply: FastifyReply) =>
     reply.header("cache-control", "public, max-age=300").send(document);
   app.get("/.well-known/brand.json", cached(brand));
   app.get("/.well-known/jwks.json", cached(keys));
+  const { authorizationServers, scopes } = settings.auth ?? {};
+  if (authorizationServers === undefined) return;
+  for (const { path } of endpoints) {
+    app.get(
+      `${RESOURCE_METADATA}${path}`,
+      cached({
+        resource: `${settings.baseUrl}${path}`,
+        authorization_servers: authorizationServers,
+        bearer_methods_supported: ["header"],
+        ...(scopes !== undefined && { scopes_supported: scopes }),
+      }),
+    );
+  }
 }

@@ -2,7 +2,7 @@
 import canonicalize from "canonicalize";
 import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
 import { AdbindError } from "../errors.js";
-import type { PushNotificationConfig } from "../sender/types.js";
+import type { TaskChannels } from "../sender/types.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "./call.js";
@@ -28,7 +28,7 @@ export interface NewTask {
   readonly release: Release;
   readonly status: TaskStatus;
   readonly payload: JsonObject;
-  readonly push: PushNotificationConfig | undefined;
+  readonly channels: TaskChannels | undefined;
 }
 
 export interface BuyOpening {
@@ -102,7 +102,7 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
 }
 
 function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewTask): Flow<void> {
-  const { id, call, args, tool, release, status, payload, push } = task;
+  const { id, call, args, tool, release, status, payload, channels } = task;
   const { principal } = call.identity;
   const at = settings.now();
   const added = yield* settle(
@@ -117,7 +117,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
       created_at: at,
       updated_at: at,
       completed_at: null,
-      has_webhook: push === undefined ? 0 : 1,
+      has_webhook: channels === undefined ? 0 : 1,
       context: json(isObject(args.context) ? args.context : undefined),
       context_id: call.contextId ?? null,
       request: JSON.stringify(args),
@@ -129,7 +129,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
     }),
   );
   if (added.length === 0) throw new ToolError("CONFLICT", `There is a task ${id} already.`);
-  if (settings.sender === undefined || push === undefined) return;
+  if (settings.sender === undefined || channels === undefined) return;
   const start = {
     taskId: id,
     tool: tool.name,
@@ -138,7 +138,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
     ...(isObject(args.context) && { context: args.context }),
     ...(call.contextId !== undefined && { contextId: call.contextId }),
   };
-  const registered = yield* settle(settings.sender.tasks.register(start, { push }, tx));
+  const registered = yield* settle(settings.sender.tasks.register(start, channels, tx));
   if (!registered.ok) throw refusedBy(registered.error);
 }
 

@@ -163,6 +163,9 @@ export interface AuthHook {
   authenticate(request: AuthRequest): MaybePromise<Identity | undefined>;
   /** For `WWW-Authenticate`; `Bearer` by default. */
   readonly challenge?: string;
+  /** Issuers whose tokens are taken: then RFC 9728 metadata says so to callers. */
+  readonly authorizationServers?: readonly string[];
+  readonly scopes?: readonly string[];
 }
 
 /** Verifying signed requests; capabilities declare it. */

@@ -1,0 +1,178 @@
+/** A2A: the official SDK's JSON-RPC handlers, 1.0 and 0.3, over the same calls and tasks as MCP. */
+
+import { Task } from "@a2a-js/sdk";
+import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
+import {
+  PushNotificationNotSupportedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
+import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import type { SellerTaskRow } from "../store/seller-tables.js";
+import type { Call, Called } from "./call.js";
+import type { Identity } from "./types.js";
+
+/** One request of an A2A client. */
+export interface A2aRequest {
+  readonly body: JsonObject;
+  readonly identity: Identity;
+  /** `A2A-Version`; absent means 0.3. */
+  readonly version: string | undefined;
+}
+
+export interface A2aParts {
+  readonly card: JsonObject;
+  readonly uuid: () => string;
+  readonly now: () => number;
+  answer(call: Call): Promise<Called>;
+  /** A task by its id. */
+  row(taskId: string): Promise<SellerTaskRow | undefined>;
+}
+
+export interface A2aEndpoint {
+  /** The answer's body. */
+  handle(request: A2aRequest): Promise<unknown>;
+  /** The skills a body calls. */
+  skillsOf(body: unknown): readonly string[];
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Keys of what travels through the SDK's call context. */
+const STATE = { identity: "identity", body: "body" } as const;
+
+export function a2aEndpoint(parts: A2aParts): A2aEndpoint {
+  const handler = requestHandler(parts);
+  const current = new JsonRpcTransportHandler(handler);
+  const legacy = new LegacyJsonRpcTransportHandler(handler);
+  return {
+    skillsOf: (body) => skillCalls(body).map(({ skill }) => skill),
+    handle({ body, identity, version }) {
+      const state = new Map<string, unknown>([
+        [STATE.identity, identity],
+        [STATE.body, body],
+      ]);
+      // 0.3 names its methods with a slash; a client that leaves the version out is taken by its method.
+      const old = typeof body.method === "string" && body.method.includes("/");
+      const context = new ServerCallContext({ state, requestedVersion: version ?? (old ? "0.3" : "1.0") });
+      return (old ? legacy : current).handle(body, context);
+    },
+  };
+}
+
+interface SkillCall {
+  readonly skill: string;
+  readonly parameters: unknown;
+}
+
+/** The data parts of a message that name a skill (service.md, "Task operations referenced"). */
+function skillCalls(body: unknown): SkillCall[] {
+  const params = isObject(body) && isObject(body.params) ? body.params : {};
+  const message = isObject(params.message) ? params.message : {};
+  return (Array.isArray(message.parts) ? message.parts : []).flatMap((part) => {
+    const data = isObject(part) ? part.data : undefined;
+    if (!isObject(data) || typeof data.skill !== "string") return [];
+    return [{ skill: data.skill, parameters: data.parameters ?? data.input ?? {} }];
+  });
+}
+
+function requestHandler(parts: A2aParts): A2ARequestHandler {
+  const refuse = async (): Promise<never> => {
+    throw new UnsupportedOperationError("not offered here");
+  };
+  const refusePush = async (): Promise<never> => {
+    throw new PushNotificationNotSupportedError("register with the call, in its configuration");
+  };
+  const own = async (id: string, context: ServerCallContext): Promise<SellerTaskRow> => {
+    const row = await parts.row(id);
+    const { principal } = context.state.get(STATE.identity) as Identity;
+    if (row === undefined || row.principal !== principal) throw new TaskNotFoundError(`there is no task ${id}`);
+    return row;
+  };
+  const handler = {
+    getAgentCard: async () => parts.card,
+    getAuthenticatedExtendedAgentCard: async () => parts.card,
+    sendMessage: (_params: unknown, context: ServerCallContext) => sendMessage(parts, context),
+    // biome-ignore lint/correctness/useYield: the interface asks for a generator, and streams are not offered
+    async *sendMessageStream() {
+      throw new UnsupportedOperationError("streaming is not offered here");
+    },
+    // biome-ignore lint/correctness/useYield: as above
+    async *resubscribe() {
+      throw new UnsupportedOperationError("streaming is not offered here");
+    },
+    getTask: async ({ id }: { id: string }, context: ServerCallContext) => storedTask(await own(id, context)),
+    async cancelTask({ id }: { id: string }, context: ServerCallContext) {
+      await own(id, context);
+      throw new TaskNotCancelableError("cancel what the task makes with the tool that changes it");
+    },
+    listTasks: refuse,
+    createTaskPushNotificationConfig: refusePush,
+    getTaskPushNotificationConfig: refusePush,
+    listTaskPushNotificationConfigs: refusePush,
+    deleteTaskPushNotificationConfig: refusePush,
+  };
+  return handler as never;
+}
+
+async function sendMessage(parts: A2aParts, context: ServerCallContext): Promise<Task> {
+  const body = context.state.get(STATE.body) as JsonObject;
+  const identity = context.state.get(STATE.identity) as Identity;
+  const params = isObject(body.params) ? body.params : {};
+  const message = isObject(params.message) ? params.message : {};
+  const contextId = textOf(message.contextId) ?? textOf(message.context_id) ?? parts.uuid();
+  const calls = skillCalls(body);
+  const [call = { skill: "", parameters: {} }] = calls;
+  const configuration = isObject(params.configuration) ? params.configuration : {};
+  const native = configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config;
+  const called = await parts.answer({
+    tool: call.skill,
+    args: call.parameters,
+    transport: "a2a",
+    identity,
+    contextId,
+    push: configuration.pushNotificationConfig ?? configuration.push_notification_config,
+    a2aPush: native,
+  });
+  const { status, payload, taskId } = called;
+  return taskOf({ id: taskId, contextId, status, data: payload, at: parts.now() });
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" && value.length <= 255 ? value : undefined;
+
+function storedTask(row: SellerTaskRow): Task {
+  const text = row.result ?? row.progress;
+  const data = text === null ? {} : (JSON.parse(text) as JsonObject);
+  const context = row.context === null ? {} : { context: JSON.parse(row.context) };
+  const status = row.status as TaskStatus;
+  const shown = isTerminal(status) ? { ...data, ...context } : { status, task_id: row.task_id, ...data, ...context };
+  return taskOf({
+    id: row.task_id,
+    contextId: row.context_id ?? row.task_id,
+    status,
+    data: shown,
+    at: row.updated_at,
+  });
+}
+
+/** webhooks-facts.md 7: what is final is an artifact, what is not is a message of the status. */
+function taskOf(of: { id: string; contextId: string; status: TaskStatus; data: JsonObject; at: number }): Task {
+  const { id, contextId, status, data, at } = of;
+  const parts = [{ data, mediaType: "application/json" }];
+  const over = isTerminal(status);
+  const message = { messageId: `${id}-${status}`, contextId, taskId: id, role: "ROLE_AGENT", parts };
+  return Task.fromJSON({
+    id,
+    contextId,
+    status: {
+      state: `TASK_STATE_${status.toUpperCase().replaceAll("-", "_")}`,
+      timestamp: new Date(at).toISOString(),
+      ...(!over && { message }),
+    },
+    artifacts: over ? [{ artifactId: `${id}-result`, name: "result", parts }] : [],
+  });
+}
