@@ -201,9 +201,13 @@ async function openIdentity(options: RegistryOptions, log: Logger): Promise<Open
 
 /** What `/readyz` says, part by part. */
 const faultsOf =
-  (access: RegistryAccess, log: Logger, stopping: () => boolean): Parts["faults"] =>
+  (access: RegistryAccess, log: Logger, state: { stopping: boolean; warm: boolean }): Parts["faults"] =>
   async () => {
-    const faults: Record<string, string> = { store: "ok", server: stopping() ? "stopping" : "ok" };
+    const faults: Record<string, string> = {
+      store: "ok",
+      search: state.warm ? "ok" : "reads its index",
+      server: state.stopping ? "stopping" : "ok",
+    };
     try {
       await access.ping();
     } catch (error) {
@@ -242,8 +246,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const telemetry = createTelemetry();
   const document = readDocument();
   const ajv = createAjv();
-  let stopping = false;
-  const faults = faultsOf(access, log, () => stopping);
+  const state = { stopping: false, warm: true };
+  const faults = faultsOf(access, log, state);
   const parts: Parts = {
     data,
     crawler,
@@ -262,7 +266,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
 
   const app = newApp(options, log);
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
-  addHeaders(app, () => stopping);
+  addHeaders(app, () => state.stopping);
   addErrors(app, telemetry);
   addIdentity(app, identity, telemetry);
   await app.register(formbody);
@@ -282,7 +286,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
 
   let stopped: Promise<void> | undefined;
   const stop = async (waitMs: number): Promise<void> => {
-    stopping = true;
+    state.stopping = true;
     clearInterval(sweeping);
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     await app.close();
@@ -294,8 +298,17 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     data,
     access,
     async listen({ host = "127.0.0.1", port }) {
+      state.warm = false;
+      const address = await app.listen({ host, port });
+      // Answers come from the first moment on; a proxy that asks /readyz sends none until they come fast.
+      const warmed = data
+        .warm()
+        .catch((error: Error) => log.warn({ err: error }, "the search's index could not be read"));
+      warmed.finally(() => {
+        state.warm = true;
+      });
       await crawler?.start();
-      return app.listen({ host, port });
+      return address;
     },
     stop: (given) => (stopped ??= stop(given?.drainMs ?? drainMs)),
   };

@@ -1,0 +1,40 @@
+/** The API document against the server, on SQLite and on PostgreSQL. */
+import { suite } from "uvu";
+import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
+import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { contractTests } from "./server-contract.js";
+import { type Setup, setupRegistry } from "./server-fixture.js";
+import { seedWorld } from "./server-world.js";
+
+async function world(store?: PostgresStore): Promise<{ setup: Setup; token: string }> {
+  const setup = await setupRegistry(store === undefined ? {} : { store });
+  const organization = await setup.accounts.addOrganization({ name: "Seller", tier: "company_standard" });
+  await seedWorld(setup.registry.data, organization.id);
+  return { setup, token: (await setup.accounts.addKey(organization.id, "tests")).key };
+}
+
+const sqlite = suite("contract, SQLite");
+let onSqlite: { setup: Setup; token: string };
+sqlite.before(async () => {
+  onSqlite = await world();
+});
+sqlite.after(() => onSqlite.setup.close());
+contractTests(sqlite, () => onSqlite, 120);
+sqlite.run();
+
+const postgres = suite("contract, PostgreSQL");
+let cluster: TestPostgres;
+let store: PostgresStore;
+let onPostgres: { setup: Setup; token: string };
+postgres.before(async () => {
+  cluster = await startPostgres({ fsync: "off" });
+  store = await openPostgresStore({ url: await cluster.database() });
+  onPostgres = await world(store);
+});
+postgres.after(async () => {
+  await onPostgres.setup.close();
+  await store.close();
+  await cluster.stop();
+});
+contractTests(postgres, () => onPostgres, 40);
+postgres.run();
