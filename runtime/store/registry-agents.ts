@@ -209,8 +209,9 @@ export const hostedAfter = (q: Query, after: string, limit: number): Flow<Hosted
 /** @param verified the origin points at the hosted file now */
 export const originChecked = (q: Query, domain: string, verified: boolean, at: number): Flow<unknown> =>
   settle(
-    q.rows(
-      "update adbind_registry_hosted set origin_checked_at = ?, origin_verified_at = case when ? = 1 then ? else null end where domain = ?",
-      [at, verified ? 1 : 0, at, domain],
-    ),
+    q.rows("update adbind_registry_hosted set origin_checked_at = ?, origin_verified_at = ? where domain = ?", [
+      at,
+      verified ? at : null,
+      domain,
+    ]),
   );

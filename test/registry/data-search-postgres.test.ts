@@ -1,0 +1,4 @@
+import { postgresEngine } from "./data-fixture.js";
+import { searchCase } from "./data-search.case.js";
+
+searchCase(await postgresEngine());

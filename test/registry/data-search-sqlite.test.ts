@@ -1,0 +1,4 @@
+import { sqliteEngine } from "./data-fixture.js";
+import { searchCase } from "./data-search.case.js";
+
+searchCase(sqliteEngine());

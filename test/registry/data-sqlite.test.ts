@@ -1,0 +1,4 @@
+import { dataCase } from "./data.case.js";
+import { sqliteEngine } from "./data-fixture.js";
+
+dataCase(sqliteEngine());
