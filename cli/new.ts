@@ -1,0 +1,72 @@
+/** `adbind new`: projects to start from. */
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+import type { Command } from "commander";
+import { newSeller } from "../generator/scaffold/index.js";
+import { AdbindError } from "../runtime/errors.js";
+import { plural, printJson, shownPath, userPath } from "./output.js";
+
+interface Options {
+  specialism: string[];
+  release?: string;
+  name?: string;
+  adbind?: string;
+  json?: boolean;
+}
+
+/** Releases that come with the package stand beside `cli/` in the sources, and one level higher beside `dist/`. */
+function manifestsFolder(): string {
+  const candidates = ["../manifests", "../../manifests"].map((one) => path.resolve(import.meta.dirname, one));
+  return candidates.find(existsSync) ?? candidates[0]!;
+}
+
+const byVersion = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
+
+/** A folder or an archive as given; else a version that comes with the package; the newest one by default. */
+function releaseSource(given: string | undefined): string {
+  const folder = manifestsFolder();
+  const versions = readdirSync(folder)
+    .filter((name) => existsSync(path.join(folder, name, "manifest.json")))
+    .sort(byVersion);
+  if (given === undefined) return path.join(folder, versions.at(-1)!);
+  if (existsSync(userPath(given))) return userPath(given);
+  if (versions.includes(given)) return path.join(folder, given);
+  throw new AdbindError("usage", "there is no such release", {
+    where: given,
+    remedy: `give a folder, a .tgz, or one of ${versions.join(", ")}`,
+  });
+}
+
+const collect = (value: string, before: string[]): string[] => [...before, value];
+
+export function register(command: Command): void {
+  const seller = command.command("seller");
+  seller.exitOverride();
+  seller
+    .description("a seller for specialisms of a release; on an existing project: what a newer release needs")
+    .argument("<folder>", "the project; made when missing")
+    .option("--specialism <id>", "what it claims; may be given several times", collect, [])
+    .option("--release <release>", "a folder, a .tgz, or a version that comes with adbind; the newest by default")
+    .option("--name <name>", "name for people; the folder's by default")
+    .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
+    .option("--json", "print the result as JSON")
+    .addHelpText("after", "\nExample: adbind new seller my-seller --specialism sales_guaranteed")
+    .action(async (folder: string, options: Options) => {
+      const { specialism, release, name, adbind, json } = options;
+      const target = userPath(folder);
+      const result = await newSeller({
+        folder: target,
+        release: releaseSource(release),
+        specialisms: specialism,
+        ...(name !== undefined && { name }),
+        ...(adbind !== undefined && { adbind: existsSync(userPath(adbind)) ? `file:${userPath(adbind)}` : adbind }),
+      });
+      if (json) return printJson(result);
+      const what = result.created ? "written" : "brought up to date";
+      console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${result.version}`);
+      console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
+      if (result.open.length > 0) console.log(`without a behaviour yet: ${result.open.join(", ")}`);
+      for (const line of result.byHand) console.log(`add by hand: ${line}`);
+      console.log(`next: cd ${shownPath(target)} && npm install && npm test && npm start`);
+    });
+}

@@ -1,0 +1,1 @@
+export { type NewSellerOptions, type NewSellerResult, newSeller } from "./scaffold.js";

@@ -1,0 +1,109 @@
+/** The files of a project that list what it has. */
+
+/** `media-buys` -> `mediaBuys` */
+const ident = (name: string): string => name.replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
+
+export function toolsList(tools: readonly string[]): string {
+  const additions = tools.map(toolAddition);
+  return [
+    "/** Every tool this seller answers, by its name on the wire. */",
+    ...additions.map(({ importLine }) => importLine),
+    "",
+    "export const tools = {",
+    ...additions.map(({ entry }) => `  ${entry}`),
+    "};",
+    "",
+  ].join("\n");
+}
+
+/** An import from the list's own folder or below, and the type of what it lists. */
+interface ListShape {
+  readonly about: string;
+  readonly typeImport: string;
+  readonly typed: string;
+  readonly brackets: readonly [open: string, close: string];
+  readonly entry: (ident: string) => string;
+}
+
+const shapes: { readonly [P in "fixtures" | "scenarios" | "capabilities"]: ListShape } = {
+  fixtures: {
+    about: "What the seller starts with: one list per area of the domain.",
+    typeImport: 'import type { Fixture } from "./documents.js";',
+    typed: "fixtures: readonly Fixture[]",
+    brackets: ["[", "]"],
+    entry: (one) => `...${one},`,
+  },
+  scenarios: {
+    about: "What the test controller can bring about: one table per area of the domain. Development only.",
+    typeImport: 'import type { Scenarios } from "./domain/controller/scenario.js";',
+    typed: "scenarios: Scenarios",
+    brackets: ["{", "}"],
+    entry: (one) => `...${one},`,
+  },
+  capabilities: {
+    about: "What this seller can do beyond what its tools tell: one part per area of the domain.",
+    typeImport: 'import type { JsonObject } from "adbind/contract";',
+    typed: "capabilities: readonly JsonObject[]",
+    brackets: ["[", "]"],
+    entry: (one) => `${one},`,
+  },
+};
+
+export type AreaPart = keyof typeof shapes;
+
+/** What a list gets for one more of its kind: an import, and an entry on a line of its own. */
+export interface Addition {
+  readonly from: string;
+  readonly importLine: string;
+  readonly entry: string;
+}
+
+export const areaAddition = (part: AreaPart, name: string): Addition => ({
+  from: `./domain/${name}/${part}.js`,
+  importLine: `import { ${part} as ${ident(name)} } from "./domain/${name}/${part}.js";`,
+  entry: shapes[part].entry(ident(name)),
+});
+
+export const toolAddition = (tool: string): Addition => {
+  const from = `./${tool.replaceAll("_", "-")}.js`;
+  return { from, importLine: `import { ${ident(tool)} } from "${from}";`, entry: `${tool}: ${ident(tool)},` };
+};
+
+/** One entry a line: what is added later then touches no line that is there. */
+export function areaList(part: AreaPart, areas: readonly string[]): string {
+  const { about, typeImport, typed, brackets } = shapes[part];
+  const additions = areas.map((name) => areaAddition(part, name));
+  return [
+    `/** ${about} */`,
+    typeImport,
+    ...additions.map(({ importLine }) => importLine),
+    "",
+    `export const ${typed} = ${brackets[0]}`,
+    ...additions.map(({ entry }) => `  ${entry}`),
+    `${brackets[1]};`,
+    "",
+  ].join("\n");
+}
+
+export const specialismsList = (ids: readonly string[]): string =>
+  [
+    "/** What this seller claims: each names tools it must have, and a conformance suite it must pass. */",
+    "export const specialisms = [",
+    ...ids.map((id) => `  ${JSON.stringify(id)},`),
+    "] as const;",
+    "",
+  ].join("\n");
+
+/** A tool without a reference behaviour. */
+export function plainTool(tool: string): string {
+  return [
+    'import { ToolError } from "adbind/seller";',
+    'import type { Handler } from "../handler.js";',
+    "",
+    "/** Nothing stands behind this tool yet: put your behaviour here. */",
+    `export const ${ident(tool)}: Handler<"${tool}"> = () => {`,
+    `  throw new ToolError("UNSUPPORTED_FEATURE", "${tool} is not supported by this seller");`,
+    "};",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,125 @@
+/** `adbind new seller`: a release and specialisms -> a project on disk, or what an existing one lacks. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { AdbindError } from "../../runtime/errors.js";
+import { generatorName } from "../emit/disk.js";
+import { checkRelease } from "../lint/check.js";
+import { loadRelease } from "../load/load.js";
+import { buildModel } from "../model/build.js";
+import type { Model } from "../model/model.js";
+import { generate } from "../run.js";
+import { type ProjectPlan, planProject } from "./plan.js";
+import { readTemplates } from "./template-files.js";
+import { claimedIn, type Update, updateProject } from "./update.js";
+
+export interface NewSellerOptions {
+  /** Folder of the project; made when missing. */
+  readonly folder: string;
+  /** Folder or archive of the release. */
+  readonly release: string;
+  /** Ids of specialisms, snake or kebab case; those the project claims already where it exists. */
+  readonly specialisms: readonly string[];
+  /** For people; the folder's name by default. */
+  readonly name?: string;
+  /** What the project installs adbind from: a path or a version range; this version by default. */
+  readonly adbind?: string;
+}
+
+export interface NewSellerResult {
+  readonly folder: string;
+  readonly created: boolean;
+  readonly version: string;
+  readonly specialisms: readonly string[];
+  readonly tools: readonly string[];
+  /** Tools that answer UNSUPPORTED_FEATURE. */
+  readonly open: readonly string[];
+  /** Files written or added to, bindings left out. */
+  readonly files: readonly string[];
+  /** What could not be added without touching a line of the user's, for the user to add. */
+  readonly byHand: readonly string[];
+}
+
+const usage = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("usage", what, { where, remedy });
+
+/**
+ * Makes a seller's project, or adds to an existing one what a release needs.
+ * @throws AdbindError `usage` for an unknown specialism or a folder that holds something else, `release_invalid`
+ */
+export async function newSeller(options: NewSellerOptions): Promise<NewSellerResult> {
+  const folder = path.resolve(options.folder);
+  const created = !existsSync(path.join(folder, "package.json"));
+  const model = await modelOf(options.release);
+  const asked = created ? options.specialisms : [...claimedIn(folder), ...options.specialisms];
+  const specialisms = [...new Set(asked.map((id) => knownSpecialism(model, id)))];
+  if (specialisms.length === 0)
+    throw usage("no specialism was given", "--specialism", `give some of ${idsOf(model).join(", ")}`);
+  const name = options.name ?? path.basename(folder);
+  const plan = planProject(model, readTemplates(), {
+    name,
+    packageName: packageNameOf(name),
+    adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
+    specialisms,
+  });
+  mkdirSync(folder, { recursive: true });
+  const bindings = await generate([options.release], { out: path.join(folder, "bindings") });
+  if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
+  const done = created ? writeProject(folder, plan) : updateProject(folder, model, plan, specialisms);
+  return {
+    folder,
+    created,
+    version: model.version,
+    specialisms,
+    tools: plan.tools,
+    open: plan.open,
+    ...done,
+  };
+}
+
+async function modelOf(source: string): Promise<Model> {
+  const release = await loadRelease(source);
+  const { findings, broken } = await checkRelease(release, { partial: false, levels: ["error"] });
+  if (findings.length > 0)
+    throw new AdbindError("release_invalid", `the release breaks ${findings.length} rules`, {
+      where: source,
+      remedy: "adbind lint tells which",
+    });
+  return buildModel(release, broken);
+}
+
+const idsOf = (model: Model): string[] => model.specialisms.map(({ id }) => id);
+
+function knownSpecialism(model: Model, id: string): string {
+  const known = id.replaceAll("-", "_");
+  if (idsOf(model).includes(known)) return known;
+  throw usage(
+    `release ${model.version} has no specialism ${id}`,
+    "--specialism",
+    `give some of ${idsOf(model).join(", ")}`,
+  );
+}
+
+/** A name npm takes. */
+const packageNameOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[-._]+|-+$/g, "") || "seller";
+
+function writeProject(folder: string, plan: ProjectPlan): Update {
+  const present = [...plan.files.keys()].filter((file) => existsSync(path.join(folder, file)));
+  if (present.length > 0)
+    throw usage(
+      "the folder holds files the project would replace",
+      present.join(", "),
+      "give an empty or a new folder",
+    );
+  for (const [file, text] of plan.files) writeText(path.join(folder, file), text);
+  return { files: [...plan.files.keys()].sort(), byHand: [] };
+}
+
+export function writeText(file: string, text: string): void {
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

@@ -1,0 +1,160 @@
+/**
+ * An existing project gets what it lacks: files, entries in its lists, arms in its handlers. Only whole lines are added;
+ * what cannot be added that way is named for the user to add.
+ */
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import {
+  type ArrayLiteralExpression,
+  Node,
+  type ObjectLiteralExpression,
+  Project,
+  type SourceFile,
+  SyntaxKind,
+} from "ts-morph";
+import type { Model } from "../model/model.js";
+import { type Addition, type AreaPart, areaAddition, toolAddition } from "./lists.js";
+import type { ProjectPlan } from "./plan.js";
+import { listFiles } from "./template-files.js";
+
+export interface Update {
+  readonly files: readonly string[];
+  readonly byHand: readonly string[];
+}
+
+const lists: ReadonlySet<string> = new Set(listFiles.map((file) => `src/${file}`));
+
+const open = (file: string): SourceFile =>
+  new Project({ useInMemoryFileSystem: false, skipAddingFilesFromTsConfig: true }).addSourceFileAtPath(file);
+
+/** Specialisms an existing project claims; none where it has no such list. */
+export function claimedIn(folder: string): string[] {
+  const file = path.join(folder, "src/specialisms.ts");
+  if (!existsSync(file)) return [];
+  const literal = literalOf(open(file), "specialisms");
+  if (literal === undefined || !Node.isArrayLiteralExpression(literal)) return [];
+  return literal.getElements().flatMap((one) => (Node.isStringLiteral(one) ? one.getLiteralText() : []));
+}
+
+export function updateProject(folder: string, model: Model, plan: ProjectPlan, specialisms: readonly string[]): Update {
+  const files: string[] = [];
+  const byHand: string[] = [];
+  for (const [file, text] of plan.files) {
+    const target = path.join(folder, file);
+    if (existsSync(target)) continue;
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(target, text);
+    files.push(file);
+  }
+  const edit = (file: string, change: (source: SourceFile) => string[]): void => {
+    const target = path.join(folder, file);
+    if (!existsSync(target) || files.includes(file)) return;
+    const source = open(target);
+    const before = source.getFullText();
+    byHand.push(...change(source).map((what) => `${file}: ${what}`));
+    if (source.getFullText() === before) return;
+    writeFileSync(target, source.getFullText());
+    files.push(file);
+  };
+  edit("src/tools/index.ts", (source) => addTo(source, "tools", plan.tools.map(toolAddition)));
+  for (const part of ["fixtures", "scenarios", "capabilities"] satisfies AreaPart[])
+    edit(`src/${part}.ts`, (source) =>
+      addTo(
+        source,
+        part,
+        plan.areas[part].map((name) => areaAddition(part, name)),
+      ),
+    );
+  edit("src/specialisms.ts", (source) => addClaims(source, specialisms));
+  for (const file of globSync("{src,test}/**/*.ts", { cwd: folder }).sort())
+    if (!lists.has(file)) edit(file.split(path.sep).join("/"), (source) => addArms(source, model));
+  if (pointToBindings(folder, model.version)) files.push("package.json");
+  return { files: files.sort(), byHand };
+}
+
+type Literal = ObjectLiteralExpression | ArrayLiteralExpression;
+
+/** The object or array an exported constant is. */
+function literalOf(source: SourceFile, name: string): Literal | undefined {
+  let value = source.getVariableDeclaration(name)?.getInitializer();
+  while (value !== undefined && (Node.isAsExpression(value) || Node.isSatisfiesExpression(value)))
+    value = value.getExpression();
+  return Node.isObjectLiteralExpression(value) || Node.isArrayLiteralExpression(value) ? value : undefined;
+}
+
+/**
+ * Lines at the head of a literal: what stands there stays as it is, the last entry's missing comma included.
+ * @returns false where the literal is written on one line
+ */
+function insertLines(source: SourceFile, literal: Literal, lines: readonly string[]): boolean {
+  const text = source.getFullText();
+  const start = literal.getStart();
+  const end = text.indexOf("\n", start);
+  if (end < 0 || end >= literal.getEnd()) return false;
+  const first = Node.isObjectLiteralExpression(literal) ? literal.getProperties()[0] : literal.getElements()[0];
+  if (first !== undefined && first.getStart() < end) return false;
+  const margin = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", start) + 1))![0];
+  source.insertText(end + 1, lines.map((line) => `${margin}  ${line}\n`).join(""));
+  return true;
+}
+
+/** Imports what is new, and names it in the list. */
+function addTo(source: SourceFile, name: string, wanted: readonly Addition[]): string[] {
+  const imported = new Set(source.getImportDeclarations().map((one) => one.getModuleSpecifierValue()));
+  const missing = wanted.filter(({ from }) => !imported.has(from));
+  if (missing.length === 0) return [];
+  const literal = literalOf(source, name);
+  const entries = missing.map(({ entry }) => entry);
+  if (literal === undefined || !insertLines(source, literal, entries))
+    return missing.map(({ importLine, entry }) => `${importLine} and ${entry} in ${name}`);
+  const last = source.getImportDeclarations().at(-1);
+  const text = source.getFullText();
+  const newline = last === undefined ? -1 : text.indexOf("\n", last.getEnd());
+  source.insertText(newline + 1, missing.map(({ importLine }) => `${importLine}\n`).join(""));
+  return [];
+}
+
+function addClaims(source: SourceFile, wanted: readonly string[]): string[] {
+  const literal = literalOf(source, "specialisms");
+  const present = new Set(source.getDescendantsOfKind(SyntaxKind.StringLiteral).map((one) => one.getLiteralText()));
+  const missing = wanted.filter((id) => !present.has(id)).map((id) => `${JSON.stringify(id)},`);
+  if (missing.length === 0) return [];
+  return literal !== undefined && insertLines(source, literal, missing) ? [] : missing;
+}
+
+/** `handleCreateMediaBuy(answer, {...})` must have an arm for each status: those a release adds throw until written. */
+function addArms(source: SourceFile, model: Model): string[] {
+  const tools = new Map(model.tools.map((tool) => [`handle${tool.pascal}`, tool]));
+  const byHand: string[] = [];
+  // Text is inserted from the end on, so that what is before keeps its place.
+  const calls = source.getDescendantsOfKind(SyntaxKind.CallExpression).reverse();
+  for (const { name, start } of calls.map((one) => ({ name: one.getExpression().getText(), start: one.getStart() }))) {
+    const tool = tools.get(name);
+    const call = source.getDescendantsOfKind(SyntaxKind.CallExpression).find((one) => one.getStart() === start);
+    if (tool === undefined || call === undefined) continue;
+    const on = call.getArguments()[1];
+    if (!Node.isObjectLiteralExpression(on) || on.getProperties().some(Node.isSpreadAssignment)) continue;
+    const present = new Set(
+      on.getProperties().map((one) => ("getName" in one ? one.getName().replaceAll(/["']/g, "") : "")),
+    );
+    const missing = tool.arms.map(({ status }) => status).filter((status) => !present.has(status));
+    if (missing.length === 0) continue;
+    const lines = missing.map((status) => `${armName(status)}: () => ${thrown(tool.name, status)},`);
+    if (!insertLines(source, on, lines)) byHand.push(`arms ${missing.join(", ")} of ${name}`);
+  }
+  return byHand;
+}
+
+const armName = (status: string): string => (/^\w+$/.test(status) ? status : JSON.stringify(status));
+
+const thrown = (tool: string, status: string): string =>
+  `{ throw new Error("${tool} answered ${status}, which is not handled yet"); }`;
+
+/** The project's own import of its bindings, from the newest release on. @returns something changed */
+function pointToBindings(folder: string, version: string): boolean {
+  const file = path.join(folder, "package.json");
+  const before = readFileSync(file, "utf8");
+  const after = before.replaceAll(/(\.\/(?:dist\/)?bindings\/)[^/"]+(\/index\.)/g, `$1${version}$2`);
+  if (after !== before) writeFileSync(file, after);
+  return after !== before;
+}
