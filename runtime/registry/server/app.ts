@@ -62,7 +62,6 @@ function newApp(options: RegistryOptions, log: Logger): FastifyInstance {
   const app: FastifyInstance = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    requestIdHeader: "x-request-id",
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
       // A caller's own is kept where it is one a log can hold.

@@ -33,7 +33,7 @@ export function createTelemetry(): Telemetry {
   const provider = new MeterProvider({ readers: [reader as unknown as MetricReader] });
   const meter = provider.getMeter("adbind.registry");
   const requests = meter.createCounter("registry.requests", { description: "requests answered" });
-  const duration = meter.createHistogram("registry.request.duration", {
+  const duration = meter.createHistogram("registry.request.duration_seconds", {
     description: "time from the request's headers to the end of the answer",
     unit: "s",
     advice: { explicitBucketBoundaries: DURATION_BUCKETS },
@@ -44,7 +44,7 @@ export function createTelemetry(): Telemetry {
   });
   const crawls = meter.createCounter("registry.auto_crawls", { description: "crawls that lookups started" });
   meter
-    .createObservableGauge("registry.memory", { description: "resident memory of the process", unit: "By" })
+    .createObservableGauge("registry.memory_bytes", { description: "resident memory of the process", unit: "By" })
     .addCallback((result) => result.observe(process.memoryUsage.rss()));
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
   return {

@@ -1,0 +1,387 @@
+/** Each answer the API document names, met once: errors, limits, fingerprints, visibility. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+import { createRegistry } from "../../runtime/registry/server/app.js";
+
+import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
+import { BROKEN, HIDDEN, HOSTED, MEMBERS_ONLY, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
+
+const http = suite("registry over HTTP");
+
+let setup: Setup;
+let owner: { readonly id: string };
+let key: string;
+http.before(async () => {
+  setup = await setupRegistry();
+  owner = await setup.accounts.addOrganization({ name: "Seller", tier: "company_standard" });
+  key = (await setup.accounts.addKey(owner.id, "tests")).key;
+  await seedWorld(setup.registry.data, owner.id);
+});
+http.after(() => setup.close());
+
+const get = (url: string, headers: Record<string, string> = {}) => setup.registry.app.inject({ url, headers });
+const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+  setup.registry.app.inject({
+    method: "POST",
+    url,
+    payload: typeof body === "string" ? body : JSON.stringify(body),
+    headers: { "content-type": "application/json", ...headers },
+  });
+
+const SEARCH = "/api/registry/agents/search";
+const EXPAND = "/api/registry/expand/product-identifiers";
+
+http("400: what is missing or out of range is named, nothing is adjusted", async () => {
+  const cases: [string, string][] = [
+    ["/api/registry/publisher", "Missing required query param: domain"],
+    ["/api/registry/publisher?domain=", "Missing required query param: domain"],
+    ["/api/registry/publisher?domain=a&domain=b", "domain is given more than once"],
+    ["/api/registry/publisher?domain=nodots", "Invalid domain"],
+    ["/api/registry/publisher?domain=under_score.example", "Invalid domain"],
+    ["/api/registry/publisher?domain=127.0.0.1", "Invalid domain"],
+    ["/api/registry/publisher?domain=a.example:443", "Invalid domain"],
+    [`/api/registry/publisher/authorization?domain=${NEWS}`, "Missing required query params: domain, agent"],
+    [`/api/registry/publisher/authorization?domain=${NEWS}&agent=ftp://x.example`, "Invalid agent URL"],
+    [`/api/registry/operator?domain=${NEWS}&scope=secret`, "scope must be one of public, member, private, all"],
+    ["/api/registry/lookup/property?type=isbn&value=1", "type must be one of domain, "],
+    [`${SEARCH}?limit=0`, "limit must be at least 1"],
+    [`${SEARCH}?limit=201`, "limit must be at most 200"],
+    [`${SEARCH}?limit=10x`, "limit must be a number"],
+    [`${SEARCH}?min_properties=-1`, "min_properties must be at least 0"],
+    [`${SEARCH}?min_properties=few`, "min_properties must be a number"],
+    [`${SEARCH}?has_tmp=yes`, "has_tmp must be true or false"],
+    [`${SEARCH}?cursor=bm9uZQ`, "Invalid cursor format"],
+    [`${SEARCH}?tags=${Array.from({ length: 101 }, (_, at) => `t${at}`).join(",")}`, "tags takes at most 100 values"],
+    ["/api/registry/agents/nothing/publishers", "Invalid agent URL"],
+    ["/api/registry/crawl-request/none", "crawl_request_id must match"],
+    ["/publisher/none/.well-known/adagents.json", "Invalid domain"],
+  ];
+  for (const [url, error] of cases) {
+    const response = await get(url, bearer(key));
+    assert.is(response.statusCode, 400, `${url} ${response.body}`);
+    assert.ok(response.json().error.startsWith(error), response.body);
+  }
+});
+
+http("400: bodies", async () => {
+  const agent_url = SELLER;
+  const cases: [unknown, string][] = [
+    [{}, "Missing required field: agent_url"],
+    [{ agent_url }, "Missing required field: publisher_properties"],
+    [{ agent_url, publisher_properties: {} }, "publisher_properties must be array"],
+    [{ agent_url: "x", publisher_properties: [] }, "Invalid agent URL"],
+    [{ agent_url, publisher_properties: [{}] }, "publisher_properties.0 needs one of its alternatives"],
+    [
+      { agent_url, publisher_properties: [{ publisher_domain: NEWS, publisher_domains: [NEWS] }] },
+      "publisher_properties.0 needs one",
+    ],
+    [{ agent_url, publisher_properties: [{ publisher_domain: "x" }] }, "Invalid domain in publisher_properties.0"],
+    [
+      { agent_url, publisher_properties: [{ publisher_domain: NEWS, selection_type: "by_id" }] },
+      "Missing required field: publisher_properties.0.property_ids",
+    ],
+    ["{", "The body is not JSON"],
+    ["", "The body is empty"],
+    ['{"__proto__":{}}', "The body is not JSON"],
+  ];
+  for (const [body, error] of cases) {
+    const response = await post(EXPAND, body);
+    assert.is(response.statusCode, 400, `${JSON.stringify(body)} ${response.body}`);
+    assert.ok(response.json().error.startsWith(error), response.body);
+  }
+});
+
+http("401 carries a challenge that names the metadata; a revoked or unknown key is none", async () => {
+  const metadata = `resource_metadata="${BASE_URL}/.well-known/oauth-protected-resource/api"`;
+  const bare = await get(SEARCH);
+  assert.is(bare.statusCode, 401);
+  assert.is(bare.json().error, "Authentication required");
+  assert.is(bare.headers["www-authenticate"], `Bearer ${metadata}`);
+  const revoked = await setup.accounts.addKey(owner.id, "old");
+  assert.is((await get(SEARCH, bearer(revoked.key))).statusCode, 200);
+  assert.ok(await setup.accounts.revokeKey(revoked.id));
+  for (const header of [
+    `Bearer ${revoked.key}`,
+    "Bearer sk_unknown",
+    "Bearer a.b.c",
+    "Basic YTpi",
+    "Bearer",
+    `Bearer ${"x".repeat(9_000)}`,
+  ]) {
+    const response = await get(SEARCH, { authorization: header });
+    assert.is(response.statusCode, 401, header);
+    assert.match(String(response.headers["www-authenticate"]), /^Bearer error="invalid_token", .*resource_metadata=/);
+  }
+  assert.is(
+    (await post("/api/registry/crawl-request", "{")).statusCode,
+    401,
+    "asked for credentials before the body is read",
+  );
+  assert.is((await get(SEARCH, { authorization: `bearer ${key}` })).statusCode, 200, "the scheme has no case");
+});
+
+http("403 for a suspended key and a suspended organization", async () => {
+  const suspended = await setup.accounts.addKey(owner.id, "asleep");
+  await setup.accounts.suspendKey(suspended.id, true);
+  for (const url of [SEARCH, "/api/registry/operator?domain=seller.example"]) {
+    const response = await get(url, bearer(suspended.key));
+    assert.is(response.statusCode, 403, url);
+    assert.equal(response.json(), { error: "Account suspended", code: "account_suspended" });
+  }
+  assert.is((await get(`/api/registry/publisher?domain=${NEWS}`, bearer(suspended.key))).statusCode, 200);
+  await setup.accounts.suspendKey(suspended.id, false);
+  assert.is((await get(SEARCH, bearer(suspended.key))).statusCode, 200);
+  const other = await setup.accounts.addOrganization({ name: "Gone" });
+  const theirs = await setup.accounts.addKey(other.id, "k");
+  await setup.accounts.setOrganization(other.id, { suspended: true });
+  assert.is((await get(SEARCH, bearer(theirs.key))).statusCode, 403);
+});
+
+http("404s", async () => {
+  const missing = await get(`/api/registry/publisher/authorization?domain=${NEWS}&agent=https://Nobody.example`);
+  assert.is(missing.statusCode, 404);
+  assert.equal(missing.json(), { error: "No authorization found", domain: NEWS, agent_url: "https://nobody.example/" });
+  for (const url of [
+    `/api/registry/agents/${encodeURIComponent("https://nobody.example/")}/publishers`,
+    `/publisher/${NEWS}/.well-known/adagents.json`,
+    "/schemas/3.1.0/none.json",
+    "/schemas/9.9.9/core/error.json",
+    "/schemas/3.1/core/error.json",
+    "/nothing",
+  ])
+    assert.is((await get(url)).statusCode, 404, url);
+});
+
+http("413 before the body is parsed, 415 for another type", async () => {
+  const small = await setupRegistry({ bodyLimitBytes: 1_024 });
+  const large = await small.registry.app.inject({
+    method: "POST",
+    url: EXPAND,
+    payload: `{"agent_url":"${"x".repeat(2_000)}`,
+    headers: { "content-type": "application/json" },
+  });
+  assert.is(large.statusCode, 413);
+  assert.equal(large.json(), { error: "Request body is too large" });
+  await small.close();
+  const text = await post(EXPAND, "{}", { "content-type": "text/plain" });
+  assert.is(text.statusCode, 415);
+});
+
+http("503 with Retry-After when the database does not answer, or not in time", async () => {
+  const failing = { lookupPublisher: async () => Promise.reject(Object.assign(new Error("gone"), { code: "57P01" })) };
+  const broken = await setupRegistry({ data: { ...setup.registry.data, ...failing } });
+  const response = await broken.registry.app.inject(`/api/registry/publisher?domain=${NEWS}`);
+  assert.is(response.statusCode, 503);
+  assert.is(response.headers["retry-after"], "5");
+  assert.equal(response.json(), { error: "The registry cannot answer now", code: "store_unavailable", retry_after: 5 });
+  assert.ok(broken.logs.some((line) => line.msg === "a request failed"));
+  await broken.close();
+});
+
+http("limits: a window per caller, an IPv6 network is one caller, and Retry-After says when", async () => {
+  const limited = await setupRegistry({ limits: { publisher: 2, reads: 1 }, trustedProxies: 1 });
+  const from = (address: string, url = `/api/registry/publisher?domain=${NEWS}`, headers = {}) =>
+    limited.registry.app.inject({ url, headers: { "x-forwarded-for": address, ...headers } });
+  const a = "2001:db8:1:2::1";
+  assert.equal([(await from(a)).statusCode, (await from("2001:db8:1:2:ffff::2")).statusCode], [200, 200]);
+  const third = await from("2001:db8:1:2:1::3");
+  assert.is(third.statusCode, 429);
+  assert.is(third.headers["retry-after"], "60");
+  assert.equal(third.json(), { error: "Too many requests", message: "Ask again in 60 s", retry_after: 60 });
+  assert.is((await from("2001:db8:1:3::1")).statusCode, 200, "another network");
+  assert.is((await from(a, `/api/registry/lookup/domain/${NEWS}`)).statusCode, 200, "another limit");
+  assert.is((await from(a, "/api/registry/stats")).statusCode, 429, "the same limit, of all reads");
+  const organization = await limited.accounts.addOrganization({ name: "O" });
+  const { key: own } = await limited.accounts.addKey(organization.id, "k");
+  assert.is((await from(a, undefined, bearer(own))).statusCode, 200, "a key has a window of its own");
+  limited.clock.ms += 59_000;
+  assert.is((await from(a)).headers["retry-after"], "1");
+  limited.clock.ms += 1_000;
+  assert.is((await from(a)).statusCode, 200, "the window is over");
+  assert.match(
+    await limited.registry.app.inject("/metrics").then(({ body }) => body),
+    /registry_limited_total\{bucket="publisher"\} 2/,
+  );
+  await limited.close();
+});
+
+http("X-Forwarded-For is not believed unless a proxy is", async () => {
+  const limited = await setupRegistry({ limits: { publisher: 1 } });
+  const from = (address: string) =>
+    limited.registry.app.inject({
+      url: `/api/registry/publisher?domain=${NEWS}`,
+      headers: { "x-forwarded-for": address },
+    });
+  assert.is((await from("192.0.2.1")).statusCode, 200);
+  assert.is((await from("192.0.2.2")).statusCode, 429);
+  await limited.close();
+});
+
+http("fingerprints: the same copy is not sent twice", async () => {
+  const inverse = `/api/registry/agents/${encodeURIComponent(SELLER)}/publishers`;
+  const hosted = `/publisher/${HOSTED}/.well-known/adagents.json`;
+  for (const url of [
+    inverse,
+    hosted,
+    "/schemas/3.1.0/core/error.json",
+    "/static/test-vectors/webhook-payload-extraction.json",
+  ]) {
+    const first = await get(url);
+    assert.is(first.statusCode, 200, `${url} ${first.body}`);
+    const etag = String(first.headers.etag);
+    assert.match(etag, /^"[\w-]{22}"$/, url);
+    assert.ok(first.headers["cache-control"], url);
+    for (const header of [etag, `"x", W/${etag}`, "*"]) {
+      const again = await get(url, { "if-none-match": header });
+      assert.equal([again.statusCode, again.body, again.headers.etag], [304, "", etag], url);
+    }
+    assert.is((await get(url, { "if-none-match": '"other"' })).statusCode, 200);
+  }
+  const order = { agent_url: SELLER, publisher_properties: [{ publisher_domain: NEWS }] };
+  const first = await post(EXPAND, order);
+  setup.clock.ms += 1_000;
+  const later = await post(EXPAND, order);
+  assert.is.not(first.json().generated_at, later.json().generated_at);
+  assert.match(String(first.headers.etag), /^W\//);
+  assert.is(first.headers.etag, later.headers.etag, "the time of the answer is no change");
+});
+
+http("the publisher lookup gives every caller the same bytes", async () => {
+  const other = await setup.accounts.addOrganization({ name: "Other" });
+  const { key: theirs } = await setup.accounts.addKey(other.id, "k");
+  for (const domain of [NEWS, WIDE, BROKEN, HOSTED, "seller.example", "unseen.example"]) {
+    const url = `/api/registry/publisher?domain=${domain}`;
+    const bodies = [{}, bearer(key), bearer(theirs), bearer("sk_wrong")].map(
+      async (headers) => (await get(url, headers)).body,
+    );
+    const [first, ...rest] = await Promise.all(bodies);
+    for (const body of rest) assert.is(body, first);
+  }
+});
+
+http("lookups have what was found: rollup up to the fiftieth agent, hosting, an unseen domain", async () => {
+  const wide = (await get(`/api/registry/publisher?domain=${WIDE}`)).json();
+  assert.equal(wide.rollup_truncated, { cap: 50, total_agents: 60 });
+  assert.is(wide.authorized_agents.filter((agent: object) => "properties_total" in agent).length, 50);
+  const hosted = (await get(`/api/registry/publisher?domain=${HOSTED}`)).json();
+  assert.is(hosted.hosting.hosted_url, `${BASE_URL}/publisher/${HOSTED}/.well-known/adagents.json`);
+  const unseen = (await get("/api/registry/publisher?domain=https://UNSEEN.example/path")).json();
+  assert.equal(
+    [unseen.domain, unseen.adagents_valid, unseen.discovery_method, unseen.properties],
+    ["unseen.example", null, null, []],
+  );
+  const part = (await get(`/api/registry/publisher/authorization?domain=${NEWS}&agent=${OTHER}`)).json();
+  assert.equal([part.authorized, part.total, part.publisher_wide], [1, 2, false]);
+});
+
+/** registry-facts 4: who sees which agents of an operator, by scope. */
+const matrix: [who: string, all: string[], open: string[], member: string[], hidden: string[]][] = [
+  ["anonymous", ["p"], ["p"], ["p"], []],
+  ["tier without API", ["p"], ["p"], ["p"], []],
+  ["API tier", ["m", "p"], ["p"], ["m", "p"], []],
+  ["ended subscription", ["p"], ["p"], ["p"], []],
+  ["owner", ["h", "m", "p"], ["p"], ["m", "p"], ["h"]],
+];
+
+http("visibility of an operator's agents", async () => {
+  const keyOf = async (given: { tier?: string; subscription?: string }): Promise<string> => {
+    const { id } = await setup.accounts.addOrganization({ name: "Looks", ...given });
+    return (await setup.accounts.addKey(id, "k")).key;
+  };
+  const headers: Record<string, Record<string, string>> = {
+    anonymous: {},
+    "tier without API": bearer(await keyOf({ tier: "individual_academic" })),
+    "API tier": bearer(await keyOf({ tier: "company_icl" })),
+    "ended subscription": bearer(await keyOf({ tier: "company_icl", subscription: "canceled" })),
+    owner: bearer(key),
+  };
+  const letters: Record<string, string> = { [SELLER]: "p", [MEMBERS_ONLY]: "m", [HIDDEN]: "h" };
+  for (const [who, ...expected] of matrix) {
+    for (const [at, scope] of ["all", "public", "member", "private"].entries()) {
+      const response = await get(`/api/registry/operator?domain=seller.example&scope=${scope}`, headers[who]);
+      const seen = response.json().agents.flatMap(({ url }: { url: string }) => letters[url] ?? []);
+      assert.equal(seen.sort(), expected[at], `${who}, ${scope}`);
+    }
+  }
+  const bad = await get("/api/registry/operator?domain=seller.example", bearer("sk_wrong"));
+  assert.is(bad.statusCode, 200, "credentials that are not valid count as none");
+});
+
+http("a search finds members' public agents and goes through its pages", async () => {
+  const all = (await get(SEARCH, bearer(key))).json();
+  assert.equal(
+    all.results.map(({ agent_url }: { agent_url: string }) => agent_url),
+    [SELLER, OTHER],
+  );
+  const first = (await get(`${SEARCH}?limit=1&channels=ctv,%20display,`, bearer(key))).json();
+  assert.equal([first.has_more, first.results[0].matched_filters], [true, ["channels"]]);
+  const second = (await get(`${SEARCH}?limit=1&channels=ctv,display&cursor=${first.cursor}`, bearer(key))).json();
+  assert.equal([second.results[0].agent_url, second.has_more, second.cursor], [OTHER, false, null]);
+  const trusted = (await get(`${SEARCH}?has_tmp=true`, bearer(key))).json();
+  assert.is(trusted.results.length, 1);
+  assert.is((await get(`${SEARCH}?has_tmp=false`, bearer(key))).json().results.length, 2, "false does not restrict");
+});
+
+http("the last use of a key is kept, once a minute", async () => {
+  const fresh = await setup.accounts.addKey(owner.id, "used");
+  const used = async (): Promise<number | null> =>
+    (await setup.accounts.keys(owner.id)).find(({ id }) => id === fresh.id)!.last_used;
+  assert.is(await used(), null);
+  await get(SEARCH, bearer(fresh.key));
+  const first = await used();
+  setup.clock.ms += 30_000;
+  await get(SEARCH, bearer(fresh.key));
+  assert.is(await used(), first);
+  setup.clock.ms += 30_000;
+  await get(SEARCH, bearer(fresh.key));
+  assert.is(await used(), first! + 60_000);
+});
+
+http("request ids, logs and counters name routes, not what was asked for", async () => {
+  const response = await get(`/api/registry/publisher?domain=${NEWS}&token=hush`, {
+    "x-request-id": "abc-1",
+    ...bearer(key),
+  });
+  assert.is(response.headers["x-request-id"], "abc-1");
+  const line = setup.logs.find(({ reqId, msg }) => reqId === "abc-1" && msg === "answered")!;
+  assert.equal([line.route, line.status], ["/api/registry/publisher", 200]);
+  assert.match(String(line.caller), /^key:/);
+  assert.not(JSON.stringify(setup.logs).includes("hush"));
+  assert.not(JSON.stringify(setup.logs).includes(key));
+  const odd = await get("/healthz", { "x-request-id": "a b\tc" });
+  assert.match(String(odd.headers["x-request-id"]), /^[0-9a-f-]{36}$/);
+  const { body } = await get("/metrics");
+  assert.match(body, /registry_requests_total\{route="\/api\/registry\/publisher",method="GET",status="200"\} \d+/);
+  assert.match(body, /registry_request_duration_seconds_bucket/);
+});
+
+http("readiness says which part does not work", async () => {
+  assert.equal((await get("/readyz")).json(), { status: "ready", checks: { store: "ok", search: "ok", server: "ok" } });
+});
+
+http("what is off at construction throws, with a remedy", async () => {
+  const cases: [object, RegExp][] = [
+    [{ baseUrl: "registry" }, /base URL/],
+    [{ baseUrl: "https://registry.example/app" }, /more than an origin/],
+    [{ limits: { publisher: -1 } }, /limit/],
+    [{ trustedProxies: 1.5 }, /proxies/],
+    [{ bodyLimitBytes: 1 }, /body limit/],
+    [{ issuers: [{ issuer: "http://id.example" }] }, /issuer/],
+    [{ issuers: [{ issuer: "https://id.example", algorithms: ["HS256"] }] }, /algorithm/],
+    [{ issuers: [{ issuer: "https://id.example", algorithms: ["none"] }] }, /algorithm/],
+  ];
+  for (const [options, message] of cases) {
+    try {
+      await createRegistry({ store: setup.store, crawler: false, ...options });
+      assert.unreachable(JSON.stringify(options));
+    } catch (error) {
+      assert.ok(error instanceof AdbindError, String(error));
+      assert.is(error.code, "registry_option_invalid");
+      assert.match(error.message, message);
+      assert.ok(error.remedy);
+    }
+  }
+});
+
+http.run();
