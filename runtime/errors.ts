@@ -28,6 +28,8 @@ export const errorTable = {
   // seller
   seller_option_invalid: "an option of a seller cannot be used",
   task_unknown: "there is no such task",
+  // buyer
+  buyer_option_invalid: "an option of a buyer cannot be used",
   // signing
   signing_key_invalid: "a signing key cannot be used",
   key_set_invalid: "a set of keys cannot be used",

@@ -1,0 +1,122 @@
+/** Tools over A2A 1.0, and 0.3 where an agent has only that, by the official SDK. */
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { isTaskStatus, type JsonObject } from "../contract.js";
+import { dataParts } from "../extract/a2a.js";
+import { a2aState, extractA2aResponse, extractTransportError, unwrapA2a } from "../extract/index.js";
+import { list, member } from "../extract/json-object.js";
+import type { Connection, ConnectionParts, WireAnswer } from "./connection.js";
+import { shortText, WireFault } from "./fault.js";
+import type { WireUse } from "./wire.js";
+
+/** `ROLE_USER` of the SDK's enum. */
+const ROLE_USER = 1;
+const CARD_PATH = ".well-known/agent-card.json";
+
+/** Where the card of an agent is: beside a URL that names none itself. */
+function cardUrl(url: string): string {
+  if (/\/agent-card\.json$/.test(new URL(url).pathname)) return url;
+  return new URL(`/${CARD_PATH}`, url).href;
+}
+
+/** Reads the agent's card. @throws WireFault where there is none */
+export async function openA2a(
+  { settings, wire }: ConnectionParts,
+  signal: AbortSignal | undefined,
+): Promise<Connection> {
+  const legacyCompat = { enabled: true };
+  const card = await resolveCard();
+  async function resolveCard() {
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: wire.fetchFor({ signal }), legacyCompat });
+    return resolver.resolve(cardUrl(settings.url), "");
+  }
+  // A client a use: what the SDK's types drop is put in and read out around it.
+  const clientFor = (use: WireUse) =>
+    new ClientFactory({
+      transports: [new JsonRpcTransportFactory({ fetchImpl: wire.fetchFor(use), legacyCompat })],
+    }).createFromAgentCard(card);
+  const ask = async (
+    use: Pick<WireUse, "edit" | "signal">,
+    job: (client: Awaited<ReturnType<typeof clientFor>>) => Promise<unknown>,
+  ): Promise<WireAnswer> => {
+    let raw: unknown;
+    const client = await clientFor({ ...use, seen: (message) => (raw = message) });
+    try {
+      await job(client);
+    } catch (error) {
+      // An error of JSON-RPC, or one the SDK finds in an answer that can be read all the same.
+      if (member(raw, "result") === undefined) throw rpcError(raw) ?? error;
+    }
+    return readTask(member(raw, "result"), settings.word);
+  };
+  return {
+    transport: "a2a",
+    call: ({ tool, args, push, contextId, signal: given }) =>
+      ask({ signal: given, edit: (message) => withPush(message, push) }, (client) =>
+        client.sendMessage({
+          message: {
+            messageId: settings.uuid(),
+            role: ROLE_USER,
+            parts: [{ content: { $case: "data", value: { skill: tool, parameters: args } } }],
+            ...(contextId !== undefined && { contextId }),
+          },
+        } as never),
+      ),
+    task: (taskId, given) => ask({ signal: given }, (client) => client.getTask({ id: taskId } as never)),
+    tools: async () => card.skills.map(({ id }) => id),
+    close: async () => {},
+  };
+}
+
+/**
+ * service.md, "Buyer-hosted receiver endpoint": the config goes into `configuration.pushNotificationConfig`. A2A 1.0
+ * has no such member, and none of its own has room for an operation id.
+ */
+function withPush(message: JsonObject, push: JsonObject | undefined): JsonObject {
+  if (push === undefined) return message;
+  const params = (message.params ?? {}) as JsonObject;
+  const configuration = { ...(params.configuration as JsonObject | undefined), pushNotificationConfig: push };
+  return { ...message, params: { ...params, configuration } };
+}
+
+/** A JSON-RPC error, in the shape MCP's SDK throws one. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data: unknown,
+  ) {
+    super(message);
+  }
+}
+
+function rpcError(raw: unknown): RpcError | undefined {
+  const error = member(raw, "error");
+  const code = member(error, "code");
+  if (typeof code !== "number") return undefined;
+  const message = member(error, "message");
+  return new RpcError(code, typeof message === "string" ? message : "JSON-RPC error", member(error, "data"));
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** A task, or the message some agents answer with. */
+function readTask(result: unknown, word: string): WireAnswer {
+  if (result === undefined)
+    throw new WireFault("The agent's answer has neither result nor error", 200, false, undefined);
+  const { event } = unwrapA2a(result);
+  const state = a2aState(event);
+  const { data, problem } = extractA2aResponse(event);
+  const parts = [...list(member(event, "parts")), ...list(member(member(member(event, "status"), "message"), "parts"))];
+  const words = parts.map((part) => text(member(part, "text"))).find((one) => one !== undefined);
+  if (problem !== undefined) throw new WireFault("The agent's data stands inside a wrapper", 200, false, undefined);
+  const status = state === "auth-required" ? "input-required" : state;
+  return {
+    payload: state === null ? (dataParts(member(event, "parts"))[0] ?? null) : data,
+    state: isTaskStatus(status) ? status : undefined,
+    error: extractTransportError(event, word),
+    text: words === undefined ? undefined : shortText(words),
+    taskId: state === null ? undefined : text(member(event, "id")),
+    contextId: text(member(event, "contextId")),
+  };
+}

@@ -1,0 +1,154 @@
+/** Which release is spoken: the newest both sides have (service.md, "Versioning"; webhooks-facts.md 9). */
+import type { AnyTool, Failure, JsonObject, Release, WireNames } from "../contract.js";
+import { list, member } from "../extract/json-object.js";
+import type { RequestCapability } from "../signing/index.js";
+import type { Outcome } from "./exchange.js";
+import { failedHere } from "./exchange.js";
+import { localError } from "./fault.js";
+import type { Settings } from "./settings.js";
+import type { Agreement } from "./types.js";
+import type { Wire } from "./wire.js";
+
+/** How long what an agent said of itself is taken for true, in milliseconds: an hour. */
+const KEEP_MS = 3_600_000;
+
+export interface Agreed extends Agreement {
+  /** Members that tell the agent which release a request is in. */
+  readonly pin: JsonObject;
+}
+
+export type Agreeing =
+  | { readonly ok: true; readonly agreed: Agreed }
+  | { readonly ok: false; readonly failure: Outcome };
+
+/** `3.1.0` as `3.1`, `3.2.0-beta.1` as `3.2-beta.1`. */
+const shortVersion = (version: string): string => version.replace(/^(\d+)\.(\d+)\.\d+/, "$1.$2");
+
+const majorOf = ({ version }: Release): number => Number.parseInt(version, 10);
+
+/** Versions and majors that an agent names, in its capabilities or in the details of VERSION_UNSUPPORTED. */
+interface Offer {
+  readonly versions: readonly string[];
+  readonly majors: readonly number[];
+}
+
+const offerOf = (versions: unknown, majors: unknown): Offer => ({
+  versions: list(versions).filter((one): one is string => typeof one === "string"),
+  majors: list(majors).filter((one): one is number => typeof one === "number"),
+});
+
+/** The newest of ours an offer has; undefined where there is none. */
+function choose(releases: readonly Release[], { versions, majors }: Offer, names: WireNames, word: string) {
+  const offered = versions.map(shortVersion);
+  const exact = releases.find(({ version }) => offered.includes(shortVersion(version)));
+  if (exact !== undefined) return { release: exact, pin: { [names.version]: shortVersion(exact.version) } };
+  // Agents that name versions have said all there is; older ones name majors only.
+  const release = versions.length > 0 ? undefined : releases.find((one) => majors.includes(majorOf(one)));
+  return release && { release, pin: { [`${word}_major_version`]: majorOf(release) } };
+}
+
+export interface Agreements {
+  get(signal: AbortSignal | undefined): Promise<Agreeing>;
+  /** After VERSION_UNSUPPORTED: whether another release may be tried. */
+  revise(payload: unknown): boolean;
+  /** What was agreed is asked for again before the next call. */
+  expire(): void;
+}
+
+export function createAgreements(
+  { settings, wire }: { settings: Settings; wire: Wire },
+  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<Outcome>,
+): Agreements {
+  const { releases, names, word } = settings;
+  let current: { agreed: Agreed; until: number } | undefined;
+  let asking: Promise<Agreeing> | undefined;
+  async function learn(signal: AbortSignal | undefined): Promise<Agreeing> {
+    const capabilities = await capabilitiesOf(settings, ask, signal);
+    if (!capabilities.ok) return capabilities;
+    const { declared } = capabilities;
+    const own = member(declared, word);
+    const offer = offerOf(member(own, "supported_versions"), member(own, "major_versions"));
+    const silent = offer.versions.length === 0 && offer.majors.length === 0;
+    const chosen = silent ? { release: releases[0]!, pin: {} } : choose(releases, offer, names, word);
+    if (chosen === undefined) return { ok: false, failure: noCommon(settings, offer) };
+    wire.signature = member(declared, "request_signing") as RequestCapability | undefined;
+    const idempotent = member(member(own, "idempotency"), "supported") === true;
+    const agreed = { ...chosen, capabilities: declared, idempotent };
+    current = { agreed, until: settings.now() + KEEP_MS };
+    return { ok: true, agreed };
+  }
+  return {
+    get(signal) {
+      if (current !== undefined && current.until > settings.now()) {
+        return Promise.resolve({ ok: true, agreed: current.agreed });
+      }
+      if (signal !== undefined) return learn(signal);
+      asking ??= learn(undefined).finally(() => {
+        asking = undefined;
+      });
+      return asking;
+    },
+    revise(payload) {
+      if (current === undefined) return false;
+      const details = member(member(payload, names.error), "details");
+      const offer = offerOf(member(details, "supported_versions"), member(details, "supported_majors"));
+      const chosen = choose(releases, offer, names, word);
+      if (chosen === undefined || chosen.release === current.agreed.release) return false;
+      current = { ...current, agreed: { ...current.agreed, ...chosen } };
+      return true;
+    },
+    expire() {
+      current = undefined;
+    },
+  };
+}
+
+type Declared = { ok: true; declared: JsonObject | null } | { ok: false; failure: Outcome };
+
+const unknownTool = (outcome: Outcome): boolean => {
+  const [error] = (outcome.answer.data as Failure).errors;
+  return error !== undefined && ["UNSUPPORTED_FEATURE", "UNNAMED_ERROR", "INVALID_REQUEST"].includes(error.code);
+};
+
+/** The agent's own declaration, under the name it has it by: releases differ. */
+async function capabilitiesOf(
+  { releases, names }: Settings,
+  ask: (tool: AnyTool, release: Release, signal: AbortSignal | undefined) => Promise<Outcome>,
+  signal: AbortSignal | undefined,
+): Promise<Declared> {
+  const [newest] = releases as [Release];
+  const known = ["get_agent_capabilities", names.capabilitiesTool];
+  // Its own name first: the other is an alias that not every agent has.
+  const asked = known.sort((a, b) => Number(Object.hasOwn(newest.tools, b)) - Number(Object.hasOwn(newest.tools, a)));
+  for (const name of asked) {
+    const outcome = await ask(newest.tools[name] ?? readingTool(name), newest, signal);
+    if (outcome.answer.status === "completed") return { ok: true, declared: outcome.payload };
+    if (outcome.answer.status !== "failed" || !unknownTool(outcome)) return { ok: false, failure: outcome };
+  }
+  return { ok: true, declared: null };
+}
+
+function noCommon({ releases, names }: Settings, { versions, majors }: Offer): Outcome {
+  const theirs = versions.length > 0 ? versions : majors;
+  const ours = releases.map(({ version }) => version).join(", ");
+  return failedHere(
+    localError("VERSION_UNSUPPORTED", `The agent speaks ${theirs.join(", ")}, and this buyer ${ours}`, "terminal", {
+      field: names.version,
+      details: { supported_versions: versions, supported_majors: majors },
+    }),
+  );
+}
+
+/** A reading tool that a release does not list, such as an alias. */
+export const readingTool = (name: string): AnyTool => ({
+  name,
+  protocol: "protocol",
+  mutating: false,
+  idempotency: "none",
+  request: "",
+  arms: { completed: null, failed: null, canceled: null, rejected: null },
+  statuses: [],
+});
+
+export const isCapabilitiesTool = (name: string, names: WireNames): boolean =>
+  name === "get_agent_capabilities" || name === names.capabilitiesTool;

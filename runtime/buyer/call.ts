@@ -1,0 +1,208 @@
+/** One call of a tool: agreed, keyed, registered, sent, repeated where that is safe and of use. */
+import {
+  type Answer,
+  type AnyArms,
+  type AnyTool,
+  dispatch,
+  type Failure,
+  type Handlers,
+  isTerminal,
+  type JsonObject,
+  type ProtocolError,
+  type Release,
+} from "../contract.js";
+import { retryAfterSeconds } from "../extract/index.js";
+import { member } from "../extract/json-object.js";
+import { type Agreed, type Agreements, isCapabilitiesTool } from "./agreement.js";
+import { type Exchange, failedHere, type Outcome } from "./exchange.js";
+import { localError } from "./fault.js";
+import type { Judge } from "./judge.js";
+import { type Registered, registerWebhook } from "./push.js";
+import type { Settings } from "./settings.js";
+import { settle } from "./settle.js";
+import type { Called, CallOptions, SettleOptions } from "./types.js";
+
+/** Longest delay between attempts, in milliseconds. */
+const MAX_DELAY_MS = 60_000;
+/** Delays vary by a quarter either way, so that callers of one agent do not come back together. */
+const JITTER = 0.25;
+
+export interface CallParts {
+  readonly settings: Settings;
+  readonly exchange: Exchange;
+  readonly agreements: Agreements;
+  readonly judge: Judge;
+}
+
+/** What the first error asks for, else the usual delay, in milliseconds. */
+function delayOf({ retry, random }: Settings, attempt: number, outcome: Outcome): number {
+  const [error] = (outcome.answer.data as Failure).errors;
+  const asked = error === undefined ? undefined : retryAfterSeconds(error);
+  if (asked !== undefined) return asked * 1000;
+  const usual = Math.min(retry.baseMs * 2 ** (attempt - 1), MAX_DELAY_MS);
+  return Math.round(usual * (1 - JITTER + 2 * JITTER * random()));
+}
+
+/** Sends until there is an answer to give, or no more use in sending. */
+export async function repeat(
+  settings: Settings,
+  { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: Outcome) => boolean },
+  send: (attempt: number) => Promise<Outcome>,
+): Promise<{ readonly outcome: Outcome; readonly attempts: number }> {
+  const { retry, now, pause } = settings;
+  const started = now();
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await send(attempt);
+    const done = { outcome, attempts: attempt };
+    if (outcome.recovery !== "transient" || attempt >= retry.attempts) return done;
+    if (!mayRepeat(outcome)) return done;
+    const delay = delayOf(settings, attempt, outcome);
+    if (now() + delay - started > retry.totalMs) return done;
+    await pause(delay, signal);
+    if (signal?.aborted) return done;
+  }
+}
+
+const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
+  answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
+
+export class ToolCalling {
+  /** The key all attempts have. */
+  readonly key: string | undefined;
+  private registered: Registered | undefined;
+  private release: Release;
+  private attempts = 0;
+  private revised = false;
+
+  constructor(
+    private readonly parts: CallParts,
+    private readonly name: string,
+    private readonly request: JsonObject,
+    private readonly options: CallOptions,
+  ) {
+    [this.release] = parts.settings.releases as [Release];
+    const { idempotency, mutating } = this.toolOf(this.release) ?? { idempotency: "none", mutating: false };
+    const given = request.idempotency_key;
+    const keyed = idempotency === "required" || (idempotency === "optional" && mutating);
+    this.key = typeof given === "string" ? given : keyed ? parts.settings.uuid() : undefined;
+  }
+
+  private toolOf(release: Release): AnyTool | undefined {
+    return Object.hasOwn(release.tools, this.name) ? release.tools[this.name] : undefined;
+  }
+
+  async run(): Promise<Called<AnyArms>> {
+    const { signal } = this.options;
+    try {
+      return this.called(await this.answer());
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+      await this.registered?.forget();
+      const aborted = localError("CALL_ABORTED", "The caller ended the call", "terminal");
+      return this.called(failedHere(aborted, { lost: this.attempts > 0 }));
+    }
+  }
+
+  private async answer(): Promise<Outcome> {
+    const { settings, agreements } = this.parts;
+    const { signal } = this.options;
+    signal?.throwIfAborted();
+    if (isCapabilitiesTool(this.name, settings.names)) return this.asked(undefined);
+    const agreeing = await agreements.get(signal);
+    if (!agreeing.ok) return agreeing.failure;
+    return this.asked(agreeing.agreed);
+  }
+
+  private async asked(agreed: Agreed | undefined): Promise<Outcome> {
+    const { settings, agreements, judge } = this.parts;
+    this.release = agreed?.release ?? this.release;
+    const tool = this.toolOf(this.release);
+    if (tool === undefined) return this.notThere();
+    const args = this.argsFor(agreed);
+    const refused = await judge.request(this.release, tool, args);
+    if (refused !== undefined) return failedHere(refused);
+    await this.register(tool);
+    const outcome = await this.sent(tool, args, agreed);
+    const error = firstError(outcome);
+    if (error?.code === "VERSION_UNSUPPORTED" && !this.revised && agreements.revise(outcome.payload)) {
+      this.revised = true;
+      await this.registered?.forget();
+      return this.answer();
+    }
+    if (this.registered !== undefined && refusesWebhook(error)) {
+      // A seller may decline webhooks; polling does for both.
+      settings.logger?.info({ tool: tool.name, code: error?.code }, "the agent declines webhooks");
+      await this.registered.forget();
+      this.registered = undefined;
+      return this.finished(tool, await this.sent(tool, args, agreed));
+    }
+    return this.finished(tool, outcome);
+  }
+
+  private notThere(): Outcome {
+    const message = `Release ${this.release.version}, which the agent speaks, has no tool ${this.name}`;
+    return failedHere(localError("UNSUPPORTED_FEATURE", message, "correctable"));
+  }
+
+  private argsFor(agreed: Agreed | undefined): JsonObject {
+    return { ...agreed?.pin, ...this.request, ...(this.key !== undefined && { idempotency_key: this.key }) };
+  }
+
+  private async register(tool: AnyTool): Promise<void> {
+    if (this.options.webhook === false || this.request.push_notification_config !== undefined) return;
+    this.registered = await registerWebhook(this.parts.settings, tool, this.release);
+  }
+
+  private async sent(tool: AnyTool, args: JsonObject, agreed: Agreed | undefined): Promise<Outcome> {
+    const { settings, exchange } = this.parts;
+    const { signal, contextId } = this.options;
+    // A lost answer may be asked for again where doing it twice does nothing, or the agent knows the key again.
+    const repeatable =
+      !tool.mutating || tool.idempotency === "exempt" || (this.key !== undefined && agreed?.idempotent === true);
+    const push = this.registered?.config;
+    const { outcome, attempts } = await repeat(
+      settings,
+      { signal, mayRepeat: ({ lost }) => !lost || repeatable },
+      () => {
+        this.attempts += 1;
+        return exchange.send(tool, this.release, { args, push, contextId, signal });
+      },
+    );
+    settings.logger?.debug({ tool: tool.name, status: outcome.answer.status, attempts }, "called");
+    return outcome;
+  }
+
+  private async finished(tool: AnyTool, outcome: Outcome): Promise<Outcome> {
+    await this.parts.judge.answer(this.release, tool, outcome);
+    const { status } = outcome.answer;
+    // After a lost answer the agent may be at work: its webhook is still expected.
+    if (isTerminal(status) && !outcome.lost) await this.registered?.forget();
+    return outcome;
+  }
+
+  private called(outcome: Outcome): Called<AnyArms> {
+    const { answer, recovery, taskId } = outcome;
+    const { parts, release, registered, request } = this;
+    return {
+      tool: this.name,
+      answer,
+      release: release.version,
+      attempts: this.attempts,
+      idempotencyKey: this.key,
+      operationId: registered?.operationId,
+      replayed: member(outcome.payload, "replayed") === true,
+      recovery,
+      on: <R>(handlers: Handlers<AnyArms, R>): R => dispatch(answer, handlers),
+      settled: (options: SettleOptions = {}): Promise<Answer<AnyArms>> =>
+        settle(parts, {
+          tool: this.toolOf(release)!,
+          ...{ release, answer, taskId, options },
+          operationId: registered?.operationId,
+          account: request.account,
+        }),
+    };
+  }
+}
+
+const refusesWebhook = (error: ProtocolError | undefined): boolean =>
+  typeof error?.field === "string" && /(^|[./])push_?notification_?config/i.test(error.field);

@@ -1,0 +1,173 @@
+/** One request and what it came to. The connection is opened when first needed, and again after it broke. */
+import {
+  type Answer,
+  type AnyArms,
+  type AnyTool,
+  type Failure,
+  failureOf,
+  isTerminal,
+  type JsonObject,
+  type ProtocolError,
+  type Recovery,
+  type Release,
+  readAnswer,
+  recoveries,
+  type TaskStatus,
+  wireNames,
+} from "../contract.js";
+import type { TransportError } from "../extract/index.js";
+import { type Connection, type ConnectionParts, openConnection, type WireAnswer, type WireCall } from "./connection.js";
+import { localError, type Miss, missOf, missOfRpc, WireFault } from "./fault.js";
+
+export interface Outcome {
+  readonly answer: Answer<AnyArms>;
+  readonly payload: JsonObject | null;
+  /** Of a failed answer. Undefined when it does not say what is wrong: such a call is not repeated. */
+  readonly recovery: Recovery | undefined;
+  /** No answer came, and the agent may have acted all the same. */
+  readonly lost: boolean;
+  readonly taskId: string | undefined;
+}
+
+export interface Exchange {
+  /** Never rejects but with the signal's reason. */
+  send(tool: AnyTool, release: Release, call: Omit<WireCall, "tool">): Promise<Outcome>;
+  /** Asks for a task by the transport's own means; undefined where it has none. */
+  task(tool: AnyTool, release: Release, taskId: string, signal: AbortSignal | undefined): Promise<Outcome | undefined>;
+  connection(signal: AbortSignal | undefined): Promise<Connection>;
+  close(): Promise<void>;
+}
+
+/** A message is only usual on the wire. */
+const complete = (error: TransportError): ProtocolError => ({ message: error.code, ...error }) as ProtocolError;
+
+/** A failure made here: `raw` is absent. */
+export const failedHere = (error: TransportError, more: Partial<Outcome> = {}): Outcome => ({
+  answer: { status: "failed", data: { errors: [complete(error)] } },
+  payload: null,
+  recovery: error.recovery as Recovery | undefined,
+  lost: false,
+  taskId: undefined,
+  ...more,
+});
+
+export function createExchange(parts: ConnectionParts): Exchange {
+  const { settings } = parts;
+  let opened: Promise<Connection> | undefined;
+  const connection = (signal: AbortSignal | undefined): Promise<Connection> => {
+    if (opened === undefined) {
+      const opening = openConnection(parts, signal);
+      opened = opening;
+      opening.catch(() => forget(opening));
+    }
+    return opened;
+  };
+  const forget = (broken: Promise<Connection> | undefined): void => {
+    if (opened !== broken) return;
+    opened = undefined;
+    broken?.then((old) => old.close()).catch(() => undefined);
+  };
+  async function attempt(
+    { tool, release, signal }: { tool: AnyTool; release: Release; signal: AbortSignal | undefined },
+    job: (open: Connection) => Promise<WireAnswer>,
+  ): Promise<Outcome> {
+    let used: Promise<Connection> | undefined;
+    let sent = false;
+    try {
+      const opening = connection(signal);
+      used = opening;
+      const open = await opening;
+      sent = true;
+      return readOutcome(tool, release, await job(open));
+    } catch (error) {
+      signal?.throwIfAborted();
+      const miss = toMiss(error, settings.word);
+      // A session that was lost, or a connection that never came to be: the next attempt opens its own.
+      if (miss.lost || faultIn(error)?.status === 404) forget(used);
+      settings.logger?.warn({ tool: tool.name, code: miss.error.code, lost: miss.lost && sent }, "a call failed");
+      const recovery = recoveries(release.errors, release.defaultUnknownRecovery)(miss.error as ProtocolError);
+      return failedHere(miss.error, { recovery, lost: miss.lost && sent });
+    }
+  }
+  return {
+    connection,
+    send: (tool, release, call) =>
+      attempt({ tool, release, signal: call.signal }, (open) => open.call({ ...call, tool: tool.name })),
+    async task(tool, release, taskId, signal) {
+      const open = await connection(signal);
+      if (open.task === undefined) return undefined;
+      return attempt({ tool, release, signal }, () => open.task!(taskId, signal));
+    },
+    async close() {
+      const last = opened;
+      opened = undefined;
+      await last?.then((open) => open.close()).catch(() => undefined);
+    },
+  };
+}
+
+/** Our own fault under whatever an SDK has put around it. */
+function faultIn(error: unknown): WireFault | undefined {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) if (at instanceof WireFault) return at;
+  return undefined;
+}
+
+/** Codes the MCP SDK makes itself: the connection closed, no answer in time. */
+const sdkCodes: readonly number[] = [-32000, -32001];
+
+function toMiss(error: unknown, word: string): Miss {
+  const fault = faultIn(error);
+  if (fault !== undefined) return missOf(fault, word);
+  const { code, message, data } = error as { code?: unknown; message?: string; data?: unknown };
+  if (typeof code === "number" && !(sdkCodes.includes(code) && data === undefined)) {
+    return missOfRpc({ code, message: message ?? "", data }, word);
+  }
+  return { error: localError("SERVICE_UNAVAILABLE", message ?? "No answer from the agent", "transient"), lost: true };
+}
+
+const failing = (status: TaskStatus): boolean => isTerminal(status) && status !== "completed";
+
+/** An answer of the wire as one of the tool's arms. */
+function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Outcome {
+  const { word } = release;
+  const { payload, state, error } = wire;
+  const read = readAnswer(tool, payload ?? {}, word) as Answer<AnyArms>;
+  const taskId = read.taskId ?? wire.taskId;
+  const companions = {
+    ...(taskId !== undefined && { taskId }),
+    ...(wire.contextId !== undefined && { contextId: wire.contextId }),
+  };
+  let answer: Answer<AnyArms> = { ...read, ...companions };
+  if (state !== undefined && failing(state) && !failing(read.status)) {
+    answer = { ...answer, status: state, data: failureOf(payload, word) };
+  } else if (state !== undefined && !isTerminal(state) && read.status === "completed") {
+    // An interim task whose data does not name its status.
+    answer = { ...answer, status: state };
+  } else if (payload === null && state === undefined && error === null) {
+    return failedHere(localError("INVALID_ANSWER", `The answer has no data: ${wire.text ?? ""}`, "correctable"));
+  }
+  if (!failing(answer.status)) return { answer, payload, recovery: undefined, lost: false, taskId };
+  const data = answer.data as Failure;
+  const errors = data.errors.length > 0 ? data.errors : error === null ? [] : [complete(error)];
+  const named = errors.length > 0 ? errors : unnamed(wire);
+  return {
+    answer: { ...answer, data: { ...data, errors: named } },
+    payload: payload ?? (error === null ? null : { [wireNames(word).error]: error }),
+    recovery: errors.length === 0 ? undefined : strictest(release, errors),
+    lost: false,
+    taskId,
+  };
+}
+
+/** An answer that failed without a code, such as a tool's own text: for people to read. */
+const unnamed = ({ text }: WireAnswer): ProtocolError[] =>
+  text === undefined ? [] : [localError("UNNAMED_ERROR", text, "correctable")];
+
+const order: readonly Recovery[] = ["terminal", "correctable", "transient"];
+
+/** Of several errors the one that leaves the least to do. */
+function strictest(release: Release, errors: readonly ProtocolError[]): Recovery {
+  const of = recoveries(release.errors, release.defaultUnknownRecovery);
+  const found = errors.map(of);
+  return order.find((one) => found.includes(one))!;
+}

@@ -1,0 +1,87 @@
+/** What can go wrong between a request and its answer, in the terms of the protocol's own errors. */
+import type { JsonObject, Recovery } from "../contract.js";
+import { extractTransportError, type TransportError } from "../extract/index.js";
+import type { LocalError } from "./types.js";
+
+/** A request that got no answer of the protocol. */
+export class WireFault extends Error {
+  override readonly name = "WireFault";
+  constructor(
+    message: string,
+    /** Present when an HTTP answer came. */
+    readonly status: number | undefined,
+    readonly retryable: boolean,
+    /** Seconds. */
+    readonly retryAfter: number | undefined,
+    /** The answer's body, cut; for errors that stand in it. */
+    readonly body = "",
+  ) {
+    super(message);
+  }
+}
+
+/** HTTP status -> the protocol's code and what to do. Anything else above 499 is `SERVICE_UNAVAILABLE`. */
+const byStatus: Readonly<Record<number, readonly [code: string, recovery: Recovery]>> = {
+  401: ["AUTH_REQUIRED", "correctable"],
+  403: ["AUTH_REQUIRED", "correctable"],
+  408: ["SERVICE_UNAVAILABLE", "transient"],
+  429: ["RATE_LIMITED", "transient"],
+};
+
+/** JSON-RPC codes that the protocol and JSON-RPC itself reserve (webhooks-facts.md 9). */
+const byRpcCode: Readonly<Record<number, readonly [code: string, recovery: Recovery]>> = {
+  [-32029]: ["RATE_LIMITED", "transient"],
+  [-32028]: ["AUTH_REQUIRED", "correctable"],
+  [-32027]: ["SERVICE_UNAVAILABLE", "transient"],
+  [-32601]: ["UNSUPPORTED_FEATURE", "correctable"],
+  [-32602]: ["INVALID_REQUEST", "correctable"],
+  [-32603]: ["SERVICE_UNAVAILABLE", "transient"],
+};
+
+export const localError = (
+  code: string,
+  message: string,
+  recovery: Recovery,
+  more: { retry_after?: number; field?: string; details?: JsonObject } = {},
+): LocalError => ({ code, message, recovery, source: "buyer", ...more });
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Shown to people; an agent's text may be anything. */
+export const shortText = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text);
+
+/** What a request came to that did not come to an answer. `lost`: whether the agent acted on it is not known. */
+export interface Miss {
+  readonly error: TransportError;
+  readonly lost: boolean;
+}
+
+/** A fault of the wire as an error of the protocol: the one in its body where there is one. */
+export function missOf(fault: WireFault, word: string): Miss {
+  const stated = fault.body === "" ? null : extractTransportError(parse(fault.body), word);
+  const after = fault.retryAfter === undefined ? {} : { retry_after: fault.retryAfter };
+  if (stated !== null) return { error: { ...after, ...stated }, lost: false };
+  const { status } = fault;
+  const known = status === undefined ? undefined : byStatus[status];
+  if (known !== undefined) return { error: localError(known[0], fault.message, known[1], after), lost: false };
+  if (status !== undefined && status < 500) {
+    return { error: localError("INVALID_REQUEST", fault.message, "correctable"), lost: false };
+  }
+  // Addresses that may not be reached, names that do not exist: trying again changes nothing, and nothing was sent.
+  const recovery = fault.retryable ? "transient" : "terminal";
+  return { error: localError("SERVICE_UNAVAILABLE", fault.message, recovery, after), lost: fault.retryable };
+}
+
+/** A JSON-RPC error as an error of the protocol. */
+export function missOfRpc(error: { code: number; message: string; data?: unknown }, word: string): Miss {
+  const stated = extractTransportError({ error }, word);
+  if (stated !== null) return { error: stated, lost: false };
+  const [code, recovery] = byRpcCode[error.code] ?? ["SERVICE_UNAVAILABLE", "correctable"];
+  return { error: localError(code, shortText(error.message), recovery), lost: false };
+}

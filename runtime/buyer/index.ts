@@ -1,0 +1,24 @@
+/** Calling agents: `adbind/buyer`. */
+export { type Agreeing, type Buyer, createBuyer } from "./create.js";
+export type { Impaired, Reconciled, Reconciler, Resource } from "./reconcile.js";
+export { type Credentials, createRotation, type Rotated, type Rotation, type RotationOptions } from "./rotate.js";
+export type {
+  AgentRef,
+  Agreement,
+  BuyerAuth,
+  BuyerOptions,
+  BuyerSigning,
+  BuyerTools,
+  BuyerWebhooks,
+  Called,
+  CallOptions,
+  CallRequest,
+  InvalidMessage,
+  LocalError,
+  PolledTask,
+  RetryOptions,
+  SettleOptions,
+  ToolCall,
+  TransportName,
+  WebhookReceiver,
+} from "./types.js";

@@ -1,0 +1,42 @@
+/** Requests and answers against the release's schemas, where the application wants to be told. */
+import type { AnyTool, JsonObject, Release } from "../contract.js";
+import { createValidator, type Validator } from "../validate/index.js";
+import type { Outcome } from "./exchange.js";
+import { localError } from "./fault.js";
+import type { Settings } from "./settings.js";
+import type { LocalError } from "./types.js";
+
+export interface Judge {
+  /** @returns why a request is not sent */
+  request(release: Release, tool: AnyTool, args: JsonObject): Promise<LocalError | undefined>;
+  answer(release: Release, tool: AnyTool, outcome: Outcome): Promise<void>;
+}
+
+export function createJudge({ onInvalid }: Settings): Judge {
+  if (onInvalid === undefined) return { request: async () => undefined, answer: async () => {} };
+  const made = new Map<Release, Promise<Validator>>();
+  const validatorOf = (release: Release): Promise<Validator> => {
+    const known = made.get(release) ?? createValidator(release);
+    made.set(release, known);
+    return known;
+  };
+  return {
+    async request(release, { name }, args) {
+      const judged = (await validatorOf(release)).request(name, args);
+      if (judged.ok) return undefined;
+      const { errors } = judged;
+      onInvalid({ tool: name, direction: "request", release: release.version, status: undefined, errors });
+      const [first] = errors;
+      return localError("INVALID_REQUEST", `${first?.pointer ?? ""} ${first?.message ?? ""}`.trim(), "correctable", {
+        ...(first !== undefined && first.pointer !== "" && { field: first.pointer }),
+      });
+    },
+    async answer(release, { name }, { answer, payload }) {
+      const { status } = answer;
+      if (payload === null) return;
+      const judged = (await validatorOf(release)).arm(name, status, payload);
+      if (judged.ok) return;
+      onInvalid({ tool: name, direction: "answer", release: release.version, status, errors: judged.errors });
+    },
+  };
+}

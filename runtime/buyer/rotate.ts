@@ -1,0 +1,156 @@
+/**
+ * Credentials of persistent webhooks that are not signed, renewed before they expire (service.md, "Auth renewal on
+ * persistent webhooks"). Signed webhooks need none of it.
+ */
+import { randomBytes } from "node:crypto";
+import type { Answer, AnyArms, JsonObject } from "../contract.js";
+import type { Buyer } from "./create.js";
+import { badOption } from "./settings.js";
+import type { MaybePromise } from "./types.js";
+
+/** Bytes of a new credential; 43 characters, above the 32 that are asked for. */
+const CREDENTIAL_BYTES = 32;
+/** How long before the expiry credentials are renewed, in milliseconds: a day. */
+const BEFORE_MS = 86_400_000;
+/** How long the old ones are good after the change: "the overlap should not exceed 5 minutes" (webhooks-facts.md 3). */
+const OVERLAP_MS = 300_000;
+/** After a failure, in milliseconds: an hour leaves many tries in a day. */
+const RETRY_MS = 3_600_000;
+
+export interface Credentials {
+  readonly next: string;
+  readonly previous: string;
+}
+
+export interface RotationOptions {
+  /** Has the tool `update_media_buy`. */
+  readonly buyer: Pick<Buyer, "call">;
+  readonly mediaBuyId: string;
+  readonly account?: JsonObject;
+  /** The channel's own configuration as registered, credentials included. */
+  readonly channel: "push_notification_config" | "reporting_webhook";
+  readonly config: JsonObject;
+  /** When the credentials end, unix milliseconds. */
+  readonly expiresAt: number;
+  /** How long before that they are renewed, in milliseconds. Default a day. */
+  readonly beforeMs?: number;
+  /** How long new credentials are good, in milliseconds. */
+  readonly lifetimeMs: number;
+  /**
+   * Makes the receiver accept both. Called before the seller hears of the new ones, and again when the next try has
+   * others. What it stores must survive a restart.
+   */
+  readonly accept: (credentials: Credentials) => MaybePromise<void>;
+  /** Makes the receiver refuse the old ones. Called five minutes after the seller has acknowledged. */
+  readonly retire: (previous: string) => MaybePromise<void>;
+  readonly onFailure?: (answer: Answer<AnyArms> | Error) => void;
+  /** Makes credentials; 32 random bytes as base64url by default. */
+  readonly makeCredentials?: () => string;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+}
+
+export type Rotated =
+  | { readonly rotated: true; readonly credentials: string; readonly expiresAt: number }
+  | { readonly rotated: false; readonly reason: "not_due" }
+  /** The old credentials go on; the new ones are accepted too, since the seller may have taken them. */
+  | { readonly rotated: false; readonly reason: "failed"; readonly answer: Answer<AnyArms> };
+
+export interface Rotation {
+  /** When the next rotation is due, unix milliseconds. */
+  readonly dueAt: number;
+  /** Rotates if it is due. A try that failed is repeated with the same credentials and the same idempotency key. */
+  run(): Promise<Rotated>;
+  /** Runs whenever it is due, in this process. */
+  start(): void;
+  stop(): void;
+}
+
+/** @throws AdbindError `buyer_option_invalid` where the channel has no credentials to renew */
+export function createRotation(options: RotationOptions): Rotation {
+  const { now = Date.now, beforeMs = BEFORE_MS, lifetimeMs } = options;
+  const held = options.config.authentication as { schemes?: unknown; credentials?: unknown } | undefined;
+  if (typeof held?.credentials !== "string" || !Array.isArray(held.schemes)) {
+    throw badOption("config.authentication", "a signed webhook has no credentials to renew: leave it alone");
+  }
+  if (!(lifetimeMs > beforeMs)) throw badOption("lifetimeMs", "give more than beforeMs");
+  const makeCredentials = options.makeCredentials ?? (() => randomBytes(CREDENTIAL_BYTES).toString("base64url"));
+  const state = { current: held.credentials, expiresAt: options.expiresAt };
+  let pending: { next: string; key: string | undefined } | undefined;
+  let retiring: { previous: string; at: number }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<Rotated> | undefined;
+
+  async function retireDue(): Promise<void> {
+    const due = retiring.filter(({ at }) => at <= now());
+    retiring = retiring.filter(({ at }) => at > now());
+    for (const { previous } of due) await options.retire(previous);
+  }
+
+  async function rotate(): Promise<Rotated> {
+    await retireDue();
+    if (now() < state.expiresAt - beforeMs) return { rotated: false, reason: "not_due" };
+    pending ??= { next: makeCredentials(), key: undefined };
+    await options.accept({ next: pending.next, previous: state.current });
+    const called = await options.buyer.call(
+      "update_media_buy",
+      {
+        media_buy_id: options.mediaBuyId,
+        ...(options.account !== undefined && { account: options.account }),
+        [options.channel]: {
+          ...options.config,
+          authentication: { schemes: held!.schemes, credentials: pending.next },
+        },
+        ...(pending.key !== undefined && { idempotency_key: pending.key }),
+      },
+      { webhook: false },
+    );
+    const { status } = called.answer;
+    if (status !== "completed") {
+      pending = { ...pending, key: called.idempotencyKey };
+      return { rotated: false, reason: "failed", answer: called.answer };
+    }
+    retiring.push({ previous: state.current, at: now() + OVERLAP_MS });
+    Object.assign(state, { current: pending.next, expiresAt: now() + lifetimeMs });
+    pending = undefined;
+    return { rotated: true, credentials: state.current, expiresAt: state.expiresAt };
+  }
+
+  const dueAt = (): number => state.expiresAt - beforeMs;
+  const run = (): Promise<Rotated> => {
+    running ??= rotate().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  function arm(failed: boolean): void {
+    const at = Math.min(failed ? now() + RETRY_MS : dueAt(), ...retiring.map((one) => one.at));
+    // Node's timers fire at once above 2^31 - 1 ms: a long wait is made of several.
+    timer = setTimeout(() => void turn(), Math.min(Math.max(0, at - now()), 2 ** 31 - 1)).unref();
+  }
+  async function turn(): Promise<void> {
+    let failed = false;
+    try {
+      const rotated = await run();
+      failed = !rotated.rotated && rotated.reason === "failed";
+      if (!rotated.rotated && rotated.reason === "failed") options.onFailure?.(rotated.answer);
+    } catch (error) {
+      failed = true;
+      options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
+    }
+    if (timer !== undefined) arm(failed);
+  }
+  return {
+    get dueAt() {
+      return dueAt();
+    },
+    run,
+    start() {
+      if (timer === undefined) arm(false);
+    },
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** A buyer's options, judged and completed once. */
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { Release, WireNames } from "../contract.js";
+import { wireNames } from "../contract.js";
+import { AdbindError } from "../errors.js";
+import { createGuardedFetch, type Fetcher } from "../net/index.js";
+import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportName } from "./types.js";
+
+export interface Settings
+  extends Required<Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "now" | "random" | "uuid" | "pause">> {
+  readonly auth: BuyerOptions["auth"] | undefined;
+  readonly signing: BuyerOptions["signing"] | undefined;
+  readonly onInvalid: BuyerOptions["onInvalid"] | undefined;
+  /** Newest first. */
+  readonly releases: readonly Release[];
+  readonly names: WireNames;
+  readonly word: string;
+  readonly url: string;
+  readonly transport: TransportName;
+  readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
+  readonly retry: Required<RetryOptions>;
+  readonly fetch: Fetcher;
+  /** Present when the buyer made `fetch` itself, and has to close it. */
+  readonly closeFetch: (() => Promise<void>) | undefined;
+  readonly logger: Logger | undefined;
+}
+
+/** webhooks-facts.md 9: three tries after the first, within five minutes, from two seconds on. */
+const RETRY = { attempts: 4, totalMs: 300_000, baseMs: 2_000 } as const;
+/** Sellers hold a `working` call for two minutes, callers for five (webhooks-facts.md 7). */
+const TIMEOUT_MS = 300_000;
+const POLL_MS = 30_000;
+const GIVE_UP_MS = 86_400_000;
+const MIN_SECRET_CHARS = 32;
+
+export const badOption = (where: string, remedy: string): AdbindError =>
+  new AdbindError("buyer_option_invalid", "an option of a buyer cannot be used", { where, remedy });
+
+const numeric = (release: Release): number[] => release.version.split(/[.-]/).map(Number);
+
+/** Newest first; a pre-release is older than its release. */
+const byAge = (a: Release, b: Release): number => {
+  const [x, y] = [numeric(a), numeric(b)];
+  for (let at = 0; at < 3; at++) if (x[at] !== y[at]) return y[at]! - x[at]!;
+  return Number(a.version.includes("-")) - Number(b.version.includes("-"));
+};
+
+function releasesOf({ release, releases = [] }: BuyerOptions): readonly Release[] {
+  const all = [release, ...releases.filter((one) => one !== release)].sort(byAge);
+  if (new Set(all.map(({ version }) => version)).size < all.length)
+    throw badOption("releases", "give each version once");
+  if (new Set(all.map(({ word }) => word)).size > 1) {
+    throw badOption("releases", "releases of different protocol words need a buyer each");
+  }
+  return all;
+}
+
+function agentOf({ agent }: BuyerOptions): { url: string; transport: TransportName } {
+  const ref = typeof agent === "string" ? { url: agent } : agent;
+  const text = "url" in ref ? ref.url : ref.agent_url;
+  const { transport = "auto" } = ref as { transport?: TransportName };
+  if (!["mcp", "a2a", "auto"].includes(transport)) throw badOption("agent.transport", "give mcp, a2a or auto");
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) throw badOption("agent", "give the agent's http or https URL");
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "") throw badOption("agent", "give credentials as auth, not in the URL");
+  return { url: text, transport };
+}
+
+function webhooksOf(given: BuyerWebhooks | undefined, agentUrl: string): Settings["webhooks"] {
+  if (given === undefined) return undefined;
+  const { url, authentication } = given;
+  if (!URL.canParse(url)) throw badOption("webhooks.url", "give the absolute URL that reaches the receiver");
+  if (authentication !== undefined && authentication.credentials.length < MIN_SECRET_CHARS) {
+    throw badOption("webhooks.authentication", `give credentials of at least ${MIN_SECRET_CHARS} characters`);
+  }
+  const { pathname, search } = new URL(url);
+  return { ...given, route: given.route ?? `${pathname}${search}`, sender: given.sender ?? agentUrl };
+}
+
+const timerPause: Settings["pause"] = (ms, signal) =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    }
+    signal?.addEventListener("abort", done);
+  });
+
+function positive(where: string, value: number): number {
+  if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) throw badOption(where, "give a number above 0");
+  return value;
+}
+
+/** @throws AdbindError `buyer_option_invalid`, `net_option_invalid` */
+export function checkedSettings(options: BuyerOptions): Settings {
+  const releases = releasesOf(options);
+  const { url, transport } = agentOf(options);
+  const { allowLocal = false, retry = {} } = options;
+  const timeoutMs = positive("timeoutMs", options.timeoutMs ?? TIMEOUT_MS);
+  const own =
+    options.fetch === undefined
+      ? createGuardedFetch({
+          allowHttp: allowLocal,
+          allowLoopback: allowLocal,
+          timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
+        })
+      : undefined;
+  const [newest] = releases as [Release];
+  return {
+    releases,
+    word: newest.word,
+    names: wireNames(newest.word),
+    url,
+    transport,
+    webhooks: webhooksOf(options.webhooks, url),
+    retry: {
+      attempts: positive("retry.attempts", retry.attempts ?? RETRY.attempts),
+      totalMs: positive("retry.totalMs", retry.totalMs ?? RETRY.totalMs),
+      baseMs: positive("retry.baseMs", retry.baseMs ?? RETRY.baseMs),
+    },
+    timeoutMs,
+    pollMs: positive("pollMs", options.pollMs ?? POLL_MS),
+    giveUpMs: positive("giveUpMs", options.giveUpMs ?? GIVE_UP_MS),
+    auth: options.auth,
+    signing: options.signing,
+    onInvalid: options.onInvalid,
+    fetch: options.fetch ?? own!,
+    closeFetch: own === undefined ? undefined : () => own.close(),
+    now: options.now ?? Date.now,
+    random: options.random ?? Math.random,
+    uuid: options.uuid ?? randomUUID,
+    pause: options.pause ?? timerPause,
+    logger: options.logger,
+  };
+}

@@ -1,0 +1,221 @@
+/** What an application gives a buyer, and what its calls come back with. Names of wire fields are kept as they are on the wire. */
+import type { Logger } from "pino";
+import type {
+  Answer,
+  ArmsOf,
+  Handlers,
+  JsonObject,
+  ProtocolError,
+  Recovery,
+  Release,
+  RequestOf,
+  TaskStatus,
+} from "../contract.js";
+import type { Fetcher } from "../net/index.js";
+import type { ValidationResult } from "../validate/index.js";
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Request members the buyer fills in; giving one overrides it. */
+type Filled = "idempotency_key" | "push_notification_config";
+
+/** Each member of a union keeps its own shape. */
+type Open<D> = D extends object
+  ? { [K in keyof D as K extends Filled ? K : never]?: D[K] } & {
+      [K in keyof D as K extends Filled ? never : K]: D[K];
+    }
+  : D;
+
+/** A tool's request as a caller writes it: without what the buyer adds. */
+export type CallRequest<T> = Open<RequestOf<T>>;
+
+export interface CallOptions {
+  /** Ends the call, its retries and its waiting; the answer is then a failure made here. */
+  readonly signal?: AbortSignal;
+  /** False: no webhook is registered for this call. Default true where the buyer has `webhooks`. */
+  readonly webhook?: boolean;
+  /** A2A context the call belongs to: `contextId` of an earlier answer. */
+  readonly contextId?: string;
+}
+
+export interface SettleOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** One call and its answer. */
+export interface Called<Arms> {
+  readonly tool: string;
+  /** What the seller answered, or what kept it from answering: a failure without `raw` was made here. */
+  readonly answer: Answer<Arms>;
+  /** Version of the release the call was made in. */
+  readonly release: string;
+  /** Times the request was sent. */
+  readonly attempts: number;
+  /** The key all attempts had; give it as `idempotency_key` to repeat the call later. */
+  readonly idempotencyKey: string | undefined;
+  /** Registered with the receiver; undefined where no webhook was asked for. */
+  readonly operationId: string | undefined;
+  /** The seller answered from an earlier call with this key. */
+  readonly replayed: boolean;
+  /** Of a failed answer: what a caller can do. Transient ones have been retried. */
+  readonly recovery: Recovery | undefined;
+  /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. */
+  on<R>(handlers: Handlers<Arms, R>): R;
+  /**
+   * Waits until the task ends: by a webhook or by polling, whichever is first. A call that has ended resolves at once.
+   * A seller that can be asked by neither way leaves the answer as it was.
+   * @throws the signal's reason when it is aborted
+   */
+  settled(options?: SettleOptions): Promise<Answer<Arms>>;
+}
+
+export type ToolCall<T> = (request: CallRequest<T>, options?: CallOptions) => Promise<Called<ArmsOf<T>>>;
+
+/**
+ * One method per tool, under its name on the wire: `buyer.tools.create_media_buy({...})`. The name is then the one in
+ * the manifest, the logs, the webhooks and the release notes, and no table of spellings stands between.
+ */
+export type BuyerTools<R extends Release> = { readonly [K in keyof R["tools"]]: ToolCall<R["tools"][K]> };
+
+/** The agent called: a URL, or a result of a registry's agent search as it came. */
+export type AgentRef =
+  | string
+  | { readonly url: string; readonly transport?: TransportName }
+  | { readonly agent_url: string; readonly transport?: TransportName };
+
+/** `auto`: MCP for a URL that ends in /mcp, A2A where an agent card is served, else MCP. */
+export type TransportName = "mcp" | "a2a" | "auto";
+
+/** What the agent is to know the caller by. A function is asked before each request, so that tokens may be renewed. */
+export type BuyerAuth =
+  | { readonly bearer: string | (() => MaybePromise<string>) }
+  | { readonly headers: () => MaybePromise<Readonly<Record<string, string>>> };
+
+export interface BuyerSigning {
+  /** Private key: JWK with `d`, or the platform's key object (`SignOptions` of adbind/signing). */
+  readonly key: object;
+  /** `kid` under which its public part is published. */
+  readonly keyid: string;
+  /** `asked`: once the agent's capabilities say it verifies. `always`: from the first request on. Default `asked`. */
+  readonly when?: "asked" | "always";
+}
+
+/** What a buyer uses of a receiver (`createReceiver` of adbind/receiver gives one). */
+export interface WebhookReceiver {
+  readonly store: {
+    readonly inbox: {
+      list(filter: {
+        readonly sender: string;
+        readonly limit: number;
+        readonly after?: number;
+      }): MaybePromise<readonly { readonly id: number; readonly taskId: string | null; readonly body: Uint8Array }[]>;
+    };
+  };
+  expect(expectation: {
+    readonly route: string;
+    readonly sender: string;
+    readonly kind: "task";
+    readonly mode: "signature" | "HMAC-SHA256" | "Bearer";
+    readonly operationId: string;
+    readonly taskType: string;
+    readonly release?: string;
+  }): Promise<number>;
+  forget(route: string, operationId?: string): Promise<boolean>;
+  watchTask(options: {
+    readonly sender: string;
+    readonly taskId: string;
+    readonly taskType: string;
+    readonly operationId?: string;
+    readonly poll: () => Promise<PolledTask>;
+    readonly webhooks?: boolean;
+    readonly signal?: AbortSignal;
+  }): Promise<{ readonly status: TaskStatus } | null>;
+}
+
+/** A task as a poll finds it. */
+export interface PolledTask {
+  readonly status: TaskStatus;
+  /** RFC 3339. */
+  readonly timestamp: string;
+  readonly result?: unknown;
+  readonly message?: string;
+}
+
+export interface BuyerWebhooks {
+  readonly receiver: WebhookReceiver;
+  /** Where the seller sends webhooks: a URL that reaches the receiver. */
+  readonly url: string;
+  /** The request target the receiver sees for `url`; the URL's path and query by default. */
+  readonly route?: string;
+  /** Name the receiver knows this seller by in its `senders`; the agent's URL by default. */
+  readonly sender?: string;
+  /** Deprecated credentials instead of signatures (service.md, "Authentication", legacy). */
+  readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
+}
+
+/** How transient errors are retried (webhooks-facts.md 9). */
+export interface RetryOptions {
+  /** Times a request is sent at most. Default 4. */
+  readonly attempts?: number;
+  /** From the first attempt to the start of the last, in milliseconds. Default 300,000. */
+  readonly totalMs?: number;
+  /** First delay, in milliseconds; doubled each time up to 60,000. An error's `retry_after` comes before it. Default 2,000. */
+  readonly baseMs?: number;
+}
+
+export interface InvalidMessage {
+  readonly tool: string;
+  readonly direction: "request" | "answer";
+  readonly release: string;
+  readonly status: TaskStatus | undefined;
+  readonly errors: Extract<ValidationResult, { ok: false }>["errors"];
+}
+
+export interface BuyerOptions<R extends Release = Release> {
+  /** The release whose types the methods have. */
+  readonly release: R;
+  /** Further releases spoken; the newest the agent speaks too is used. */
+  readonly releases?: readonly Release[];
+  readonly agent: AgentRef;
+  readonly webhooks?: BuyerWebhooks;
+  readonly signing?: BuyerSigning;
+  readonly auth?: BuyerAuth;
+  readonly retry?: RetryOptions;
+  /** How long one request may take, in milliseconds. Default 300,000: sellers may hold a call while they work on it. */
+  readonly timeoutMs?: number;
+  /** Pause between polls without webhooks, in milliseconds. Default 30,000. With webhooks the receiver has its own. */
+  readonly pollMs?: number;
+  /** How long `settled` polls without webhooks, in milliseconds. Default 24 hours. */
+  readonly giveUpMs?: number;
+  /**
+   * Judges requests and answers by the release's schemas, and tells. Nothing is judged without it: a valid request is
+   * what types give, and answers are read leniently. A request that breaks its schema is then not sent.
+   */
+  readonly onInvalid?: (message: InvalidMessage) => void;
+  /** Plain http and loopback addresses too. For development and tests. */
+  readonly allowLocal?: boolean;
+  /** Carries every request; guarded (adbind/net) by default. `allowLocal` and connection limits are then its own. */
+  readonly fetch?: Fetcher;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  /** In [0, 1); spreads retries. */
+  readonly random?: () => number;
+  /** Makes idempotency keys and operation ids: UUID v4 by default. */
+  readonly uuid?: () => string;
+  /** Waits between attempts and polls; a timer by default. Resolves early when the signal is aborted. */
+  readonly pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  readonly logger?: Logger;
+}
+
+/** What both sides have agreed on. */
+export interface Agreement {
+  /** Newest release both speak. */
+  readonly release: Release;
+  /** What the agent declares of itself; null for one that has no such tool. */
+  readonly capabilities: JsonObject | null;
+  /** The agent keeps idempotency keys: a lost answer may be asked for again. */
+  readonly idempotent: boolean;
+}
+
+/** Errors of a failure that was made here, not by the agent. */
+export type LocalError = ProtocolError & { readonly source: "buyer" };

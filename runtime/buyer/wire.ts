@@ -1,0 +1,119 @@
+/** HTTP for the transports' SDKs: the guarded fetch in the shape of the platform's, with credentials and signatures. */
+import type { JsonObject } from "../contract.js";
+import { type RequestCapability, signRequest } from "../signing/index.js";
+import { shortText, WireFault } from "./fault.js";
+import type { Settings } from "./settings.js";
+
+/** What one use of a transport adds to its HTTP. */
+export interface WireUse {
+  readonly signal?: AbortSignal | undefined;
+  /** Changes the JSON-RPC message before it is signed and sent: what an SDK's types have no room for. */
+  readonly edit?: (message: JsonObject) => JsonObject;
+  /** Told of every JSON answer as it came: SDKs hand on less than there was. */
+  readonly seen?: (message: unknown) => void;
+}
+
+export interface Wire {
+  /** A `fetch` for an SDK. */
+  fetchFor(use: WireUse): typeof globalThis.fetch;
+  /** What the agent asks of signatures, once it is known. */
+  signature: RequestCapability | undefined;
+}
+
+/** Seconds of a Retry-After in either spelling (RFC 9110, 10.2.3). */
+function retryAfterOf(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
+}
+
+async function credentials({ auth }: Settings): Promise<Readonly<Record<string, string>>> {
+  if (auth === undefined) return {};
+  if ("headers" in auth) return auth.headers();
+  const token = typeof auth.bearer === "string" ? auth.bearer : await auth.bearer();
+  return { authorization: `Bearer ${token}` };
+}
+
+/** Fields of SDKs that belong to the connection, which is not theirs. */
+const dropped = new Set(["host", "connection", "content-length", "accept-encoding"]);
+
+export function createWire(settings: Settings): Wire {
+  const { origin } = new URL(settings.url);
+  const wire: Wire = {
+    signature: undefined,
+    fetchFor: (use) => async (input, init) => {
+      const url = String(input instanceof Request ? input.url : input);
+      const method = (init?.method ?? "GET").toUpperCase();
+      const given = Object.fromEntries(new Headers(init?.headers));
+      const headers: Record<string, string> = {};
+      for (const [name, value] of Object.entries(given)) if (!dropped.has(name)) headers[name] = value;
+      // Streams of a server's own messages are not used: none of them is an answer.
+      if (method === "GET" && headers.accept === "text/event-stream") return new Response(null, { status: 405 });
+      const edited = edit(init?.body, use);
+      // An agent card may name any host; credentials are for the one that was configured.
+      if (new URL(url).origin === origin) Object.assign(headers, await credentials(settings));
+      const body = edited === undefined ? undefined : Buffer.from(edited);
+      if (body !== undefined) Object.assign(headers, await signed(wire, settings, { url, method, headers, body }));
+      const signal = use.signal ?? init?.signal ?? undefined;
+      return exchange(settings, use, { url, method, headers, body, signal });
+    },
+  };
+  return wire;
+}
+
+function edit(body: RequestInit["body"], { edit }: WireUse): string | undefined {
+  if (typeof body !== "string") return undefined;
+  return edit === undefined ? body : JSON.stringify(edit(JSON.parse(body) as JsonObject));
+}
+
+interface Outbound {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function signed(
+  { signature }: Wire,
+  { signing, now, word }: Settings,
+  { url, method, headers, body }: Outbound,
+): Promise<Readonly<Record<string, string>>> {
+  if (signing === undefined) return {};
+  if (signing.when !== "always" && signature?.supported !== true) return {};
+  const { headers: fields } = await signRequest(
+    { url, method, headers, body: body! },
+    {
+      ...{ key: signing.key, keyid: signing.keyid, word, now: () => Math.floor(now() / 1000) },
+      contentDigest: signature?.covers_content_digest !== "forbidden",
+    },
+  );
+  // Names in one case: a field given twice would be two fields.
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+async function exchange(settings: Settings, { seen }: WireUse, outbound: Outbound): Promise<Response> {
+  const { url, method, headers, body, signal } = outbound;
+  const result = await settings.fetch(url, { method, headers, ...(body && { body }), ...(signal && { signal }) });
+  if (!result.ok)
+    throw new WireFault(`No answer from the agent: ${result.code}`, undefined, result.retryable, undefined);
+  const text = Buffer.from(result.body).toString();
+  if (result.status >= 300) {
+    const after = retryAfterOf(result.headers["retry-after"], settings.now());
+    const said = `The agent answered HTTP ${result.status}`;
+    throw new WireFault(said, result.status, result.status >= 500, after, text);
+  }
+  if (seen !== undefined) tell(text, seen);
+  const empty = result.status === 204 || result.status === 202 || method === "HEAD";
+  const { "content-length": _, ...kept } = result.headers;
+  return new Response(empty ? null : text, { status: result.status, headers: kept });
+}
+
+function tell(text: string, seen: (message: unknown) => void): void {
+  try {
+    seen(JSON.parse(text));
+  } catch {
+    throw new WireFault(`The agent's answer is no JSON: ${shortText(text.slice(0, 80))}`, 200, false, undefined);
+  }
+}
