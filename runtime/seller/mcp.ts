@@ -47,7 +47,8 @@ const PLACE = "http://seller.invalid/mcp";
 
 export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
   const { newest, spoken } = parts;
-  const known = new Set(spoken.flatMap(({ tools }) => [...tools.keys()]));
+  // A tool the protocol has and this seller lacks is an answer with a code; any other name is a fault of the transport.
+  const known = new Set(spoken.flatMap(({ tools, release }) => [...tools.keys(), ...Object.keys(release.tools)]));
   const info = { name: parts.name, version: parts.version };
   const options = { capabilities: { tools: {} }, instructions: parts.instructions };
   let listing: JsonObject[] | undefined;

@@ -31,9 +31,14 @@ export async function addActivity<Tx>(
       buys.push(buy);
       continue;
     }
-    const subjects = [buy.media_buy_id, ...(await book.tasksOf(principal, buy.media_buy_id))];
-    const records = await Promise.all(subjects.map((subject) => sender.activity({ principal, subject, ...limit })));
-    const merged = records.flat().sort((a, b) => (a.fired_at < b.fired_at ? 1 : a.fired_at > b.fired_at ? -1 : 0));
+    const own = await sender.activity({ principal, subject: buy.media_buy_id, ...limit });
+    const tasks = await book.tasksOf(principal, buy.media_buy_id);
+    const fired = await Promise.all(tasks.map((subject) => sender.activity({ principal, subject, ...limit })));
+    // A task's fires are of no notification type: they name the tool.
+    const ofTasks = fired.flat().map(({ notification_type: type, ...record }) => ({ ...record, task_type: type }));
+    const merged = [...own, ...ofTasks].sort((a, b) =>
+      a.fired_at < b.fired_at ? 1 : a.fired_at > b.fired_at ? -1 : 0,
+    );
     buys.push({ ...buy, webhook_activity: merged.slice(0, limit.limit ?? 50) });
   }
   return { ...data, media_buys: buys };

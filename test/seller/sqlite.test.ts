@@ -1,0 +1,20 @@
+import path from "node:path";
+import type { Database } from "better-sqlite3";
+import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { tempFolder } from "../support/release.js";
+import { sellerCase } from "./seller.case.js";
+
+const folder = tempFolder();
+let count = 0;
+
+sellerCase({
+  name: "seller on sqlite",
+  async open() {
+    count += 1;
+    const store = openSqliteStore({ path: path.join(folder, `${count}.db`) });
+    store.db.exec("create table notes (text text not null)");
+    return store;
+  },
+  note: (tx: Database, text: string) => void tx.prepare("insert into notes values (?)").run(text),
+  notes: async (store: SqliteStore) => store.db.prepare("select text from notes").pluck().all() as string[],
+} as never);
