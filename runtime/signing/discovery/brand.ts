@@ -8,7 +8,7 @@ import { chain } from "./maybe.js";
 import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
 /** 256 KiB, webhooks-facts 1.11 rule 5. */
-const MAX_BRAND_BYTES = 256 * 1024;
+export const MAX_BRAND_BYTES = 256 * 1024;
 const DEFAULT_BRAND_TTL_S = 600;
 
 export interface BrandKeysOptions extends DiscoveryOptions {
@@ -53,23 +53,23 @@ function readAgents(document: JsonObject): BrandDocument {
 }
 
 /** Where a brand file that only points elsewhere points to; undefined when it is the file itself. */
-function pointerOf(document: JsonObject): string | undefined {
+export function brandPointer(document: JsonObject): string | undefined {
   if (typeof document.authoritative_location === "string") return document.authoritative_location;
   return typeof document.house === "string" ? brandUrlOf(document.house) : undefined;
 }
 
-const brandUrlOf = (domain: string): string => `https://${domain}/.well-known/brand.json`;
+export const brandUrlOf = (domain: string): string => `https://${domain}/.well-known/brand.json`;
 
 async function loadBrand({ fetch }: Discovery, url: string, ttl: number): Promise<Load<BrandDocument>> {
   const first = await fetchJson(fetch, url, { maxBytes: MAX_BRAND_BYTES });
   if (!first.ok) return first;
-  const pointer = pointerOf(first.value);
+  const pointer = brandPointer(first.value);
   if (pointer === undefined) {
     return { ok: true, value: readAgents(first.value), ttlSeconds: ttlOf(first.headers, ttl) };
   }
   const second = await fetchJson(fetch, pointer, { maxBytes: MAX_BRAND_BYTES });
   if (!second.ok) return second;
-  if (pointerOf(second.value) !== undefined) return failure("refused", "the brand file is more than one redirect away");
+  if (brandPointer(second.value) !== undefined) return failure("refused", "the brand file is more than one redirect away");
   const ttlSeconds = Math.min(ttlOf(first.headers, ttl), ttlOf(second.headers, ttl));
   return { ok: true, value: readAgents(second.value), ttlSeconds };
 }

@@ -11,7 +11,7 @@ import { chain } from "./maybe.js";
 import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
 /** 10 MB, registry-facts 7: authorisation files of large networks. */
-const MAX_ADAGENTS_BYTES = 10 * 1024 * 1024;
+export const MAX_ADAGENTS_BYTES = 10 * 1024 * 1024;
 /** One hour, webhooks-facts 2: how long a removed key may go on being accepted. */
 const MAX_PIN_TTL_S = 3600;
 

@@ -1,0 +1,148 @@
+/**
+ * Reads an agent-authorization file as far as it may speak for one domain (registry-facts.md 7 and 8). An entry that
+ * cannot be used is left out and noted; it never costs the others.
+ */
+import type { AgentEntry, AuthorizationFile, Problem, PropertyRecord } from "../types.js";
+import { type Reading, readAgentEntry } from "./agent-entry.js";
+import { isObject, type JsonObject } from "./document.js";
+import type { Via } from "./locate.js";
+import { readProperty } from "./properties.js";
+import { domainIn, instantOf, Problems, sameSite, textOf, textsOf } from "./values.js";
+
+/** Most of each that one file may have. What they make is written in one transaction. */
+const MAX_AGENTS = 5_000;
+const MAX_PROPERTIES = 20_000;
+const MAX_OTHERS = 20_000;
+const MAX_COLLECTIONS = 10_000;
+const MAX_REVOCATIONS = 10_000;
+
+export interface ReadOptions {
+  readonly domain: string;
+  readonly via: Via;
+  /** Domains whose revocation by this file is still held, whatever the file says now. */
+  readonly revoked?: readonly string[];
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+export type ReadFile =
+  | {
+      readonly ok: true;
+      readonly file: AuthorizationFile;
+      readonly problems: readonly Problem[];
+      /** Domains the file speaks for no more. */
+      readonly revokes: readonly string[];
+    }
+  | { readonly ok: false; readonly message: string; readonly problems: readonly Problem[] };
+
+/** The first `limit` of a list; what is beyond is noted. */
+function listIn(document: JsonObject, name: string, limit: number, problems: Problems): unknown[] {
+  const value = document[name];
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) {
+    problems.add(`/${name}`, "left out: it is not a list");
+    return [];
+  }
+  if (value.length > limit) problems.add(`/${name}`, `only the first ${limit} are read`);
+  return value.slice(0, limit);
+}
+
+function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, problems: Problems) {
+  const own: PropertyRecord[] = [];
+  const foreignIds = new Set<string>();
+  listIn(document, "properties", MAX_PROPERTIES, problems).forEach((value, index) => {
+    const pointer = `/properties/${index}`;
+    const read = readProperty(value, { domain, pointer, problems });
+    if (read === undefined) return;
+    const { property, owner } = read;
+    if (owner === "domain" || (owner === "unlabelled" && via !== "manager")) own.push(property);
+    else if (property.id !== null) foreignIds.add(property.id);
+    if (owner === "other" && via === "own")
+      problems.add(pointer, "it is another publisher's: only that one's own file can declare it");
+  });
+  for (const { id } of own) if (id !== null) foreignIds.delete(id);
+  return { own, foreignIds };
+}
+
+/** `revoked_publisher_domains`: one with a date ahead is not yet in force; one without a readable date is. */
+function revocationsIn(document: JsonObject, now: number, problems: Problems): string[] {
+  const domains = new Set<string>();
+  for (const value of listIn(document, "revoked_publisher_domains", MAX_REVOCATIONS, problems)) {
+    const domain = isObject(value) ? domainIn(value.publisher_domain) : domainIn(value);
+    const at = isObject(value) ? instantOf(value.revoked_at) : undefined;
+    if (domain !== undefined && (at === undefined || at <= now)) domains.add(domain);
+  }
+  return [...domains];
+}
+
+function genresIn(document: JsonObject, problems: Problems): { genres: string[]; genreTaxonomy: string | null } {
+  const genres = new Set<string>();
+  let genreTaxonomy: string | null = null;
+  for (const value of listIn(document, "collections", MAX_COLLECTIONS, problems)) {
+    if (!isObject(value)) continue;
+    const given: unknown = typeof value.genre === "string" ? [value.genre] : value.genre;
+    for (const genre of textsOf(given, 255, 100) ?? []) genres.add(genre);
+    genreTaxonomy ??= textOf(value.genre_taxonomy, 255) ?? null;
+  }
+  return { genres: [...genres].slice(0, 1_000), genreTaxonomy };
+}
+
+/** Does any agent's `collections` name the domain? Then the manager's file speaks of it, if not of its properties. */
+const namesCollections = (agents: readonly unknown[], domain: string): boolean =>
+  agents.some(
+    (agent) =>
+      isObject(agent) &&
+      Array.isArray(agent.collections) &&
+      agent.collections.some((one) => {
+        const named = isObject(one) ? domainIn(one.publisher_domain) : undefined;
+        return named !== undefined && sameSite(named, domain);
+      }),
+  );
+
+interface Entries {
+  readonly agents: AgentEntry[];
+  readonly others: { readonly publisherDomain: string; readonly agent: AgentEntry }[];
+  readonly usable: number;
+}
+
+function entriesIn(given: readonly unknown[], reading: Reading): Entries {
+  const agents: AgentEntry[] = [];
+  const others: Entries["others"] = [];
+  let usable = 0;
+  given.forEach((value, index) => {
+    const read = readAgentEntry(value, `/authorized_agents/${index}`, reading);
+    if (read.usable) usable += 1;
+    if (read.entry !== undefined) agents.push(read.entry);
+    for (const other of read.others) if (others.length < MAX_OTHERS) others.push(other);
+  });
+  return { agents, others, usable };
+}
+
+/** @see ReadFile */
+export function readAuthorizationFile(document: JsonObject, options: ReadOptions): ReadFile {
+  const { domain, via, now } = options;
+  const problems = new Problems();
+  if (!Array.isArray(document.authorized_agents))
+    return { ok: false, message: "authorized_agents is not a list", problems: problems.list };
+  const given = listIn(document, "authorized_agents", MAX_AGENTS, problems);
+  const { own, foreignIds } = propertiesIn(document, options, problems);
+  const { agents, others, usable } = entriesIn(given, { domain, via, problems, own, foreignIds });
+  // Nothing at all that could be used is a broken file, not one that takes everything back.
+  if (given.length > 0 && usable === 0)
+    return { ok: false, message: "no entry of authorized_agents can be used", problems: problems.list };
+  const listed = revocationsIn(document, now, problems);
+  const revoked = new Set([...listed, ...(options.revoked ?? [])]);
+  const gone = [...revoked].some((one) => sameSite(one, domain));
+  if (gone) problems.add("/revoked_publisher_domains", "the file does not speak for this domain any more");
+  else if (via === "manager" && agents.length === 0 && !namesCollections(given, domain))
+    return { ok: false, message: "the manager's file does not name this publisher", problems: problems.list };
+  const file: AuthorizationFile = {
+    agents: gone ? [] : agents,
+    properties: gone ? [] : own,
+    // Collections carry no label: in a manager's file they could be anyone's.
+    ...(gone || via === "manager" ? { genres: [], genreTaxonomy: null } : genresIn(document, problems)),
+    lastUpdated: instantOf(document.last_updated) ?? null,
+    others: others.filter(({ publisherDomain }) => !revoked.has(publisherDomain)),
+  };
+  return { ok: true, file, problems: problems.list, revokes: listed };
+}

@@ -1,0 +1,161 @@
+/** A domain's brand file in its five variants (registry-facts.md 8): two that point on, three that say something. */
+import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
+import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand.js";
+import { agentUrlOf } from "../model.js";
+import type { AgentType, BrandAgent, BrandProperty, CrawlResult, DelegationType } from "../types.js";
+import { type Fault, fault, fetchDocument, isObject, type JsonObject } from "./document.js";
+import { domainIn, sameSite, textOf } from "./values.js";
+
+/** Pointers followed (registry-facts.md 7). */
+const MAX_POINTERS = 3;
+const MAX_PROPERTIES = 5_000;
+const MAX_AGENTS = 200;
+const MAX_TEXT = 500;
+
+const agentTypes: readonly AgentType[] = [
+  "brand",
+  "rights",
+  "measurement",
+  "governance",
+  "creative",
+  "sales",
+  "buying",
+  "signals",
+];
+const relationships: readonly string[] = ["owned", "direct", "delegated", "ad_network"];
+
+export interface BrandOrigin {
+  readonly fetch: Fetcher;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface BrandDocument {
+  readonly ok: true;
+  readonly value: JsonObject;
+  /** A house of another site: it speaks of many brands, of which some are the domain's. */
+  readonly elsewhere: boolean;
+}
+
+async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Promise<BrandDocument | Fault> {
+  const visited = new Set<string>();
+  let url = brandUrlOf(domain);
+  let elsewhere = false;
+  for (let pointers = 0; ; pointers += 1) {
+    if (visited.has(url)) return fault("shape", "brand files point in a circle");
+    visited.add(url);
+    const redirects = pointers === 0 ? { redirects: wellKnownRedirects } : {};
+    const found = await fetchDocument(fetch, url, { maxBytes: MAX_BRAND_BYTES, signal, ...redirects });
+    if (!found.ok) return pointers > 0 && found.kind === "absent" ? { ...found, kind: "status" } : found;
+    const pointer = brandPointer(found.value);
+    if (pointer === undefined) return { ok: true, value: found.value, elsewhere };
+    if (pointers === MAX_POINTERS) return fault("shape", `brand files point on more than ${MAX_POINTERS} times`);
+    if (typeof found.value.house === "string") {
+      const house = domainIn(found.value.house);
+      if (house === undefined) return fault("shape", "house is no domain");
+      elsewhere ||= registrableDomain(house) !== registrableDomain(domain);
+      url = brandUrlOf(house);
+      continue;
+    }
+    if (!pointer.startsWith("https://") || !URL.canParse(pointer))
+      return fault("shape", "authoritative_location is not an https URL");
+    url = new URL(pointer).href;
+  }
+}
+
+const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** The first of the localised names. */
+const nameOf = (owner: JsonObject): string | undefined =>
+  textOf(owner.name, MAX_TEXT) ??
+  objectsIn(owner.names)
+    .flatMap((names) => Object.values(names))
+    .map((name) => textOf(name, MAX_TEXT))
+    .find((name) => name !== undefined);
+
+function hostOf(value: unknown): string | undefined {
+  if (typeof value !== "string" || !URL.canParse(value)) return undefined;
+  return new URL(value).hostname;
+}
+
+/** Is a brand of a house that domain's? By its URL, or by a website among its properties. */
+const isOf = (brand: JsonObject, domain: string): boolean =>
+  [hostOf(brand.url), ...objectsIn(brand.properties).map(({ identifier }) => domainIn(identifier))].some(
+    (host) => host !== undefined && sameSite(host, domain),
+  );
+
+function propertiesIn(owners: readonly JsonObject[]): BrandProperty[] {
+  const found: BrandProperty[] = [];
+  for (const value of owners.flatMap((owner) => objectsIn(owner.properties))) {
+    const identifier = textOf(value.identifier, MAX_TEXT);
+    if (identifier === undefined) continue;
+    if (found.length === MAX_PROPERTIES) break;
+    const { relationship } = value;
+    found.push({
+      type: textOf(value.type, 100) ?? null,
+      identifier,
+      store: textOf(value.store, 100) ?? null,
+      region: textOf(value.region, 100) ?? null,
+      primary: typeof value.primary === "boolean" ? value.primary : null,
+      relationship: relationships.includes(relationship as string) ? (relationship as "owned" | DelegationType) : null,
+    });
+  }
+  return found;
+}
+
+function agentsIn(owners: readonly JsonObject[]): BrandAgent[] {
+  const found = new Map<string, BrandAgent>();
+  for (const owner of owners) {
+    const single: JsonObject[] = isObject(owner.brand_agent) ? [{ type: "brand", ...owner.brand_agent }] : [];
+    for (const value of [...objectsIn(owner.agents), ...single]) {
+      const url = typeof value.url === "string" && value.url.startsWith("https://") ? agentUrlOf(value.url) : undefined;
+      const id = textOf(value.id, 100);
+      const type = agentTypes.find((one) => one === value.type);
+      if (url === undefined || id === undefined || type === undefined || found.size === MAX_AGENTS) continue;
+      found.set(`${url} ${id}`, { url, type, id, description: textOf(value.description, MAX_TEXT) ?? null });
+    }
+  }
+  return [...found.values()];
+}
+
+const saysSomething = (document: JsonObject): boolean =>
+  isObject(document.house) ||
+  ["agents", "brands", "brand_refs", "names", "properties"].some((name) => Array.isArray(document[name])) ||
+  isObject(document.brand_agent);
+
+const nothing = { name: null, properties: [], agents: [] } as const;
+
+function outcomeOf({ kind }: Fault): "absent" | "invalid" | "unreachable" {
+  switch (kind) {
+    case "absent":
+      return "absent";
+    case "shape":
+    case "syntax":
+    case "too_large":
+      return "invalid";
+    case "timeout":
+    case "connection":
+    case "redirect":
+    case "status":
+    case "answer":
+    case "aborted":
+      return "unreachable";
+  }
+}
+
+/** Fetches a domain's brand file and takes from it what is the domain's. */
+export async function crawlBrand(origin: BrandOrigin, domain: string): Promise<CrawlResult["brand"]> {
+  const found = await locateBrand(origin, domain);
+  if (!found.ok) return { outcome: outcomeOf(found), ...nothing };
+  const { value, elsewhere } = found;
+  if (!saysSomething(value)) return { outcome: "invalid", ...nothing };
+  const house = isObject(value.house) ? value.house : undefined;
+  const brands = objectsIn(value.brands).filter((brand) => !elsewhere || isOf(brand, domain));
+  const owners = elsewhere ? brands : [value, ...brands];
+  const named = elsewhere ? [...brands, house] : [house, value, ...brands];
+  return {
+    outcome: "present",
+    name: named.flatMap((owner) => (owner === undefined ? [] : (nameOf(owner) ?? []))).at(0) ?? null,
+    properties: propertiesIn(owners),
+    agents: agentsIn(house === undefined ? owners : [house, ...owners]),
+  };
+}

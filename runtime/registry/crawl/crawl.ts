@@ -1,0 +1,85 @@
+/** Crawls one domain: both of its files, as far as they may speak for it. Nothing is written here. */
+import type { CrawlResult, Problem } from "../types.js";
+import { readAuthorizationFile } from "./authorization-file.js";
+import { type BrandOrigin, crawlBrand } from "./brand.js";
+import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
+
+export interface CrawlContext extends Origin {
+  readonly now: () => number;
+  /** Domains whose revocation by a host's file is still held. */
+  readonly revokedBy: (host: string) => Promise<readonly string[]>;
+}
+
+export interface Crawled {
+  readonly result: CrawlResult;
+  /** The same may go better later. */
+  readonly retry: boolean;
+  /** The caller gave up on it: the result says nothing of the origin. */
+  readonly aborted: boolean;
+  /** Why there is no valid file, for anyone; null where there is. */
+  readonly error: string | null;
+  /** The same, for our own logs. */
+  readonly detail: string | null;
+  /** What the result says when it is the last word: an answer that stays no JSON is the file's fault. */
+  readonly last: CrawlResult;
+  /** What the file revokes, and its host. */
+  readonly revocations: { readonly host: string; readonly domains: readonly string[] } | null;
+}
+
+type Adagents = CrawlResult["adagents"];
+
+const trailOf = (found: Located | NotLocated): Omit<Adagents, "outcome" | "problems" | "file"> => ({
+  method: found.method,
+  managerDomain: found.managerDomain,
+  httpStatus: found.status,
+  bytes: found.bytes,
+  resolvedUrl: found.resolvedUrl,
+});
+
+async function judged(
+  found: Located,
+  domain: string,
+  { now, revokedBy }: CrawlContext,
+): Promise<{ adagents: Adagents; error: string | null; revocations: Crawled["revocations"] }> {
+  const host = new URL(found.url).hostname;
+  const read = readAuthorizationFile(found.document, {
+    domain,
+    via: found.via,
+    revoked: await revokedBy(host),
+    now: now(),
+  });
+  const trail = trailOf(found);
+  if (!read.ok) {
+    const problems: Problem[] = [{ pointer: "", message: read.message }, ...read.problems];
+    return { adagents: { ...trail, outcome: "invalid", problems }, error: read.message, revocations: null };
+  }
+  const { file, problems, revokes } = read;
+  return {
+    adagents: { ...trail, outcome: "valid", problems, file },
+    error: null,
+    revocations: revokes.length === 0 ? null : { host, domains: revokes },
+  };
+}
+
+/** @see Crawled */
+export async function crawlDomain(context: CrawlContext, domain: string): Promise<Crawled> {
+  const brandOrigin: BrandOrigin = context;
+  const [found, brand] = await Promise.all([locate(context, domain), crawlBrand(brandOrigin, domain)]);
+  const crawledAt = context.now();
+  const of = (adagents: Adagents): CrawlResult => ({ domain, crawledAt, adagents, brand });
+  if (found.ok) {
+    const { adagents, ...rest } = await judged(found, domain, context);
+    const result = of(adagents);
+    return { result, last: result, retry: false, aborted: false, detail: rest.error, ...rest };
+  }
+  const failed = { ...trailOf(found), problems: [{ pointer: "", message: found.message }] };
+  return {
+    result: of({ ...failed, outcome: found.outcome }),
+    last: of({ ...failed, outcome: found.malformed ? "invalid" : found.outcome }),
+    retry: found.outcome === "unreachable",
+    aborted: found.aborted,
+    error: found.message,
+    detail: found.detail,
+    revocations: null,
+  };
+}

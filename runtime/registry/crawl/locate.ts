@@ -1,0 +1,187 @@
+/**
+ * Finds the agent-authorization file that speaks for a domain (registry-facts.md 7): at its well-known place, where that
+ * points to, or at the manager that its ads.txt names.
+ */
+import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
+import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";
+import { expectedUrl, hostedUrl } from "../model.js";
+import type { AdagentsOutcome, DiscoveryMethod, Json } from "../types.js";
+import { managerDomainOf } from "./ads-txt.js";
+import {
+  type DocumentRequest,
+  type Fault,
+  type Fetched,
+  type FetchedDocument,
+  fault,
+  fetchAny,
+  fetchDocument,
+  isObject,
+  type JsonObject,
+  readDocument,
+} from "./document.js";
+
+/** ads.txt files of large publishers reach half of it. */
+const MAX_ADS_TXT_BYTES = 2 * 1024 * 1024;
+/** The ads.txt convention lets an origin redirect to any host (registry-facts.md 7). */
+const ADS_TXT_REDIRECTS = { hops: 5, scope: "any" } as const;
+
+export interface Origin {
+  readonly fetch: Fetcher;
+  readonly signal?: AbortSignal | undefined;
+  /** Origin of this registry: files it hosts are read without asking itself. */
+  readonly publicUrl: string;
+  readonly hostedFile: (domain: string) => Promise<Json | undefined>;
+}
+
+/** How a document came to speak for the domain. `own`: from its own site; `pointed`: elsewhere, by its own word. */
+export type Via = "own" | "pointed" | "manager";
+
+export interface Trail {
+  readonly method: DiscoveryMethod;
+  readonly managerDomain: string | null;
+  readonly status: number | null;
+  readonly bytes: number | null;
+  readonly resolvedUrl: string | null;
+}
+
+export interface Located extends Trail {
+  readonly ok: true;
+  readonly via: Via;
+  /** Where the document is. */
+  readonly url: string;
+  readonly document: JsonObject;
+}
+
+export interface NotLocated extends Trail {
+  readonly ok: false;
+  readonly outcome: Exclude<AdagentsOutcome, "valid">;
+  /** Something came back that is no JSON: a deployment under way, or a mistake. */
+  readonly malformed: boolean;
+  readonly aborted: boolean;
+  readonly message: string;
+  readonly detail: string;
+}
+
+/** @param found `absent` is the origin's word about itself; at a place that was pointed to, it is a fault that may heal */
+const notLocated = (found: Fault, trail: Partial<Trail>, pointed = false): NotLocated => ({
+  ok: false,
+  outcome: outcomeOf(found, pointed),
+  malformed: found.kind === "syntax",
+  aborted: found.kind === "aborted",
+  message: found.message,
+  detail: found.detail,
+  method: "direct",
+  managerDomain: null,
+  resolvedUrl: null,
+  status: found.status,
+  bytes: found.bytes,
+  ...trail,
+});
+
+function outcomeOf({ kind }: Fault, pointed: boolean): NotLocated["outcome"] {
+  switch (kind) {
+    case "absent":
+      return pointed ? "unreachable" : "absent";
+    case "too_large":
+    case "shape":
+      return "invalid";
+    case "timeout":
+    case "connection":
+    case "redirect":
+    case "status":
+    case "answer":
+    case "syntax":
+    case "aborted":
+      return "unreachable";
+  }
+}
+
+const requestOf = ({ signal }: Origin): DocumentRequest => ({ maxBytes: MAX_ADAGENTS_BYTES, signal });
+
+const wellKnown = (origin: Origin, domain: string): Promise<Fetched | Fault> =>
+  fetchAny(origin.fetch, expectedUrl(domain), { ...requestOf(origin), redirects: wellKnownRedirects });
+
+/** There is no file, and the origin says so: object stores answer 403 for what they do not have. */
+const hasNoFile = ({ status, body }: Fetched): boolean =>
+  status === 404 ||
+  (status === 403 && Buffer.from(body.subarray(0, 4096)).toString("latin1").includes("<Code>AccessDenied</Code>"));
+
+/** @see Located */
+export async function locate(origin: Origin, domain: string): Promise<Located | NotLocated> {
+  const fetched = await wellKnown(origin, domain);
+  if (!fetched.ok) return notLocated(fetched, {});
+  if (hasNoFile(fetched)) return throughAdsTxt(origin, domain, fetched);
+  const found = readDocument(fetched);
+  const resolvedUrl = fetched.url === expectedUrl(domain) ? null : fetched.url;
+  if (!found.ok) return notLocated(found, { resolvedUrl });
+  return followed(origin, domain, found, { method: "direct", managerDomain: null });
+}
+
+/** The document itself, or the one it points to. */
+async function followed(
+  origin: Origin,
+  domain: string,
+  found: FetchedDocument,
+  trail: Pick<Trail, "method" | "managerDomain">,
+): Promise<Located | NotLocated> {
+  const { authoritative_location: location } = found.value;
+  const manager = trail.method === "ads_txt_managerdomain";
+  const at = (from: FetchedDocument, via: Via): Located => ({
+    ok: true,
+    via: manager ? "manager" : via,
+    url: from.url,
+    document: from.value,
+    status: from.status,
+    bytes: from.bytes,
+    resolvedUrl: from.url === expectedUrl(domain) ? null : from.url,
+    ...trail,
+  });
+  if (typeof location !== "string") return at(found, "own");
+  const pointed = { ...trail, method: manager ? trail.method : ("authoritative_location" as const) };
+  const resolvedUrl = URL.canParse(location) ? new URL(location).href : null;
+  const refused = (message: string): NotLocated =>
+    notLocated(fault("shape", message, found), { ...pointed, resolvedUrl });
+  if (resolvedUrl === null || !resolvedUrl.startsWith("https:"))
+    return refused("authoritative_location is not an https URL");
+  const target = await pointedTo(origin, domain, resolvedUrl);
+  if (!target.ok) return notLocated(target, { ...pointed, resolvedUrl }, true);
+  if (typeof target.value.authoritative_location === "string")
+    return refused("authoritative_location points to a file that points on");
+  const own = registrableDomain(new URL(target.url).hostname) === registrableDomain(domain);
+  return { ...at(target, own ? "own" : "pointed"), ...pointed };
+}
+
+async function pointedTo(origin: Origin, domain: string, url: string): Promise<FetchedDocument | Fault> {
+  if (url === hostedUrl(origin.publicUrl, domain)) {
+    const file = await origin.hostedFile(domain);
+    if (!isObject(file)) return fault("absent", "the registry hosts no file for this domain");
+    return { ok: true, status: 200, bytes: Buffer.byteLength(JSON.stringify(file)), url, value: file };
+  }
+  // No redirects: the URL named here is the word itself, and being sent on would change it.
+  const found = await fetchDocument(origin.fetch, url, requestOf(origin));
+  const redirected = !found.ok && found.kind === "status" && found.status! >= 300 && found.status! < 400;
+  return redirected ? { ...found, kind: "redirect", message: "the authoritative location redirects" } : found;
+}
+
+/** One step and no more: a manager's ads.txt is never asked. */
+async function throughAdsTxt(origin: Origin, domain: string, missing: Fetched): Promise<Located | NotLocated> {
+  const seen = { status: missing.status, bytes: missing.body.byteLength };
+  const none = notLocated(fault("absent", `the origin answered with status ${missing.status}`, seen), {});
+  const adsTxt = await fetchAny(origin.fetch, `https://${domain}/ads.txt`, {
+    maxBytes: MAX_ADS_TXT_BYTES,
+    redirects: ADS_TXT_REDIRECTS,
+    signal: origin.signal,
+  });
+  // Nobody knows then whether there is a manager: what is known of the domain must not change by it.
+  if (!adsTxt.ok) return adsTxt.kind === "too_large" ? none : notLocated(adsTxt, { ...seen });
+  if (adsTxt.status >= 500 || adsTxt.status === 429)
+    return notLocated(fault("status", `ads.txt was answered with status ${adsTxt.status}`, seen), {});
+  if (adsTxt.status !== 200) return none;
+  const managerDomain = managerDomainOf(Buffer.from(adsTxt.body).toString("utf8"));
+  if (managerDomain === undefined || managerDomain === domain) return none;
+  const trail = { method: "ads_txt_managerdomain", managerDomain } as const;
+  const fetched = await wellKnown(origin, managerDomain);
+  const found = fetched.ok ? readDocument(fetched) : fetched;
+  if (!found.ok) return notLocated(found, { ...trail, resolvedUrl: expectedUrl(managerDomain) });
+  return followed(origin, domain, found, trail);
+}
