@@ -1,0 +1,210 @@
+/** The pages in a real browser, without a script and by keyboard alone; screenshots go to a temporary folder. */
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Setup, setupRegistry } from "./server-fixture.js";
+import { BROKEN, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
+
+/** Where Debian and the usual package managers put it. */
+const browserPath = [
+  process.env.CHROMIUM_PATH,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((file) => file !== undefined && existsSync(file));
+
+const pages = suite("pages");
+const PASSWORD = "a password of length";
+
+let setup: Setup;
+let base: string;
+let browser: Browser | undefined;
+const shots = mkdtempSync(path.join(tmpdir(), "adbind-pages-"));
+
+/** The public address is fixed before the server listens. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createTcpServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+pages.before(async () => {
+  const port = await freePort();
+  base = `http://localhost:${port}`;
+  setup = await setupRegistry({ baseUrl: base, now: Date.now });
+  const organization = await setup.accounts.addOrganization({ name: "Seller", tier: "company_standard" });
+  await setup.accounts.addUser({ email: "ada@buyer.example", password: PASSWORD, name: "Ada" });
+  await seedWorld(setup.registry.data, organization.id);
+  await setup.registry.listen({ host: "localhost", port });
+  if (browserPath !== undefined)
+    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+});
+pages.after(async () => {
+  await browser?.close();
+  await setup.close();
+});
+
+async function open(run: (page: Page) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> {
+  if (browser === undefined) return console.log("skipped: no Chromium here; set CHROMIUM_PATH to one");
+  const context = await browser.newContext({ javaScriptEnabled: false, ...options });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("requestfailed", (request) => void faults.push(`${request.url()} failed`));
+  page.on("console", (message) => {
+    // A form that is sent back says 400.
+    if (message.type() === "error" && !/status of 400/.test(message.text())) faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(base) && !/^(data:|http:\/\/127\.0\.0\.1)/.test(request.url()))
+      faults.push(request.url());
+  });
+  try {
+    await run(page);
+    assert.equal(faults, [], "something was refused by the policy, or loaded from elsewhere");
+  } finally {
+    await context.close();
+  }
+}
+
+/** What has the focus, in words of the accessibility tree. Playwright needs a script for it, the page has none. */
+const focused = async (page: Page): Promise<string> => {
+  const found = page.locator(":focus");
+  return (await found.count()) === 0 ? "nothing" : ((await found.getAttribute("id")) ?? (await found.innerText()));
+};
+
+pages("by keyboard: past the menu, type a domain, read what was found", async () => {
+  await open(async (page) => {
+    await page.goto(base);
+    await page.screenshot({ path: path.join(shots, "home.png"), fullPage: true });
+    await page.keyboard.press("Tab");
+    assert.is(await focused(page), "Skip to the content");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    assert.is(await focused(page), "domain");
+    await page.keyboard.type(`https://${NEWS.toUpperCase()}/`);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/publisher\?domain=/);
+    assert.is(await page.locator("h1").innerText(), NEWS);
+    assert.match(await page.locator("main").innerText(), `Found. https://${NEWS}/.well-known/adagents.json is valid.`);
+    const rows = await page.getByRole("region", { name: "Authorized agents" }).locator("tbody tr").allInnerTexts();
+    assert.ok(
+      rows.some((row) => row.includes(SELLER) && row.includes("everything")),
+      rows.join("\n"),
+    );
+    assert.ok(rows.some((row) => row.includes(OTHER) && row.includes("1 of 2 properties")));
+    assert.ok(rows.some((row) => row.includes("the agent's own claim only")));
+    await page.screenshot({ path: path.join(shots, "publisher.png"), fullPage: true });
+  });
+});
+
+pages("why a file is not usable, and what was left out of it", async () => {
+  await open(async (page) => {
+    await page.goto(`${base}/publisher?domain=${BROKEN}`);
+    const text = await page.locator("main").innerText();
+    assert.match(text, "Not usable.");
+    assert.match(text, "/authorized_agents/0/url is no https URL");
+    await page.goto(`${base}/publisher?domain=nodots`);
+    const input = page.getByLabel("Publisher's domain");
+    assert.is(await input.getAttribute("aria-invalid"), "true");
+    assert.match(await page.getByRole("alert").innerText(), "This is no domain");
+    await page.goto(`${base}/publisher?domain=${WIDE}`);
+    assert.is(await page.getByRole("link", { name: "count" }).count(), 10);
+  });
+});
+
+pages("agents by what they can sell", async () => {
+  await open(async (page) => {
+    await page.goto(`${base}/agents`);
+    await page.getByLabel("Channels").fill("ctv");
+    await page.getByLabel("With trusted match").check();
+    await page.getByLabel("Channels").press("Enter");
+    await page.waitForURL(/channels=ctv/);
+    const rows = await page.locator("tbody tr").allInnerTexts();
+    assert.is(rows.length, 1);
+    assert.match(rows[0]!, SELLER);
+    assert.ok(await page.getByLabel("With trusted match").isChecked(), "the form keeps what was asked");
+    await page.screenshot({ path: path.join(shots, "agents.png"), fullPage: true });
+    await page.getByRole("link", { name: SELLER }).click();
+    assert.match(await page.locator("main").innerText(), NEWS);
+    await page.goto(`${base}/agents?min_properties=few`);
+    assert.match(await page.getByRole("alert").innerText(), "min_properties must be a number");
+  });
+});
+
+pages("the API page lists every operation, on a narrow and dark screen too", async () => {
+  await open(
+    async (page) => {
+      await page.goto(`${base}/docs`);
+      assert.ok((await page.locator("section").count()) >= 20);
+      await page.screenshot({ path: path.join(shots, "docs-narrow-dark.png") });
+    },
+    { viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+  );
+});
+
+pages("nothing of a request becomes markup", async () => {
+  const { app } = setup.registry;
+  const evil = `"><script>alert(1)</script>`;
+  for (const url of [
+    `/publisher?domain=${encodeURIComponent(evil)}`,
+    `/agents?tags=${encodeURIComponent(evil)}&min_properties=x`,
+  ]) {
+    const { body } = await app.inject(url);
+    assert.not(body.includes("<script"), url);
+    assert.match(body, "&lt;script&gt;");
+  }
+});
+
+pages("logging in leads back to the application, through the policy's form-action", async () => {
+  const landed: string[] = [];
+  const callback = createServer((request, response) => {
+    landed.push(request.url!);
+    response.setHeader("content-type", "text/html").end("<title>Back</title><link rel=icon href=data:,>");
+  });
+  await new Promise<void>((resolve) => callback.listen(0, "127.0.0.1", resolve));
+  const redirect = `http://127.0.0.1:${(callback.address() as AddressInfo).port}/callback`;
+  const registered = await fetch(`${base}/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ redirect_uris: [redirect], client_name: "Planner" }),
+  });
+  const { client_id } = (await registered.json()) as { client_id: string };
+  const verifier = randomBytes(32).toString("base64url");
+  const query = new URLSearchParams({
+    client_id,
+    response_type: "code",
+    redirect_uri: redirect,
+    scope: "openid",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+  });
+  try {
+    await open(async (page) => {
+      await page.goto(`${base}/oauth/authorize?${query}`);
+      await page.getByLabel("Mail address").fill("ada@buyer.example");
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.screenshot({ path: path.join(shots, "login.png") });
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Allow" }).waitFor();
+      await page.screenshot({ path: path.join(shots, "consent.png") });
+      await page.getByRole("button", { name: "Allow" }).press("Enter");
+      await page.waitForURL(/\/callback\?/);
+      assert.match(landed[0]!, /^\/callback\?code=/);
+    });
+  } finally {
+    callback.closeAllConnections();
+    callback.close();
+  }
+});
+
+pages.after(() => console.log(browser === undefined ? "" : `screenshots: ${shots}`));
+
+pages.run();
