@@ -1,4 +1,4 @@
-/** An account's creative library. */
+/** The caller's creative library: one for all of its accounts, each creative synced by one of them. */
 import type { JsonObject } from "adbind/contract";
 import type { Call } from "../../handler.js";
 import type { FormatId } from "../formats/formats.js";
@@ -12,6 +12,7 @@ export interface Asset extends JsonObject {
 
 export interface Creative {
   readonly creative_id: string;
+  readonly account_id: string;
   readonly name: string;
   readonly format_id: FormatId;
   readonly status: CreativeState;
@@ -35,22 +36,12 @@ export const nextStates: { readonly [S in CreativeState]: readonly CreativeState
   archived: ["approved"],
 };
 
-export const creative = (call: Call, owner: string, id: string): Creative | undefined =>
-  call.documents.get<Creative>(KIND, owner, id);
+export const creative = (call: Call, id: string): Creative | undefined =>
+  call.documents.get<Creative>(KIND, call.principal, id);
 
-export const creatives = (call: Call, owner: string): Creative[] => call.documents.list<Creative>(KIND, owner);
+export const creatives = (call: Call): Creative[] => call.documents.list<Creative>(KIND, call.principal);
 
-/** Also finds it for the test controller, which knows no account. */
-export function saveCreative(call: Call, owner: string, kept: Creative): void {
-  call.documents.put(KIND, owner, kept.creative_id, kept);
-  call.documents.put("creative_owner", call.principal, kept.creative_id, { owner });
-}
+export const saveCreative = (call: Call, kept: Creative): void =>
+  call.documents.put(KIND, call.principal, kept.creative_id, kept);
 
-export const removeCreative = (call: Call, owner: string, id: string): void => call.documents.remove(KIND, owner, id);
-
-/** A creative by its id alone: the one saved last. */
-export function ownCreative(call: Call, id: string): { owner: string; kept: Creative } | undefined {
-  const index = call.documents.get<{ owner: string }>("creative_owner", call.principal, id);
-  const kept = index === undefined ? undefined : creative(call, index.owner, id);
-  return index === undefined || kept === undefined ? undefined : { owner: index.owner, kept };
-}
+export const removeCreative = (call: Call, id: string): void => call.documents.remove(KIND, call.principal, id);

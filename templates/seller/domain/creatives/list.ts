@@ -1,7 +1,7 @@
 import type { JsonObject } from "adbind/contract";
 import type { Call, Request } from "../../handler.js";
 import { page } from "../../page.js";
-import { ownerOfRef } from "../accounts/accounts.js";
+import { resolveAccount } from "../accounts/accounts.js";
 import { buysOf, type MediaBuy } from "../media-buys/media-buy.js";
 import { type Creative, creatives } from "./creatives.js";
 
@@ -16,10 +16,9 @@ interface Place {
 
 /** `list_creatives`: the account's library, or that of all of the caller's accounts. */
 export function listLibrary(call: Call, request: Wanted): JsonObject {
-  const buys = buysOf(call, request.account);
-  const owners = request.account === undefined ? ownersOf(call) : [ownerOfRef(call, request.account)];
-  const places = placesOf(buys);
-  const all = owners.flatMap((owner) => creatives(call, owner));
+  const places = placesOf(buysOf(call));
+  const account = request.account === undefined ? undefined : resolveAccount(call, request.account).account_id;
+  const all = creatives(call).filter(({ account_id }) => account === undefined || account_id === account);
   const fitting = all.filter((one) => fits(one, request.filters ?? {}, places.get(one.creative_id) ?? []));
   const sorted = sort(fitting, request, places);
   const { items, pagination } = page(sorted, request.pagination, ({ creative_id }) => creative_id);
@@ -34,10 +33,6 @@ export function listLibrary(call: Call, request: Wanted): JsonObject {
     creatives: items.map((one) => shown(one, assigned ? (places.get(one.creative_id) ?? []) : undefined)),
   };
 }
-
-const ownersOf = (call: Call): string[] => [
-  ...new Set(call.documents.list<{ owner: string }>("creative_owner", call.principal).map(({ owner }) => owner)),
-];
 
 function placesOf(buys: readonly MediaBuy[]): Map<string, Place[]> {
   const places = new Map<string, Place[]>();

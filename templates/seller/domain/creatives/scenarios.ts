@@ -1,16 +1,15 @@
 import type { JsonObject } from "adbind/contract";
-import { newAccount, ownerOf, saveAccount } from "../accounts/accounts.js";
+import { newAccount, saveAccount } from "../accounts/accounts.js";
 import { ScenarioError, type Scenarios, textParam } from "../controller/scenario.js";
-import { type CreativeState, creativeStates, nextStates, ownCreative, saveCreative } from "./creatives.js";
+import { type CreativeState, creative, creativeStates, nextStates, saveCreative } from "./creatives.js";
 
 /** `force_creative_status` reviews a creative; `seed_creative` puts one into the library of the call's account. */
 export const scenarios: Scenarios = {
   force_creative_status(params, call) {
     const id = textParam(params, "creative_id");
     const status = textParam(params, "status");
-    const found = ownCreative(call, id);
-    if (found === undefined) throw new ScenarioError("NOT_FOUND", `no creative ${id}`);
-    const { owner, kept } = found;
+    const kept = creative(call, id);
+    if (kept === undefined) throw new ScenarioError("NOT_FOUND", `no creative ${id}`);
     if (!(creativeStates as readonly string[]).includes(status))
       throw new ScenarioError("INVALID_PARAMS", `${status} is no state of a creative`, kept.status);
     const next = status as CreativeState;
@@ -22,7 +21,7 @@ export const scenarios: Scenarios = {
       );
     const { rejection_reason: _, ...rest } = kept;
     const reason = params.rejection_reason;
-    saveCreative(call, owner, {
+    saveCreative(call, {
       ...rest,
       status: next,
       updated_date: call.now.toISOString(),
@@ -37,8 +36,9 @@ export const scenarios: Scenarios = {
     saveAccount(call, account);
     const time = call.now.toISOString();
     const { name, format_id, assets, status, tags } = fixture as Record<string, never>;
-    saveCreative(call, ownerOf(call, account), {
+    saveCreative(call, {
       creative_id: id,
+      account_id: account.account_id,
       name: name ?? id,
       format_id: { agent_url: call.agentUrl, ...((format_id ?? { id: "display_300x250" }) as { id: string }) },
       assets: assets ?? {},

@@ -13,11 +13,11 @@ const KIND = "delivery";
 
 export const nothing: Delivered = { impressions: 0, clicks: 0, spend: 0, conversions: 0 };
 
-export const deliveredByBuy = (call: Call, { owner, media_buy_id }: MediaBuy): Delivered =>
-  call.documents.get<Delivered>(KIND, owner, media_buy_id) ?? nothing;
+export const deliveredByBuy = (call: Call, { media_buy_id }: MediaBuy): Delivered =>
+  call.documents.get<Delivered>(KIND, call.principal, media_buy_id) ?? nothing;
 
-export const saveDelivered = (call: Call, { owner, media_buy_id }: MediaBuy, delivered: Delivered): void =>
-  call.documents.put(KIND, owner, media_buy_id, delivered);
+export const saveDelivered = (call: Call, { media_buy_id }: MediaBuy, delivered: Delivered): void =>
+  call.documents.put(KIND, call.principal, media_buy_id, delivered);
 
 /** A package's part of it, by its share of the budget. */
 export function deliveredOf(call: Call, buy: MediaBuy, { budget, canceled }: Package): Delivered {

@@ -10,14 +10,10 @@ const DAY_MS = 86_400_000;
 
 /** `get_media_buy_delivery`: figures per buy and package, and their sum. */
 export function reportDelivery(call: Call, request: Wanted): JsonObject {
-  const own = buysOf(call, request.account);
   const wanted = request.media_buy_ids as readonly string[] | undefined;
+  const own = buysOf(call, { account: request.account, ids: wanted });
   const states = request.status_filter === undefined ? undefined : new Set([request.status_filter].flat() as string[]);
-  const fitting = own.filter(
-    (buy) =>
-      (wanted === undefined || wanted.includes(buy.media_buy_id)) &&
-      (states === undefined || states.has(stateOf(call, buy))),
-  );
+  const fitting = own.filter((buy) => states === undefined || states.has(stateOf(call, buy)));
   const known = new Set(own.map(({ media_buy_id }) => media_buy_id));
   const missing = (wanted ?? []).filter((id) => !known.has(id));
   const daily = request.include_package_daily_breakdown === true;

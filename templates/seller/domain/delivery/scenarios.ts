@@ -1,10 +1,10 @@
 import type { Call } from "../../handler.js";
 import { ScenarioError, type Scenarios, textParam } from "../controller/scenario.js";
-import { budgetOf, type MediaBuy, ownBuy } from "../media-buys/media-buy.js";
+import { budgetOf, findBuy, type MediaBuy } from "../media-buys/media-buy.js";
 import { deliveredByBuy, saveDelivered } from "./delivery.js";
 
 function buyOrNone(call: Call, id: string): MediaBuy {
-  const buy = ownBuy(call, id);
+  const buy = findBuy(call, id);
   if (buy === undefined) throw new ScenarioError("NOT_FOUND", `no media buy ${id}`);
   return buy;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
 import { stated } from "../../stated.js";
-import { type Account, ownerOf, spendingAccount } from "../accounts/accounts.js";
+import { type Account, spendingAccount } from "../accounts/accounts.js";
 import { storeCreatives } from "../creatives/sync.js";
 import { product } from "../products/products.js";
 import { proposal } from "../products/proposals.js";
@@ -90,7 +90,6 @@ export function book(call: Call, request: Wanted, order: Order): JsonObject {
   const time = call.now.toISOString();
   const buy: MediaBuy = {
     media_buy_id: call.id("mb"),
-    owner: ownerOf(call, account),
     account_id: account.account_id,
     brand: { ...request.brand },
     currency,
@@ -105,7 +104,8 @@ export function book(call: Call, request: Wanted, order: Order): JsonObject {
       keptFields.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
     ),
   };
-  for (const { creatives } of request.packages ?? []) storeCreatives(call, buy.owner, (creatives ?? []) as never);
+  for (const { creatives } of request.packages ?? [])
+    storeCreatives(call, account.account_id, (creatives ?? []) as never);
   saveBuy(call, buy);
   return shownAfterChange(call, buy, { packages: packages.map(shownPackage), confirmed_at: time });
 }

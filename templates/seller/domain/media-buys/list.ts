@@ -21,12 +21,11 @@ type Wanted = Request<"get_media_buys">;
 
 /** `get_media_buys`: those named, or all in the states asked for; what is not there is told in `errors`. */
 export function listBuys(call: Call, request: Wanted): JsonObject {
-  const own = buysOf(call, request.account);
   const wanted = request.media_buy_ids as readonly string[] | undefined;
+  const own = buysOf(call, { account: request.account, ids: wanted });
   const states = request.status_filter === undefined ? undefined : new Set([request.status_filter].flat() as string[]);
   const fitting = own.filter(
     (buy) =>
-      (wanted === undefined || wanted.includes(buy.media_buy_id)) &&
       (states === undefined || states.has(stateOf(call, buy))) &&
       // Without a filter, what is over is left out: it is asked for by id or by state.
       (wanted !== undefined || states !== undefined || !terminal.has(stateOf(call, buy))),
@@ -71,7 +70,7 @@ function shown(call: Call, buy: MediaBuy, { include_history, include_snapshot }:
 /** A package with what became of its creatives, and what it delivered so far. */
 function shownLine(call: Call, buy: MediaBuy, one: Package, snapshot: boolean): JsonObject {
   const approvals = one.creative_assignments.flatMap(({ creative_id }) => {
-    const found = creative(call, buy.owner, creative_id);
+    const found = creative(call, creative_id);
     if (found === undefined) return [];
     const approval = found.status === "approved" || found.status === "rejected" ? found.status : "pending_review";
     return {

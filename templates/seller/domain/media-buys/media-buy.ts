@@ -2,7 +2,7 @@
 import type { JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call } from "../../handler.js";
-import { type AccountRef, ownerOf, ownerOfRef } from "../accounts/accounts.js";
+import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import { creative } from "../creatives/creatives.js";
 
 /** States of a media buy, from first to last. */
@@ -54,8 +54,6 @@ export interface Change {
 
 export interface MediaBuy {
   readonly media_buy_id: string;
-  /** Owner of the document: the caller's account. */
-  readonly owner: string;
   readonly account_id: string;
   readonly brand: JsonObject;
   readonly currency: string;
@@ -74,8 +72,6 @@ export interface MediaBuy {
 }
 
 const KIND = "media_buy";
-/** Whose a buy is, by its id: for whom creatives and delivery are found without the account. */
-const INDEX = "media_buy_owner";
 
 export const terminal: ReadonlySet<BuyState> = new Set(["completed", "rejected", "canceled"]);
 
@@ -100,43 +96,42 @@ const actions: { readonly [S in BuyState]: readonly string[] } = {
 
 export const validActions = (state: BuyState): readonly string[] => actions[state];
 
-export const findBuy = (call: Call, owner: string, id: string): MediaBuy | undefined =>
-  call.documents.get<MediaBuy>(KIND, owner, id);
-
-/** A buy by its id alone, among all of the caller's accounts. */
-export function ownBuy(call: Call, id: string): MediaBuy | undefined {
-  const index = call.documents.get<{ owner: string }>(INDEX, call.principal, id);
-  return index === undefined ? undefined : findBuy(call, index.owner, id);
-}
+/** A buy by its id: ids are this seller's and unique, and only the caller's own are found. */
+export const findBuy = (call: Call, id: string): MediaBuy | undefined =>
+  call.documents.get<MediaBuy>(KIND, call.principal, id);
 
 /**
  * The buy a request names.
- * @throws ToolError MEDIA_BUY_NOT_FOUND, also for a buy of another account
+ * @throws ToolError MEDIA_BUY_NOT_FOUND, also for a buy of another caller
  */
-export function buyOf(call: Call, account: AccountRef | undefined, id: string): MediaBuy {
-  const found = account === undefined ? ownBuy(call, id) : findBuy(call, ownerOfRef(call, account), id);
+export function buyOf(call: Call, id: string): MediaBuy {
+  const found = findBuy(call, id);
   if (found === undefined) throw new ToolError("MEDIA_BUY_NOT_FOUND", `no media buy ${id}`, { field: "media_buy_id" });
   return found;
 }
 
-export function saveBuy(call: Call, buy: MediaBuy): void {
-  call.documents.put(KIND, buy.owner, buy.media_buy_id, buy);
-  if (buy.revision === 1) call.documents.put(INDEX, call.principal, buy.media_buy_id, { owner: buy.owner });
+export const saveBuy = (call: Call, buy: MediaBuy): void =>
+  call.documents.put(KIND, call.principal, buy.media_buy_id, buy);
+
+export interface BuyFilter {
+  readonly account?: AccountRef | undefined;
+  /** These and no others, whatever their account. */
+  readonly ids?: readonly string[] | undefined;
 }
 
-/** Buys of an account, or all of the caller's. */
-export function buysOf(call: Call, account: AccountRef | undefined): MediaBuy[] {
-  if (account !== undefined) return call.documents.list<MediaBuy>(KIND, ownerOfRef(call, account));
-  const index = call.documents.list<{ owner: string }>(INDEX, call.principal);
-  return [...new Set(index.map(({ owner }) => owner))].flatMap((owner) => call.documents.list<MediaBuy>(KIND, owner));
+/** Buys of the caller: those named, or those of an account, or all. */
+export function buysOf(call: Call, { account, ids }: BuyFilter = {}): MediaBuy[] {
+  const all = call.documents.list<MediaBuy>(KIND, call.principal);
+  if (ids !== undefined) return all.filter(({ media_buy_id }) => ids.includes(media_buy_id));
+  if (account === undefined) return all;
+  const { account_id } = resolveAccount(call, account);
+  return all.filter((buy) => buy.account_id === account_id);
 }
-
-export const buyOwner = ownerOf;
 
 /** A package serves once something approved is assigned to it. */
-const hasCreative = (call: Call, { owner }: MediaBuy, { creative_assignments }: Package): boolean =>
+const hasCreative = (call: Call, { creative_assignments }: Package): boolean =>
   creative_assignments.some(({ creative_id }) => {
-    const status = creative(call, owner, creative_id)?.status;
+    const status = creative(call, creative_id)?.status;
     return status === "approved" || status === "pending_review" || status === "processing";
   });
 
@@ -144,7 +139,7 @@ const hasCreative = (call: Call, { owner }: MediaBuy, { creative_assignments }: 
 export function stateOf(call: Call, buy: MediaBuy): BuyState {
   if (buy.fixed !== undefined) return buy.fixed;
   const live = buy.packages.filter(({ canceled }) => canceled !== true);
-  if (!live.every((one) => hasCreative(call, buy, one))) return "pending_creatives";
+  if (!live.every((one) => hasCreative(call, one))) return "pending_creatives";
   if (Date.parse(startOf(buy)) > call.now.getTime()) return "pending_start";
   return buy.paused ? "paused" : "active";
 }

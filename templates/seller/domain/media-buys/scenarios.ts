@@ -1,10 +1,10 @@
 import type { JsonObject } from "adbind/contract";
 import type { Call } from "../../handler.js";
-import { newAccount, ownerOf, saveAccount } from "../accounts/accounts.js";
+import { newAccount, saveAccount } from "../accounts/accounts.js";
 import { ScenarioError, type Scenarios, textParam } from "../controller/scenario.js";
 import { products } from "../products/products.js";
 import { forceNextAnswer } from "./approval.js";
-import { type BuyState, type MediaBuy, ownBuy, saveBuy, stateOf, terminal } from "./media-buy.js";
+import { type BuyState, findBuy, type MediaBuy, saveBuy, stateOf, terminal } from "./media-buy.js";
 
 const states: readonly string[] = [
   "pending_creatives",
@@ -24,7 +24,7 @@ export const scenarios: Scenarios = {
   force_media_buy_status(params, call) {
     const id = textParam(params, "media_buy_id");
     const status = textParam(params, "status");
-    const buy = ownBuy(call, id);
+    const buy = findBuy(call, id);
     if (buy === undefined) throw new ScenarioError("NOT_FOUND", `no media buy ${id}`);
     const previous = stateOf(call, buy);
     if (!states.includes(status))
@@ -66,7 +66,6 @@ function seededBuy(id: string, fixture: JsonObject, call: Call): MediaBuy {
   const lines = (packages ?? [{}]) as JsonObject[];
   return {
     media_buy_id: id,
-    owner: ownerOf(call, account),
     account_id: account.account_id,
     brand: (account.brand ?? {}) as JsonObject,
     currency: currency ?? "USD",

@@ -26,7 +26,7 @@ type PackageUpdate = NonNullable<Wanted["packages"]>[number];
  * @throws ToolError MEDIA_BUY_NOT_FOUND, PACKAGE_NOT_FOUND, NOT_CANCELLABLE, INVALID_STATE, CONFLICT
  */
 export function updateBuy(call: Call, request: Wanted): JsonObject {
-  const buy = buyOf(call, request.account, request.media_buy_id);
+  const buy = buyOf(call, request.media_buy_id);
   const state = stateOf(call, buy);
   if (terminal.has(state))
     throw request.canceled === true
@@ -141,7 +141,7 @@ function updatedPackage(call: Call, buy: MediaBuy, one: Package, wanted: Package
   checkPrice(option, wanted, field);
   const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
   checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
-  if (creatives !== undefined) storeCreatives(call, buy.owner, creatives as never);
+  if (creatives !== undefined) storeCreatives(call, buy.account_id, creatives as never);
   const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
   return {
     ...one,
