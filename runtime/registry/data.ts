@@ -207,7 +207,8 @@ export async function settleProfiles(
   }
 }
 
-function* putClaims(q: Query, url: string, claims: ReadonlyMap<string, AgentClaim>, now: number): Flow<void> {
+/** Keeps what an agent says of itself, in place of what it said before. */
+export function* putClaims(q: Query, url: string, claims: ReadonlyMap<string, AgentClaim>, now: number): Flow<void> {
   const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
   const removed = yield* removeClaims(q, [url]);
   const agent = (yield* ensureAgents(q, [url])).get(url)!;

@@ -7,8 +7,8 @@ import type { EdgeRow, EdgeSource, PropertyRow, PropertySource } from "../store/
 import { byCodePoint } from "./model.js";
 import type { AgentEntry, AuthorizationFile, DelegationType, PropertyRecord, PropertySelector } from "./types.js";
 
-/** An entry as an edge keeps it. */
-export type StoredEntry = Omit<AgentEntry, "agentUrl" | "properties"> & {
+/** An entry as an edge keeps it; what is null or empty is left out. */
+export type StoredEntry = Partial<Omit<AgentEntry, "agentUrl" | "properties">> & {
   /** Keys of the properties it covers; null is all the publisher has. */
   readonly covers: readonly string[] | null;
 };

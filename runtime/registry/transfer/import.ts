@@ -1,0 +1,288 @@
+/**
+ * Takes an export in, batch by batch. How far it came is remembered in the transaction of each batch: after a crash the
+ * same import goes on where it was, and loses and repeats nothing.
+ */
+import { AdbindError } from "../../errors.js";
+import type { Flow } from "../../signing/flow.js";
+import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import { putHosted } from "../../store/registry-agents.js";
+import { checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
+import type { PropertySource } from "../../store/registry-publishers.js";
+import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
+import { putClaims, settleProfiles } from "../data.js";
+import { putMember } from "../members.js";
+import type { SourceSet } from "../project.js";
+import { type PublisherChange, type PublisherFacts, writePublishers } from "../publisher-write.js";
+import { domainIn, LineError, memberIn, othersIn, setIn, urlIn } from "./convert.js";
+import type { ClaimsLine, HostedLine, MemberLine, PublisherLine } from "./lines.js";
+import { parseLine } from "./parse-line.js";
+
+/** A batch ends with so many properties, or so many lines: enough to share a commit, and some megabytes at most. */
+const BATCH_PROPERTIES = 5_000;
+const BATCH_LINES = 1_000;
+
+export interface ImportProgress {
+  /** Lines read so far, those of an earlier run among them. */
+  readonly lines: number;
+  readonly publishers: number;
+  readonly properties: number;
+  /** Agents whose profiles were computed; it happens at the end. */
+  readonly profiles: number;
+}
+
+export interface ImportOptions {
+  /** Names the import, so that it can go on after a crash. Without one it begins anew each time. */
+  readonly id?: string;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  readonly progress?: (progress: ImportProgress) => void;
+  /** Told of each line that cannot be taken, which is then left out. Without it the first one ends the import. */
+  readonly invalid?: (line: number, why: string) => void;
+}
+
+export interface ImportResult extends ImportProgress {
+  /** Lines that an earlier run had taken in. */
+  readonly resumedAfter: number;
+  /** The whole import had been done before; nothing was read. */
+  readonly doneBefore: boolean;
+  readonly members: number;
+  readonly hosted: number;
+  readonly claims: number;
+  readonly invalid: number;
+}
+
+/** What a line asks for, in terms of the registry. */
+type Work =
+  | { readonly kind: "publisher"; readonly change: PublisherChange }
+  | { readonly kind: "other"; readonly run: (q: Query, now: number) => Flow<readonly number[]> };
+
+/**
+ * Imports lines of an export.
+ * @param lines one JSON object each, without line breaks; empty ones are skipped
+ * @throws AdbindError `registry_data_invalid` with the number of the first line that cannot be taken; lines before it are kept
+ */
+export async function importRegistry(
+  store: SqliteStore | PostgresStore,
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const db = registryStore(store);
+  const importing = new Importing(db, options);
+  const before = options.id === undefined ? undefined : await db.peek((q) => checkpoint(q, options.id!));
+  if (before?.done === 1) return importing.result({ resumedAfter: before.lines, doneBefore: true });
+  const resumedAfter = before?.lines ?? 0;
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    if (number > resumedAfter) await importing.line(line, number);
+  }
+  if (number < resumedAfter)
+    throw new AdbindError("registry_data_invalid", "the file is shorter than what was imported of it", {
+      where: `${number} lines of ${resumedAfter}`,
+      remedy: "give the same file, or begin anew",
+    });
+  await importing.end(number);
+  return importing.result({ resumedAfter, doneBefore: false });
+}
+
+const refused = (line: number, why: string): AdbindError =>
+  new AdbindError("registry_data_invalid", `a line cannot be imported: ${why}`, {
+    where: `line ${line}`,
+    remedy: "correct it and import again; what came before it is kept",
+  });
+
+class Importing {
+  #publishers = new Map<string, PublisherChange>();
+  #batchProperties = 0;
+  #batchEnd = 0;
+  readonly #totals = {
+    lines: 0,
+    publishers: 0,
+    properties: 0,
+    profiles: 0,
+    members: 0,
+    hosted: 0,
+    claims: 0,
+    invalid: 0,
+  };
+  readonly #now: () => number;
+
+  constructor(
+    readonly db: RegistryStore,
+    readonly options: ImportOptions,
+  ) {
+    this.#now = options.now ?? Date.now;
+  }
+
+  async line(text: string, number: number): Promise<void> {
+    if (text.trim() !== "") {
+      const work = await this.#read(text, number);
+      if (work?.kind === "publisher") await this.#gather(work.change);
+      if (work?.kind === "other") await this.#alone(work.run, number);
+    }
+    this.#batchEnd = number;
+    const full = this.#batchProperties >= BATCH_PROPERTIES || this.#publishers.size >= BATCH_LINES;
+    if (full) await this.#flush();
+  }
+
+  async end(lines: number): Promise<void> {
+    this.#batchEnd = lines;
+    await this.#flush();
+    this.#totals.lines = lines;
+    this.#totals.profiles = await settleProfiles(this.db, this.#now, (settled) => {
+      this.#totals.profiles = settled;
+      this.#report();
+    });
+    const { id } = this.options;
+    if (id !== undefined) await this.db.write((q) => putCheckpoint(q, id, { lines, done: 1 }, this.#now()));
+  }
+
+  result(how: { readonly resumedAfter: number; readonly doneBefore: boolean }): ImportResult {
+    return { ...this.#totals, ...how };
+  }
+
+  async #read(text: string, number: number): Promise<Work | undefined> {
+    const parsed = parseLine(text);
+    if (!parsed.ok) return this.#invalid(number, parsed.why);
+    try {
+      const { line } = parsed;
+      switch (line.kind) {
+        case "publisher":
+          return { kind: "publisher", change: publisherChange(line) };
+        case "member":
+          return { kind: "other", run: this.#member(line) };
+        case "hosted":
+          return { kind: "other", run: this.#hosted(line) };
+        case "claims":
+          return { kind: "other", run: this.#claims(line) };
+      }
+    } catch (error) {
+      if (error instanceof LineError) return this.#invalid(number, error.message);
+      throw error;
+    }
+  }
+
+  /** Lets the line go, or ends the import with all lines before it kept. */
+  async #invalid(number: number, why: string): Promise<undefined> {
+    if (this.options.invalid === undefined) {
+      await this.#flush();
+      throw refused(number, why);
+    }
+    this.#totals.invalid += 1;
+    this.options.invalid(number, why);
+  }
+
+  async #gather(change: PublisherChange): Promise<void> {
+    if (this.#publishers.has(change.domain)) await this.#flush();
+    this.#publishers.set(change.domain, change);
+    for (const set of Object.values(change.sets)) this.#batchProperties += set.properties.length;
+  }
+
+  /** One transaction: what was gathered, and how far the import came. */
+  async #flush(): Promise<void> {
+    const changes = [...this.#publishers.values()];
+    if (changes.length === 0) return;
+    const lines = this.#batchEnd;
+    await this.db.write((q) => this.#writeBatch(q, changes, lines));
+    this.#totals.publishers += changes.length;
+    this.#totals.properties += this.#batchProperties;
+    this.#publishers = new Map();
+    this.#batchProperties = 0;
+    this.#totals.lines = lines;
+    this.#report();
+  }
+
+  *#writeBatch(q: Query, changes: readonly PublisherChange[], lines: number): Flow<void> {
+    const written = yield* writePublishers(q, changes, this.#now());
+    yield* markDirty(q, written.agents);
+    yield* tick(q);
+    yield* count(q, written.counts);
+    yield* this.#note(q, lines);
+  }
+
+  *#note(q: Query, lines: number): Flow<void> {
+    if (this.options.id !== undefined) yield* putCheckpoint(q, this.options.id, { lines, done: 0 }, this.#now());
+  }
+
+  /** A line of its own transaction: it may be refused by what is there already. */
+  async #alone(run: (q: Query, now: number) => Flow<readonly number[]>, number: number): Promise<void> {
+    await this.#flush();
+    const flow = function* (this: Importing, q: Query): Flow<void> {
+      yield* markDirty(q, yield* run(q, this.#now()));
+      yield* tick(q);
+      yield* this.#note(q, number);
+    };
+    try {
+      await this.db.write((q) => flow.call(this, q));
+    } catch (error) {
+      if (!(error instanceof AdbindError)) throw error;
+      await this.#invalid(number, error.message);
+    }
+  }
+
+  #member(line: MemberLine): (q: Query) => Flow<readonly number[]> {
+    const member = memberIn(line);
+    this.#totals.members += 1;
+    return (q) => putMember(q, member);
+  }
+
+  #hosted(line: HostedLine): (q: Query, now: number) => Flow<readonly number[]> {
+    const domain = domainIn(line.domain);
+    this.#totals.hosted += 1;
+    return function* (q, now) {
+      yield* putHosted(q, domain, JSON.stringify(line.file), now);
+      return [];
+    };
+  }
+
+  #claims(line: ClaimsLine): (q: Query, now: number) => Flow<readonly number[]> {
+    const url = urlIn(line.agent_url);
+    const claims = new Map(
+      line.claims.map(({ publisher_domain, authorized_for }) => {
+        const publisherDomain = domainIn(publisher_domain);
+        return [publisherDomain, { publisherDomain, authorizedFor: authorized_for ?? null }];
+      }),
+    );
+    this.#totals.claims += claims.size;
+    return function* (q, now) {
+      yield* putClaims(q, url, claims, now);
+      return [];
+    };
+  }
+
+  #report(): void {
+    this.options.progress?.(this.#totals);
+  }
+}
+
+const ms = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));
+
+function publisherChange(line: PublisherLine): PublisherChange {
+  const sets: Partial<Record<PropertySource, SourceSet>> = {};
+  if (line.adagents_json) sets.adagents_json = setIn(line.adagents_json);
+  if (line.aao_hosted) sets.aao_hosted = setIn(line.aao_hosted);
+  if (line.discovered) sets.discovered = setIn(line.discovered);
+  if (line.brand_json) sets.brand_json = setIn(line.brand_json);
+  const facts: PublisherFacts = {
+    ...crawlFacts(line),
+    ...(line.brand_json && { brand_outcome: "present", brand_name: line.brand_json.name ?? null }),
+  };
+  const others = line.adagents_json && othersIn(line.adagents_json);
+  return { domain: domainIn(line.domain), facts: () => facts, sets, ...(others && { others }) };
+}
+
+/** A file without a word on its crawl is taken as valid; it is crawled as soon as somebody asks for it. */
+function crawlFacts({ crawl, adagents_json }: PublisherLine): PublisherFacts {
+  if (crawl === undefined) return adagents_json === undefined ? {} : { valid: 1 };
+  return {
+    valid: crawl.valid === undefined ? null : crawl.valid ? 1 : 0,
+    outcome: crawl.outcome ?? null,
+    method: crawl.method ?? null,
+    manager_domain: crawl.manager_domain === undefined ? null : domainIn(crawl.manager_domain),
+    crawled_at: ms(crawl.crawled_at),
+    validated_at: ms(crawl.validated_at),
+    http_status: crawl.http_status ?? null,
+    bytes: crawl.bytes ?? null,
+    resolved_url: crawl.resolved_url ?? null,
+  };
+}
