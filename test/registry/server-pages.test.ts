@@ -100,7 +100,7 @@ pages("by keyboard: past the menu, type a domain, read what was found", async ()
       rows.join("\n"),
     );
     assert.ok(rows.some((row) => row.includes(OTHER) && row.includes("1 of 2 properties")));
-    assert.ok(rows.some((row) => row.includes("the agent's own claim only")));
+    assert.ok(rows.some((row) => row.includes("nothing the publisher confirms")));
     await page.screenshot({ path: path.join(shots, "publisher.png"), fullPage: true });
   });
 });

@@ -63,6 +63,10 @@ const sources: Readonly<Record<string, string>> = {
   brand_json: "the brand file",
 };
 
+/** An instant for people; minutes are enough. */
+const when = (instant: string | null): string | null =>
+  instant === null ? null : `${instant.slice(0, 16).replace("T", " ")} UTC`;
+
 /** Rows shown of long lists; the API gives them all. */
 const ROWS = 200;
 
@@ -71,6 +75,14 @@ const more = (total: number, domain: string): Part =>
     ? html`<p>The first ${ROWS} of ${total}; <a href="/api/registry/publisher?domain=${domain}">all of them as JSON</a>.</p>`
     : "";
 
+function shareOf(agent: PublisherLookup["authorized_agents"][number], domain: string): Part {
+  if (agent.source === "agent_claim") return "nothing the publisher confirms";
+  if (agent.publisher_wide) return "everything";
+  if (agent.publisher_wide === false) return `${agent.properties_authorized} of ${agent.properties_total} properties`;
+  const query = new URLSearchParams({ domain, agent: agent.url });
+  return html`<a href="/api/registry/publisher/authorization?${query.toString()}">count</a>`;
+}
+
 function agentsOf({ authorized_agents: agents, domain }: PublisherLookup): Html {
   if (agents.length === 0) return html`<p>No agent may sell for it, as far as is known.</p>`;
   const rows = agents
@@ -78,11 +90,7 @@ function agentsOf({ authorized_agents: agents, domain }: PublisherLookup): Html 
     .map((agent) => [
       html`<a href="/agent?url=${encodeURIComponent(agent.url)}">${agent.url}</a>`,
       agent.authorized_for ?? "",
-      agent.publisher_wide === undefined
-        ? html`<a href="/api/registry/publisher/authorization?domain=${domain}&amp;agent=${encodeURIComponent(agent.url)}">count</a>`
-        : agent.publisher_wide
-          ? "everything"
-          : `${agent.properties_authorized} of ${agent.properties_total} properties`,
+      shareOf(agent, domain),
       sources[agent.source] ?? agent.source,
     ]);
   return html`${table("Authorized agents", ["Agent", "For", "May sell", "Says who"], rows)}${more(agents.length, domain)}`;
@@ -113,10 +121,10 @@ ${facts([
   ["Served by", modes[hosting.mode]],
   ["Expected at", html`<code>${hosting.expected_url}</code>`],
   ["Found at", hosting.resolved_url === null ? null : html`<code>${hosting.resolved_url}</code>`],
-  ["Last good fetch", hosting.last_validated],
+  ["Last good fetch", when(hosting.last_validated)],
   ["Last status", hosting.last_http_status],
   ["Size", hosting.last_bytes === null ? null : `${hosting.last_bytes} bytes`],
-  ["Origin verified", hosting.origin_verified_at],
+  ["Origin verified", when(hosting.origin_verified_at)],
   ["Brand file", files?.brand_json.name ?? files?.brand_json.status],
   ["Member", member?.display_name],
 ])}

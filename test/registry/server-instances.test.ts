@@ -1,0 +1,215 @@
+/** Two instances on one PostgreSQL: what one knows the other knows, and one may go while requests come. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, createServer, request as httpRequest, type Server } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import path from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
+import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { bearer, type Setup, setupRegistry } from "./server-fixture.js";
+import { crawlOf, NEWS, SELLER, seedWorld } from "./server-world.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const SEARCH = "/api/registry/agents/search";
+
+const instances = suite("two instances");
+let cluster: TestPostgres;
+
+instances.before(async () => {
+  cluster = await startPostgres();
+});
+instances.after(() => cluster.stop());
+
+instances("what one is told the other answers by at once", async () => {
+  const url = await cluster.database();
+  const stores: PostgresStore[] = await Promise.all([openPostgresStore({ url }), openPostgresStore({ url })]);
+  const limits = { publisher: 3, login: 0 };
+  const both = await Promise.all(stores.map((store) => setupRegistry({ store, limits, now: Date.now })));
+  const [a, b] = both as [Setup, Setup];
+  try {
+    const organization = await a.accounts.addOrganization({ name: "Seller", tier: "company_standard" });
+    await seedWorld(a.registry.data, organization.id);
+    const { key, id } = await a.accounts.addKey(organization.id, "k");
+    const get = (setup: Setup, place: string) => setup.registry.app.inject({ url: place, headers: bearer(key) });
+
+    const [first, second] = [await get(a, SEARCH), await get(b, SEARCH)];
+    assert.is(first.statusCode, 200, first.body);
+    assert.is(first.body, second.body);
+
+    await a.registry.data.applyCrawl(
+      crawlOf("late.example", [{ agentUrl: SELLER, authorizedFor: "x", authorizationType: null }], []),
+    );
+    const publishers = `/api/registry/agents/${encodeURIComponent(SELLER)}/publishers`;
+    assert.is((await get(b, publishers)).body, (await get(a, publishers)).body);
+    assert.match((await get(b, publishers)).body, "late.example");
+    assert.is(
+      (await get(b, SEARCH)).json().results[0].publisher_count,
+      (await get(a, SEARCH)).json().results[0].publisher_count,
+    );
+
+    const lookup = `/api/registry/publisher?domain=${NEWS}`;
+    const statuses = [await get(a, lookup), await get(b, lookup), await get(a, lookup), await get(b, lookup)];
+    assert.equal(
+      statuses.map(({ statusCode }) => statusCode),
+      [200, 200, 200, 429],
+      "one window for both",
+    );
+
+    const jwks = both.map(async ({ registry }) => (await registry.app.inject("/oauth/jwks")).body);
+    assert.is(await jwks[0], await jwks[1], "a token of one is a token of both");
+    const registered = await a.registry.app.inject({
+      method: "POST",
+      url: "/oauth/register",
+      headers: { "content-type": "application/json" },
+      payload: '{"redirect_uris":["http://127.0.0.1:1/cb"]}',
+    });
+    const query = new URLSearchParams({
+      client_id: registered.json().client_id,
+      response_type: "code",
+      redirect_uri: "http://127.0.0.1:1/cb",
+      scope: "openid",
+      code_challenge: "x".repeat(43),
+      code_challenge_method: "S256",
+    });
+    const begun = await b.registry.app.inject(`/oauth/authorize?${query}`);
+    assert.match(String(begun.headers.location), /^\/oauth\/interaction\//);
+    const cookie = begun.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+    const shown = await a.registry.app.inject({ url: String(begun.headers.location), headers: { cookie } });
+    assert.match(shown.body, /<label for="password">/);
+
+    assert.ok(await a.accounts.revokeKey(id));
+    assert.is((await get(b, SEARCH)).statusCode, 401, "revoked here is revoked there");
+  } finally {
+    for (const setup of both) await setup.close();
+    for (const store of stores) await store.close();
+  }
+});
+
+const freePort = async (): Promise<number> => {
+  const server = createTcpServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+};
+
+interface Instance {
+  readonly port: number;
+  child: ChildProcess;
+}
+
+async function startInstance(store: string, port: number): Promise<ChildProcess> {
+  const flags = ["--import", "tsx", "--conditions=adbind-source", path.join(root, "cli/main.ts"), "registry", "serve"];
+  const settings = [
+    "--store",
+    store,
+    "--port",
+    String(port),
+    "--drain",
+    "1",
+    "--crawl",
+    "false",
+    "--limit-publisher",
+    "0",
+  ];
+  const child = spawn(process.execPath, [...flags, ...settings, "--limit-reads", "0", "--log-level", "silent"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  for await (const chunk of child.stdout!) if (String(chunk).includes("curl")) break;
+  return child;
+}
+
+/**
+ * A proxy as simple as can be: it asks each instance whether it is ready, takes turns among those that are, keeps
+ * connections, and tries nothing twice.
+ */
+async function startProxy(ports: readonly number[]): Promise<{ server: Server; port: number; stop: () => void }> {
+  const ready = new Set<number>();
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const check = async (port: number): Promise<void> => {
+    const ok = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(500) }).then(
+      async (response) => (await response.text()) !== "" && response.ok,
+      () => false,
+    );
+    if (ok) ready.add(port);
+    else ready.delete(port);
+  };
+  await Promise.all(ports.map(check));
+  const timer = setInterval(() => void Promise.all(ports.map(check)), 100);
+  let turn = 0;
+  const server = createServer((request, response) => {
+    const choices = [...ready];
+    if (choices.length === 0) return void response.writeHead(502).end();
+    turn += 1;
+    const port = choices[turn % choices.length]!;
+    const upstream = httpRequest(
+      { host: "127.0.0.1", port, path: request.url, method: request.method, agent },
+      (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    upstream.on("error", () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
+    request.pipe(upstream);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const stop = (): void => {
+    clearInterval(timer);
+    agent.destroy();
+    server.closeAllConnections();
+    server.close();
+  };
+  return { server, port: (server.address() as AddressInfo).port, stop };
+}
+
+instances("a rolling restart under load answers every request", async () => {
+  const url = await cluster.database();
+  const store = await openPostgresStore({ url });
+  const seeding = await setupRegistry({ store });
+  await seedWorld(seeding.registry.data, "org");
+  await seeding.close();
+  await store.close();
+
+  const running: Instance[] = [];
+  for (const port of [await freePort(), await freePort()])
+    running.push({ port, child: await startInstance(url, port) });
+  const proxy = await startProxy(running.map(({ port }) => port));
+  const statuses = new Map<number | string, number>();
+  let loading = true;
+  const places = [`/api/registry/publisher?domain=${NEWS}`, "/api/registry/stats", "/publisher?domain=news.example"];
+  const client = async (at: number): Promise<void> => {
+    for (let made = at; loading; made += 1) {
+      const outcome = await fetch(`http://127.0.0.1:${proxy.port}${places[made % places.length]}`).then(
+        async (response) => (await response.arrayBuffer(), response.status),
+        (error: Error) => error.message,
+      );
+      statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const load = Promise.all([0, 1, 2, 3].map(client));
+  try {
+    for (const instance of running) {
+      const ended = once(instance.child, "exit");
+      instance.child.kill("SIGTERM");
+      assert.equal(await ended, [0, null]);
+      instance.child = await startInstance(url, instance.port);
+      // Until the proxy has seen it.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  } finally {
+    loading = false;
+    await load;
+    proxy.stop();
+    for (const { child } of running) child.kill("SIGKILL");
+  }
+  console.log(`${statuses.get(200)} requests answered`);
+  assert.equal([...statuses.keys()], [200], JSON.stringify([...statuses]));
+  assert.ok(statuses.get(200)! > 200);
+});
+
+instances.run();
