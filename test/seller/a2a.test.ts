@@ -1,0 +1,187 @@
+/** The seller over A2A, before the official client and as 0.3 clients write. */
+import path from "node:path";
+import { ClientFactory } from "@a2a-js/sdk/client";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Seller } from "../../runtime/seller/index.js";
+import { createSender, type Sender } from "../../runtime/sender/index.js";
+import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
+import { tempFolder } from "../support/release.js";
+import { type Bench, buyRequest, call, newBench, openSeller, until } from "./fixture.js";
+
+interface Context {
+  store: SqliteStore;
+  bench: Bench;
+  network: FakeNetwork;
+  sender: Sender<never>;
+  seller: Seller<never>;
+}
+
+const test = suite<Context>("seller over a2a");
+const folder = tempFolder();
+let count = 0;
+
+test.before.each(async (context) => {
+  count += 1;
+  context.store = openSqliteStore({ path: path.join(folder, `${count}.db`) });
+  context.bench = newBench();
+  const clock = { at: NOW };
+  context.network = new FakeNetwork(clock);
+  context.sender = (await createSender({
+    ...optionsFor(clock, context.network),
+    store: context.store,
+  } as never)) as never;
+  context.sender.start();
+  context.seller = await openSeller(context.bench, { store: context.store, sender: context.sender });
+});
+test.after.each(async ({ seller, sender, store }) => {
+  await seller.close();
+  await sender.stop();
+  await store.close();
+});
+
+/** One JSON-RPC request through the HTTP server, without a socket. */
+async function rpc(seller: Seller<never>, method: string, params: object, headers: Record<string, string> = {}) {
+  const response = await seller.app.inject({
+    method: "POST",
+    url: "/a2a",
+    headers: { "content-type": "application/json", ...headers },
+    payload: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
+  return response.json() as any;
+}
+
+const legacy = (skill: string, parameters: unknown, configuration: object = {}) => ({
+  message: {
+    kind: "message",
+    messageId: "m1",
+    role: "user",
+    contextId: "c1",
+    parts: [{ kind: "data", data: { skill, parameters } }],
+  },
+  configuration,
+});
+
+const current = (skill: string, parameters: unknown, configuration: object = {}) => ({
+  message: { messageId: "m1", role: "ROLE_USER", contextId: "c1", parts: [{ data: { skill, parameters } }] },
+  configuration,
+});
+
+const v1 = { "a2a-version": "1.0" };
+
+test("the official client finds the card and calls a skill", async (context) => {
+  const { bench, store } = context;
+  // The card names where it is reached, so the port must be known before it is made.
+  const port = 20_000 + (process.pid % 20_000);
+  const seller = await openSeller<never>(bench, { store, baseUrl: `http://127.0.0.1:${port}` });
+  await seller.start({ port });
+  try {
+    const client = await new ClientFactory().createFromUrl(`http://127.0.0.1:${port}`);
+    const data = { skill: "get_products", parameters: { buying_mode: "brief", brief: "runners", context: { t: 1 } } };
+    // biome-ignore lint/suspicious/noExplicitAny: a task or a message
+    const task: any = await client.sendMessage({
+      message: {
+        messageId: "m1",
+        contextId: "",
+        taskId: "",
+        role: 1,
+        parts: [{ content: { $case: "data", value: data }, metadata: undefined, filename: "", mediaType: "" }],
+        metadata: undefined,
+        extensions: [],
+        referenceTaskIds: [],
+      },
+      configuration: undefined,
+      metadata: undefined,
+      tenant: "",
+    } as never);
+    const shown = task.payload?.value ?? task;
+    const { value } = shown.artifacts[0].parts[0].content;
+    assert.is(value.products[0].product_id, "prod_ctv_evening");
+    assert.equal(value.context, { t: 1 });
+  } finally {
+    await seller.close();
+  }
+});
+
+test("what is final is an artifact, in both generations", async ({ seller }) => {
+  const parameters = { buying_mode: "brief", brief: "b", context: { a: 1 } };
+  const old = await rpc(seller, "message/send", legacy("get_products", parameters));
+  assert.is(old.result.kind, "task");
+  assert.is(old.result.status.state, "completed");
+  assert.is(old.result.contextId, "c1");
+  assert.equal(old.result.artifacts[0].parts[0].data.context, { a: 1 });
+  const { result } = await rpc(seller, "SendMessage", current("get_products", parameters), v1);
+  assert.is(result.task.status.state, "TASK_STATE_COMPLETED");
+  assert.is(result.task.artifacts[0].parts[0].data.products.length, 1);
+});
+
+test("a failure is a failed task with the envelope in its artifact", async ({ seller }) => {
+  const { result } = await rpc(seller, "SendMessage", current("create_media_buy", { context: { a: 1 } }), v1);
+  assert.is(result.task.status.state, "TASK_STATE_FAILED");
+  const { data } = result.task.artifacts[0].parts[0];
+  assert.is(data.proto_error.code, "INVALID_REQUEST");
+  assert.equal(data.context, { a: 1 });
+  const unknown = await rpc(seller, "SendMessage", current("drop_tables", {}), v1);
+  assert.is(unknown.result.task.artifacts[0].parts[0].data.proto_error.code, "UNSUPPORTED_FEATURE");
+});
+
+test("a task goes on: its webhooks have the shape of the channel they were registered by", async (context) => {
+  const { seller, network } = context;
+  const push = { url: "https://buyer.example/hooks/a", operation_id: "op-1" };
+  const native = { url: "https://buyer.example/hooks/native" };
+  const request = buyRequest("prod_later");
+  const { result } = await rpc(
+    seller,
+    "SendMessage",
+    current("create_media_buy", request, { pushNotificationConfig: push, taskPushNotificationConfig: native }),
+    v1,
+  );
+  const { task } = result;
+  assert.is(task.status.state, "TASK_STATE_SUBMITTED");
+  assert.is(task.status.message.parts[0].data.task_id, task.id);
+  assert.is(task.artifacts, undefined);
+  await until(
+    () => network.sent.filter(({ body }) => (body.status?.state ?? body.status) === "completed").length === 2,
+  );
+  const last = (url: string) => network.sent.findLast((one) => one.url === url)?.body;
+  assert.equal(
+    [last(push.url).status, last(push.url).operation_id, last(push.url).task_id],
+    ["completed", "op-1", task.id],
+  );
+  assert.equal([last(native.url).status.state, last(native.url).id], ["completed", task.id]);
+  const later = await rpc(seller, "GetTask", { id: task.id }, v1);
+  assert.is(later.result.status.state, "TASK_STATE_COMPLETED");
+  assert.ok(later.result.artifacts[0].parts[0].data.media_buy_id);
+  assert.is((await rpc(seller, "tasks/get", { id: task.id })).result.status.state, "completed");
+  assert.is((await call(seller, "get_task_status", { task_id: task.id }, "anonymous")).status, "completed");
+});
+
+test("one key is one call, whichever transport it comes by", async ({ seller, bench }) => {
+  const first = await call(seller, "create_media_buy", buyRequest(), "anonymous");
+  const { result } = await rpc(seller, "message/send", legacy("create_media_buy", buyRequest()));
+  const { data } = result.artifacts[0].parts[0];
+  assert.equal([data.media_buy_id, data.replayed], [first.media_buy_id, true]);
+  assert.is(bench.runs, 1);
+});
+
+test("what is not offered or not there is an error of the transport", async ({ seller }) => {
+  assert.is((await rpc(seller, "GetTask", { id: "task-none" }, v1)).error.code, -32001);
+  assert.is((await rpc(seller, "tasks/get", { id: "task-none" })).error.code, -32001);
+  assert.is((await rpc(seller, "NoSuchMethod", {}, v1)).error.code, -32601);
+  for (const payload of ["[]", '"text"', "null", "{", "[".repeat(5_000)]) {
+    const response = await seller.app.inject({
+      method: "POST",
+      url: "/a2a",
+      headers: { "content-type": "application/json" },
+      payload,
+    });
+    assert.is(response.statusCode, 400, payload.slice(0, 8));
+  }
+  assert.is((await rpc(seller, "message/send", { message: 5 })).error !== undefined, true);
+  const { skills } = (await seller.app.inject("/.well-known/agent-card.json")).json();
+  assert.ok(skills.some(({ id }: { id: string }) => id === "create_media_buy"));
+});
+
+test.run();
