@@ -15,7 +15,7 @@ export interface Tracing {
  * @throws AdbindError `registry_option_invalid` for no URL
  */
 export function startTracing(endpoint: string): Tracing {
-  if (!URL.canParse(endpoint)) {
+  if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
     throw new AdbindError("registry_option_invalid", "the OTLP endpoint cannot be used", {
       where: endpoint,
       remedy: "give a URL such as http://localhost:4318",
