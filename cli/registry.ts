@@ -2,8 +2,10 @@
 import type { Command } from "commander";
 import { register as registerAccounts } from "./registry-accounts.js";
 import { register as registerServe } from "./registry-serve.js";
+import { registerTransfer } from "./registry-transfer.js";
 
 export function register(command: Command): void {
   registerServe(command);
+  registerTransfer(command);
   registerAccounts(command);
 }
