@@ -48,11 +48,13 @@ export interface AccountRef {
 const KIND = "account";
 
 /** The same brand and operator are the same account of a caller, whoever asks first. */
-export const accountId = (call: Call, { brand, operator }: AccountRef): string =>
+export const accountIdOf = (principal: string, { brand, operator }: AccountRef): string =>
   `acc_${createHash("sha256")
-    .update(JSON.stringify([call.principal, brand?.domain, brand?.brand_id ?? "", operator]))
+    .update(JSON.stringify([principal, brand?.domain, brand?.brand_id ?? "", operator]))
     .digest("hex")
     .slice(0, 16)}`;
+
+export const accountId = (call: Call, ref: AccountRef): string => accountIdOf(call.principal, ref);
 
 export const account = (call: Call, id: string): Account | undefined =>
   call.documents.get<Account>(KIND, call.principal, id);

@@ -1,38 +1,67 @@
-/** The catalogue this seller starts with: replace it with yours. */
+/** The catalogue this seller starts with: replace it with yours. Its ids are those of the protocol's own examples. */
 import type { Fixture } from "../../documents.js";
-import { type Product, productFixture, usualProperties, usualReporting } from "./products.js";
+import { type PricingOption, type Product, productFixture, usualProperties, usualReporting } from "./products.js";
 import { proposalFixture } from "./proposals.js";
 
-const SITE = "publisher.example";
-
 const common = {
-  publisher_properties: usualProperties(SITE),
+  publisher_properties: usualProperties("publisher.example"),
   reporting_capabilities: usualReporting,
 } satisfies Partial<Product>;
+
+const fixed = (id: string, price: number, least = 500): PricingOption => ({
+  pricing_option_id: id,
+  pricing_model: "cpm",
+  currency: "USD",
+  fixed_price: price,
+  min_spend_per_package: least,
+});
 
 const catalogue: readonly Product[] = [
   {
     ...common,
-    product_id: "homepage_display",
-    name: "Homepage display",
-    description: "Display on the home page and section fronts, outdoor lifestyle and sports readers.",
+    product_id: "lifestyle_display_q2",
+    name: "Lifestyle display",
+    description: "Display on section fronts for outdoor lifestyle and sports readers.",
     delivery_type: "guaranteed",
     channels: ["display"],
     formats: ["display_300x250", "display_728x90", "display_970x250"],
-    pricing_options: [
-      {
-        pricing_option_id: "cpm_fixed",
-        pricing_model: "cpm",
-        currency: "USD",
-        fixed_price: 12,
-        min_spend_per_package: 500,
-      },
-    ],
+    pricing_options: [fixed("cpm_standard", 8)],
   },
   {
     ...common,
-    product_id: "run_of_site_display",
-    name: "Run of site display",
+    product_id: "sports_preroll_q2",
+    name: "Sports pre-roll",
+    description: "Online video before sports and outdoor lifestyle programmes.",
+    delivery_type: "guaranteed",
+    channels: ["olv"],
+    formats: ["video_15s", "video_30s"],
+    pricing_options: [fixed("cpm_guaranteed", 22)],
+  },
+  {
+    ...common,
+    product_id: "outdoor_ctv_q2",
+    name: "Outdoor CTV",
+    description: "Spots on connected TV, in outdoor lifestyle programmes of the streaming app.",
+    delivery_type: "guaranteed",
+    channels: ["ctv"],
+    formats: ["video_15s", "video_30s"],
+    pricing_options: [fixed("cpm_standard", 38, 1000)],
+  },
+  {
+    ...common,
+    product_id: "local_display_dynamic",
+    name: "Local dynamic display",
+    description: "Dynamic product ads around a place, filled from a catalogue, for foot traffic and reservations.",
+    delivery_type: "non_guaranteed",
+    channels: ["display"],
+    formats: ["display_300x250", "display_728x90"],
+    pricing_options: [fixed("cpm_standard", 6, 100)],
+    more: { catalog_types: ["product", "offering", "store"] },
+  },
+  {
+    ...common,
+    product_id: "run_of_site_auction",
+    name: "Run of site",
     description: "Display across the whole site, sold by auction.",
     delivery_type: "non_guaranteed",
     channels: ["display"],
@@ -47,55 +76,19 @@ const catalogue: readonly Product[] = [
       },
     ],
   },
-  {
-    ...common,
-    product_id: "sports_video",
-    name: "Sports video",
-    description: "Pre-roll video in sports and outdoor lifestyle programmes.",
-    delivery_type: "guaranteed",
-    channels: ["olv"],
-    formats: ["video_15s", "video_30s"],
-    pricing_options: [
-      {
-        pricing_option_id: "cpm_fixed",
-        pricing_model: "cpm",
-        currency: "USD",
-        fixed_price: 28,
-        min_spend_per_package: 500,
-      },
-    ],
-  },
-  {
-    ...common,
-    product_id: "connected_tv",
-    name: "Connected TV",
-    description: "Thirty-second CTV spots in the streaming app.",
-    delivery_type: "guaranteed",
-    channels: ["ctv"],
-    formats: ["video_15s", "video_30s"],
-    pricing_options: [
-      {
-        pricing_option_id: "cpm_fixed",
-        pricing_model: "cpm",
-        currency: "USD",
-        fixed_price: 38,
-        min_spend_per_package: 1000,
-      },
-    ],
-  },
 ];
 
 export const fixtures: readonly Fixture[] = [
   ...catalogue.map(productFixture),
   proposalFixture({
-    proposal_id: "balanced_reach",
+    proposal_id: "balanced_reach_q2",
     name: "Balanced reach",
     description: "Half of the money on the big screen, the rest on video and display for frequency.",
     proposal_status: "draft",
     allocations: [
-      { product_id: "connected_tv", allocation_percentage: 50, pricing_option_id: "cpm_fixed" },
-      { product_id: "sports_video", allocation_percentage: 30, pricing_option_id: "cpm_fixed" },
-      { product_id: "homepage_display", allocation_percentage: 20, pricing_option_id: "cpm_fixed" },
+      { product_id: "outdoor_ctv_q2", allocation_percentage: 50, pricing_option_id: "cpm_standard" },
+      { product_id: "sports_preroll_q2", allocation_percentage: 30, pricing_option_id: "cpm_guaranteed" },
+      { product_id: "lifestyle_display_q2", allocation_percentage: 20, pricing_option_id: "cpm_standard" },
     ],
     total_budget_guidance: { min: 10_000, recommended: 50_000, max: 250_000, currency: "USD" },
   }),

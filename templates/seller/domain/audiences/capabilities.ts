@@ -1,0 +1,11 @@
+import type { JsonObject } from "adbind/contract";
+import { MINIMUM_SIZE } from "./audiences.js";
+
+export const capabilities: JsonObject = {
+  media_buy: {
+    audience_targeting: {
+      supported_identifier_types: ["hashed_email", "hashed_phone"],
+      minimum_audience_size: MINIMUM_SIZE,
+    },
+  },
+};
