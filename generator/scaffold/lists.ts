@@ -1,4 +1,5 @@
 /** The files of a project that list what it has. */
+import type { AreaPart } from "./template-files.js";
 
 /** `media-buys` -> `mediaBuys` */
 const ident = (name: string): string => name.replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -25,7 +26,7 @@ interface ListShape {
   readonly entry: (ident: string) => string;
 }
 
-const shapes: { readonly [P in "fixtures" | "scenarios" | "capabilities"]: ListShape } = {
+const shapes: { readonly [P in AreaPart]: ListShape } = {
   fixtures: {
     about: "What the seller starts with: one list per area of the domain.",
     typeImport: 'import type { Fixture } from "./documents.js";',
@@ -47,9 +48,14 @@ const shapes: { readonly [P in "fixtures" | "scenarios" | "capabilities"]: ListS
     brackets: ["[", "]"],
     entry: (one) => `${one},`,
   },
+  routes: {
+    about: "What this seller serves beside its tools: one part per area of the domain.",
+    typeImport: 'import type { Routes } from "./handler.js";',
+    typed: "routes: readonly Routes[]",
+    brackets: ["[", "]"],
+    entry: (one) => `${one},`,
+  },
 };
-
-export type AreaPart = keyof typeof shapes;
 
 /** What a list gets for one more of its kind: an import, and an entry on a line of its own. */
 export interface Addition {

@@ -1,7 +1,16 @@
 /** Which files a project of these specialisms has, and what is in them. Nothing here touches the disk. */
 import type { Model } from "../model/model.js";
 import { areaList, plainTool, specialismsList, toolsList } from "./lists.js";
-import { areasOf, areasWith, companionsOf, neededFiles, type TemplateFiles, toolFile } from "./template-files.js";
+import {
+  type AreaPart,
+  areaParts,
+  areasOf,
+  areasWith,
+  companionsOf,
+  neededFiles,
+  type TemplateFiles,
+  toolFile,
+} from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, readme, tsconfigJson } from "./texts.js";
 
 export interface ProjectRequest {
@@ -18,8 +27,8 @@ export interface ProjectPlan {
   readonly tools: readonly string[];
   /** Tools without a reference behaviour. */
   readonly open: readonly string[];
-  /** Areas of the domain that have fixtures, scenarios, capabilities. */
-  readonly areas: { readonly [P in "fixtures" | "scenarios" | "capabilities"]: readonly string[] };
+  /** Areas of the domain that have each part. */
+  readonly areas: { readonly [P in AreaPart]: readonly string[] };
 }
 
 const CONTROLLER = "comply_test_controller";
@@ -45,9 +54,10 @@ export function planProject(model: Model, files: TemplateFiles, request: Project
   const open = tools.filter((tool) => !files.has(toolFile(tool)));
   const needed = neededFiles(files, [...roots, ...tools.map(toolFile)]);
   const areas = {
-    fixtures: areasWith(needed, "fixtures.ts"),
-    scenarios: areasWith(needed, "scenarios.ts"),
-    capabilities: areasWith(needed, "capabilities.ts"),
+    fixtures: areasWith(needed, "fixtures"),
+    scenarios: areasWith(needed, "scenarios"),
+    capabilities: areasWith(needed, "capabilities"),
+    routes: areasWith(needed, "routes"),
   };
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
   const source = [...needed].map((file): [string, string] => [
@@ -65,9 +75,7 @@ export function planProject(model: Model, files: TemplateFiles, request: Project
       ["README.md", readme(facts)],
       ...source,
       ["src/tools/index.ts", toolsList(tools)],
-      ["src/fixtures.ts", areaList("fixtures", areas.fixtures)],
-      ["src/scenarios.ts", areaList("scenarios", areas.scenarios)],
-      ["src/capabilities.ts", areaList("capabilities", areas.capabilities)],
+      ...areaParts.map((part): [string, string] => [`src/${part}.ts`, areaList(part, areas[part])]),
       ["src/specialisms.ts", specialismsList(request.specialisms)],
       ...open.map((tool): [string, string] => [`src/${toolFile(tool)}`, plainTool(tool)]),
       ...tests(files, areasOf(needed)),

@@ -33,17 +33,17 @@ export function companionsOf(files: TemplateFiles, tools: readonly string[]): st
 
 export const toolFile = (tool: string): string => `tools/${tool.replaceAll("_", "-")}.ts`;
 
-/** Files whose content is a list, which a project has a shorter one of. */
-export const listFiles = [
-  "tools/index.ts",
-  "fixtures.ts",
-  "scenarios.ts",
-  "capabilities.ts",
-  "specialisms.ts",
-] as const;
+/** What comes with an area of the domain without being imported; a project lists each kind. */
+export const areaParts = ["fixtures", "scenarios", "capabilities", "routes"] as const;
 
-/** What comes with an area of the domain without being imported. */
-const partsOfArea = ["fixtures.ts", "scenarios.ts", "capabilities.ts"] as const;
+export type AreaPart = (typeof areaParts)[number];
+
+/** Files whose content is a list, which a project has a shorter one of. */
+export const listFiles: readonly string[] = [
+  "tools/index.ts",
+  "specialisms.ts",
+  ...areaParts.map((part) => `${part}.ts`),
+];
 
 const relativeImports = (text: string): string[] =>
   [...text.matchAll(/from "(\.[^"]+)\.js"/g)].map((match) => match[1]!);
@@ -58,19 +58,22 @@ export function neededFiles(files: TemplateFiles, roots: readonly string[]): Set
     const folder = path.posix.dirname(file);
     for (const target of relativeImports(files.get(file)!)) {
       const one = `${path.posix.join(folder, target)}.ts`;
-      if (files.has(one) && !(listFiles as readonly string[]).includes(one)) needed.add(one);
+      if (files.has(one) && !listFiles.includes(one)) needed.add(one);
     }
     const area = areaOf(file);
     if (area === undefined) continue;
-    for (const part of partsOfArea) if (files.has(`domain/${area}/${part}`)) needed.add(`domain/${area}/${part}`);
+    for (const part of areaParts) {
+      const one = `domain/${area}/${part}.ts`;
+      if (files.has(one)) needed.add(one);
+    }
   }
   return needed;
 }
 
 /** Areas among the files that have the part, sorted. */
-export const areasWith = (files: Iterable<string>, part: (typeof partsOfArea)[number]): string[] =>
+export const areasWith = (files: Iterable<string>, part: AreaPart): string[] =>
   [...files]
-    .filter((file) => file.startsWith("domain/") && file.endsWith(`/${part}`))
+    .filter((file) => file.startsWith("domain/") && file.endsWith(`/${part}.ts`))
     .map((file) => areaOf(file)!)
     .sort();
 

@@ -13,9 +13,9 @@ import {
   SyntaxKind,
 } from "ts-morph";
 import type { Model } from "../model/model.js";
-import { type Addition, type AreaPart, areaAddition, toolAddition } from "./lists.js";
+import { type Addition, areaAddition, toolAddition } from "./lists.js";
 import type { ProjectPlan } from "./plan.js";
-import { listFiles } from "./template-files.js";
+import { areaParts, listFiles } from "./template-files.js";
 
 export interface Update {
   readonly files: readonly string[];
@@ -57,7 +57,7 @@ export function updateProject(folder: string, model: Model, plan: ProjectPlan, s
     files.push(file);
   };
   edit("src/tools/index.ts", (source) => addTo(source, "tools", plan.tools.map(toolAddition)));
-  for (const part of ["fixtures", "scenarios", "capabilities"] satisfies AreaPart[])
+  for (const part of areaParts)
     edit(`src/${part}.ts`, (source) =>
       addTo(
         source,

@@ -1,6 +1,23 @@
 /** What this seller can do beyond what its tools tell: one part per area of the domain. */
 import type { JsonObject } from "adbind/contract";
 import { capabilities as accounts } from "./domain/accounts/capabilities.js";
+import { capabilities as audiences } from "./domain/audiences/capabilities.js";
+import { capabilities as brands } from "./domain/brands/capabilities.js";
+import { capabilities as building } from "./domain/building/capabilities.js";
+import { capabilities as financials } from "./domain/financials/capabilities.js";
 import { capabilities as mediaBuys } from "./domain/media-buys/capabilities.js";
+import { capabilities as properties } from "./domain/properties/capabilities.js";
+import { capabilities as signals } from "./domain/signals/capabilities.js";
+import { capabilities as standards } from "./domain/standards/capabilities.js";
 
-export const capabilities: readonly JsonObject[] = [accounts, mediaBuys];
+export const capabilities: readonly JsonObject[] = [
+  accounts,
+  audiences,
+  brands,
+  building,
+  financials,
+  mediaBuys,
+  properties,
+  signals,
+  standards,
+];

@@ -2,6 +2,7 @@
 import type { Fixture } from "./documents.js";
 import { fixtures as accounts } from "./domain/accounts/fixtures.js";
 import { fixtures as brands } from "./domain/brands/fixtures.js";
+import { fixtures as building } from "./domain/building/fixtures.js";
 import { fixtures as collections } from "./domain/collections/fixtures.js";
 import { fixtures as formats } from "./domain/formats/fixtures.js";
 import { fixtures as products } from "./domain/products/fixtures.js";
@@ -16,4 +17,5 @@ export const fixtures: readonly Fixture[] = [
   ...properties,
   ...collections,
   ...brands,
+  ...building,
 ];

@@ -6,7 +6,7 @@
  *     export const getProducts: Handler<"get_products"> = (request, call) => call.answer(findProducts(call, request));
  */
 import type { AnyTool, JsonObject, Reply, RequestOf } from "adbind/contract";
-import type { ArmReply, SellerContext, SellerHandler, SellerSigning, TxOf } from "adbind/seller";
+import type { ArmReply, Seller, SellerContext, SellerHandler, SellerSigning, TxOf } from "adbind/seller";
 import type { SqliteStore } from "adbind/store";
 import type { tools } from "#bindings";
 import { type Documents, openDocuments } from "./documents.js";
@@ -27,6 +27,9 @@ export interface Settings {
   /** Guaranteed orders from this much on wait for a human's signature. */
   readonly signedFrom: number;
 }
+
+/** What an area serves beside its tools. */
+export type Routes = (app: Seller["app"], store: SqliteStore) => void;
 
 type Context<T> = SellerContext<T, Tx>;
 

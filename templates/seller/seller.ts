@@ -8,6 +8,7 @@ import { capabilities } from "./capabilities.js";
 import { prepareDocuments } from "./documents.js";
 import { fixtures } from "./fixtures.js";
 import { bind, type Settings, type Tx } from "./handler.js";
+import { routes } from "./routes.js";
 import { scenarios } from "./scenarios.js";
 import { specialisms } from "./specialisms.js";
 import { tools } from "./tools/index.js";
@@ -63,6 +64,7 @@ export async function openSeller(configuration: SellerConfiguration) {
     sender,
     signing,
   });
+  for (const add of routes) add(seller.app, store);
   sender.start();
   return {
     seller,
@@ -74,8 +76,32 @@ export async function openSeller(configuration: SellerConfiguration) {
   };
 }
 
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Parts of areas, laid over each other member by member. */
+function merge(base: JsonObject, more: JsonObject): JsonObject {
+  const merged = { ...base };
+  for (const [key, value] of Object.entries(more)) {
+    const before = merged[key];
+    merged[key] = isObject(before) && isObject(value) ? merge(before, value) : value;
+  }
+  return merged;
+}
+
+/** What is claimed, and what else has the tools its specialisms begin with. */
+function protocols(): string[] {
+  const served = new Set(Object.keys(tools));
+  const spoken = Object.entries(release.specialisms).filter(
+    ([id, { entryPoints }]) =>
+      (specialisms as readonly string[]).includes(id) ||
+      (entryPoints as readonly string[]).some((tool) => served.has(tool)),
+  );
+  return [...new Set(spoken.map(([, { protocol }]) => protocol.replaceAll("-", "_")))].sort();
+}
+
 function declared(development: boolean): JsonObject {
-  const own: JsonObject = Object.assign({}, ...capabilities);
+  const own = capabilities.reduce(merge, { supported_protocols: protocols() });
   const forced = Object.keys(scenarios).filter((name) => declarable.has(name));
   const controlled = development && CONTROLLER in tools && forced.length > 0;
   return { ...own, ...(controlled && { compliance_testing: { scenarios: forced } }) };

@@ -85,10 +85,20 @@ function shown(one: Offering, wanted: ReadonlySet<string>): JsonObject {
   };
 }
 
+/**
+ * Whose rights are searched. A domain is nobody's id: who sends one that is none of ours names itself, as clients do that
+ * fill in their own brand, and searches the whole roster.
+ */
+function holderOf(call: Call, brandId: string | undefined): string | undefined {
+  if (brandId === undefined) return undefined;
+  const known = brand(call, brandId)?.brand_id;
+  return known ?? (brandId.includes(".") ? undefined : brandId);
+}
+
 /** `get_rights`: what can be licensed for the uses, best match first; and on request what cannot, and why. */
 export function findRights(call: Call, request: Request<"get_rights">): JsonObject {
   const { uses, countries, buyer_brand: buyer, brand_id: brandId, right_type: type } = request;
-  const holder = brandId === undefined ? undefined : (brand(call, brandId)?.brand_id ?? brandId);
+  const holder = holderOf(call, brandId);
   const asked = offerings(call).filter(
     (one) => (holder === undefined || one.brand_id === holder) && (type === undefined || one.right_type === type),
   );

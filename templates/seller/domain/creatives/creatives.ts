@@ -10,6 +10,14 @@ export interface Asset extends JsonObject {
   readonly asset_type?: string;
 }
 
+/** A price per thousand impressions. */
+export interface CreativePrice {
+  readonly pricing_option_id: string;
+  readonly model: "cpm";
+  readonly cpm: number;
+  readonly currency: string;
+}
+
 export interface Creative {
   readonly creative_id: string;
   readonly account_id: string;
@@ -18,6 +26,8 @@ export interface Creative {
   readonly status: CreativeState;
   readonly assets: { readonly [id: string]: Asset | readonly Asset[] };
   readonly tags?: readonly string[];
+  /** What serving it costs, where that is billed here. */
+  readonly pricing_options?: readonly [CreativePrice, ...CreativePrice[]];
   readonly created_date: string;
   readonly updated_date: string;
   readonly rejection_reason?: string;

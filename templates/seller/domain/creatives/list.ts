@@ -23,6 +23,7 @@ export function listLibrary(call: Call, request: Wanted): JsonObject {
   const sorted = sort(fitting, request, places);
   const { items, pagination } = page(sorted, request.pagination, ({ creative_id }) => creative_id);
   const assigned = request.include_assignments !== false;
+  const priced = request.include_pricing === true && request.account !== undefined;
   return {
     query_summary: {
       total_matching: sorted.length,
@@ -30,7 +31,10 @@ export function listLibrary(call: Call, request: Wanted): JsonObject {
       filters_applied: Object.keys(request.filters ?? {}),
     },
     pagination,
-    creatives: items.map((one) => shown(one, assigned ? (places.get(one.creative_id) ?? []) : undefined)),
+    creatives: items.map((one) => ({
+      ...shown(one, assigned ? (places.get(one.creative_id) ?? []) : undefined),
+      ...(priced && one.pricing_options !== undefined && { pricing_options: one.pricing_options }),
+    })),
   };
 }
 

@@ -1,7 +1,26 @@
 import type { JsonObject } from "adbind/contract";
 import { newAccount, saveAccount } from "../accounts/accounts.js";
 import { ScenarioError, type Scenarios, textParam } from "../controller/scenario.js";
-import { type CreativeState, creative, creativeStates, nextStates, saveCreative } from "./creatives.js";
+import {
+  type CreativePrice,
+  type CreativeState,
+  creative,
+  creativeStates,
+  nextStates,
+  saveCreative,
+} from "./creatives.js";
+
+/** Prices as fixtures have them: a model and a rate. */
+function pricesOf(prices: unknown): { pricing_options?: [CreativePrice, ...CreativePrice[]] } {
+  const [first, ...more] = (Array.isArray(prices) ? prices : []).flatMap((one: JsonObject): CreativePrice[] => {
+    const cpm = Number(one.cpm ?? one.rate);
+    const { pricing_option_id: id, currency } = one;
+    return typeof id === "string" && Number.isFinite(cpm)
+      ? [{ pricing_option_id: id, model: "cpm", cpm, currency: String(currency ?? "USD") }]
+      : [];
+  });
+  return first === undefined ? {} : { pricing_options: [first, ...more] };
+}
 
 /** `force_creative_status` reviews a creative; `seed_creative` puts one into the library of the call's account. */
 export const scenarios: Scenarios = {
@@ -35,7 +54,7 @@ export const scenarios: Scenarios = {
     const account = newAccount(call, (call.ctx.account ?? {}) as never);
     saveAccount(call, account);
     const time = call.now.toISOString();
-    const { name, format_id, assets, status, tags } = fixture as Record<string, never>;
+    const { name, format_id, assets, status, tags, pricing_options: prices } = fixture as Record<string, never>;
     saveCreative(call, {
       creative_id: id,
       account_id: account.account_id,
@@ -43,6 +62,7 @@ export const scenarios: Scenarios = {
       format_id: { agent_url: call.agentUrl, ...((format_id ?? { id: "display_300x250" }) as { id: string }) },
       assets: assets ?? {},
       ...(tags !== undefined && { tags }),
+      ...pricesOf(prices),
       status: status ?? "approved",
       created_date: time,
       updated_date: time,

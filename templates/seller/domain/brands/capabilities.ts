@@ -1,0 +1,9 @@
+import type { JsonObject } from "adbind/contract";
+
+export const capabilities: JsonObject = {
+  brand: {
+    rights: true,
+    right_types: ["brand_ip", "stock_media"],
+    available_uses: ["ai_generated_image", "commercial", "editorial", "endorsement", "likeness"],
+  },
+};

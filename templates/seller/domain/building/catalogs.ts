@@ -1,0 +1,28 @@
+/** Catalogues a brief is about: the account's own, as they were synced. */
+import type { Call } from "../../handler.js";
+import type { CatalogItems } from "./render.js";
+
+interface KeptCatalog {
+  readonly catalog_id: string;
+  readonly items?: readonly { readonly [field: string]: unknown }[];
+}
+
+/** Items of one preview where nobody says how many. */
+const SAMPLE = 5;
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** The catalogue a message names, or one with an item it names; that item then stands alone. */
+export function catalogFor(call: Call, owner: string, message: string, limit = SAMPLE): CatalogItems | undefined {
+  const said = message.toLowerCase();
+  const catalogs = call.documents.list<KeptCatalog>("catalog", owner);
+  const named = catalogs.find(({ catalog_id }) => said.includes(catalog_id.toLowerCase()));
+  if (named !== undefined) return { catalogId: named.catalog_id, items: (named.items ?? []).slice(0, limit) };
+  for (const { catalog_id, items = [] } of catalogs) {
+    const item = items.find(({ title, name }) =>
+      [title, name].some((one) => text(one) !== "" && said.includes(text(one).toLowerCase())),
+    );
+    if (item !== undefined) return { catalogId: catalog_id, items: [item] };
+  }
+  return undefined;
+}
