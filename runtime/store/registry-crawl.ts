@@ -24,6 +24,8 @@ export interface CrawlStore {
   write<T>(flow: (q: Rows, tx: CrawlTx) => Flow<T>): Promise<T>;
   /** Part of a transaction of somebody else's. On SQLite no promise. */
   within<T>(tx: CrawlTx, flow: (q: Rows) => Flow<T>): MaybePromise<T>;
+  /** Waits for its turn under a name until the transaction ends; SQLite's transactions take turns anyway. */
+  lock(q: Rows, name: string): Flow<unknown>;
   /** Statements that need not agree. */
   peek<T>(flow: (q: Rows) => Flow<T>): Promise<T>;
 }
@@ -40,6 +42,7 @@ export function crawlStore(store: SqliteStore | PostgresStore): CrawlStore {
       write: (flow) => writer.guarded(() => runSync(flow(rows(store.db), store.db))),
       within: (tx, flow) => runSync(flow(rows(tx as Database))),
       peek: async (flow) => runSync(flow(rows(store.db))),
+      lock: () => settle(undefined),
     };
   }
   const rows =
@@ -50,6 +53,7 @@ export function crawlStore(store: SqliteStore | PostgresStore): CrawlStore {
     write: (flow) => store.db.transaction().execute((tx) => run(flow(rows(tx), tx))),
     within: (tx, flow) => run(flow(rows(tx as Tx))),
     peek: (flow) => run(flow(rows(store.db as unknown as Tx))),
+    lock: (q, name) => q("select pg_advisory_xact_lock(hashtext(?))", [`adbind crawl ${name}`]),
   };
 }
 

@@ -1,0 +1,159 @@
+/** One attempt at a crawl, and what becomes of its request: written in the transaction that settles the job. */
+import type { Logger } from "pino";
+import type { Job, SettleEffect, Settlement } from "../../queue/types.js";
+import type { Outcome } from "../../queue/worker.js";
+import type { Flow } from "../../signing/flow.js";
+import {
+  addRevocations,
+  beginAttempt,
+  type CrawlStore,
+  type CrawlTx,
+  domainRow,
+  finishRequest,
+  type Rows,
+  requeueRequest,
+  retryRequest,
+  revokedBy,
+} from "../../store/registry-crawl.js";
+import type { CrawlResult, RegistryData } from "../types.js";
+import { type Crawled, crawlDomain } from "./crawl.js";
+import type { Origin } from "./locate.js";
+import type { CrawlMetrics } from "./metrics.js";
+import type { CrawlJob } from "./requests.js";
+import type { CrawlLimits } from "./types.js";
+
+/** A revocation holds for this long after the file last said it, in milliseconds (registry-facts.md 7). */
+const REVOCATION_MS = 7 * 86_400_000;
+/** Attempts that may be cut off: a file that ends the process every time must not be taken up for ever. */
+const MAX_CUT_OFF = 5;
+/** A domain without a file is asked ever less often, but once in this time at least, in milliseconds. */
+const LONGEST_RECRAWL_MS = 7 * 86_400_000;
+/** Reports kept until their jobs are settled; far more than are ever out. */
+const MAX_REPORTS = 4_096;
+
+export interface AttemptParts {
+  readonly store: CrawlStore;
+  readonly data: Pick<RegistryData, "applyCrawl">;
+  readonly origin: Origin;
+  readonly limits: CrawlLimits;
+  readonly metrics: CrawlMetrics;
+  readonly log: Logger | undefined;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+interface Report {
+  readonly status: "completed" | "failed";
+  readonly error: string | null;
+  /** There is something at the origin: it is worth asking again soon. */
+  readonly found: boolean;
+}
+
+export const jobOf = (job: Pick<Job, "body">): CrawlJob => JSON.parse(Buffer.from(job.body).toString()) as CrawlJob;
+
+const found = ({ adagents, brand }: CrawlResult): boolean =>
+  adagents.outcome === "valid" || adagents.outcome === "invalid" || brand.outcome === "present";
+
+export interface Attempts {
+  readonly handle: (job: Job) => Promise<Outcome>;
+  readonly effect: SettleEffect<CrawlTx>;
+}
+
+export function crawlAttempts(parts: AttemptParts): Attempts {
+  const reports = new Map<number, Report>();
+  const report = (job: Job, made: Report): Outcome => {
+    reports.delete(job.id);
+    reports.set(job.id, made);
+    const [oldest] = reports.keys();
+    if (reports.size > MAX_REPORTS) reports.delete(oldest!);
+    return { verdict: { kind: "done" }, healthy: null };
+  };
+  return {
+    handle: (job) => attempt(parts, job, (made) => report(job, made)),
+    effect: (tx, settled) => parts.store.within(tx, (q) => settleAll(parts, q, settled, reports)),
+  };
+}
+
+const failed = (error: string): Report => ({ status: "failed", error, found: false });
+
+async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => Outcome): Promise<Outcome> {
+  const { store, limits, metrics, log, now } = parts;
+  const { id, domain } = jobOf(job);
+  const number = job.attempts + 1;
+  const last = number > limits.retryMs.length;
+  const starts = await store.write((q) => beginAttempt(q, id, number, now()));
+  if (starts === undefined) return end({ status: "completed", error: null, found: true });
+  if (starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
+  const began = now();
+  let crawled: Crawled;
+  try {
+    crawled = await crawlOnce(parts, domain, last);
+    if (crawled.aborted) return { verdict: { kind: "back", due: now() }, healthy: null };
+  } catch (error) {
+    log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
+    return again(parts, number, "what was found could not be kept") ?? end(failed("what was found could not be kept"));
+  }
+  const result = last ? crawled.last : crawled.result;
+  metrics.crawled(result, now() - began);
+  const { outcome, method } = result.adagents;
+  log?.info({ domain, attempt: number, outcome, method, brand: result.brand.outcome, why: crawled.detail }, "crawled");
+  if (!crawled.retry) return end({ status: "completed", error: crawled.error, found: found(result) });
+  const error = crawled.error ?? "the origin could not be reached";
+  return again(parts, number, error) ?? end({ status: "failed", error, found: found(result) });
+}
+
+/** The verdict that tries again; undefined after the last attempt. */
+function again({ limits, metrics, now }: AttemptParts, number: number, error: string): Outcome | undefined {
+  const delay = limits.retryMs[number - 1];
+  metrics.failed(delay === undefined);
+  return delay === undefined ? undefined : { verdict: { kind: "later", due: now() + delay, error }, healthy: null };
+}
+
+async function crawlOnce({ store, data, origin, now }: AttemptParts, domain: string, last: boolean): Promise<Crawled> {
+  const crawled = await crawlDomain(
+    { ...origin, now, revokedBy: (host) => store.peek((q) => revokedBy(q, host, now())) },
+    domain,
+  );
+  if (crawled.aborted) return crawled;
+  const { revocations } = crawled;
+  if (revocations !== null)
+    await store.write((q) => addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS));
+  await data.applyCrawl(last ? crawled.last : crawled.result);
+  return crawled;
+}
+
+function* settleAll(
+  parts: AttemptParts,
+  q: Rows,
+  settled: readonly Settlement[],
+  reports: ReadonlyMap<number, Report>,
+): Flow<void> {
+  for (const { job, verdict } of settled) {
+    const { id, domain } = jobOf(job);
+    switch (verdict.kind) {
+      case "later":
+        yield* retryRequest(q, id, verdict.due, verdict.error);
+        break;
+      case "back":
+        yield* requeueRequest(q, id, job.attempts);
+        break;
+      case "done":
+      case "dead":
+        yield* ended(parts, q, { id, domain }, reports.get(job.id) ?? failed("the crawl ended without a report"));
+        break;
+    }
+  }
+}
+
+function* ended(parts: AttemptParts, q: Rows, { id, domain }: CrawlJob, report: Report): Flow<void> {
+  const { limits, now, random } = parts;
+  const row = yield* domainRow(q, domain);
+  const misses = report.found ? 0 : (row?.misses ?? 0) + 1;
+  const pause = Math.min(
+    limits.recrawlMs * 2 ** Math.max(0, misses - 1),
+    Math.max(LONGEST_RECRAWL_MS, limits.recrawlMs),
+  );
+  // A tenth either way, so that domains taken up together drift apart.
+  const nextAt = Math.round(now() + pause * (0.9 + 0.2 * random()));
+  yield* finishRequest(q, { id, domain, status: report.status, error: report.error, now: now(), misses, nextAt });
+}

@@ -1,0 +1,92 @@
+/** Puts a crawler together on a store: SQLite for one machine, PostgreSQL for any number of instances. */
+import { randomUUID } from "node:crypto";
+import { createGuardedFetch, type Fetcher } from "../../net/index.js";
+import { embeddedQueue } from "../../queue/embedded.js";
+import { openBossQueue } from "../../queue/pg-boss.js";
+import type { Queue } from "../../queue/types.js";
+import { createWorker } from "../../queue/worker.js";
+import { type CrawlTx, crawlStore } from "../../store/registry-crawl.js";
+import { crawlAttempts } from "./attempts.js";
+import { hostedChecks } from "./hosted.js";
+import type { Origin } from "./locate.js";
+import { crawlMetrics } from "./metrics.js";
+import { crawlRequests } from "./requests.js";
+import { safetyCheck } from "./safety.js";
+import { crawlSchedule } from "./schedule.js";
+import { checkedCrawlLimits, checkedPublicUrl } from "./settings.js";
+import type { Crawler, CrawlerOptions } from "./types.js";
+
+/** Name of the crawler's jobs in the queue. */
+export const CRAWL_TOPIC = "registry-crawl";
+/** Hosts of one registrable domain crawled at once by an instance. */
+const PER_OWNER = 2;
+/** Sent to every origin, so that its operators know whom to ask. */
+const USER_AGENT = "adbind-registry";
+
+const openQueue = async ({ store }: CrawlerOptions, now: () => number): Promise<Queue<CrawlTx>> =>
+  (store.kind === "sqlite"
+    ? embeddedQueue(store, CRAWL_TOPIC, { now })
+    : await openBossQueue(store, CRAWL_TOPIC, { now })) as unknown as Queue<CrawlTx>;
+
+/** The caller's fetch, or one of our own that is closed with the crawler. */
+function fetcherOf({ fetch, lookup }: CrawlerOptions): { fetch: Fetcher; close: () => Promise<void> } {
+  if (fetch !== undefined) return { fetch, close: async () => undefined };
+  const own = createGuardedFetch({ userAgent: USER_AGENT, ...(lookup !== undefined && { lookup }) });
+  return { fetch: own, close: () => own.close() };
+}
+
+/**
+ * Makes a crawler. Nothing is crawled before `start`; requests are taken at once.
+ * @throws AdbindError `registry_option_invalid` when an option cannot be used
+ */
+export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
+  const limits = checkedCrawlLimits(options);
+  const publicUrl = checkedPublicUrl(options.publicUrl);
+  const { data, now = Date.now, random = Math.random, logger: log } = options;
+  const metrics = crawlMetrics(options.meter);
+  const store = crawlStore(options.store);
+  const { fetch, close } = fetcherOf(options);
+  const stopping = new AbortController();
+  const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
+  const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile };
+  const queue = await openQueue(options, now);
+  const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
+
+  const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(options.lookup) });
+  const { handle, effect } = crawlAttempts({ store, data, origin, limits, metrics, log, now, random });
+  const worker = createWorker<CrawlTx>({
+    queue,
+    handle,
+    effect,
+    now,
+    onFault,
+    concurrency: limits.concurrency,
+    perGroup: PER_OWNER,
+    longestDelayMs: Math.max(...limits.retryMs, 60_000),
+  });
+  const checkHosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
+  const owner = randomUUID();
+  const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, owner, now, random, onFault });
+  let started = false;
+  let stopped: Promise<void> | undefined;
+
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    if (started) await Promise.all([schedule.stop(), worker.stop()]);
+    await queue.close();
+    await close();
+  };
+  return {
+    request: requests.request,
+    read: requests.read,
+    autoCrawl: requests.autoCrawl,
+    pending: requests.pending,
+    start() {
+      if (started || stopped !== undefined) return;
+      started = true;
+      worker.start();
+      schedule.start();
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}

@@ -1,0 +1,185 @@
+/** Crawls that are asked for: queued once per domain, in one transaction with the job that does it. */
+import { randomUUID } from "node:crypto";
+import { registrableDomain } from "../../net/index.js";
+import type { Queue } from "../../queue/types.js";
+import { type Flow, settle } from "../../signing/flow.js";
+import {
+  activeCount,
+  addRequest,
+  askedSince,
+  type CrawlRequestRow,
+  type CrawlStore,
+  type CrawlTx,
+  domainRow,
+  lockDomain,
+  type Rows,
+  requestRow,
+} from "../../store/registry-crawl.js";
+import { iso, isoOrNull } from "../model.js";
+import type { CrawlMetrics } from "./metrics.js";
+import type { SafetyCheck } from "./safety.js";
+import type { Crawler, CrawlLimits, CrawlRefusal, CrawlRequestRecord } from "./types.js";
+
+const HOUR_MS = 3_600_000;
+/** What a caller waits before it asks again while the queue is full, in seconds. */
+const FULL_RETRY_S = 60;
+/** Share of the queue that lookups may fill: anybody makes those, and none costs a caller's allowance. */
+const AUTO_SHARE = 0.5;
+
+/** What a job carries. */
+export interface CrawlJob {
+  readonly id: string;
+  readonly domain: string;
+}
+
+export interface RequestParts {
+  readonly store: CrawlStore;
+  readonly queue: Queue<CrawlTx>;
+  readonly limits: CrawlLimits;
+  readonly safety: SafetyCheck;
+  readonly metrics: CrawlMetrics;
+  readonly now: () => number;
+}
+
+export const toRecord = (row: CrawlRequestRow): CrawlRequestRecord => ({
+  crawl_request_id: row.id,
+  domain: row.domain,
+  status: row.status,
+  attempts: row.attempts,
+  requested_at: iso(row.requested_at),
+  started_at: isoOrNull(row.started_at),
+  completed_at: isoOrNull(row.completed_at),
+  next_attempt_at: isoOrNull(row.next_attempt_at),
+  error: row.error,
+});
+
+const refusal = (refused: CrawlRefusal["refused"], retryMs: number): CrawlRefusal => ({
+  refused,
+  retryAfterSeconds: Math.max(1, Math.ceil(retryMs / 1000)),
+});
+
+interface Asked {
+  readonly requestedBy: string;
+  readonly reason: string;
+  /** Requests that may wait. */
+  readonly room: number;
+  readonly debounceMs: number;
+  /** Counted against the caller's allowance. */
+  readonly counted: boolean;
+}
+
+type Answer =
+  | { readonly kind: "added" | "known"; readonly row: CrawlRequestRow }
+  | { readonly kind: "refused"; readonly refusal: CrawlRefusal };
+
+const refuse = (refused: CrawlRefusal["refused"], retryMs: number): Answer => ({
+  kind: "refused",
+  refusal: refusal(refused, retryMs),
+});
+
+/** The one that is active, or why there may be none now; undefined where one may be added. */
+function* standing(q: Rows, domain: string, { debounceMs }: Asked, now: number): Flow<Answer | undefined> {
+  const row = yield* domainRow(q, domain);
+  if (row === undefined) return undefined;
+  const active = row.active === null ? undefined : yield* requestRow(q, row.active);
+  if (active !== undefined) return { kind: "known", row: active };
+  const wait = row.asked_at === null ? 0 : Math.min(debounceMs, row.asked_at + debounceMs - now);
+  return wait > 0 ? refuse("debounced", wait) : undefined;
+}
+
+function* added(parts: RequestParts, q: Rows, tx: CrawlTx, domain: string, asked: Asked): Flow<Answer> {
+  const { store, queue, limits, now } = parts;
+  const at = now();
+  const { requestedBy, reason } = asked;
+  if (asked.counted) yield* store.lock(q, requestedBy);
+  yield* lockDomain(q, domain, at);
+  const found = yield* standing(q, domain, asked, at);
+  if (found !== undefined) return found;
+  if (asked.counted) {
+    const { count, first } = yield* askedSince(q, requestedBy, at - HOUR_MS);
+    if (count >= limits.perCallerHourly) return refuse("limited", (first ?? at) + HOUR_MS - at);
+  }
+  if ((yield* activeCount(q)) >= asked.room) return refuse("queue_full", FULL_RETRY_S * 1000);
+  const row = yield* addRequest(q, { id: randomUUID(), domain, requestedBy, reason, now: at });
+  const job: CrawlJob = { id: row.id, domain };
+  yield* settle(
+    queue.add(tx, [
+      {
+        key: row.id,
+        random: true,
+        // Hosts of one owner are asked a few at a time.
+        group: registrableDomain(domain),
+        meta: JSON.stringify({ domain, reason }),
+        body: Buffer.from(JSON.stringify(job)),
+      },
+    ]),
+  );
+  return { kind: "added", row };
+}
+
+export interface Requests extends Pick<Crawler, "request" | "read" | "autoCrawl" | "pending"> {
+  /** Queues a domain whose time has come. */
+  schedule(domain: string): Promise<boolean>;
+}
+
+export function crawlRequests(parts: RequestParts): Requests {
+  const { store, limits, safety, metrics, now } = parts;
+  const ask = async (domain: string, asked: Asked): Promise<Answer> => {
+    const answer = await store.write((q, tx) => added(parts, q, tx, domain, asked));
+    if (answer.kind === "refused") metrics.refused(answer.refusal.refused);
+    return answer;
+  };
+  const standingOf = (domain: string, asked: Asked) => store.peek((q) => standing(q, domain, asked, now()));
+  return {
+    async request(domain, { requestedBy, reason }) {
+      const { debounceMs, capacity: room } = limits;
+      const asked: Asked = { requestedBy, reason, debounceMs, room, counted: true };
+      let answer = await standingOf(domain, asked);
+      if (answer === undefined) {
+        if ((await safety(domain)) === "unsafe") {
+          metrics.refused("unsafe");
+          return refusal("unsafe", debounceMs);
+        }
+        answer = await ask(domain, asked);
+        if (answer.kind === "added") metrics.requested("request");
+      }
+      return answer.kind === "refused" ? answer.refusal : toRecord(answer.row);
+    },
+    async read(id) {
+      const row = await store.peek((q) => requestRow(q, id));
+      return row === undefined ? undefined : toRecord(row);
+    },
+    async autoCrawl(domain) {
+      const room = Math.floor(limits.capacity * AUTO_SHARE);
+      const asked: Asked = {
+        requestedBy: "lookup",
+        reason: "auto",
+        debounceMs: limits.debounceMs,
+        room,
+        counted: false,
+      };
+      if ((await standingOf(domain, asked)) !== undefined) return false;
+      // A name that does not resolve to a public place takes no room in the queue: lookups are open to anyone.
+      if ((await safety(domain)) !== "safe") return false;
+      const { kind } = await ask(domain, asked);
+      if (kind === "added") metrics.requested("auto");
+      return kind === "added";
+    },
+    async pending(domain) {
+      const row = await store.peek((q) => domainRow(q, domain));
+      return row !== undefined && row.active !== null;
+    },
+    async schedule(domain) {
+      const { capacity: room } = limits;
+      const { kind } = await ask(domain, {
+        requestedBy: "schedule",
+        reason: "scheduled",
+        debounceMs: 0,
+        room,
+        counted: false,
+      });
+      if (kind === "added") metrics.requested("scheduled");
+      return kind === "added";
+    },
+  };
+}
