@@ -90,7 +90,9 @@ export async function watch<Tx>(
   const usual = webhooks ? WITH_WEBHOOKS_MS : ALONE_MS;
   let wait = usual;
   while (!signal.aborted) {
+    const elsewhere = lookOut(config, options, endings);
     await endings.during(sender, taskId, (ended) => pause(wait, AbortSignal.any([signal, ended])));
+    clearInterval(elsewhere);
     if (signal.aborted) break;
     const state = await config.store.task(sender, taskId);
     if (state?.terminal && isTaskStatus(state.status)) return { status: state.status };
@@ -105,6 +107,19 @@ export async function watch<Tx>(
     }
   }
   return null;
+}
+
+/** An instance beside this one may take the event that ends the task: the store they share says so. */
+function lookOut<Tx>(
+  { store, pollMs }: ReceiverConfig<Tx>,
+  { sender, taskId }: WatchOptions,
+  endings: Endings,
+): NodeJS.Timeout {
+  const look = async (): Promise<void> => {
+    if ((await store.task(sender, taskId))?.terminal) endings.tell(sender, taskId);
+  };
+  // A store that is away is looked at again; the watch itself reports it.
+  return setInterval(() => void look().catch(() => undefined), pollMs).unref();
 }
 
 /** A poll's answer as the event it would have been. Its key is the same on every instance that polls. */

@@ -98,4 +98,26 @@ test("watching ends at once when a webhook ends the task, or when it is stopped"
   assert.is(await other, null);
 });
 
+test("a watch hears of an end that another instance on its store took", async ({ open }) => {
+  const s = await open();
+  const watching = createReceiver({
+    store: s.store,
+    release: release31 as Release,
+    senders: {},
+    publicUrl: PUBLIC_URL,
+    pollMs: 20,
+    now: () => s.clock.ms,
+    logger: silent,
+    handlers: { fallback: () => undefined },
+  });
+  const task = { sender: SELLER, taskType: "create_media_buy", poll: () => assert.unreachable() as never };
+  // The watch's own timers do not keep a process alive; the test does.
+  const alive = setInterval(() => undefined, 1_000);
+  const watched = watching.watchTask({ ...task, taskId: "task-1", signal: AbortSignal.timeout(5_000) });
+  await send(s, envelope({ status: "completed" }));
+  assert.equal(await watched, { status: "completed" });
+  clearInterval(alive);
+  await watching.stop();
+});
+
 test.run();
