@@ -89,6 +89,8 @@ export interface Engine {
   open(): Promise<SqliteStore | PostgresStore>;
   /** Another connection to the store opened last, as another instance has it. */
   again(): Promise<SqliteStore | PostgresStore>;
+  /** Of the store opened last. */
+  url(): string;
   stop(): Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export function sqliteEngine(): Engine {
       return add();
     },
     again: async () => add(),
+    url: () => `sqlite:${path.join(folder, `${count}.db`)}`,
     async stop() {
       for (const store of opened) await store.close();
       rmSync(folder, { recursive: true, force: true });
@@ -131,6 +134,7 @@ export async function postgresEngine(): Promise<Engine> {
       return add();
     },
     again: add,
+    url: () => url,
     async stop() {
       for (const store of opened) await store.close();
       await postgres.stop();

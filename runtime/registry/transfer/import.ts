@@ -95,6 +95,7 @@ class Importing {
   #publishers = new Map<string, PublisherChange>();
   #batchProperties = 0;
   #batchEnd = 0;
+  #writing: Promise<void> | undefined;
   readonly #totals = {
     lines: 0,
     publishers: 0,
@@ -128,6 +129,7 @@ class Importing {
   async end(lines: number): Promise<void> {
     this.#batchEnd = lines;
     await this.#flush();
+    await this.#settled();
     this.#totals.lines = lines;
     this.#totals.profiles = await settleProfiles(this.db, this.#now, (settled) => {
       this.#totals.profiles = settled;
@@ -166,6 +168,7 @@ class Importing {
   async #invalid(number: number, why: string): Promise<undefined> {
     if (this.options.invalid === undefined) {
       await this.#flush();
+      await this.#settled();
       throw refused(number, why);
     }
     this.#totals.invalid += 1;
@@ -178,18 +181,34 @@ class Importing {
     for (const set of Object.values(change.sets)) this.#batchProperties += set.properties.length;
   }
 
-  /** One transaction: what was gathered, and how far the import came. */
+  /**
+   * One transaction: what was gathered, and how far the import came. It goes on while the next batch is read, so that
+   * this process and PostgreSQL both have work; there is never more than one.
+   */
   async #flush(): Promise<void> {
     const changes = [...this.#publishers.values()];
-    if (changes.length === 0) return;
-    const lines = this.#batchEnd;
-    await this.db.write((q) => this.#writeBatch(q, changes, lines));
-    this.#totals.publishers += changes.length;
-    this.#totals.properties += this.#batchProperties;
+    const { lines, properties } = { lines: this.#batchEnd, properties: this.#batchProperties };
     this.#publishers = new Map();
     this.#batchProperties = 0;
-    this.#totals.lines = lines;
-    this.#report();
+    await this.#settled();
+    if (changes.length === 0) return;
+    const write = async (): Promise<void> => {
+      await this.db.write((q) => this.#writeBatch(q, changes, lines));
+      this.#totals.publishers += changes.length;
+      this.#totals.properties += properties;
+      this.#totals.lines = lines;
+      this.#report();
+    };
+    this.#writing = write();
+    // Whoever waits for it next gets the error; until then it must not count as nobody's.
+    this.#writing.catch(() => undefined);
+  }
+
+  /** What was written is durable. */
+  async #settled(): Promise<void> {
+    const writing = this.#writing;
+    this.#writing = undefined;
+    await writing;
   }
 
   *#writeBatch(q: Query, changes: readonly PublisherChange[], lines: number): Flow<void> {
@@ -207,6 +226,7 @@ class Importing {
   /** A line of its own transaction: it may be refused by what is there already. */
   async #alone(run: (q: Query, now: number) => Flow<readonly number[]>, number: number): Promise<void> {
     await this.#flush();
+    await this.#settled();
     const flow = function* (this: Importing, q: Query): Flow<void> {
       yield* markDirty(q, yield* run(q, this.#now()));
       yield* tick(q);

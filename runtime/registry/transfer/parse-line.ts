@@ -134,9 +134,11 @@ export const kinds = Object.keys(lineSchemas) as Kind[];
 const $defs = { property: propertySchema, agent: agentSchema, file: fileSchema };
 let compiled: Record<Kind, ValidateFunction> | undefined;
 
+/** Made with the first line: compiling takes some milliseconds. */
 const validators = (): Record<Kind, ValidateFunction> => {
+  if (compiled !== undefined) return compiled;
   const ajv = new Ajv2020({ strict: true });
-  compiled ??= Object.fromEntries(
+  compiled = Object.fromEntries(
     Object.entries(lineSchemas).map(([kind, schema]) => [kind, ajv.compile({ ...schema, $defs })]),
   ) as Record<Kind, ValidateFunction>;
   return compiled;

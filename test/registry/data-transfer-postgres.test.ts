@@ -1,0 +1,4 @@
+import { postgresEngine } from "./data-fixture.js";
+import { transferCase } from "./data-transfer.case.js";
+
+transferCase(await postgresEngine());

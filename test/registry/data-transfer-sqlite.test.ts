@@ -1,0 +1,4 @@
+import { sqliteEngine } from "./data-fixture.js";
+import { transferCase } from "./data-transfer.case.js";
+
+transferCase(sqliteEngine());

@@ -1,0 +1,228 @@
+/** Import and export on both databases: a round trip, going on after a crash, lines that cannot be taken. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { inventory } from "../../bench/support/inventory.js";
+import { AdbindError } from "../../runtime/errors.js";
+import { createRegistryData } from "../../runtime/registry/data.js";
+import { exportRegistry } from "../../runtime/registry/transfer/export.js";
+import { importRegistry } from "../../runtime/registry/transfer/import.js";
+import type { TransferLine } from "../../runtime/registry/transfer/lines.js";
+import { parseLine } from "../../runtime/registry/transfer/parse-line.js";
+import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { agent, crawl, type Engine, entry, member, NOW, OTHER, property, SELLER } from "./data-fixture.js";
+
+type Store = SqliteStore | PostgresStore;
+
+async function all(lines: AsyncIterable<string>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const line of lines) found.push(line);
+  return found;
+}
+
+const generated = (size: { agents: number; publishers: number; properties: number }): string[] =>
+  [...inventory({ ...size, seed: 7 })].map((line) => JSON.stringify(line));
+
+/** What a registry shows, whatever its rows are numbered. */
+async function shown(store: Store): Promise<unknown> {
+  const data = createRegistryData(store, { now: () => NOW });
+  const page = await data.search({}, { limit: 200 });
+  assert.ok(page.ok);
+  return { lines: await all(exportRegistry(store)), results: page.value.results, stats: await data.stats() };
+}
+
+export function transferCase(engine: Engine): void {
+  const test = suite<{ store: Store }>(`registry import and export on ${engine.name}`);
+  test.before.each(async (context) => {
+    context.store = await engine.open();
+  });
+
+  test("everything comes through an export and an import", async ({ store }) => {
+    const data = createRegistryData(store, { now: () => NOW });
+    const sporty = { tags: ["sport"], channels: ["olv"] };
+    const window = { effectiveFrom: NOW - 5, effectiveUntil: NOW + 1_000 };
+    await data.putMember(
+      member("m", {
+        organization: "org",
+        tier: "company_icl",
+        domains: [{ domain: "m.example", verified: true }],
+        agents: [agent(SELLER)],
+      }),
+    );
+    await data.applyCrawl(
+      crawl(
+        "news.example",
+        {
+          properties: [property("main", sporty), property(null, { type: "radio", identifiers: [] })],
+          agents: [
+            entry(SELLER, {
+              authorizationType: "property_tags",
+              propertyTags: ["sport"],
+              countries: ["DE"],
+              ...window,
+            }),
+            entry(SELLER, { authorizationType: "inline_properties", properties: [property("extra")], exclusive: true }),
+            entry(OTHER, {
+              authorizationType: "publisher_properties",
+              publisherProperties: [{ propertyTypes: ["radio"] }],
+            }),
+          ],
+          genres: ["5"],
+          others: [
+            { publisherDomain: "child.example", agent: entry(OTHER, { signingKeys: [{ kid: "k", kty: "OKP" }] }) },
+          ],
+        },
+        {
+          brand: {
+            outcome: "present",
+            name: "News",
+            properties: [
+              {
+                type: null,
+                identifier: "n.example",
+                store: null,
+                region: null,
+                primary: null,
+                relationship: "delegated",
+              },
+            ],
+          },
+        },
+      ),
+    );
+    await data.putClaims(OTHER, [{ publisherDomain: "news.example", authorizedFor: "Mine" }]);
+    const content = {
+      agents: [entry(OTHER)],
+      properties: [property("h")],
+      genres: [],
+      genreTaxonomy: null,
+      lastUpdated: null,
+      others: [],
+    };
+    await data.putHostedFile("hosted.example", { file: { authorized_agents: [{ url: OTHER }] }, content });
+    const first = await shown(store);
+    const other = await engine.open();
+    const result = await importRegistry(other, exportRegistry(store), { now: () => NOW });
+    assert.equal([result.publishers, result.members, result.hosted, result.claims], [3, 1, 1, 1]);
+    assert.equal(await shown(other), first);
+    const again = createRegistryData(other, { now: () => NOW });
+    assert.equal(await again.lookupPublisher("news.example"), await data.lookupPublisher("news.example"));
+    assert.equal(await again.lookupPublisher("hosted.example"), await data.lookupPublisher("hosted.example"));
+  });
+
+  test("an export goes on after any of its lines", async ({ store }) => {
+    await importRegistry(store, generated({ agents: 30, publishers: 250, properties: 500 }));
+    const lines = await all(exportRegistry(store));
+    assert.is(lines.length, 251);
+    for (const at of [0, 1, 150, 249, 250]) {
+      const parsed = parseLine(lines[at]!);
+      assert.ok(parsed.ok);
+      assert.equal(await all(exportRegistry(store, parsed.line)), lines.slice(at + 1));
+    }
+  });
+
+  test("what is imported twice is there once", async ({ store }) => {
+    const lines = generated({ agents: 40, publishers: 60, properties: 600 });
+    await importRegistry(store, lines, { now: () => NOW });
+    const first = await shown(store);
+    const again = await importRegistry(store, lines, { now: () => NOW });
+    assert.is(again.publishers, 60);
+    assert.equal(await shown(store), first);
+    const named = await importRegistry(store, lines, { id: "x" });
+    assert.is(named.doneBefore, false);
+    assert.is((await importRegistry(store, lines, { id: "x" })).doneBefore, true);
+  });
+
+  test("a line that cannot be taken is named; what came before it is kept", async () => {
+    const good: TransferLine = {
+      kind: "publisher",
+      domain: "a.example",
+      adagents_json: { authorized_agents: [{ url: SELLER }] },
+    };
+    const property = { property_type: "website", identifiers: [] };
+    const bad: [unknown, RegExp][] = [
+      ["{", /line 3.*is not JSON/],
+      ["[]", /line 3.*no JSON object/],
+      [{ kind: "other" }, /line 3.*kind is none of publisher, member, hosted, claims/],
+      [{ kind: "publisher" }, /line 3.*'domain'/],
+      [{ kind: "publisher", domain: "nodot" }, /line 3.*nodot is no domain/],
+      [{ ...good, surprise: 1 }, /line 3.*\(surprise\)/],
+      [{ ...good, adagents_json: { properties: [property] } }, /line 3.*\/adagents_json\/properties\/0 .*'name'/],
+      [{ ...good, adagents_json: { authorized_agents: [{ url: "ftp://x" }] } }, /line 3.*ftp:\/\/x is no http/],
+      [{ kind: "member", slug: "No Slug", display_name: "x" }, /line 3.*slug/],
+    ];
+    for (const [line, message] of bad) {
+      const text = typeof line === "string" ? line : JSON.stringify(line);
+      const lines = [JSON.stringify(good), "", text, JSON.stringify({ ...good, domain: "b.example" })];
+      const fresh = await engine.open();
+      try {
+        await importRegistry(fresh, lines);
+        assert.unreachable(text);
+      } catch (error) {
+        assert.instance(error, AdbindError);
+        const { code, message: said } = error as AdbindError;
+        assert.is(code, "registry_data_invalid");
+        assert.match(said, /line 3/);
+        assert.match(`${(error as AdbindError).where}: ${said}`, message);
+      }
+      assert.equal((await createRegistryData(fresh).lookupPublisher("a.example")).adagents_valid, true);
+      const told: number[] = [];
+      const result = await importRegistry(fresh, lines, { invalid: (number) => told.push(number) });
+      assert.equal([told, result.invalid, result.publishers], [[3], 1, 2]);
+      if (engine.name === "postgres") break;
+    }
+  });
+
+  test("killed again and again, an import loses nothing and ends as one that was not", async ({ store }) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "adbind-import-"));
+    const file = path.join(folder, "lines.ndjson");
+    const lines = generated({ agents: 800, publishers: 1_600, properties: 16_000 });
+    writeFileSync(file, lines.join("\n"));
+    const begun: number[] = [];
+    let kills = 0;
+    let kept = 0;
+    for (let round = 0; ; round++) {
+      const child = importer(engine.url(), file);
+      child.stdout!.once("data", (chunk: Buffer) => begun.push(Number(chunk.toString().split(" ")[0])));
+      // Later each time, so that every part of an import is cut through.
+      const ended = await Promise.race([once(child, "exit"), killed(child, round < 6 ? round + 1 : Infinity)]);
+      if (ended === "killed") kills += 1;
+      else if (ended[0] === 0) break;
+      else assert.unreachable(`the importer failed: ${ended}`);
+      const { discovered_properties } = await createRegistryData(store).stats();
+      assert.ok(discovered_properties >= kept, "what was committed stays");
+      kept = discovered_properties;
+    }
+    assert.ok(kills > 0, "it was killed");
+    assert.ok(begun[1]! > begun[0]!, `the second run went on after the first: ${begun}`);
+    const whole = await engine.open();
+    await importRegistry(whole, readFileSync(file, "utf8").split("\n"), { now: () => NOW });
+    const plain = (text: unknown): string => JSON.stringify(text).replaceAll(/"updated_at":"[^"]*"/g, "");
+    assert.is(plain(await shown(store)), plain(await shown(whole)));
+    rmSync(folder, { recursive: true });
+  });
+
+  test.after(() => engine.stop());
+  test.run();
+}
+
+const importer = (url: string, file: string): ChildProcess =>
+  spawn(process.execPath, ["--import", "tsx", path.join(import.meta.dirname, "data-import-child.ts"), url, file], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+
+/** Kills the child once it has reported so many batches. */
+const killed = (child: ChildProcess, batches: number): Promise<"killed"> =>
+  new Promise((resolve) => {
+    let seen = 0;
+    child.stdout!.on("data", (chunk: Buffer) => {
+      seen += chunk.toString().split("\n").length - 1;
+      if (seen < batches || child.killed) return;
+      child.kill("SIGKILL");
+      child.once("exit", () => resolve("killed"));
+    });
+  });
