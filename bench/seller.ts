@@ -1,0 +1,117 @@
+/**
+ * What a seller costs beside the transport alone: `get_products` over MCP on one core, against a server of the MCP SDK that
+ * sends bytes it has ready, and beside the peer's server with the same products.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Agent, request } from "undici";
+import { median } from "./support/measure.js";
+import type { Row } from "./support/row.js";
+
+const CALLS = 3_000;
+const WARM_UP = 600;
+const ROUNDS = 3;
+/** Calls at a time. */
+const CONCURRENCY = 16;
+
+type Kind = "ours" | "bare" | "peer";
+
+interface Served {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+async function serve(kind: Kind, folder: string): Promise<Served> {
+  const file = path.join(import.meta.dirname, "support", "seller-server.ts");
+  const flags = ["--import", "tsx", "--conditions=adbind-source"];
+  const child = spawn(process.execPath, [...flags, file, kind, folder], { stdio: ["ignore", "pipe", "ignore"] });
+  const port = await new Promise<number>((resolve, reject) => {
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk;
+      const found = /^(\d+)$/m.exec(text);
+      if (found !== null) resolve(Number(found[1]));
+    });
+    child.on("exit", (code) => reject(new Error(`the ${kind} server ended with ${code}`)));
+  });
+  return { url: `http://127.0.0.1:${port}/mcp`, child };
+}
+
+const body = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: {
+    name: "get_products",
+    arguments: {
+      buying_mode: "brief",
+      brief: "Reach runners in April.",
+      brand: { domain: "acme.example" },
+      context: { trace: "bench" },
+    },
+  },
+});
+const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+/** Calls a second. @throws where an answer is not the products */
+async function load(url: string, calls: number): Promise<number> {
+  const dispatcher = new Agent({ connections: CONCURRENCY });
+  let left = calls;
+  const one = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const answer = await request(url, { method: "POST", headers, body, dispatcher });
+      const text = await answer.body.text();
+      if (!text.includes("prod_9")) throw new Error(`${url} answered ${answer.statusCode} ${text.slice(0, 300)}`);
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: CONCURRENCY }, one));
+  const rate = calls / ((performance.now() - started) / 1_000);
+  await dispatcher.close();
+  return rate;
+}
+
+export async function run(): Promise<Row[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-seller-"));
+  const peer = path.join(import.meta.dirname, "../test/interop/peer/node_modules/@adcp/sdk");
+  const kinds: Kind[] = ["ours", "bare", ...(existsSync(peer) ? (["peer"] as const) : [])];
+  const servers: [Kind, Served][] = [];
+  try {
+    for (const kind of kinds) servers.push([kind, await serve(kind, folder)]);
+    const rates = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]));
+    for (const [, { url }] of servers) await load(url, WARM_UP);
+    for (let round = 0; round < ROUNDS; round++) {
+      // In turn, so that what else the machine does falls on all of them.
+      for (const [kind, { url }] of servers) rates.get(kind)!.push(await load(url, CALLS));
+    }
+    const rate = (kind: Kind): number => median(rates.get(kind) ?? []);
+    const rows: Row[] = [
+      {
+        name: "get_products over MCP, times a bare MCP server's rate",
+        value: rate("ours") / rate("bare"),
+        unit: "x",
+        target: { min: 0.5 },
+        note: `${rate("ours").toFixed(0)}/s against ${rate("bare").toFixed(0)}/s, ${CONCURRENCY} at a time`,
+      },
+    ];
+    if (kinds.includes("peer")) {
+      rows.push({
+        name: "get_products over MCP, times the peer's rate",
+        value: rate("ours") / rate("peer"),
+        unit: "x",
+        target: { min: 1 },
+        note: `${rate("peer").toFixed(0)}/s by the peer's server with the same products`,
+      });
+    }
+    return rows;
+  } finally {
+    for (const [, { child }] of servers) {
+      child.removeAllListeners("exit");
+      child.kill();
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
