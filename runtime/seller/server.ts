@@ -33,7 +33,13 @@ const rpcError = (code: number, message: string, id: unknown = null, data?: obje
 
 export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInstance> {
   const { settings } = parts;
-  const app = fastify({ bodyLimit: settings.limits.bodyBytes, logger: false, forceCloseConnections: true });
+  const app = fastify({
+    bodyLimit: settings.limits.bodyBytes,
+    trustProxy: settings.trustProxy,
+    logger: false,
+    // Those that wait for nothing are ended; answers under way are given.
+    forceCloseConnections: "idle",
+  });
   await app.register(rateLimit, { global: false });
   readBodies(app, settings.limits.depth);
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
@@ -41,6 +47,11 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     if (status >= 500) settings.logger?.error({ err: error }, "a request failed");
     const message = status === 500 ? "The request could not be answered." : error.message;
     return reply.code(status).send(rpcError(status === 400 ? RPC.parse : RPC.refused, message));
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    const { origin } = request.headers;
+    if (origin === undefined || request.method === "GET" || settings.origins.has(origin)) return;
+    return reply.code(403).send(rpcError(RPC.refused, "Pages of this origin may not call here."));
   });
   mcpRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${MCP_PATH}`));
   a2aRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${A2A_PATH}`));

@@ -35,6 +35,8 @@ export interface Settings<Tx> {
   readonly capabilities: JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
+  readonly origins: ReadonlySet<string>;
+  readonly trustProxy: boolean | string | string[];
   readonly mode: "development" | "production";
   readonly onInvalidAnswer: ((report: InvalidAnswer) => void) | undefined;
   readonly now: () => number;
@@ -74,6 +76,7 @@ export function checkedSettings<Tx>(options: SellerOptions<never, never, never>)
   }
   if (given.name.trim() === "") throw badOption("name", "give the name people know the seller by");
   const { limits = {} } = given;
+  const baseUrl = baseUrlOf(given.baseUrl, mode);
   return {
     releases,
     specialisms: [...given.specialisms],
@@ -81,7 +84,7 @@ export function checkedSettings<Tx>(options: SellerOptions<never, never, never>)
     store: given.store,
     sender: given.sender as Sender<Tx> | undefined,
     signing: given.signing,
-    baseUrl: baseUrlOf(given.baseUrl, mode),
+    baseUrl,
     name: given.name,
     description: given.description ?? given.name,
     auth: given.auth,
@@ -94,6 +97,8 @@ export function checkedSettings<Tx>(options: SellerOptions<never, never, never>)
       calls: limits.calls ?? CALLS,
       inFlightWaitMs: limits.inFlightWaitMs ?? IN_FLIGHT_WAIT_MS,
     },
+    origins: new Set([new URL(baseUrl).origin, ...(given.origins ?? [])]),
+    trustProxy: given.trustProxy ?? false,
     mode,
     onInvalidAnswer: given.onInvalidAnswer,
     now: given.now ?? Date.now,

@@ -227,6 +227,10 @@ export interface SellerOptions<
   /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */
   readonly replayTtlSeconds?: number;
   readonly limits?: SellerLimits;
+  /** Origins of browser pages that may call; its own only by default (MCP, "Security": DNS rebinding). */
+  readonly origins?: readonly string[];
+  /** Proxies whose forwarding headers tell the caller's address, as fastify takes it; none by default. */
+  readonly trustProxy?: boolean | string | string[];
   /** Development refuses its own answers that break the release's schemas; production reports them. Default production. */
   readonly mode?: "development" | "production";
   /** Told of each answer that breaks the release's schema, in either mode. */

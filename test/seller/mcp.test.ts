@@ -335,6 +335,15 @@ test("a principal that calls too often is told how long to wait", async (context
   });
 });
 
+test("pages of other origins may not call", async (context) => {
+  await with_(context, { origins: ["https://console.example"] }, async (seller) => {
+    const from = async (origin: string) => (await tool(seller, "get_agent_capabilities", {}, { origin })).status;
+    assert.is(await from("https://evil.example"), 403);
+    assert.is(await from("https://seller.example"), 200);
+    assert.is(await from("https://console.example"), 200);
+  });
+});
+
 test("who it is can be read by whoever verifies what it signs", async (context) => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const key = privateKey.export({ format: "jwk" });

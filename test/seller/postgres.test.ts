@@ -1,8 +1,17 @@
+import { createServer, request as forward } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { sql } from "kysely";
 import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Seller } from "../../runtime/seller/index.js";
+import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
+import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { startPostgres } from "../support/postgres.js";
+import { buyRequest, newBench, openSeller, until } from "./fixture.js";
 import { sellerCase } from "./seller.case.js";
 
 const postgres = await startPostgres({ fsync: "off" });
@@ -21,6 +30,66 @@ sellerCase({
     (await sql<{ text: string }>`select text from notes`.execute(store.db)).rows.map(({ text }) => text),
 } as never);
 
+test("two sellers behind a round robin are one", async () => {
+  const url = await postgres.database();
+  const clock = { at: NOW };
+  const network = new FakeNetwork(clock);
+  const bench = newBench();
+  const held = Promise.withResolvers<void>();
+  bench.gate = held.promise;
+  const opened: { store: PostgresStore; sender: Sender<Tx>; seller: Seller<never>; address: string }[] = [];
+  for (let n = 0; n < 2; n++) {
+    const store = await openPostgresStore({ url, connections: 4 });
+    const sender = await createSender({ ...optionsFor(clock, network), store });
+    sender.start();
+    const seller = await openSeller<never>(bench, { store, sender, now: () => clock.at });
+    opened.push({ store, sender, seller, address: await seller.start() });
+  }
+  let turn = 0;
+  const balancer = createServer((request, response) => {
+    turn += 1;
+    const target = new URL(request.url ?? "/", opened[turn % 2]!.address);
+    const onward = forward(target, { method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => balancer.listen(0, "127.0.0.1", resolve));
+  const { port } = balancer.address() as AddressInfo;
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)) as never);
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
+  const ask = async (name: string, args: object): Promise<any> =>
+    (await client.callTool({ name, arguments: args as never })).structuredContent;
+  try {
+    const push = { url: "https://buyer.example/hooks/a", operation_id: "op-1" };
+    const request = buyRequest("prod_later", { push_notification_config: push });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask("create_media_buy", request)));
+    assert.is(new Set(answers.map((one) => one.task_id)).size, 1);
+    assert.is(bench.runs, 1);
+    const [{ task_id: id }] = answers;
+    for (let n = 0; n < 4; n++) assert.is((await ask("get_task_status", { task_id: id })).status, "submitted");
+    held.resolve();
+    await until(() => network.sent.length >= 2);
+    await until(async () => (await opened[0]!.sender.outbox.counts()).waiting === 0);
+    assert.equal(
+      network.sent.map(({ body }) => body.status),
+      ["working", "completed"],
+    );
+    for (let n = 0; n < 4; n++) assert.is((await ask("get_task_status", { task_id: id })).status, "completed");
+    const conflict = await ask("create_media_buy", { ...request, end_time: "2026-06-30T23:59:59Z" });
+    assert.is(conflict.proto_error.code, "IDEMPOTENCY_CONFLICT");
+  } finally {
+    await client.close();
+    balancer.close();
+    for (const { seller, sender, store } of opened) {
+      await seller.close();
+      await sender.stop();
+      await store.close();
+    }
+  }
+});
+
 test.after(() => postgres.stop());
-test("the cluster is stopped", () => undefined);
 test.run();
