@@ -17,7 +17,10 @@ const commands = {
   webhook: { help: "sign, verify, send or print webhooks by hand", load: () => import("./webhook.js") },
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },
   outbox: { help: "webhooks a sender holds: list, retry, drop", load: () => import("./outbox.js") },
-  registry: { help: "the agent registry: serve, import, export, orgs, users, keys", load: () => import("./registry.js") },
+  registry: {
+    help: "the agent registry: serve, import, export, orgs, users, keys",
+    load: () => import("./registry.js"),
+  },
 } satisfies Record<string, { help: string; load: () => Promise<{ register: (command: Command) => void }> }>;
 
 async function main(argv: readonly string[]): Promise<void> {

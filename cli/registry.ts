@@ -1,6 +1,7 @@
 /** `adbind registry`: the server, and what its operators do beside it. */
 import type { Command } from "commander";
 import { register as registerAccounts } from "./registry-accounts.js";
+import { register as registerMembers } from "./registry-members.js";
 import { register as registerServe } from "./registry-serve.js";
 import { registerTransfer } from "./registry-transfer.js";
 
@@ -8,4 +9,5 @@ export function register(command: Command): void {
   registerServe(command);
   registerTransfer(command);
   registerAccounts(command);
+  registerMembers(command);
 }

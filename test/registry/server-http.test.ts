@@ -1,9 +1,12 @@
 /** Each answer the API document names, met once: errors, limits, fingerprints, visibility. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parse } from "yaml";
 import { AdbindError } from "../../runtime/errors.js";
 import { createRegistry } from "../../runtime/registry/server/app.js";
-
+import { readDocument, routeOf } from "../../runtime/registry/server/document.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { BROKEN, HIDDEN, HOSTED, MEMBERS_ONLY, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
 
@@ -180,7 +183,7 @@ http("503 with Retry-After when the database does not answer, or not in time", a
 });
 
 http("limits: a window per caller, an IPv6 network is one caller, and Retry-After says when", async () => {
-  const limited = await setupRegistry({ limits: { publisher: 2, reads: 1 }, trustedProxies: 1 });
+  const limited = await setupRegistry({ limits: { publisher: 2, reads: 1 }, trustedProxies: ["loopback"] });
   const from = (address: string, url = `/api/registry/publisher?domain=${NEWS}`, headers = {}) =>
     limited.registry.app.inject({ url, headers: { "x-forwarded-for": address, ...headers } });
   const a = "2001:db8:1:2::1";
@@ -206,7 +209,17 @@ http("limits: a window per caller, an IPv6 network is one caller, and Retry-Afte
   await limited.close();
 });
 
-http("X-Forwarded-For is not believed unless a proxy is", async () => {
+http("of X-Forwarded-For, only what a trusted proxy added is believed", async () => {
+  const behind = await setupRegistry({ limits: { publisher: 1 }, trustedProxies: ["loopback"] });
+  const asked = (addresses: string) =>
+    behind.registry.app.inject({
+      url: `/api/registry/publisher?domain=${NEWS}`,
+      headers: { "x-forwarded-for": addresses },
+    });
+  assert.is((await asked("192.0.2.7, 198.51.100.1")).statusCode, 200);
+  assert.is((await asked("192.0.2.8, 198.51.100.1")).statusCode, 429, "the left one is the caller's own word");
+  await behind.close();
+
   const limited = await setupRegistry({ limits: { publisher: 1 } });
   const from = (address: string) =>
     limited.registry.app.inject({
@@ -360,12 +373,48 @@ http("readiness says which part does not work", async () => {
   assert.equal((await get("/readyz")).json(), { status: "ready", checks: { store: "ok", search: "ok", server: "ok" } });
 });
 
+http("the served document is the written one, and the API has its routes and no others", async () => {
+  const written = parse(
+    readFileSync(path.resolve(import.meta.dirname, "../../manifests/registry/openapi.yaml"), "utf8"),
+  );
+  assert.equal((await get("/openapi.json")).json(), written);
+  const { operations } = readDocument();
+  const { app } = setup.registry;
+  for (const operation of operations)
+    assert.ok(app.hasRoute({ method: operation.method, url: routeOf(operation) }), operation.id);
+  const served = app
+    .printRoutes({ commonPrefix: false })
+    .split("\n")
+    .filter(
+      (line) =>
+        /(api\/registry|static\/test-vectors)/.test(line) ||
+        /^[├└]── (schemas|healthz|readyz|metrics|openapi)/.test(line),
+    );
+  const api = operations.filter(({ path: place }) =>
+    /^\/(api\/registry|static|schemas|healthz|readyz|metrics|openapi)/.test(place),
+  );
+  assert.ok(served.length > 0);
+  const documented = new Set(api.map((operation) => routeOf(operation)));
+  for (const line of served) {
+    const found = /── (\S+) \((.*)\)/.exec(line);
+    if (found !== null) assert.ok(documented.has(found[1]!.startsWith("/") ? found[1]! : `/${found[1]}`), line);
+  }
+});
+
+http("HEAD answers as GET does, without the body", async () => {
+  for (const url of ["/healthz", `/api/registry/publisher?domain=${NEWS}`, "/"]) {
+    const response = await setup.registry.app.inject({ method: "HEAD", url });
+    assert.equal([response.statusCode, response.body], [200, ""], url);
+  }
+});
+
 http("what is off at construction throws, with a remedy", async () => {
   const cases: [object, RegExp][] = [
     [{ baseUrl: "registry" }, /base URL/],
     [{ baseUrl: "https://registry.example/app" }, /more than an origin/],
     [{ limits: { publisher: -1 } }, /limit/],
-    [{ trustedProxies: 1.5 }, /proxies/],
+    [{ trustedProxies: ["10.0.0.0/0"] }, /proxy/],
+    [{ trustedProxies: ["proxy.example"] }, /proxy/],
     [{ bodyLimitBytes: 1 }, /body limit/],
     [{ issuers: [{ issuer: "http://id.example" }] }, /issuer/],
     [{ issuers: [{ issuer: "https://id.example", algorithms: ["HS256"] }] }, /algorithm/],

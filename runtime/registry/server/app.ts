@@ -22,6 +22,7 @@ import { type ApiDocument, type Operation, type OperationId, readDocument, route
 import { etagOf, openFiles } from "./files.js";
 import { bucketOf, checkedLimits, type Limits, limitOf, rateStore } from "./limits.js";
 import { Problem } from "./problems.js";
+import { trustedProxies } from "./proxies.js";
 import { addErrors, addHeaders } from "./replies.js";
 import { agentRoutes } from "./routes/agents.js";
 import { crawlRoutes } from "./routes/crawling.js";
@@ -45,6 +46,8 @@ export interface Registry {
 
 /** How often what has expired is removed, in milliseconds. */
 const SWEEP_MS = 60_000;
+/** Longest a request may take to come in, in milliseconds: a slow sender holds a connection, and no more. */
+const REQUEST_MS = 30_000;
 /** Longest value in a path, in characters: an agent's URL, percent-encoded. */
 const PATH_CHARACTERS = 8_192;
 
@@ -58,7 +61,7 @@ interface Core {
 }
 
 function newApp(options: RegistryOptions, log: Logger): FastifyInstance {
-  const { trustedProxies, bodyLimitBytes } = checkedNumbers(options);
+  const { bodyLimitBytes } = checkedNumbers(options);
   const app: FastifyInstance = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -67,8 +70,8 @@ function newApp(options: RegistryOptions, log: Logger): FastifyInstance {
       // A caller's own is kept where it is one a log can hold.
       return typeof given === "string" && /^[\w.-]{1,128}$/.test(given) ? given : crypto.randomUUID();
     },
-    // Hops, not addresses: 0 believes nobody.
-    trustProxy: trustedProxies === 0 ? false : (_address: string, hop: number) => hop <= trustedProxies,
+    trustProxy: trustedProxies(options.trustedProxies ?? []),
+    requestTimeout: REQUEST_MS,
     bodyLimit: bodyLimitBytes,
     routerOptions: { maxParamLength: PATH_CHARACTERS },
     // While it drains, what still comes in is answered; `stop` has told proxies before.
@@ -93,7 +96,6 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
   app.route({
     method,
     url: routeOf(operation),
-    exposeHeadRoute: false,
     config: {
       operation: id,
       ...(bucket !== undefined && { rateLimit: limitOf(bucket, limits), bucket }),
@@ -143,7 +145,7 @@ function send(reply: FastifyReply, request: FastifyRequest, answer: Answer<unkno
     const weak = fingerprint === undefined ? "" : "W/";
     const etag = headers.etag ?? weak + etagOf(fingerprint === undefined ? text : JSON.stringify(fingerprint));
     reply.header("etag", etag);
-    if (request.method === "GET" && matches(request.headers["if-none-match"], etag))
+    if (request.method !== "POST" && matches(request.headers["if-none-match"], etag))
       return reply.code(304).removeHeader("content-type").send();
   }
   return reply.send(text);

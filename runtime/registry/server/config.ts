@@ -51,10 +51,8 @@ export const configTable: readonly ConfigEntry[] = [
   },
   {
     name: "trusted-proxies",
-    kind: "number",
-    standard: "0",
-    range: [0, 10],
-    help: "proxies in front whose X-Forwarded-For is believed",
+    kind: "list",
+    help: "proxies in front whose X-Forwarded-For is believed: addresses, networks such as 10.0.0.0/8, or loopback",
   },
   {
     name: "crawl",
@@ -161,7 +159,7 @@ export interface RegistryConfig {
   readonly host: string;
   readonly port: number;
   readonly baseUrl: string;
-  readonly trustedProxies: number;
+  readonly trustedProxies: readonly string[];
   readonly crawl: boolean;
   readonly searchDiscovered: boolean;
   readonly embeddedIssuer: boolean;
@@ -216,7 +214,7 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     host: get("host"),
     port,
     baseUrl: get<string | undefined>("base-url") ?? `http://localhost:${port}`,
-    trustedProxies: get("trusted-proxies"),
+    trustedProxies: get<readonly string[] | undefined>("trusted-proxies") ?? [],
     crawl: get("crawl"),
     searchDiscovered: get("search-discovered"),
     embeddedIssuer: get("embedded-issuer"),

@@ -23,8 +23,8 @@ export interface RegistryOptions {
   readonly embeddedIssuer?: boolean;
   /** Requests per window, by name; 0 is no limit. False turns all off. */
   readonly limits?: Partial<Limits> | false;
-  /** Proxies in front whose `X-Forwarded-For` is believed. Default 0. */
-  readonly trustedProxies?: number;
+  /** Addresses or networks of proxies in front, whose `X-Forwarded-For` is believed: `10.0.0.0/8`, `loopback`. Default none. */
+  readonly trustedProxies?: readonly string[];
   /** Longest body of a request, in bytes. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
   /** How long `/readyz` says no before connections are closed, in milliseconds: time for a proxy to look away. Default 0. */
@@ -65,7 +65,6 @@ function wholeNumber(name: string, value: number, least: number, most: number): 
 
 export function checkedNumbers(options: RegistryOptions) {
   return {
-    trustedProxies: wholeNumber("the number of trusted proxies", options.trustedProxies ?? 0, 0, 10),
     bodyLimitBytes: wholeNumber(
       "the body limit",
       options.bodyLimitBytes ?? BODY_LIMIT_BYTES,

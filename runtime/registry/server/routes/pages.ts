@@ -63,7 +63,7 @@ export function addPages(
     const found = await publisherLookup(parts, domain);
     const state = await within(parts.data.crawlState(domain));
     // Works without a script; whoever does not want to wait reloads.
-    if (found.auto_crawl_triggered) reply.header("refresh", String(REFRESH_SECONDS));
+    if (found.files?.adagents_json.status === "checking") reply.header("refresh", String(REFRESH_SECONDS));
     return sendPage(reply, { title: domain, body: publisherPage(found, state), current: "publisher" });
   });
 

@@ -1,0 +1,158 @@
+/** `adbind registry members|agents`: who owns which domains, and which agents a search and an operator lookup show. */
+import type { Command } from "commander";
+import { AdbindError } from "../runtime/errors.js";
+import { createRegistryData } from "../runtime/registry/data.js";
+import { tiers } from "../runtime/registry/server/auth/accounts.js";
+import type { AgentType, Member, MemberAgent, RegistryData, Visibility } from "../runtime/registry/types.js";
+import { openStore } from "../runtime/store/index.js";
+import { plural, printJson, userPath } from "./output.js";
+
+interface StoreOption {
+  store: string;
+  json?: boolean;
+}
+
+async function withData({ store }: StoreOption, job: (data: RegistryData) => Promise<void>): Promise<void> {
+  const place = store.startsWith("sqlite:") ? `sqlite:${userPath(store.slice("sqlite:".length))}` : store;
+  const opened = await openStore(place);
+  try {
+    await job(createRegistryData(opened));
+  } finally {
+    await opened.close();
+  }
+}
+
+const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+const agentTypes = [
+  "brand",
+  "rights",
+  "measurement",
+  "governance",
+  "creative",
+  "sales",
+  "buying",
+  "signals",
+  "unknown",
+] as const satisfies readonly AgentType[];
+const visibilities = ["public", "members_only", "private"] as const satisfies readonly Visibility[];
+
+function oneOf<T extends string>(name: string, value: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined) throw usage(`${value} is no ${name}`, `give one of ${choices.join(", ")}`);
+  return found;
+}
+
+const list = (text: string | undefined): string[] =>
+  (text ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+interface MemberOptions extends StoreOption {
+  name?: string;
+  org?: string;
+  tier?: string;
+  domains?: string;
+  founding?: boolean;
+  public?: boolean;
+}
+
+async function setMember(slug: string, given: MemberOptions): Promise<void> {
+  if (given.tier !== undefined) oneOf("tier", given.tier, Object.keys(tiers));
+  await withData(given, async (data) => {
+    const known = await data.member(slug);
+    const member: Member = {
+      slug,
+      organization: given.org ?? known?.organization ?? null,
+      displayName: given.name ?? known?.displayName ?? slug,
+      tier: given.tier ?? known?.tier ?? null,
+      founding: given.founding ?? known?.founding ?? false,
+      isPublic: given.public ?? known?.isPublic ?? false,
+      // Who has the store vouches for the domains.
+      domains:
+        given.domains === undefined
+          ? (known?.domains ?? [])
+          : list(given.domains).map((domain) => ({ domain, verified: true })),
+      agents: known?.agents ?? [],
+    };
+    await data.putMember(member);
+    console.log(`${slug}: ${plural(member.domains.length, "domain")}, ${plural(member.agents.length, "agent")}`);
+  });
+}
+
+interface AgentOptions extends StoreOption {
+  name?: string;
+  type: string;
+  visibility: string;
+  deliveryTypes?: string;
+  formatKinds?: string;
+  trustedMatch?: boolean;
+}
+
+async function addAgent(slug: string, url: string, given: AgentOptions): Promise<void> {
+  const agent: MemberAgent = {
+    url,
+    name: given.name ?? null,
+    type: oneOf("type of agent", given.type, agentTypes),
+    visibility: oneOf("visibility", given.visibility, visibilities),
+    deliveryTypes: list(given.deliveryTypes),
+    formatKinds: list(given.formatKinds),
+    hasTmp: given.trustedMatch === true,
+  };
+  await withData(given, async (data) => {
+    if ((await data.member(slug)) === undefined)
+      throw usage(`there is no member ${slug}`, "see adbind registry members list");
+    await data.registerAgent(slug, agent);
+  });
+}
+
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
+
+async function listMembers(options: StoreOption): Promise<void> {
+  await withData(options, async (data) => {
+    const members = await data.members();
+    if (options.json) return printJson(members);
+    for (const { slug, displayName, organization, tier, domains, agents } of members) {
+      const owned = domains.map(({ domain }) => domain).join(",");
+      console.log([slug, displayName, organization ?? "-", tier ?? "-", owned].map(printable).join("  "));
+      for (const { url, type, visibility } of agents) console.log(printable(`  ${url}  ${type}  ${visibility}`));
+    }
+  });
+}
+
+export function register(command: Command): void {
+  const store = process.env.ADBIND_REGISTRY_STORE ?? "sqlite:registry.db";
+  const add = (parent: Command, name: string, help: string): Command =>
+    parent
+      .command(name)
+      .description(help)
+      .option("--store <url>", "sqlite:<path> or postgres://user@host/database", store);
+  const members = command.command("members").description("profiles of members: set, list, remove");
+  add(members, "set <slug>", "makes a member, or changes what is given")
+    .option("--name <name>", "name for people")
+    .option("--org <id>", "organization whose keys and users own it")
+    .option("--tier <tier>", `tier that is shown: ${Object.keys(tiers).join(", ")}`)
+    .option("--domains <list>", "domains it owns, comma-separated; they count as verified")
+    .option("--founding", "it was there from the start")
+    .option("--public", "show tier and founding to everyone")
+    .option("--no-public", "show them to nobody")
+    .action(setMember);
+  add(members, "list", "members and their agents").option("--json", "as JSON").action(listMembers);
+  add(members, "remove <slug>", "removes a member and what it registered").action(
+    (slug: string, options: StoreOption) =>
+      withData(options, async (data) => {
+        if (!(await data.removeMember(slug)))
+          throw usage(`there is no member ${slug}`, "see adbind registry members list");
+      }),
+  );
+  const agents = command.command("agents").description("agents of members: add");
+  add(agents, "add <slug> <url>", "registers an agent of a member, or changes it")
+    .option("--name <name>", "name for people")
+    .option("--type <type>", agentTypes.join(", "), "sales")
+    .option("--visibility <level>", visibilities.join(", "), "public")
+    .option("--delivery-types <list>", "delivery types, comma-separated")
+    .option("--format-kinds <list>", "kinds of creative format, comma-separated")
+    .option("--trusted-match", "it supports trusted match")
+    .action(addAgent);
+}

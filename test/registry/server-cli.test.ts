@@ -1,0 +1,101 @@
+/** The commands beside the server: who may use it, who is a member, and what is said when something is off. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { openSqliteStore, registryAccess } from "../../runtime/store/index.js";
+import { bearer, setupRegistry } from "./server-fixture.js";
+import { crawlOf, SELLER } from "./server-world.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const cli = suite("adbind registry");
+const folder = mkdtempSync(path.join(tmpdir(), "adbind-cli-"));
+cli.after(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (args: readonly string[], input = "") => {
+  const flags = ["--import", "tsx", "--conditions=adbind-source", path.join(root, "cli/main.ts"), "registry"];
+  const env = { ...process.env, ADBIND_CWD: folder };
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, ...args], {
+    cwd: root,
+    env,
+    encoding: "utf8",
+    input,
+  });
+  return { stdout: stdout.trim(), stderr, status };
+};
+
+cli("from nothing to a search that finds an agent, and to a key that no longer works", async () => {
+  const org = run(["orgs", "create", "Acme", "--tier", "company_standard"]).stdout;
+  const key = run(["keys", "create", org, "server"]);
+  assert.match(key.stdout, /^sk_[\w-]{43}$/);
+  const shown = key.stdout;
+  assert.is(
+    run(["members", "set", "acme", "--org", org, "--domains", "seller.example"]).stdout,
+    "acme: 1 domain, 0 agents",
+  );
+  assert.is(run(["agents", "add", "acme", SELLER, "--format-kinds", "video,display"]).status, 0);
+
+  const store = openSqliteStore({ path: path.join(folder, "registry.db") });
+  const text = JSON.stringify(store.db.prepare("select * from adbind_api_keys").all());
+  assert.not(text.includes(shown), "the key itself is not kept");
+  const setup = await setupRegistry({ store, now: Date.now });
+  await setup.registry.data.applyCrawl(
+    crawlOf("news.example", [{ agentUrl: SELLER, authorizedFor: "x", authorizationType: null }], []),
+  );
+  const search = () => setup.registry.app.inject({ url: "/api/registry/agents/search", headers: bearer(shown) });
+  assert.equal(
+    (await search()).json().results.map(({ format_kinds }: { format_kinds: string[] }) => format_kinds),
+    [["display", "video"]],
+  );
+
+  const [listed] = JSON.parse(run(["keys", "list", "--json"]).stdout);
+  assert.is(listed.shown, shown.slice(0, 11));
+  assert.is(listed.hash, undefined);
+  assert.is(run(["keys", "suspend", listed.id]).status, 0);
+  assert.is((await search()).statusCode, 403);
+  assert.is(run(["keys", "restore", listed.id]).status, 0);
+  assert.is(run(["keys", "revoke", listed.id]).status, 0);
+  assert.is((await search()).statusCode, 401, "a running server knows at once");
+  assert.is(run(["keys", "revoke", listed.id]).status, 1);
+  await setup.close();
+  await store.close();
+});
+
+cli("a password is read from the input or made, and is never kept", async () => {
+  const made = run(["users", "create", "ada@buyer.example"]);
+  assert.match(made.stdout, /password: [\w-]{24}$/);
+  assert.is(run(["users", "create", "bob@buyer.example", "--password-stdin"], "correct horse battery\n").status, 0);
+  const short = run(["users", "create", "eve@buyer.example", "--password-stdin"], "short\n");
+  assert.is(short.status, 1);
+  assert.match(short.stderr, "give 15 to 1,000 characters");
+  assert.match(run(["users", "create", "ADA@buyer.example"]).stderr, "has an account already");
+  assert.is(run(["users", "set", "bob@buyer.example", "--suspend"]).status, 0);
+  assert.match(run(["users", "list"]).stdout, /bob@buyer\.example .*suspended/);
+  const store = openSqliteStore({ path: path.join(folder, "registry.db") });
+  const bob = (await registryAccess(store).users.byEmail("bob@buyer.example"))!;
+  assert.match(bob.password, /^scrypt\$15\$8\$3\$/);
+  assert.not(JSON.stringify(store.db.prepare("select * from adbind_users").all()).includes("horse"));
+  await store.close();
+});
+
+cli("what is off is said, with what to do", () => {
+  const cases: [string[], RegExp][] = [
+    [["orgs", "create", "X", "--tier", "gold"], /gold is no tier.*individual_professional/],
+    [["orgs", "create", "X", "--id", "a b"], /a b is no identifier/],
+    [["orgs", "set", "nowhere", "--suspend"], /there is no organization nowhere/],
+    [["keys", "create", "nowhere", "k"], /there is no organization nowhere/],
+    [["users", "create", "nobody"], /nobody is no mail address/],
+    [["agents", "add", "nobody", SELLER], /there is no member nobody/],
+    [["agents", "add", "acme", SELLER, "--visibility", "hidden"], /hidden is no visibility.*members_only/],
+    [["members", "set", "x", "--tier", "gold"], /gold is no tier/],
+  ];
+  for (const [args, message] of cases) {
+    const { status, stderr } = run(args);
+    assert.ok(status === 1 || status === 2, args.join(" "));
+    assert.match(stderr, message);
+  }
+});
+
+cli.run();
