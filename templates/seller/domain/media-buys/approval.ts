@@ -8,8 +8,9 @@ import { book, checkOrder, type Wanted } from "./create.js";
 
 type Reply = ArmReply<Tool<"create_media_buy">, "completed" | "submitted" | "input-required">;
 
-/** In development nobody is there to sign: the insertion order is signed after so many milliseconds. */
-const SIGNED_AFTER_MS = 1_000;
+/** In development nobody is there to sign: the insertion order moves on by itself, a step after so many milliseconds. */
+const STEP_MS = 400;
+const step = () => new Promise((resolve) => setTimeout(resolve, STEP_MS));
 
 interface Forced {
   readonly arm: "submitted" | "input-required";
@@ -38,7 +39,11 @@ export function answerOrder(request: Wanted, call: ToolCall<"create_media_buy">)
   const data = { message: "The insertion order waits for a signature; that takes two to four hours." };
   if (call.ctx.mode === "production") return call.ctx.submitted(data as never);
   return call.ctx.submitted(data as never, async (task) => {
-    await new Promise((resolve) => setTimeout(resolve, SIGNED_AFTER_MS));
+    await step();
+    await task.working({ percentage: 50, current_step: "insertion order drawn up" } as never);
+    await step();
+    await task.inputRequired({ reason: "APPROVAL_REQUIRED" } as never);
+    await step();
     const later = call.again();
     await task.complete(sign(later, taskId) as never, { effect: (tx: Tx) => later.documents.commit(tx) });
   });
