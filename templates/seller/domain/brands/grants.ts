@@ -127,10 +127,8 @@ export function acquireRights(call: Call, request: Acquire): JsonObject {
   const price = priceOf(of, request.pricing_option_id);
   const { campaign } = request;
   const ref = (request as { account?: AccountRef }).account;
-  if (ref !== undefined) {
-    const account = spendingAccount(call, ref);
-    requireApproval(call, account, { tool: "acquire_rights", request, amount: costOf(price, campaign) });
-  }
+  const account = ref === undefined ? undefined : spendingAccount(call, ref);
+  requireApproval(call, account, { tool: "acquire_rights", request, amount: costOf(price, campaign) });
   checkDates(campaign, call.now);
   const against = obstacle(
     { ...of, available_uses: price.uses },

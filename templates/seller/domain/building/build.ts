@@ -34,14 +34,19 @@ function fromLibrary(call: Call, id: string): Creative {
   });
 }
 
+/** Of repeated assets, the first. */
+const single = (assets: Creative["assets"]): Manifest["assets"] =>
+  Object.fromEntries(
+    Object.entries(assets).flatMap(([name, one]) => {
+      const [first] = [one].flat() as Asset[];
+      return first === undefined ? [] : [[name, first]];
+    }),
+  );
+
 /** Formats asked for; where none is, that of what is given. */
 function targetsOf(call: Call, request: Build, given: { readonly id: string } | undefined): Format[] {
   const { target_format_id: one, target_format_ids: many } = request;
-  if (one !== undefined && many !== undefined) {
-    throw new ToolError("INVALID_REQUEST", "target_format_id and target_format_ids exclude each other", {
-      field: "target_format_ids",
-    });
-  }
+  // Who names several means several, whatever else a client has filled in.
   if (many !== undefined) return many.map((id, index) => knownFormat(call, id, `target_format_ids[${index}]`));
   const wanted = one ?? given;
   if (wanted === undefined) {
@@ -145,9 +150,13 @@ function build(call: Call, request: Build): Built {
   if (request.creative_id !== undefined) {
     const found = fromLibrary(call, request.creative_id);
     const targets = targetsOf(call, request, found.format_id);
-    const manifests = targets.map(
-      (of) => makeTag(call, owner, of, { ...request, creative_id: found.creative_id } as never).manifest,
-    );
+    const place = {
+      creative_id: found.creative_id,
+      ...(request.media_buy_id !== undefined && { media_buy_id: request.media_buy_id }),
+      ...(request.package_id !== undefined && { package_id: request.package_id }),
+    };
+    const source: Manifest = { format_id: found.format_id, assets: single(found.assets) };
+    const manifests = targets.map((of) => makeTag(call, owner, of, place, source).manifest);
     const [price] = found.pricing_options ?? [];
     // A rate per impression is owed when there are impressions.
     return {

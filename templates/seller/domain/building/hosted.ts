@@ -1,11 +1,11 @@
-/** Content this agent serves itself: previews, and images it has drawn. */
+/** Content this agent serves itself: previews, what tags load, and images it has drawn. */
 import type { Seller } from "adbind/seller";
 import type { SqliteStore } from "adbind/store";
 import { openDocuments } from "../../documents.js";
 import type { Call } from "../../handler.js";
 
 interface Hosted {
-  readonly type: "text/html; charset=utf-8" | "image/svg+xml";
+  readonly type: "text/html; charset=utf-8" | "image/svg+xml" | "application/xml";
   readonly content: string;
   /** ISO 8601. */
   readonly expires: string;

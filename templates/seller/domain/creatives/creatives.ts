@@ -18,6 +18,9 @@ export interface CreativePrice {
   readonly currency: string;
 }
 
+/** Account of a creative that the library has of itself: every account of the caller may use it. */
+export const EVERY_ACCOUNT = "";
+
 export interface Creative {
   readonly creative_id: string;
   readonly account_id: string;

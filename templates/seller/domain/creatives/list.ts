@@ -3,7 +3,7 @@ import type { Call, Request } from "../../handler.js";
 import { page } from "../../page.js";
 import { resolveAccount } from "../accounts/accounts.js";
 import { buysOf, type MediaBuy } from "../media-buys/media-buy.js";
-import { type Creative, creatives } from "./creatives.js";
+import { type Creative, creatives, EVERY_ACCOUNT } from "./creatives.js";
 
 type Wanted = Request<"list_creatives">;
 type Filters = NonNullable<Wanted["filters"]>;
@@ -18,7 +18,9 @@ interface Place {
 export function listLibrary(call: Call, request: Wanted): JsonObject {
   const places = placesOf(buysOf(call));
   const account = request.account === undefined ? undefined : resolveAccount(call, request.account).account_id;
-  const all = creatives(call).filter(({ account_id }) => account === undefined || account_id === account);
+  const all = creatives(call).filter(
+    ({ account_id }) => account === undefined || [account, EVERY_ACCOUNT].includes(account_id),
+  );
   const fitting = all.filter((one) => fits(one, request.filters ?? {}, places.get(one.creative_id) ?? []));
   const sorted = sort(fitting, request, places);
   const { items, pagination } = page(sorted, request.pagination, ({ creative_id }) => creative_id);

@@ -1,11 +1,11 @@
 import type { JsonObject } from "adbind/contract";
-import { newAccount, saveAccount } from "../accounts/accounts.js";
 import { ScenarioError, type Scenarios, textParam } from "../controller/scenario.js";
 import {
   type CreativePrice,
   type CreativeState,
   creative,
   creativeStates,
+  EVERY_ACCOUNT,
   nextStates,
   saveCreative,
 } from "./creatives.js";
@@ -22,7 +22,7 @@ function pricesOf(prices: unknown): { pricing_options?: [CreativePrice, ...Creat
   return first === undefined ? {} : { pricing_options: [first, ...more] };
 }
 
-/** `force_creative_status` reviews a creative; `seed_creative` puts one into the library of the call's account. */
+/** `force_creative_status` reviews a creative; `seed_creative` puts one into the library of every account. */
 export const scenarios: Scenarios = {
   force_creative_status(params, call) {
     const id = textParam(params, "creative_id");
@@ -51,13 +51,11 @@ export const scenarios: Scenarios = {
   seed_creative(params, call) {
     const id = textParam(params, "creative_id");
     const fixture = (params.fixture ?? {}) as JsonObject;
-    const account = newAccount(call, (call.ctx.account ?? {}) as never);
-    saveAccount(call, account);
     const time = call.now.toISOString();
     const { name, format_id, assets, status, tags, pricing_options: prices } = fixture as Record<string, never>;
     saveCreative(call, {
       creative_id: id,
-      account_id: account.account_id,
+      account_id: EVERY_ACCOUNT,
       name: name ?? id,
       format_id: { agent_url: call.agentUrl, ...((format_id ?? { id: "display_300x250" }) as { id: string }) },
       assets: assets ?? {},

@@ -5,7 +5,7 @@ import type { Call } from "../../handler.js";
 import type { Account } from "../accounts/accounts.js";
 import { judgeAction } from "./judge.js";
 import { committed, entriesOf } from "./ledger.js";
-import { planOfBrand } from "./plans.js";
+import { newestPlan } from "./plans.js";
 import { readProposal } from "./proposal.js";
 
 export interface Action {
@@ -29,15 +29,16 @@ function denied(message: string, details: JsonObject): never {
  * Lets an action go ahead, or does not. With a plan of the brand at hand, the plan decides; an action whose cost nobody
  * knows needs an approval in hand. Without a plan, an account that names governance agents needs their approval.
  * Conditions of an approval are between the buyer and its governance agent.
+ * @param account whose money it is; where the action names none, the caller's own plans govern it
  * @throws ToolError GOVERNANCE_DENIED
  */
-export function requireApproval(call: Call, account: Account, action: Action): void {
+export function requireApproval(call: Call, account: Account | undefined, action: Action): void {
   const approved = tokenOf(action.request) !== undefined;
-  const plan = planOfBrand(call, account.brand.domain);
+  const plan = newestPlan(call, account?.brand.domain);
   if (plan === undefined) {
-    if ((account.governance_agents ?? []).length === 0 || approved) return;
+    if ((account?.governance_agents ?? []).length === 0 || approved) return;
     denied("The account's governance agent has not approved this: send the governance_context of its check.", {
-      governance_agents: account.governance_agents?.map(({ url }) => url),
+      governance_agents: account?.governance_agents?.map(({ url }) => url),
     });
   }
   if (action.amount === undefined) {

@@ -31,11 +31,14 @@ export function planOf(call: Call, planId: string, field = "plan_id"): KeptPlan 
   return kept;
 }
 
-/** The plan a brand registered last: the one its actions are judged by when none is named. */
-export function planOfBrand(call: Call, domain: string | undefined): Plan | undefined {
+/**
+ * The plan registered last for a brand, or by the caller where no brand is named: actions that name no plan are judged
+ * by it.
+ */
+export function newestPlan(call: Call, domain: string | undefined): Plan | undefined {
   const own = call.documents
     .list<KeptPlan>(KIND, call.principal)
-    .filter(({ plan }) => domain !== undefined && plan.brand.domain === domain);
+    .filter(({ plan }) => domain === undefined || plan.brand.domain === domain);
   return own.reduce<KeptPlan | undefined>(
     (newest, kept) => (newest === undefined || kept.syncedAt >= newest.syncedAt ? kept : newest),
     undefined,
