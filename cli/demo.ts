@@ -1,109 +1,64 @@
 /**
- * `./run demo`: bindings of our own releases and of a published one, type-checked under strict, then used. The published
- * release comes with the npm package of the protocol's own SDK; it lacks two schema files, so it needs `--partial`.
+ * `./run demo [--postgres] [--stay]`: bindings from releases, then a registry, scaffolded sellers and a buyer on loopback,
+ * with a network at its worst between them. Ends with what was sent, delivered and lost.
  */
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { type GenerateResult, generate } from "../generator/index.js";
-import { plural } from "./output.js";
+import { parseArgs } from "node:util";
+import { showBindings } from "./demo/bindings.js";
+import { openMarket } from "./demo/market.js";
+import { root } from "./demo/processes.js";
+import { tellStory } from "./demo/story.js";
 
-const root = path.resolve(import.meta.dirname, "..");
-const peer = path.join(root, "test/interop/peer");
-const published = path.join(peer, "node_modules/@adcp/sdk/dist/lib/schemas-data/3.0");
+const { values } = parseArgs({ options: { postgres: { type: "boolean" }, stay: { type: "boolean" } } });
 const home = path.join(root, ".cache/demo");
-const example = path.join(root, "docs/examples/first-steps.ts");
+/** First of the ports used; the others follow. */
+const PORT = 18_700;
+const say = (line = ""): void => console.log(line);
 
-const started = performance.now();
-const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
-const say = (text = ""): void => console.log(text);
-
-/** Runs a program of the package and ends the demo when it fails. */
-function run(command: string, args: string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
-  if (status === 0) return stdout;
-  say(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`);
-  process.exit(1);
+async function startCluster() {
+  const { startPostgres } = await import("../test/support/postgres.js");
+  const cluster = await startPostgres();
+  return { registry: await cluster.database(), receivers: await cluster.database(), stop: () => cluster.stop() };
 }
 
-/** A user's project: the bindings of one release, adbind as a dependency, and one program. */
-function makeProject(version: string, bindings: string): string {
-  const folder = path.join(home, version);
-  mkdirSync(path.join(folder, "node_modules"), { recursive: true });
-  symlinkSync(root, path.join(folder, "node_modules/adbind"));
-  cpSync(bindings, path.join(folder, "bindings"), { recursive: true });
-  cpSync(example, path.join(folder, "program.ts"));
-  writeFileSync(
-    path.join(folder, "package.json"),
-    JSON.stringify(
-      { name: `demo-${version}`, type: "module", imports: { "#bindings": "./bindings/index.ts" } },
-      null,
-      2,
-    ),
-  );
-  const compilerOptions = {
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: false,
-    module: "nodenext",
-    target: "es2023",
-    lib: ["es2024"],
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    types: ["node"],
-    typeRoots: [path.join(root, "node_modules/@types")],
-    customConditions: ["adbind-source"],
-  };
-  writeFileSync(
-    path.join(folder, "tsconfig.json"),
-    JSON.stringify({ compilerOptions, include: ["program.ts", "bindings"] }, null, 2),
-  );
-  return folder;
-}
+async function show(): Promise<boolean> {
+  const started = performance.now();
+  const setup = process.env.ADBIND_SETUP_SECONDS;
+  if (setup !== undefined) say(`Set-up took ${setup} s; it is not counted below.\n`);
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(home, { recursive: true });
 
-function report({ ok, releases }: GenerateResult): void {
-  for (const { word, version, outcome, tools, codes, specialisms, files, leftOut, findings } of releases) {
-    const counts =
-      outcome === "unchanged"
-        ? ""
-        : `: ${plural(tools, "tool")}, ${plural(codes, "error code")}, ${plural(specialisms, "specialism")}, ${plural(files, "file")}`;
-    say(`   ${word} ${version} ${outcome}${counts}`);
-    for (const { tool, because } of leftOut) say(`   left out ${tool}: ${because[0]}`);
-    for (const { level, file, message } of findings) if (level === "error") say(`   ${file}: ${message}`);
+  say("1. Bindings from releases");
+  await showBindings(home, say);
+
+  const shared = values.postgres ? await startCluster() : undefined;
+  const [sellers, receivers] = shared === undefined ? [1, 1] : [2, 3];
+  say(`2. A market on loopback${shared === undefined ? "" : ", on one PostgreSQL"}`);
+  const market = await openMarket({ home, sellers, receivers, port: PORT, say, ...(shared && { postgres: shared }) });
+  try {
+    const { lost, rows } = await tellStory(market);
+    say("\n3. The books");
+    market.timeline.table(rows);
+    say(`\nDone in ${((performance.now() - started) / 1000).toFixed(1)} s.`);
+    if (values.stay) await stay(market);
+    return lost === 0;
+  } finally {
+    await market.close();
+    await shared?.stop();
   }
-  if (!ok) process.exit(1);
 }
 
-if (!existsSync(published)) {
-  say(`The published release is not at ${path.relative(root, published)}: run npm ci in ${path.relative(root, peer)}`);
-  process.exit(1);
+async function stay({ registry, sellers }: Awaited<ReturnType<typeof openMarket>>): Promise<void> {
+  say("\nStill there, until Ctrl-C:");
+  say(`   ${registry.url}/   the registry's page; ${registry.url}/docs its API`);
+  for (const { name, agentUrl, brandUrl } of sellers) say(`   ${agentUrl}   ${name}; its keys by way of ${brandUrl}`);
+  await new Promise<void>((resolve) => process.once("SIGINT", () => resolve()));
 }
-rmSync(home, { recursive: true, force: true });
 
-say("1. Bindings from releases");
-const out = path.join(home, "out");
-const own = ["manifests/3.0.0", "manifests/3.1.0"].map((folder) => path.join(root, folder));
-const generated = performance.now();
-report(await generate(own, { out: path.join(root, "generated") }));
-report(await generate([published], { out, partial: true }));
-say(`   ${seconds(generated)}\n`);
-
-const version = "3.0.6";
-const projects = [
-  makeProject("3.1.0", path.join(root, "generated/3.1.0")),
-  makeProject(version, path.join(out, version)),
-];
-for (const [index, folder] of projects.entries()) {
-  const name = path.basename(folder);
-  say(`${index + 2}. A program over ${name}: ${path.relative(root, path.join(folder, "program.ts"))}`);
-  const checked = performance.now();
-  run("tsc", ["-p", "tsconfig.json"], folder);
-  say(`   type-checked with its bindings, strict and without skipLibCheck: ${seconds(checked)}`);
-  const output = run("node", ["--import", "tsx", "--conditions=adbind-source", "program.ts"], folder);
-  say(output.trimEnd().replace(/^/gm, "   > "));
-  say();
+try {
+  process.exitCode = (await show()) ? 0 : 1;
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
 }
-say(
-  `Done in ${seconds(started)}. Look around: generated/3.1.0/tools/create-media-buy.ts, generated/3.1.0/specialisms.ts`,
-);

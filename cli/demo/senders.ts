@@ -1,0 +1,17 @@
+/** Senders of the demo: their keys are found through the brand file each serves. */
+import { createGuardedFetch } from "../../runtime/net/index.js";
+import type { SenderConfig } from "../../runtime/receiver/index.js";
+import { brandKeys } from "../../runtime/signing/discovery/index.js";
+
+export interface AgentPlace {
+  readonly agentUrl: string;
+  readonly brandUrl: string;
+}
+
+// Everything here is on loopback and without TLS; in production neither is allowed.
+const fetch = createGuardedFetch({ allowHttp: true, allowLoopback: true });
+
+export const sendersOf = (agents: readonly AgentPlace[]): Readonly<Record<string, SenderConfig>> =>
+  Object.fromEntries(
+    agents.map(({ agentUrl, brandUrl }) => [agentUrl, { keys: brandKeys({ agentUrl, brandUrl, fetch }) }]),
+  );
