@@ -48,6 +48,13 @@ const shapes: { readonly [P in AreaPart]: ListShape } = {
     brackets: ["[", "]"],
     entry: (one) => `${one},`,
   },
+  checks: {
+    about: "What is asked before an account's money is spent: one part per area of the domain.",
+    typeImport: 'import type { SpendingCheck } from "./handler.js";',
+    typed: "checks: readonly SpendingCheck[]",
+    brackets: ["[", "]"],
+    entry: (one) => `${one},`,
+  },
   routes: {
     about: "What this seller serves beside its tools: one part per area of the domain.",
     typeImport: 'import type { Routes } from "./handler.js";',

@@ -58,6 +58,7 @@ export function planProject(model: Model, files: TemplateFiles, request: Project
     scenarios: areasWith(needed, "scenarios"),
     capabilities: areasWith(needed, "capabilities"),
     routes: areasWith(needed, "routes"),
+    checks: areasWith(needed, "checks"),
   };
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
   const source = [...needed].map((file): [string, string] => [

@@ -4,6 +4,8 @@ import { capabilities as accounts } from "./domain/accounts/capabilities.js";
 import { capabilities as audiences } from "./domain/audiences/capabilities.js";
 import { capabilities as brands } from "./domain/brands/capabilities.js";
 import { capabilities as building } from "./domain/building/capabilities.js";
+import { capabilities as catalogs } from "./domain/catalogs/capabilities.js";
+import { capabilities as events } from "./domain/events/capabilities.js";
 import { capabilities as financials } from "./domain/financials/capabilities.js";
 import { capabilities as mediaBuys } from "./domain/media-buys/capabilities.js";
 import { capabilities as properties } from "./domain/properties/capabilities.js";
@@ -15,6 +17,8 @@ export const capabilities: readonly JsonObject[] = [
   audiences,
   brands,
   building,
+  catalogs,
+  events,
   financials,
   mediaBuys,
   properties,

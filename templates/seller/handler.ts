@@ -31,6 +31,19 @@ export interface Settings {
 /** What an area serves beside its tools. */
 export type Routes = (app: Seller["app"], store: SqliteStore) => void;
 
+/** Money about to be spent. */
+export interface Spending {
+  readonly tool: string;
+  /** The request, as received. */
+  readonly request: object;
+  /** In the currency of the order. */
+  readonly amount: number;
+  readonly accountId: string;
+}
+
+/** What an area has to say about that: it throws a ToolError to stop it. */
+export type SpendingCheck = (call: Call, spending: Spending) => void;
+
 type Context<T> = SellerContext<T, Tx>;
 
 /** What the runtime knows of a call, whatever its tool. */

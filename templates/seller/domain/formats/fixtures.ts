@@ -23,11 +23,24 @@ const display = (width: number, height: number): Format => ({
   description: `A still image of ${width} by ${height} pixels.`,
 });
 
-export const fixtures: readonly Fixture[] = [
-  display(300, 250),
-  display(728, 90),
-  display(970, 250),
-  video(15),
-  video(30),
-  { ...formatFromId("audio_30s"), name: "Audio, 30 seconds", description: "A hosted audio spot of up to 30 seconds." },
-].map(formatFixture);
+export const fixtures: readonly Fixture[] = (
+  [
+    display(300, 250),
+    display(728, 90),
+    display(970, 250),
+    video(15),
+    video(30),
+    {
+      ...display(300, 250),
+      id: "display_300x250_catalog",
+      name: "Display 300 x 250 from a catalogue",
+      description: "Filled from items of a catalogue.",
+      assets: [{ item_type: "individual", asset_id: "catalog", asset_type: "catalog", required: true }],
+    },
+    {
+      ...formatFromId("audio_30s"),
+      name: "Audio, 30 seconds",
+      description: "A hosted audio spot of up to 30 seconds.",
+    },
+  ] satisfies readonly Format[]
+).map(formatFixture);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
+import { checks } from "../../checks.js";
 import type { Call, Request } from "../../handler.js";
 import { stated } from "../../stated.js";
 import { type Account, spendingAccount } from "../accounts/accounts.js";
@@ -21,7 +22,7 @@ export interface Order {
   readonly packages: readonly Package[];
   readonly currency: string;
   readonly total: number;
-  /** Of a guaranteed product, without a committed proposal behind it. */
+  /** Impressions are promised, without a proposal behind it. */
   readonly guaranteed: boolean;
 }
 
@@ -37,15 +38,24 @@ export function checkOrder(call: Call, request: Wanted): Order {
   const currencies = new Set(packages.map(({ currency }) => currency));
   if (currencies.size > 1)
     throw new ToolError("INVALID_REQUEST", "packages of one buy must have one currency", { field: "packages" });
+  const total = packages.reduce((sum, { budget }) => sum + budget, 0);
+  for (const check of checks)
+    check(call, { tool: "create_media_buy", request, amount: total, accountId: account.account_id });
   return {
     account,
     packages,
     currency: [...currencies][0] ?? "USD",
-    total: packages.reduce((sum, { budget }) => sum + budget, 0),
-    guaranteed:
-      request.proposal_id === undefined &&
-      packages.some(({ product_id }) => product(call, product_id, "packages").delivery_type === "guaranteed"),
+    total,
+    guaranteed: request.proposal_id === undefined && packages.some((one) => isReserved(call, one)),
   };
+}
+
+/** Impressions that are promised; what is sold by the unit is sold at the rate card, without an insertion order. */
+function isReserved(call: Call, { product_id, pricing_option_id }: Package): boolean {
+  const { delivery_type, pricing_options } = product(call, product_id, "packages");
+  const option = pricing_options.find((one) => one.pricing_option_id === pricing_option_id);
+  const byUnit = option?.pricing_model === "flat_rate" || option?.pricing_model === "time";
+  return delivery_type === "guaranteed" && !byUnit;
 }
 
 function flightOf(call: Call, { start_time, end_time }: Wanted): Flight {
