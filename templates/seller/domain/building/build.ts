@@ -169,7 +169,7 @@ function build(call: Call, request: Build): Built {
   }
   const targets = targetsOf(call, request, given?.format_id);
   if (request.message !== undefined) {
-    const catalog = catalogFor(call, owner, request.message, request.item_limit);
+    const catalog = catalogFor(call, request.message, request.item_limit);
     return { manifests: targets.map((of) => generate(call, request, of, catalog)), catalog, cost: {} };
   }
   if (given === undefined) {

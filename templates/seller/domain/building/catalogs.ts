@@ -2,9 +2,12 @@
 import type { Call } from "../../handler.js";
 import type { CatalogItems } from "./render.js";
 
+type Item = { readonly [field: string]: unknown };
+
+/** As sync_catalogs keeps it. */
 interface KeptCatalog {
   readonly catalog_id: string;
-  readonly items?: readonly { readonly [field: string]: unknown }[];
+  readonly catalog: { readonly items?: readonly Item[] };
 }
 
 /** Items of one preview where nobody says how many. */
@@ -13,12 +16,14 @@ const SAMPLE = 5;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The catalogue a message names, or one with an item it names; that item then stands alone. */
-export function catalogFor(call: Call, owner: string, message: string, limit = SAMPLE): CatalogItems | undefined {
+export function catalogFor(call: Call, message: string, limit = SAMPLE): CatalogItems | undefined {
   const said = message.toLowerCase();
-  const catalogs = call.documents.list<KeptCatalog>("catalog", owner);
+  const catalogs = call.documents
+    .list<KeptCatalog>("catalog", call.principal)
+    .map(({ catalog_id, catalog }) => ({ catalog_id, items: catalog.items ?? [] }));
   const named = catalogs.find(({ catalog_id }) => said.includes(catalog_id.toLowerCase()));
-  if (named !== undefined) return { catalogId: named.catalog_id, items: (named.items ?? []).slice(0, limit) };
-  for (const { catalog_id, items = [] } of catalogs) {
+  if (named !== undefined) return { catalogId: named.catalog_id, items: named.items.slice(0, limit) };
+  for (const { catalog_id, items } of catalogs) {
     const item = items.find(({ title, name }) =>
       [title, name].some((one) => text(one) !== "" && said.includes(text(one).toLowerCase())),
     );
