@@ -54,7 +54,8 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const logger = pino({ name: "adbind-registry", level: config.logLevel }, pino.destination(2));
   const store = await openStore(place);
   try {
-    const { crawl, drainMs, port, host, baseUrl, trustedProxies, searchDiscovered, embeddedIssuer, issuers } = config;
+    const { crawling, drainMs, port, host, baseUrl, trustedProxies, searchDiscovered, embeddedIssuer, issuers } =
+      config;
     const registry = await createRegistry({
       store,
       baseUrl,
@@ -64,9 +65,9 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
       issuers,
       logger,
       drainMs,
+      crawling,
       limits: config.limits,
       bodyLimitBytes: config.bodyLimitBytes,
-      ...(!crawl && { crawler: false as const }),
       ...(tracing !== undefined && { tracer: tracing.tracer }),
     });
     const stopped = signalled();

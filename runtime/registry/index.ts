@@ -8,6 +8,14 @@ export {
   type RegistryFailure,
   type RegistryRequest,
 } from "./client.js";
+export {
+  type Crawler,
+  type CrawlerOptions,
+  type CrawlLimits,
+  type CrawlRefusal,
+  type CrawlRequestRecord,
+  createCrawler,
+} from "./crawl/index.js";
 export { createRegistryData } from "./data.js";
 export { createRegistry, type Registry } from "./server/app.js";
 export {
@@ -23,6 +31,5 @@ export {
 } from "./server/auth/accounts.js";
 export type { TrustedIssuer } from "./server/auth/tokens.js";
 export { type Bucket, type Limits, limitDefaults } from "./server/limits.js";
-export type { CrawlPort, CrawlRefusal, CrawlRequestRecord } from "./server/ports.js";
 export type { RegistryOptions } from "./server/settings.js";
 export type * from "./types.js";

@@ -87,7 +87,7 @@ test("a bad configuration ends the command and says why", () => {
 test("the first start works with nothing set, answers, and ends well on SIGTERM", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-serve-"));
   const { command, args, options } = adbind(
-    ["registry", "serve", "--port", "0", "--drain", "1", "--crawl", "false"],
+    ["registry", "serve", "--port", "0", "--drain", "1", "--crawl", "off"],
     folder,
   );
   const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });

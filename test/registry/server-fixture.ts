@@ -36,7 +36,7 @@ export async function setupRegistry({ store: given, ...options }: SetupOptions =
   const registry = await createRegistry({
     store,
     baseUrl: BASE_URL,
-    crawler: false,
+    crawling: "off",
     limits: false,
     logger,
     now,

@@ -422,7 +422,7 @@ http("what is off at construction throws, with a remedy", async () => {
   ];
   for (const [options, message] of cases) {
     try {
-      await createRegistry({ store: setup.store, crawler: false, ...options });
+      await createRegistry({ store: setup.store, crawling: "off", ...options });
       assert.unreachable(JSON.stringify(options));
     } catch (error) {
       assert.ok(error instanceof AdbindError, String(error));

@@ -110,7 +110,7 @@ async function startInstance(store: string, port: number): Promise<ChildProcess>
     "--drain",
     "1",
     "--crawl",
-    "false",
+    "off",
     "--limit-publisher",
     "0",
   ];

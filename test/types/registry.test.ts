@@ -2,8 +2,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { RegistryClient } from "../../runtime/registry/client.js";
+import type { Crawler } from "../../runtime/registry/crawl/index.js";
 import type { Handlers } from "../../runtime/registry/server/call.js";
-import type { CrawlPort } from "../../runtime/registry/server/ports.js";
 
 declare const client: RegistryClient;
 
@@ -47,7 +47,7 @@ export function operations(): Handlers {
 }
 
 /** Never called: the compiler reads it. */
-export async function crawls(port: CrawlPort): Promise<void> {
+export async function crawls(port: Crawler): Promise<void> {
   const answer = await port.request("news.example", { requestedBy: "key:1", reason: "request" });
   // @ts-expect-error it may be a refusal
   answer.crawl_request_id;

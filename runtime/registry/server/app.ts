@@ -11,6 +11,7 @@ import fastify, {
 } from "fastify";
 import { type Logger, pino } from "pino";
 import { type RegistryAccess, registryAccess } from "../../store/index.js";
+import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
 import type { RegistryData } from "../types.js";
 import { type IdentifyOptions, identify, requireCaller } from "./auth/caller.js";
@@ -231,7 +232,7 @@ function addRoutes(app: FastifyInstance, document: ApiDocument, core: Core, issu
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
  */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  const { store, now = Date.now, crawler: givenCrawler } = options;
+  const { store, now = Date.now, crawling = "on" } = options;
   const log = options.logger ?? pino({ name: "adbind-registry", level: "warn" });
   const limits = checkedLimits(options.limits);
   const { drainMs } = checkedNumbers(options);
@@ -243,8 +244,19 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
       now,
       searchDiscovered: options.searchDiscovered ?? false,
     });
-  const crawler = givenCrawler === false ? undefined : givenCrawler;
   const telemetry = createTelemetry();
+  const crawler =
+    crawling === "off"
+      ? undefined
+      : await createCrawler({
+          ...options.crawl,
+          store,
+          data,
+          publicUrl: baseUrl,
+          logger: log,
+          meter: telemetry.meter,
+          now,
+        });
   const document = readDocument();
   const ajv = createAjv();
   const state = { stopping: false, warm: true };
@@ -308,7 +320,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
       warmed.finally(() => {
         state.warm = true;
       });
-      await crawler?.start();
+      if (crawling === "on") crawler?.start();
       return address;
     },
     stop: (given) => (stopped ??= stop(given?.drainMs ?? drainMs)),

@@ -3,12 +3,12 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { operations } from "../../../generated/registry/openapi.js";
 import type { RegistryAccess } from "../../store/index.js";
+import type { Crawler } from "../crawl/index.js";
 import type { RegistryData } from "../types.js";
 import type { Identity } from "./auth/caller.js";
 import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
 import type { Files } from "./files.js";
-import type { CrawlPort } from "./ports.js";
 import { unavailable } from "./problems.js";
 import type { Telemetry } from "./telemetry.js";
 
@@ -28,7 +28,7 @@ declare module "fastify" {
 export interface Parts {
   readonly data: RegistryData;
   /** Undefined where the server does not crawl. */
-  readonly crawler: CrawlPort | undefined;
+  readonly crawler: Crawler | undefined;
   readonly access: RegistryAccess;
   readonly document: ApiDocument;
   readonly issuer: Issuer | undefined;

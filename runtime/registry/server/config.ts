@@ -56,9 +56,10 @@ export const configTable: readonly ConfigEntry[] = [
   },
   {
     name: "crawl",
-    kind: "boolean",
-    standard: "true",
-    help: "fetch publishers' files; false for an instance that only answers",
+    kind: "text",
+    standard: "on",
+    choices: ["on", "queue", "off"],
+    help: "on: fetch publishers' files; queue: leave that to another instance on the store; off: to nobody",
   },
   {
     name: "search-discovered",
@@ -160,7 +161,7 @@ export interface RegistryConfig {
   readonly port: number;
   readonly baseUrl: string;
   readonly trustedProxies: readonly string[];
-  readonly crawl: boolean;
+  readonly crawling: "on" | "queue" | "off";
   readonly searchDiscovered: boolean;
   readonly embeddedIssuer: boolean;
   readonly issuers: readonly TrustedIssuer[];
@@ -215,7 +216,7 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     port,
     baseUrl: get<string | undefined>("base-url") ?? `http://localhost:${port}`,
     trustedProxies: get<readonly string[] | undefined>("trusted-proxies") ?? [],
-    crawl: get("crawl"),
+    crawling: get("crawl"),
     searchDiscovered: get("search-discovered"),
     embeddedIssuer: get("embedded-issuer"),
     issuers: (get<readonly string[] | undefined>("issuers") ?? []).map((issuer) => ({

@@ -3,10 +3,10 @@ import type { Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import { AdbindError } from "../../errors.js";
 import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import type { CrawlerOptions } from "../crawl/index.js";
 import type { RegistryData } from "../types.js";
 import type { TrustedIssuer } from "./auth/tokens.js";
 import type { Limits } from "./limits.js";
-import type { CrawlPort } from "./ports.js";
 
 export interface RegistryOptions {
   /** Opened store; who opened it closes it. */
@@ -15,8 +15,13 @@ export interface RegistryOptions {
   readonly baseUrl?: string;
   /** Default the data of `store`. */
   readonly data?: RegistryData;
-  /** False for a server that does not crawl. Default a crawler on `store`. */
-  readonly crawler?: CrawlPort | false;
+  /**
+   * `on`: this instance crawls; `queue`: it takes requests for crawls, and another instance on the store makes them; `off`:
+   * nobody does. Default `on`, from `listen` on.
+   */
+  readonly crawling?: "on" | "queue" | "off";
+  /** How crawls are made, beyond the defaults. */
+  readonly crawl?: Omit<CrawlerOptions, "store" | "data" | "publicUrl" | "logger" | "meter" | "now">;
   /** OAuth 2.1 issuers whose access tokens are accepted, beside the embedded one. */
   readonly issuers?: readonly TrustedIssuer[];
   /** False turns the embedded issuer and its log-in off. Default true. */

@@ -1,7 +1,8 @@
 /** Fetching publishers' files anew. */
+
+import type { CrawlRefusal, CrawlRequestRecord } from "../../crawl/index.js";
 import { requireCaller } from "../auth/caller.js";
 import { type Handlers, type Parts, within } from "../call.js";
-import type { CrawlRefusal, CrawlRequestRecord } from "../ports.js";
 import { notFound, Problem, unavailable } from "../problems.js";
 import { domainOf } from "./inputs.js";
 
