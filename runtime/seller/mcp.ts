@@ -1,7 +1,16 @@
-/** MCP over streamable HTTP: one server and transport of the official SDK a request, without sessions. */
+/**
+ * MCP over streamable HTTP, without sessions: one server and transport of the official SDK a request, and a short way for
+ * the requests that are nothing but one call.
+ */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject, SchemaDocuments } from "../contract.js";
 import type { Called } from "./call.js";
 import { bundledSchema } from "./input-schema.js";
@@ -27,8 +36,14 @@ export interface McpRequest {
   answer(tool: string, args: unknown): Promise<Called>;
 }
 
+export interface McpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 export interface McpEndpoint {
-  handle(request: McpRequest): Promise<Response>;
+  handle(request: McpRequest): Promise<McpResponse>;
   /** Tools a body calls, by id of the message. */
   callsOf(body: unknown): readonly ToolCall[];
 }
@@ -42,6 +57,7 @@ export interface ToolCall {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const JSON_TYPE = { "content-type": "application/json" } as const;
 /** Never fetched: the transport wants an absolute URL. */
 const PLACE = "http://seller.invalid/mcp";
 
@@ -59,6 +75,11 @@ export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
   return {
     callsOf,
     async handle({ method, headers, body, answer }) {
+      const plain = plainCall(method, headers, body);
+      if (plain !== undefined && known.has(plain.tool)) {
+        const result = toolResult(await answer(plain.tool, plain.args));
+        return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ result, jsonrpc: "2.0", id: plain.id }) };
+      }
       const server = new Server(info, options);
       server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: list() as never }));
       const calls = callsOf(body);
@@ -72,12 +93,39 @@ export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
       await server.connect(transport as never);
       try {
         const request = new Request(PLACE, { method, headers });
-        return await transport.handleRequest(request, { parsedBody: body });
+        const response = await transport.handleRequest(request, { parsedBody: body });
+        const text = response.body === null ? "" : await response.text();
+        return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
       } finally {
         await server.close();
       }
     },
   };
+}
+
+const versions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS);
+const plainParams: ReadonlySet<string> = new Set(["name", "arguments"]);
+
+/**
+ * One tool call and nothing else: no session, notification, progress token or batch. Nearly every request is one, the SDK
+ * would give the same bytes, and making its server and transport for each costs more than answering it.
+ */
+function plainCall(method: string, headers: Headers, body: unknown): ToolCall | undefined {
+  const version = headers.get("mcp-protocol-version");
+  const accept = headers.get("accept") ?? "";
+  const fits =
+    method === "POST" &&
+    (version === null || versions.has(version)) &&
+    /^application\/json *(;|$)/i.test(headers.get("content-type") ?? "") &&
+    accept.includes("application/json") &&
+    accept.includes("text/event-stream");
+  if (!fits || !isObject(body) || body.jsonrpc !== "2.0" || body.method !== "tools/call") return undefined;
+  const { id, params } = body;
+  if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
+  if (!isObject(params) || !Object.keys(params).every((key) => plainParams.has(key))) return undefined;
+  const { name, arguments: args } = params;
+  if (typeof name !== "string" || (args !== undefined && !isObject(args))) return undefined;
+  return { id, tool: name, args };
 }
 
 /** Each tool once, under the name it is listed by. */

@@ -96,7 +96,7 @@ function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerPar
       body: json,
       answer: (tool, args) => answerCall(calls, { tool, args, transport: "mcp", identity }),
     });
-    return send(reply, response);
+    return reply.code(response.status).headers(response.headers).send(response.body);
   });
   // Without sessions there is no stream to open and none to end.
   app.route({
@@ -169,12 +169,6 @@ function headersOf({ headers }: FastifyRequest): Headers {
   const { accept = "*/*" } = headers;
   kept.set("accept", /application\/(json|\*)|\*\/\*/i.test(accept) ? "application/json, text/event-stream" : accept);
   return kept;
-}
-
-async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  reply.code(response.status);
-  for (const [name, value] of response.headers) reply.header(name, value);
-  return reply.send(response.body === null ? "" : await response.text());
 }
 
 function publish<Tx>(app: FastifyInstance, { settings }: ServerParts<Tx>): void {

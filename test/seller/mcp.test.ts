@@ -344,6 +344,31 @@ test("pages of other origins may not call", async (context) => {
   });
 });
 
+test("the short way gives what the SDK gives", async ({ seller }) => {
+  const calls: [string, object][] = [
+    ["get_products", { buying_mode: "brief", brief: "b", context: { é: "\u2028", n: 1e21, "": null } }],
+    ["get_products", { buying_mode: "nonsense" }],
+    ["get_agent_capabilities", {}],
+    ["get_signals", { context: { a: [] } }],
+    ["create_media_buy", buyRequest("prod_missing")],
+  ];
+  const post = async (params: object) =>
+    seller.app.inject({
+      method: "POST",
+      url: "/mcp",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      payload: JSON.stringify({ jsonrpc: "2.0", id: "x", method: "tools/call", params }),
+    });
+  for (const [name, args] of calls) {
+    const short = await post({ name, arguments: args });
+    // Metadata of a call is the SDK's to read.
+    const long = await post({ name, arguments: args, _meta: {} });
+    assert.is(short.body, long.body);
+    assert.is(short.statusCode, long.statusCode);
+    assert.match(String(short.headers["content-type"]), /^application\/json/);
+  }
+});
+
 test("who it is can be read by whoever verifies what it signs", async (context) => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const key = privateKey.export({ format: "jwk" });
