@@ -34,8 +34,8 @@ export const fixtures: readonly Fixture[] = (
       ...display(300, 250),
       id: "display_300x250_catalog",
       name: "Display 300 x 250 from a catalogue",
-      description: "Filled from items of a catalogue.",
-      assets: [{ item_type: "individual", asset_id: "catalog", asset_type: "catalog", required: true }],
+      description: "Filled from items of a catalogue, which is given or named in the brief.",
+      assets: [{ item_type: "individual", asset_id: "catalog", asset_type: "catalog", required: false }],
     },
     {
       ...formatFromId("audio_30s"),
