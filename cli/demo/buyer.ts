@@ -14,6 +14,7 @@ export interface ReceiversPlan {
   readonly ports: readonly number[];
   readonly publicUrl: string;
   readonly agents: readonly AgentPlace[];
+  readonly clockFile?: string;
   /** Told of each line a receiver says. */
   readonly onLine?: (line: string) => void;
 }
@@ -29,7 +30,7 @@ export class Receivers {
   }
 
   async start(port: number): Promise<void> {
-    const { store, publicUrl, agents, onLine } = this.plan;
+    const { store, publicUrl, agents, clockFile, onLine } = this.plan;
     const plan: ReceiverPlan = {
       name: `receiver-${port}`,
       store,
@@ -37,9 +38,14 @@ export class Receivers {
       publicUrl,
       agents,
       word: release.word,
+      ...(clockFile !== undefined && { clockFile }),
     };
     const options = { ready: /"is":"ready"/, ...(onLine && { onLine }) };
     this.#up.set(port, await start("cli/demo/receiver-process.ts", [JSON.stringify(plan)], options));
+  }
+
+  pidOf(port: number): number | undefined {
+    return this.#up.get(port)?.pid;
   }
 
   async startAll(): Promise<void> {

@@ -6,7 +6,7 @@ import { openBuyerSide, Receivers } from "./buyer.js";
 import { writeInventory } from "./inventory.js";
 import { type RunningRegistry, startRegistry } from "./registry.js";
 import { Scene } from "./scene.js";
-import { type RunningSeller, scaffoldSeller, startSeller } from "./seller.js";
+import { type RunningSeller, type SellerPlan, scaffoldSeller, startSeller } from "./seller.js";
 import { Timeline } from "./timeline.js";
 import { Wire } from "./wire.js";
 
@@ -17,6 +17,10 @@ export interface MarketPlan {
   readonly receivers: number;
   /** PostgreSQL database for the registry and for the receivers; SQLite files without it. */
   readonly postgres?: { readonly registry: string; readonly receivers: string };
+  /** Says by how many milliseconds the receivers' clocks are wrong. */
+  readonly clockFile?: string;
+  /** Draws what the network does to each request; left out where a story plans it. */
+  readonly weather?: () => number;
   /** First of the ports used, one after the other. */
   readonly port: number;
   readonly say: (line: string) => void;
@@ -28,6 +32,8 @@ const SIGNED_FROM = 1_000;
 export interface Market {
   readonly registry: RunningRegistry;
   readonly sellers: readonly RunningSeller[];
+  /** Kills a seller and starts it again on its data. */
+  replaceSeller(name: string): Promise<void>;
   readonly receivers: Receivers;
   readonly side: Awaited<ReturnType<typeof openBuyerSide>>;
   readonly wireUrl: string;
@@ -43,11 +49,14 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
   let port = plan.port;
   const closing: (() => Promise<unknown>)[] = [];
   const sellers: RunningSeller[] = [];
+  const plans = new Map<string, SellerPlan>();
+  closing.push(() => Promise.all(sellers.map((seller) => seller.stop())));
   for (let at = 1; at <= plan.sellers; at++) {
     const folder = path.join(home, `seller-${at}`);
     await scaffoldSeller(folder, "manifests/3.1.0");
-    const seller = await startSeller({ name: `seller ${at}`, folder, port: port++, signedFrom: SIGNED_FROM });
-    closing.push(() => seller.stop());
+    const sellerPlan = { name: `seller ${at}`, folder, port: port++, signedFrom: SIGNED_FROM };
+    plans.set(sellerPlan.name, sellerPlan);
+    const seller = await startSeller(sellerPlan);
     sellers.push(seller);
     timeline.say("seller", `scaffolded for sales_guaranteed, serves at ${seller.agentUrl}`);
   }
@@ -72,7 +81,8 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
   closing.push(() => wire.stop());
   const ports = Array.from({ length: plan.receivers }, () => port++);
   const agents = sellers.map(({ agentUrl, brandUrl }) => ({ agentUrl, brandUrl }));
-  const receiving = { store, ports, publicUrl: wireUrl, agents };
+  const { clockFile } = plan;
+  const receiving = { store, ports, publicUrl: wireUrl, agents, ...(clockFile !== undefined && { clockFile }) };
   const receivers: Receivers = new Receivers(receiving);
   const side = await openBuyerSide(receiving);
   await receivers.startAll();
@@ -85,6 +95,7 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
     timeline,
     inject: (passed) => wire.inject(passed),
     publicUrl: () => wireUrl,
+    ...(plan.weather && { weather: plan.weather }),
     killReceiver: async () => {
       const [first] = receivers.ports;
       if (first === undefined) return;
@@ -96,6 +107,11 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
   return {
     registry,
     sellers,
+    async replaceSeller(name) {
+      const at = sellers.findIndex((one) => one.name === name);
+      await sellers[at]!.kill();
+      sellers[at] = await startSeller(plans.get(name)!);
+    },
     receivers,
     side,
     wireUrl,

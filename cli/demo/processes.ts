@@ -15,6 +15,7 @@ const loader = [
 const READY_LIMIT_MS = 60_000;
 
 export interface Started {
+  readonly pid: number;
   /** What it printed when it was ready. */
   readonly line: string;
   /** As `kill -9`: nothing is said, nothing is put away. */
@@ -76,7 +77,7 @@ export async function start(program: string, args: readonly string[], options: S
     child.kill(signal);
     await gone;
   };
-  return { line, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
+  return { pid: child.pid!, line, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
 }
 
 /** Runs a program of TypeScript to its end. @returns what it printed @throws Error with what it said, when it fails */

@@ -2,6 +2,7 @@
  * A buyer's webhook receiver in a process of its own, so that it can be killed: `receiver-process.ts <plan as JSON>`. Keys
  * come from each seller's brand file. What it handles is told on stdout, a JSON line each.
  */
+import { readFileSync } from "node:fs";
 import { fastify } from "fastify";
 import { pino } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
@@ -22,11 +23,15 @@ export interface ReceiverPlan {
   readonly publicUrl: string;
   readonly agents: readonly AgentPlace[];
   readonly word: string;
+  /** A file that says by how many milliseconds this machine's clock is wrong. */
+  readonly clockFile?: string;
 }
 
 const plan = JSON.parse(process.argv[2]!) as ReceiverPlan;
 const tell = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
+const { clockFile } = plan;
+const now = clockFile === undefined ? Date.now : () => Date.now() + Number(readFileSync(clockFile, "utf8"));
 const store = await openStore(plan.store);
 const ledger = await openLedger(store);
 const handlers: ReceiverHandlers<Release["tools"], never> = {
@@ -39,9 +44,10 @@ const handlers: ReceiverHandlers<Release["tools"], never> = {
 const receiver = createReceiver({
   store: store as never,
   release: { ...release, word: plan.word } as Release,
-  senders: sendersOf(plan.agents),
+  senders: sendersOf(plan.agents, now),
   publicUrl: plan.publicUrl,
   handlers,
+  now,
   leaseSeconds: 2,
   pollMs: 200,
   logger: pino({ level: "silent" }),

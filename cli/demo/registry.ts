@@ -19,7 +19,7 @@ export async function startRegistry(store: string, inventory: string, port: numb
   if (token === undefined) throw new Error(`no key in:\n${made}`);
   const url = `http://127.0.0.1:${port}`;
   // The publishers are made up: there is nothing to crawl.
-  const serve = ["registry", "serve", "--store", store, "--port", String(port), "--crawl", "false"];
+  const serve = ["registry", "serve", "--store", store, "--port", String(port), "--crawl", "off"];
   const started = await start(path.join(root, "cli/main.ts"), serve, { ready: /^registry\s/ });
   return { ...started, url, client: createRegistryClient({ baseUrl: url, token }) };
 }

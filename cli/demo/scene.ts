@@ -35,6 +35,8 @@ export interface SceneOptions {
   readonly killReceiver: () => Promise<void>;
   /** What sellers were told to post to. */
   readonly publicUrl: () => string;
+  /** Draws the fate of each request where none is planned, from 0 to 1; nothing happens without it. */
+  readonly weather?: () => number;
 }
 
 /** Keeps the books of what was sent, and makes the next misfortune happen. */
@@ -42,6 +44,7 @@ export class Scene {
   readonly #seen = new Map<string, { status: string; attempts: number; fate: string }>();
   #plan = new Map<string, Misfortune>();
   readonly #doing: Promise<void>[] = [];
+  #calm = false;
   duplicates = 0;
   stale = 0;
   forgeries = 0;
@@ -52,6 +55,11 @@ export class Scene {
   /** Misfortunes by status, each to happen once. */
   plan(misfortunes: Readonly<Record<string, Misfortune>>): void {
     this.#plan = new Map(Object.entries(misfortunes));
+  }
+
+  /** No more misfortunes. */
+  calm(): void {
+    this.#calm = true;
   }
 
   get sent(): number {
@@ -85,6 +93,8 @@ export class Scene {
     const { timeline } = this.options;
     const again = event.attempts > 1 ? `, attempt ${event.attempts}, signed afresh` : ", signed";
     timeline.say("seller", `sends ${status}${again}`);
+    if (this.#calm) return "pass";
+    if (this.options.weather !== undefined) return this.#treatByWeather(passed, this.options.weather());
     if (event.attempts > 1) return "pass";
     const misfortune = this.#plan.get(status);
     this.#plan.delete(status);
@@ -105,6 +115,14 @@ export class Scene {
         this.#doing.push(this.options.killReceiver());
         return "hold back";
     }
+  }
+
+  /** Any attempt may meet with it, not only the first. */
+  #treatByWeather(passed: Passed, drawn: number): Treatment {
+    if (drawn < 0.08) return "lose the answer";
+    if (drawn < 0.16) return "hold back";
+    if (drawn < 0.2) this.#doing.push(this.#forge(passed, "event"));
+    return "pass";
   }
 
   judged(passed: Passed, { text }: Verdict, treatment: Treatment): void {

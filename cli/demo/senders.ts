@@ -11,7 +11,14 @@ export interface AgentPlace {
 // Everything here is on loopback and without TLS; in production neither is allowed.
 const fetch = createGuardedFetch({ allowHttp: true, allowLoopback: true });
 
-export const sendersOf = (agents: readonly AgentPlace[]): Readonly<Record<string, SenderConfig>> =>
+/** @param now unix milliseconds */
+export const sendersOf = (
+  agents: readonly AgentPlace[],
+  now: () => number = Date.now,
+): Readonly<Record<string, SenderConfig>> =>
   Object.fromEntries(
-    agents.map(({ agentUrl, brandUrl }) => [agentUrl, { keys: brandKeys({ agentUrl, brandUrl, fetch }) }]),
+    agents.map(({ agentUrl, brandUrl }) => [
+      agentUrl,
+      { keys: brandKeys({ agentUrl, brandUrl, fetch, now: () => now() / 1_000 }) },
+    ]),
   );

@@ -23,7 +23,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<boolean> 
   return false;
 }
 
-type DemoBuyer = Buyer<typeof release>;
+export type DemoBuyer = Buyer<typeof release>;
 
 export async function tellStory(market: Market): Promise<Outcome> {
   const { registry, timeline, scene, side } = market;
@@ -42,7 +42,7 @@ export async function tellStory(market: Market): Promise<Outcome> {
     buyers.push(buyer);
     timeline.say("buyer", `turns to ${agent.agent_url}`, `sells for ${agent.publisher_count} publishers`);
     scene.plan(plan);
-    await buy(market, buyer);
+    await buyOnce(buyer, WAIT_MS, (what, verdict) => timeline.say("buyer", what, verdict));
     await scene.settled();
   }
 
@@ -68,8 +68,12 @@ export async function tellStory(market: Market): Promise<Outcome> {
   };
 }
 
-async function buy({ timeline, sellers }: Market, buyer: DemoBuyer): Promise<void> {
-  const seller = sellers.find(({ agentUrl }) => agentUrl === buyer.agentUrl)?.name ?? "the seller";
+/** What a buyer does at a seller, told step by step. @throws Error when a step fails */
+export async function buyOnce(
+  buyer: DemoBuyer,
+  waitMs = WAIT_MS,
+  tell: (what: string, verdict: string) => void = () => undefined,
+): Promise<void> {
   const products = await buyer.tools.get_products({ buying_mode: "brief", brief: "video in sports" });
   const product = products.on({
     completed: (data) => ("products" in data ? data.products?.[0] : undefined),
@@ -80,8 +84,8 @@ async function buy({ timeline, sellers }: Market, buyer: DemoBuyer): Promise<voi
     canceled: () => undefined,
     rejected: () => undefined,
   });
-  if (product === undefined) throw new Error(`${seller} offers nothing: ${JSON.stringify(products.answer)}`);
-  timeline.say("buyer", "asks for products", `${product.product_id}: ${product.name}`);
+  if (product === undefined) throw new Error(`nothing is on offer: ${JSON.stringify(products.answer)}`);
+  tell("asks for products", `${product.product_id}: ${product.name}`);
   const start = Date.now() + DAY_MS;
   const called = await buyer.tools.create_media_buy({
     account: { brand: { domain: "outdoor-brand.example" }, operator: "agency.example" },
@@ -95,10 +99,10 @@ async function buy({ timeline, sellers }: Market, buyer: DemoBuyer): Promise<voi
         pricing_option_id: product.pricing_options[0]!.pricing_option_id,
       },
     ],
-  } as never);
-  timeline.say("buyer", "creates a media buy of 20,000", called.answer.status);
+  });
+  tell("creates a media buy of 20,000", called.answer.status);
   if (called.answer.status === "failed") throw new Error(JSON.stringify(called.answer.data));
-  const settled = await called.settled({ signal: AbortSignal.timeout(WAIT_MS) });
+  const settled = await called.settled({ signal: AbortSignal.timeout(waitMs) });
   const id = settled.status === "completed" ? (settled.data as { media_buy_id?: string }).media_buy_id : "";
-  timeline.say("buyer", "its task has settled", `${settled.status} ${id}`);
+  tell("its task has settled", `${settled.status} ${id}`);
 }

@@ -1,9 +1,8 @@
 /** The demo's account of itself: a line for each thing that happened, and the totals at the end. */
 export class Timeline {
   readonly #started = performance.now();
-  readonly counts = { sent: 0, delivered: 0, duplicates: 0, stale: 0, forged: 0, refused: 0, kills: 0 };
 
-  constructor(readonly print: (line: string) => void) {}
+  constructor(public print: (line: string) => void) {}
 
   /** @param verdict what came of it; left out where it speaks for itself */
   say(who: string, what: string, verdict = ""): void {
