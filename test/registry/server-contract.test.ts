@@ -7,7 +7,9 @@ import { type Setup, setupRegistry } from "./server-fixture.js";
 import { seedWorld } from "./server-world.js";
 
 async function world(store?: PostgresStore): Promise<{ setup: Setup; token: string }> {
-  const setup = await setupRegistry(store === undefined ? {} : { store });
+  // Requests for crawls are taken; nobody makes them. Every name has an address, so that they all may wait.
+  const crawl = { lookup: async () => [{ address: "93.184.215.14", family: 4 }], capacity: 100_000, debounceMs: 0 };
+  const setup = await setupRegistry({ crawling: "queue", crawl, ...(store !== undefined && { store }) });
   const organization = await setup.accounts.addOrganization({ name: "Seller", tier: "company_standard" });
   await seedWorld(setup.registry.data, organization.id);
   return { setup, token: (await setup.accounts.addKey(organization.id, "tests")).key };

@@ -249,6 +249,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     crawling === "off"
       ? undefined
       : await createCrawler({
+          // The limit of the route is the crawler's own too.
+          perCallerHourly: limits.crawl === 0 ? Number.MAX_SAFE_INTEGER : limits.crawl,
           ...options.crawl,
           store,
           data,

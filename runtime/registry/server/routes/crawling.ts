@@ -9,8 +9,9 @@ import { domainOf } from "./inputs.js";
 function refuse({ refused, retryAfterSeconds }: CrawlRefusal): Problem {
   const detail = { code: refused, retryAfterSeconds: Math.max(1, Math.ceil(retryAfterSeconds)) };
   switch (refused) {
-    case "debounced":
     case "limited":
+      return new Problem(429, "Too many requests for a crawl", detail);
+    case "debounced":
       return new Problem(429, "The domain was crawled just now", detail);
     case "queue_full":
       return new Problem(503, "Too many crawls wait already", detail);

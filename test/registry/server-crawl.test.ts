@@ -1,0 +1,172 @@
+/** From a lookup of an unseen domain to what its origin says, and crawls that are asked for. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Fetcher, Lookup } from "../../runtime/net/index.js";
+import { bearer, type Setup, type SetupOptions, setupRegistry } from "./server-fixture.js";
+import { SELLER } from "./server-world.js";
+
+const crawl = suite("crawls over HTTP");
+
+const DOMAIN = "unseen-news.com";
+const file = {
+  authorized_agents: [{ url: SELLER, authorized_for: "All display inventory" }],
+  properties: [
+    { property_id: "site", property_type: "website", name: "Site", identifiers: [{ type: "domain", value: DOMAIN }] },
+  ],
+  last_updated: "2026-03-01T00:00:00Z",
+};
+
+const answer = (status: number, body: string) => ({
+  ok: true as const,
+  status,
+  headers: { "content-type": "application/json" },
+  body: Buffer.from(body),
+  truncated: false,
+});
+
+const lookup: Lookup = async (name) => [
+  { address: name.startsWith("internal") ? "10.0.0.1" : "93.184.215.14", family: 4 },
+];
+
+/** Origins by domain; what is not there is 404. */
+const origins =
+  (pages: Record<string, string>): Fetcher =>
+  async (url) => ({ ...(pages[url] === undefined ? answer(404, "") : answer(200, pages[url])), url });
+
+const pages = { [`https://${DOMAIN}/.well-known/adagents.json`]: JSON.stringify(file) };
+
+async function open(options: SetupOptions = {}): Promise<{ setup: Setup; token: string }> {
+  const setup = await setupRegistry({
+    crawling: "on",
+    crawl: { fetch: origins(pages), lookup },
+    now: Date.now,
+    ...options,
+  });
+  const { id } = await setup.accounts.addOrganization({ name: "O" });
+  return { setup, token: (await setup.accounts.addKey(id, "k")).key };
+}
+
+const publisher = async ({ registry }: Setup, domain = DOMAIN) =>
+  (await registry.app.inject(`/api/registry/publisher?domain=${domain}`)).json();
+
+const order = ({ registry }: Setup, token: string, domain: string) =>
+  registry.app.inject({
+    method: "POST",
+    url: "/api/registry/crawl-request",
+    headers: { ...bearer(token), "content-type": "application/json" },
+    payload: JSON.stringify({ domain }),
+  });
+
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("it did not come to hold within 10 s");
+};
+
+crawl("a lookup of an unseen domain starts one crawl, says so, and soon has what was found", async () => {
+  const { setup } = await open();
+  try {
+    const first = await publisher(setup);
+    assert.is(first.auto_crawl_triggered, true);
+    assert.equal([first.files.adagents_json.status, first.files.brand_json.status], ["checking", "checking"]);
+    const second = await publisher(setup);
+    assert.is(second.auto_crawl_triggered, undefined, "one crawl waits already");
+    assert.is(second.files.adagents_json.status, "checking");
+    const shown = await setup.registry.app.inject(`/publisher?domain=${DOMAIN}`);
+    assert.is(shown.headers.refresh, "4");
+    assert.match(shown.body, "It is being fetched now");
+
+    await setup.registry.listen({ port: 0 });
+    await until(async () => (await publisher(setup)).adagents_valid === true);
+    const found = await publisher(setup);
+    assert.equal([found.files.adagents_json.status, found.discovery_method], ["valid", "direct"]);
+    assert.equal(
+      found.authorized_agents.map(({ url }: { url: string }) => url),
+      [SELLER],
+    );
+    assert.is(found.properties[0].id, "site");
+    const { body } = await setup.registry.app.inject("/metrics");
+    assert.match(body, /registry_auto_crawls_total\S* 1/);
+  } finally {
+    await setup.close();
+  }
+});
+
+crawl("a crawl that is asked for can be followed to its end", async () => {
+  const { setup, token } = await open();
+  try {
+    const asked = await order(setup, token, `https://${DOMAIN}/`);
+    assert.is(asked.statusCode, 202, asked.body);
+    const again = await order(setup, token, DOMAIN);
+    assert.equal(
+      [again.statusCode, again.json().crawl_request_id],
+      [202, asked.json().crawl_request_id],
+      "one at a time",
+    );
+    const place = String(asked.headers.location);
+    const read = async () => (await setup.registry.app.inject({ url: place, headers: bearer(token) })).json();
+    assert.is((await read()).status, "queued");
+    await setup.registry.listen({ port: 0 });
+    await until(async () => (await read()).status === "completed");
+    const soon = await order(setup, token, DOMAIN);
+    assert.equal([soon.statusCode, soon.json().code], [429, "debounced"]);
+    assert.is(Number(soon.headers["retry-after"]), soon.json().retry_after);
+    const unknown = "/api/registry/crawl-request/0b8f2b1e-9d0e-4d35-9c1b-0f6b3a7d2c10";
+    assert.is((await setup.registry.app.inject({ url: unknown, headers: bearer(token) })).statusCode, 404);
+  } finally {
+    await setup.close();
+  }
+});
+
+crawl("what cannot be crawled is refused with its reason", async () => {
+  const { setup, token } = await open({ limits: { crawl: 3 }, crawl: { fetch: origins({}), lookup, capacity: 2 } });
+  try {
+    const unsafe = await order(setup, token, "internal.news-host.com");
+    assert.equal([unsafe.statusCode, unsafe.json().code], [400, "unsafe"], unsafe.body);
+    assert.equal((await publisher(setup, "internal.news-host.com")).auto_crawl_triggered, undefined);
+    assert.is((await order(setup, token, "one-of-them.com")).statusCode, 202);
+    assert.is((await order(setup, token, "two-of-them.com")).statusCode, 202);
+    const over = await order(setup, token, "three-of-them.com");
+    assert.equal([over.statusCode, over.json().error], [429, "Too many requests"], "the route's own limit");
+    const { id } = await setup.accounts.addOrganization({ name: "P" });
+    const other = (await setup.accounts.addKey(id, "k")).key;
+    const full = await order(setup, other, "three-of-them.com");
+    assert.equal([full.statusCode, full.json().code, full.headers["retry-after"]], [503, "queue_full", "60"]);
+  } finally {
+    await setup.close();
+  }
+});
+
+crawl("without a crawler lookups answer, and requests are told", async () => {
+  const { setup, token } = await open({ crawling: "off" });
+  try {
+    const found = await publisher(setup);
+    assert.equal([found.auto_crawl_triggered, found.files.adagents_json.status], [undefined, "unknown"]);
+    const asked = await order(setup, token, DOMAIN);
+    assert.equal([asked.statusCode, asked.json().code], [503, "crawler_off"]);
+  } finally {
+    await setup.close();
+  }
+});
+
+crawl("an instance that only takes requests leaves them to another", async () => {
+  const { setup, token } = await open({ crawling: "queue" });
+  try {
+    await setup.registry.listen({ port: 0 });
+    const asked = (await order(setup, token, DOMAIN)).json();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const place = `/api/registry/crawl-request/${asked.crawl_request_id}`;
+    const read = async () => (await setup.registry.app.inject({ url: place, headers: bearer(token) })).json().status;
+    assert.is(await read(), "queued");
+    const worker = await open({ store: setup.store });
+    await worker.setup.registry.listen({ port: 0 });
+    await until(async () => (await read()) === "completed");
+    await worker.setup.close();
+  } finally {
+    await setup.close();
+  }
+});
+
+crawl.run();
