@@ -78,8 +78,8 @@ type Base = Omit<AgentEntry, "authorizationType">;
 /** What entries of every kind have. A limit that cannot be read makes the entry unusable: without it, it would say more. */
 function baseOf(entry: JsonObject, pointer: string, problems: Problems): Base | Unusable {
   const text = textOf(entry.url, 2048);
-  const agentUrl = text?.startsWith("https://") ? agentUrlOf(text) : undefined;
-  if (agentUrl === undefined) return new Unusable("url is not an https URL");
+  const agentUrl = text === undefined ? undefined : agentUrlOf(text);
+  if (!agentUrl?.startsWith("https://")) return new Unusable("url is not an https URL");
   const authorizedFor = textOf(entry.authorized_for, MAX_AUTHORIZED_FOR) ?? null;
   if (authorizedFor === null && entry.authorized_for !== undefined)
     problems.add(`${pointer}/authorized_for`, "left out: it is not 1 to 500 characters of text");

@@ -107,10 +107,10 @@ function agentsIn(owners: readonly JsonObject[]): BrandAgent[] {
   for (const owner of owners) {
     const single: JsonObject[] = isObject(owner.brand_agent) ? [{ type: "brand", ...owner.brand_agent }] : [];
     for (const value of [...objectsIn(owner.agents), ...single]) {
-      const url = typeof value.url === "string" && value.url.startsWith("https://") ? agentUrlOf(value.url) : undefined;
+      const url = typeof value.url === "string" ? agentUrlOf(value.url) : undefined;
       const id = textOf(value.id, 100);
       const type = agentTypes.find((one) => one === value.type);
-      if (url === undefined || id === undefined || type === undefined || found.size === MAX_AGENTS) continue;
+      if (!url?.startsWith("https://") || id === undefined || type === undefined || found.size === MAX_AGENTS) continue;
       found.set(`${url} ${id}`, { url, type, id, description: textOf(value.description, MAX_TEXT) ?? null });
     }
   }
