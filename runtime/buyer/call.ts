@@ -150,7 +150,7 @@ export class ToolCalling {
 
   private async register(tool: AnyTool): Promise<void> {
     if (this.options.webhook === false || this.request.push_notification_config !== undefined) return;
-    this.registered = await registerWebhook(this.parts.settings, tool, this.release);
+    this.registered = await registerWebhook(this.parts.settings, { tool, release: this.release, key: this.key });
   }
 
   private async sent(tool: AnyTool, args: JsonObject, agreed: Agreed | undefined): Promise<Outcome> {

@@ -1,5 +1,6 @@
 /** Calling agents: `adbind/buyer`. */
 export { type Agreeing, type Buyer, createBuyer } from "./create.js";
+export { createTaskEndings, type TaskEndings } from "./endings.js";
 export type { Impaired, Reconciled, Reconciler, Resource } from "./reconcile.js";
 export { type Credentials, createRotation, type Rotated, type Rotation, type RotationOptions } from "./rotate.js";
 export type {

@@ -1,4 +1,5 @@
 /** Webhooks of a call: announced to the receiver before the seller hears of them (service.md, "push_notification_config"). */
+import { createHash } from "node:crypto";
 import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
 import type { Settings } from "./settings.js";
 
@@ -14,17 +15,27 @@ const mayAnswerLater = (tool: AnyTool): boolean =>
   Object.keys(tool.arms as object).some((status) => !isTerminal(status as TaskStatus));
 
 /**
+ * The operation id of a call. Under the same key it is the same one: a repeated request is then equal to the first, as
+ * sellers ask of a replay, and the receiver still expects what the first one registered.
+ */
+function operationIdOf(key: string | undefined, { uuid }: Settings): string {
+  if (key === undefined) return uuid();
+  const hex = createHash("sha256").update(`operation ${key}`).digest("hex");
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/**
  * Registers a webhook for one call, where the buyer has a receiver and the tool may answer later.
  * @throws AdbindError of the receiver, when it does not know the seller or the mode
  */
 export async function registerWebhook(
-  { webhooks, uuid }: Settings,
-  tool: AnyTool,
-  release: Release,
+  settings: Settings,
+  { tool, release, key }: { tool: AnyTool; release: Release; key: string | undefined },
 ): Promise<Registered | undefined> {
+  const { webhooks } = settings;
   if (webhooks === undefined || !mayAnswerLater(tool)) return undefined;
   const { receiver, url, route, sender, authentication } = webhooks;
-  const operationId = uuid();
+  const operationId = operationIdOf(key, settings);
   const mode = authentication?.scheme ?? "signature";
   const { version } = release;
   await receiver.expect({ route, sender, kind: "task", mode, operationId, taskType: tool.name, release: version });

@@ -68,9 +68,24 @@ export async function settle(parts: CallParts, of: Settling): Promise<Answer<Any
 type WithTask = Settling & { readonly taskId: string };
 
 async function readEnd(parts: CallParts, of: WithTask): Promise<Answer<AnyArms> | undefined> {
+  const heard = fromHandlers(parts, of);
+  if (heard !== undefined) return heard;
   const polled = await poll(parts, of);
   if (polled.kind === "task" && isTerminal(polled.task.status)) return polled.answer;
-  return fromInbox(parts, of);
+  // Its handler may have run meanwhile, and the inbox have let it go.
+  return (await fromInbox(parts, of)) ?? fromHandlers(parts, of);
+}
+
+function fromHandlers({ settings }: CallParts, of: WithTask): Answer<AnyArms> | undefined {
+  const { endings, sender } = settings.webhooks!;
+  return endedBy(of, endings?.find(sender, of.taskId));
+}
+
+/** A webhook's envelope as the end of a task; undefined where it is none. */
+function endedBy(of: WithTask, envelope: unknown): Answer<AnyArms> | undefined {
+  const status = member(envelope, "status");
+  if (!isJsonObject(envelope) || !isTaskStatus(status) || !isTerminal(status)) return undefined;
+  return readWebhookAnswer(of.tool, envelope as never, of.release.word) as Answer<AnyArms>;
 }
 
 /** The webhook itself, while the receiver still holds it. */
@@ -81,11 +96,8 @@ async function fromInbox({ settings }: CallParts, of: WithTask): Promise<Answer<
     const events = await receiver.store.inbox.list({ sender, limit: INBOX_PAGE, after });
     for (const { taskId, body } of events) {
       if (taskId !== of.taskId) continue;
-      const envelope: unknown = JSON.parse(Buffer.from(body).toString());
-      const status = member(envelope, "status");
-      if (isJsonObject(envelope) && isTaskStatus(status) && isTerminal(status)) {
-        return readWebhookAnswer(of.tool, envelope as never, of.release.word) as Answer<AnyArms>;
-      }
+      const ended = endedBy(of, JSON.parse(Buffer.from(body).toString()));
+      if (ended !== undefined) return ended;
     }
     if (events.length < INBOX_PAGE) return undefined;
     after = events.at(-1)!.id;

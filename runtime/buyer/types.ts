@@ -14,6 +14,8 @@ import type {
 import type { Fetcher } from "../net/index.js";
 import type { ValidationResult } from "../validate/index.js";
 
+import type { TaskEndings } from "./endings.js";
+
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Request members the buyer fills in; giving one overrides it. */
@@ -149,6 +151,8 @@ export interface BuyerWebhooks {
   readonly route?: string;
   /** Name the receiver knows this seller by in its `senders`; the agent's URL by default. */
   readonly sender?: string;
+  /** What the receiver's handlers were told, so that a task's end need not be asked for. Polling tells it otherwise. */
+  readonly endings?: TaskEndings;
   /** Deprecated credentials instead of signatures (service.md, "Authentication", legacy). */
   readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
 }

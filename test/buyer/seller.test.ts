@@ -1,0 +1,198 @@
+/** Our buyer and our seller on real sockets, both transports, with signed requests and signed webhooks. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type Database from "better-sqlite3";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
+import { createBuyer, createTaskEndings, type TaskEndings } from "../../runtime/buyer/index.js";
+import type { BuyerOptions } from "../../runtime/buyer/types.js";
+import type { JsonObject } from "../../runtime/contract.js";
+import { createGuardedFetch } from "../../runtime/net/index.js";
+import { createReceiver, type Delivery, nodeListener, type Receiver } from "../../runtime/receiver/index.js";
+import { type Seller, signatureAuth } from "../../runtime/seller/index.js";
+import { createSender } from "../../runtime/sender/index.js";
+import { staticKeys } from "../../runtime/signing/index.js";
+import { openSqliteStore } from "../../runtime/store/index.js";
+import { buyRequest, newBench, openSeller } from "../seller/fixture.js";
+import { sellerKey } from "../support/receiver.js";
+
+const BUYER = "https://buyer.example/agent";
+
+interface Both {
+  readonly url: string;
+  readonly seller: Seller<Database.Database>;
+  readonly receiver: Receiver<Database.Database>;
+  readonly endings: TaskEndings;
+  readonly seen: Delivery[];
+  readonly bench: ReturnType<typeof newBench>;
+  buyer(
+    transport: "mcp" | "a2a",
+    more?: Partial<BuyerOptions<typeof release>>,
+  ): ReturnType<typeof createBuyer<typeof release>>;
+  close(): Promise<void>;
+}
+
+async function both(more: object = {}): Promise<Both> {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-buyer-"));
+  const key = sellerKey("seller-1");
+  const requestKey = sellerKey("buyer-1");
+  const outbox = openSqliteStore({ path: path.join(folder, "seller.db") });
+  const inbox = openSqliteStore({ path: path.join(folder, "buyer.db") });
+  const endings = createTaskEndings();
+  const seen: Delivery[] = [];
+  const http = createServer((request, response) => handler(request, response));
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const hooks = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const senders = new Map<string, object>();
+  const receiver = createReceiver({
+    store: inbox,
+    release,
+    handlers: endings.through({ fallback: (delivery: Delivery) => void seen.push(delivery) }),
+    senders: senders as never,
+    publicUrl: hooks,
+    pollMs: 10,
+  });
+  receiver.start();
+  const handler = nodeListener(receiver);
+  const fetch = createGuardedFetch({ allowHttp: true, allowLoopback: true });
+  const sender = await createSender({
+    store: outbox,
+    ...{ release, fetch, signer: { key: key.privateKey, keyid: key.keyid } },
+    ...{ net: { allowHttp: true, allowLoopback: true }, worker: { pollMs: 10 } },
+  });
+  sender.start();
+  const bench = newBench();
+  const port = await freePort();
+  const requestSigning = { keys: staticKeys({ keys: [requestKey.jwk] } as never, { sender: BUYER }) };
+  const seller = await openSeller<Database.Database>(bench, {
+    ...{ store: outbox, sender, requestSigning, baseUrl: `http://127.0.0.1:${port}` },
+    ...more,
+  });
+  const url = await seller.start({ port });
+  senders.set(url, { keys: staticKeys({ keys: [key.jwk] } as never, { sender: url }) });
+  return {
+    ...{ url, seller, receiver, endings, seen, bench },
+    buyer: (transport, options = {}) =>
+      createBuyer({
+        release,
+        agent: { url: transport === "mcp" ? `${url}/mcp` : url, transport },
+        webhooks: { receiver, url: `${hooks}/hooks/a`, sender: url, endings },
+        signing: { key: requestKey.privateKey, keyid: requestKey.keyid },
+        allowLocal: true,
+        timeoutMs: 10_000,
+        ...options,
+      }),
+    async close() {
+      await seller.close();
+      await sender.stop();
+      await receiver.stop();
+      await fetch.close();
+      http.closeAllConnections();
+      http.close();
+      await outbox.close();
+      await inbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A seller's own URL is in its options: the port is to be known before it listens. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function withBoth(more: object, job: (made: Both) => Promise<void>): Promise<void> {
+  const made = await both(more);
+  try {
+    await job(made);
+  } finally {
+    await made.close();
+  }
+}
+
+const { idempotency_key: _key, ...buying } = buyRequest();
+const buyOf = (product: string): never => {
+  const { idempotency_key: _, ...request } = buyRequest(product);
+  return request as never;
+};
+
+for (const transport of ["mcp", "a2a"] as const) {
+  test(`${transport}: a buy is made once, typed, with its key`, () =>
+    withBoth({}, async (made) => {
+      const buyer = made.buyer(transport);
+      const called = await buyer.tools.create_media_buy(buying as never);
+      assert.is(called.answer.status, "completed", JSON.stringify(called.answer.data));
+      const again = await buyer.tools.create_media_buy({ ...buying, idempotency_key: called.idempotencyKey } as never);
+      assert.equal([again.replayed, made.bench.runs], [true, 1]);
+      const missing = await buyer.tools.create_media_buy(buyOf("prod_missing"));
+      assert.equal([missing.answer.status, missing.recovery, missing.attempts], ["failed", "correctable", 1]);
+      await buyer.close();
+    }));
+
+  test(`${transport}: a task is settled by its webhook, with the seller's data`, () =>
+    withBoth({}, async (made) => {
+      const buyer = made.buyer(transport);
+      let open = (): void => {};
+      made.bench.gate = new Promise((resolve) => {
+        open = resolve;
+      });
+      const called = await buyer.tools.create_media_buy(buyOf("prod_later"));
+      const settled = called.settled();
+      open();
+      assert.is(called.answer.status, "submitted", JSON.stringify(called.answer.data));
+      assert.type(called.operationId, "string");
+      const answer = await settled;
+      assert.is(answer.status, "completed");
+      assert.match((answer.data as JsonObject).media_buy_id as string, /^mb_1_/);
+      await made.receiver.idle();
+      assert.is(
+        made.seen.every((one) => one.operationId === called.operationId),
+        true,
+      );
+      await buyer.close();
+    }));
+
+  test(`${transport}: without webhooks the same task is settled by polling`, () =>
+    withBoth({}, async (made) => {
+      const waits: number[] = [];
+      const buyer = made.buyer(transport, {
+        pause: async (ms) => {
+          waits.push(ms);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        },
+      });
+      const called = await buyer.tools.create_media_buy(buyOf("prod_later"), { webhook: false });
+      assert.is(called.operationId, undefined);
+      const answer = await called.settled();
+      assert.is(answer.status, "completed", JSON.stringify(answer));
+      assert.match((answer.data as JsonObject).media_buy_id as string, /^mb_1_/);
+      assert.is(waits[0], 30_000);
+      await buyer.close();
+    }));
+
+  test(`${transport}: a seller that asks for signatures gets them`, () =>
+    withBoth({ auth: signatureAuth() }, async (made) => {
+      const buyer = made.buyer(transport);
+      const called = await buyer.tools.get_products({ buying_mode: "brief", brief: "sports" } as never);
+      assert.is(called.answer.status, "completed", JSON.stringify(called.answer.data));
+      await buyer.close();
+      const unsigned = createBuyer({
+        release,
+        agent: transport === "mcp" ? `${made.url}/mcp` : made.url,
+        allowLocal: true,
+      });
+      const refused = await unsigned.tools.get_products({ buying_mode: "brief", brief: "sports" } as never);
+      assert.is(refused.answer.status, "failed");
+      await unsigned.close();
+    }));
+}
+
+test.run();
