@@ -49,6 +49,16 @@ const catalogue: readonly Product[] = [
   },
   {
     ...common,
+    product_id: "sports_ctv_q2",
+    name: "Sports CTV",
+    description: "Spots on connected TV, around live sports.",
+    delivery_type: "guaranteed",
+    channels: ["ctv"],
+    formats: ["video_30s"],
+    pricing_options: [fixed("cpm_guaranteed", 45, 1000)],
+  },
+  {
+    ...common,
     product_id: "local_display_dynamic",
     name: "Local dynamic display",
     description: "Dynamic product ads around a place, filled from a catalogue, for foot traffic and reservations.",
