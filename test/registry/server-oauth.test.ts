@@ -3,6 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { issuerAdapter } from "../../runtime/registry/server/auth/issuer-adapter.js";
+import type { SqliteStore } from "../../runtime/store/index.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 
 const REDIRECT = "http://127.0.0.1:3999/callback";
@@ -81,14 +83,14 @@ async function begin(extra: Record<string, string> = {}): Promise<Flow> {
 }
 
 /** From the application's link to the code on its callback. */
-async function authorize(flow: Flow): Promise<URL> {
+async function authorize(flow: Flow, email = "ada@buyer.example"): Promise<URL> {
   const go = browser();
   let response = await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`);
   assert.is(response.statusCode, 303, response.body);
   const page = response.headers.location!;
   response = await go("GET", page);
   assert.match(response.body, /<label for="password">/);
-  response = await go("POST", `${page}/login`, { email: "ada@buyer.example", password: PASSWORD });
+  response = await go("POST", `${page}/login`, { email, password: PASSWORD });
   for (let hops = 0; hops < 6; hops += 1) {
     const location = response.headers.location!;
     assert.is(response.statusCode, 303, response.body);
@@ -109,9 +111,11 @@ async function authorize(flow: Flow): Promise<URL> {
 const exchange = (values: Record<string, string>) =>
   setup.registry.app.inject({ method: "POST", url: "/oauth/token", ...form(values) });
 
-async function tokens(): Promise<{ flow: Flow; access_token: string; refresh_token: string; id_token: string }> {
+async function tokens(
+  email?: string,
+): Promise<{ flow: Flow; access_token: string; refresh_token: string; id_token: string }> {
   const flow = await begin();
-  const callback = await authorize(flow);
+  const callback = await authorize(flow, email);
   assert.is(callback.searchParams.get("state"), "s-1");
   assert.is(callback.searchParams.get("iss"), BASE_URL);
   const response = await exchange({
@@ -206,6 +210,44 @@ oauth("who is suspended is refused, at log-in and with a token", async () => {
   assert.is((await search(token)).statusCode, 403);
   await setup.accounts.setOrganization(organization, { suspended: false });
   assert.is((await search(token)).statusCode, 200);
+});
+
+oauth("of two that use one code at once, one gets tokens", async () => {
+  const flow = await begin();
+  const code = (await authorize(flow)).searchParams.get("code")!;
+  const values = {
+    grant_type: "authorization_code",
+    client_id: flow.clientId,
+    code,
+    redirect_uri: REDIRECT,
+    code_verifier: flow.verifier,
+  };
+  const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(values)));
+  assert.is(answers.filter(({ statusCode }) => statusCode === 200).length, 1);
+  for (const { statusCode, body } of answers) assert.ok(statusCode === 200 || /invalid_grant/.test(body), body);
+});
+
+oauth("a record is used up once, whoever read it before", async () => {
+  const Codes = issuerAdapter(setup.registry.access, Date.now);
+  const [one, other] = [new Codes("AuthorizationCode"), new Codes("AuthorizationCode")];
+  await one.upsert("c-1", { grantId: "g-1" }, 60);
+  assert.ok((await one.find("c-1")) && (await other.find("c-1")));
+  await one.consume("c-1");
+  const refused = await other.consume("c-1").catch((error: Error) => error);
+  assert.is((refused as { error?: string }).error, "invalid_grant");
+  assert.type((await one.find("c-1"))!.consumed, "number");
+  await one.revokeByGrantId("g-1");
+  assert.is(await one.find("c-1"), undefined);
+  await one.upsert("c-2", {}, -1);
+  assert.is(await one.find("c-2"), undefined, "expired");
+});
+
+oauth("a token outlives its account as nobody's", async () => {
+  await setup.accounts.addUser({ email: "gone@buyer.example", password: PASSWORD });
+  const { access_token: token } = await tokens("gone@buyer.example");
+  assert.is((await search(token)).statusCode, 200);
+  (setup.store as SqliteStore).db.prepare("delete from adbind_users where email = 'gone@buyer.example'").run();
+  assert.is((await search(token)).statusCode, 401);
 });
 
 oauth("an ID token is no access token", async () => {

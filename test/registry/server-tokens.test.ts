@@ -112,6 +112,16 @@ tokens(
   },
 );
 
+tokens("an algorithm that is not on the issuer's list is refused", async () => {
+  serve();
+  const strict = await setupRegistry({ issuers: [{ issuer: ISSUER, algorithms: ["RS256"] }] });
+  const token = await sign({});
+  const response = await strict.registry.app.inject({ url: SEARCH, headers: bearer(token) });
+  assert.is(response.statusCode, 401);
+  assert.is((await ask(token)).statusCode, 200);
+  await strict.close();
+});
+
 tokens("metadata of another issuer are not used", async () => {
   serve("oauth", { issuer: "https://evil.example" });
   assert.is((await ask(await sign({}))).statusCode, 503);
