@@ -1,0 +1,377 @@
+/** What a crawler does with its queue, on either database, with the registry's real data. */
+import type { uvu } from "uvu";
+import * as assert from "uvu/assert";
+import type { Fetcher, FetchResult, Lookup } from "../../runtime/net/index.js";
+import { type Crawler, type CrawlerOptions, createCrawler } from "../../runtime/registry/crawl/index.js";
+import { createRegistryData } from "../../runtime/registry/data.js";
+import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { beginAttempt, crawlStore } from "../../runtime/store/registry-crawl.js";
+import { agent, file, NOW, property, publicLookup } from "./crawl-fixture.js";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Origins in memory: what a path answers. Anything else is 404. */
+export class Origins {
+  readonly answers = new Map<string, number | object | string | (() => Promise<FetchResult>)>();
+  readonly asked: string[] = [];
+
+  readonly fetch: Fetcher = async (url, request = {}) => {
+    const { hostname, pathname } = new URL(url);
+    const key = `${hostname}${pathname.replace("/.well-known", "")}`;
+    this.asked.push(key);
+    const answer = this.answers.get(key) ?? 404;
+    if (typeof answer === "function") return Promise.race([answer(), aborted(request.signal)]);
+    const status = typeof answer === "number" ? answer : 200;
+    const body = Buffer.from(typeof answer === "string" ? answer : JSON.stringify(answer));
+    return { ok: true, status, headers: {}, body, truncated: false, url };
+  };
+
+  times(key: string): number {
+    return this.asked.filter((one) => one === key).length;
+  }
+}
+
+const aborted = (signal: AbortSignal | undefined): Promise<FetchResult> =>
+  new Promise((resolve) =>
+    signal?.addEventListener("abort", () => resolve({ ok: false, code: "aborted", retryable: true, detail: "" })),
+  );
+
+export async function until(holds: () => Promise<boolean> | boolean, what: string): Promise<void> {
+  const end = performance.now() + 15_000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+type Test = uvu.Test<Record<string, unknown>>;
+
+interface World {
+  readonly store: SqliteStore | PostgresStore;
+  readonly data: ReturnType<typeof createRegistryData>;
+  readonly origins: Origins;
+  readonly clock: { at: number };
+  crawler(more?: Partial<CrawlerOptions>): Promise<Crawler>;
+  ended(crawler: Crawler, id: string): Promise<Awaited<ReturnType<Crawler["read"]>>>;
+}
+
+type Answer = Awaited<ReturnType<Crawler["request"]>>;
+
+function queued(answer: Answer): Exclude<Answer, { refused: unknown }> {
+  assert.ok(!("refused" in answer), JSON.stringify(answer));
+  return answer;
+}
+
+const refusedOf = (answer: Answer): string | undefined => ("refused" in answer ? answer.refused : undefined);
+const by = (requestedBy: string) => ({ requestedBy, reason: "request" });
+
+/** @param open an opened store on an empty database */
+export function crawlQueueCase(test: Test, name: string, open: () => Promise<SqliteStore | PostgresStore>): void {
+  const cases: [string, (world: World) => Promise<void>][] = [
+    ["a crawl that is asked for is made, seen, and not made again at once", asked],
+    ["a domain has one crawl at a time, whoever asks and wherever", once],
+    ["callers have an allowance, and the queue has a bound", bounded],
+    ["an origin that fails is asked again, later and later, and what was known of it stays", retried],
+    ["a file that stays no JSON is invalid in the end", malformed],
+    ["a crawl that a stop breaks off is made by whoever starts next, and counts as never begun", brokenOff],
+    ["a crawl that ends the process every time is given up", cutOff],
+    ["lookups start crawls of public names only", auto],
+    ["what the store refuses is tried again", refusedByStore],
+    ["domains are crawled again by themselves, by one instance; those without a file ever less often", recrawled],
+    ["members' domains and imported publishers are taken up", adopted],
+    ["origins of hosted files are asked whether they point here", hosted],
+    ["a revocation is held when the file no longer says it", revoked],
+  ];
+  for (const [what, run] of cases) {
+    test(`${name}: ${what}`, async () => {
+      const store = await open();
+      const crawlers: Crawler[] = [];
+      const clock = { at: NOW };
+      const now = () => clock.at;
+      const origins = new Origins();
+      const data = createRegistryData(store, { now, publicUrl: "https://registry.example" });
+      const crawler = async (more: Partial<CrawlerOptions> = {}) => {
+        const given = { store, data, now, fetch: origins.fetch, lookup: publicLookup, random: () => 0.5 };
+        const made = await createCrawler({ ...given, publicUrl: "https://registry.example", ...more });
+        crawlers.push(made);
+        return made;
+      };
+      const ended: World["ended"] = async (one, id) => {
+        await until(async () => (await one.read(id))?.completed_at !== null, `${id} ends`);
+        return one.read(id);
+      };
+      try {
+        await run({ store, data, origins, clock, crawler, ended });
+      } finally {
+        await Promise.all(crawlers.map((one) => one.stop()));
+        await store.close();
+      }
+    });
+  }
+}
+
+async function asked({ data, origins, clock, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  const one = await crawler();
+  const first = queued(await one.request("news.example", by("a")));
+  assert.equal([first.status, first.attempts, first.started_at, first.error], ["queued", 0, null, null]);
+  assert.is(await one.pending("news.example"), true);
+  one.start();
+  const done = await ended(one, first.crawl_request_id);
+  assert.equal([done?.status, done?.attempts, done?.error], ["completed", 1, null]);
+  const found = await data.lookupPublisher("news.example");
+  assert.equal([found.adagents_valid, found.authorized_agents.length, found.properties.length], [true, 1, 1]);
+  assert.is(await one.pending("news.example"), false);
+  clock.at += MINUTE_MS;
+  assert.equal(await one.request("news.example", by("b")), { refused: "debounced", retryAfterSeconds: 240 });
+  clock.at += 4 * MINUTE_MS;
+  const again = queued(await one.request("news.example", by("b")));
+  assert.is.not(again.crawl_request_id, first.crawl_request_id);
+  assert.is(await one.read("00000000-0000-4000-8000-000000000000"), undefined);
+}
+
+async function once({ origins, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  const [one, two] = [await crawler(), await crawler()];
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? one : two).request("news.example", by(`c${index}`))),
+  );
+  const ids = new Set(answers.map((answer) => queued(answer).crawl_request_id));
+  assert.is(ids.size, 1);
+  one.start();
+  two.start();
+  await ended(two, [...ids][0]!);
+  assert.is(origins.times("news.example/adagents.json"), 1);
+}
+
+async function bounded({ clock, crawler }: World): Promise<void> {
+  const one = await crawler({ perCallerHourly: 3, capacity: 6 });
+  const ask = (caller: string, index: number) => one.request(`d${index}.example`, by(caller));
+  const answers = await Promise.all([1, 2, 3, 4, 5].map((index) => ask("a", index)));
+  assert.is(answers.filter((answer) => refusedOf(answer) === "limited").length, 2);
+  clock.at += MINUTE_MS;
+  assert.equal(await ask("a", 9), { refused: "limited", retryAfterSeconds: 59 * 60 });
+  // Lookups may fill half of the queue: three wait already.
+  assert.is(await one.autoCrawl("auto.example"), false);
+  for (const index of [10, 11, 12]) queued(await ask("b", index));
+  assert.equal(await ask("c", 20), { refused: "queue_full", retryAfterSeconds: 60 });
+  // What waits is answered all the same.
+  assert.is(refusedOf(await ask("c", 10)), undefined);
+  clock.at += HOUR_MS;
+  assert.is(refusedOf(await ask("a", 9)), "queue_full");
+}
+
+async function retried({ data, origins, clock, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  const one = await crawler();
+  one.start();
+  await ended(one, queued(await one.request("news.example", by("a"))).crawl_request_id);
+  clock.at += HOUR_MS;
+  origins.answers.set("news.example/adagents.json", 503);
+  const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
+  for (const [index, minutes] of [1, 5, 30, 120].entries()) {
+    await until(async () => (await one.read(id))?.status === "retrying", `attempt ${index + 1}`);
+    const record = await one.read(id);
+    assert.equal([record?.attempts, record?.error], [index + 1, "the origin answered with status 503"]);
+    assert.is(Date.parse(record!.next_attempt_at!), clock.at + minutes * MINUTE_MS);
+    // Asking again meanwhile answers the one that waits.
+    assert.is(queued(await one.request("news.example", by("b"))).crawl_request_id, id);
+    clock.at += minutes * MINUTE_MS;
+    await until(async () => (await one.read(id))!.attempts > index + 1, `attempt ${index + 2} begins`);
+  }
+  const failed = await ended(one, id);
+  assert.equal([failed?.status, failed?.attempts, failed?.next_attempt_at], ["failed", 5, null]);
+  const found = await data.lookupPublisher("news.example");
+  assert.equal([found.adagents_valid, found.properties.length, found.hosting?.last_http_status], [true, 1, 503]);
+}
+
+async function malformed({ data, origins, clock, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", "<html>");
+  const one = await crawler({ retryMs: [1_000] });
+  one.start();
+  const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
+  await until(async () => (await one.read(id))?.status === "retrying", "the first attempt");
+  assert.is((await data.lookupPublisher("news.example")).adagents_valid, null);
+  clock.at += 1_000;
+  assert.is((await ended(one, id))?.status, "failed");
+  assert.is((await data.lookupPublisher("news.example")).adagents_valid, false);
+}
+
+async function brokenOff({ origins, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", () => new Promise(() => undefined));
+  const one = await crawler();
+  one.start();
+  const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
+  await until(() => origins.asked.includes("news.example/adagents.json"), "the origin is asked");
+  await one.stop();
+  origins.answers.set("news.example/adagents.json", file());
+  const two = await crawler();
+  const waits = await two.read(id);
+  assert.equal([waits?.status, waits?.attempts], ["queued", 0]);
+  two.start();
+  const done = await ended(two, id);
+  assert.equal([done?.status, done?.attempts], ["completed", 1]);
+}
+
+async function cutOff({ store, clock, origins, crawler, ended }: World): Promise<void> {
+  const one = await crawler();
+  const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
+  const tables = crawlStore(store);
+  for (let begun = 0; begun < 5; begun++) await tables.write((q) => beginAttempt(q, id, 1, clock.at));
+  one.start();
+  const record = await ended(one, id);
+  assert.equal([record?.status, record?.error], ["failed", "the crawl was cut off again and again"]);
+  assert.equal(origins.asked, []);
+}
+
+async function auto({ data, origins, clock, crawler }: World): Promise<void> {
+  const addresses: Record<string, string> = { "internal.example": "10.0.0.7", "mixed.example": "93.184.215.14" };
+  const lookup: Lookup = async (domain) => {
+    if (domain === "none.example") throw Object.assign(new Error(), { code: "ENOTFOUND" });
+    if (domain === "down.example") throw Object.assign(new Error(), { code: "EAI_AGAIN" });
+    const address = addresses[domain];
+    if (address === undefined) return publicLookup();
+    return [
+      { address, family: 4 },
+      { address: domain === "mixed.example" ? "192.168.0.1" : address, family: 4 },
+    ];
+  };
+  const one = await crawler({ lookup });
+  for (const domain of [
+    "internal.example",
+    "mixed.example",
+    "none.example",
+    "down.example",
+    "printer.local",
+    "a.internal",
+  ])
+    assert.is(await one.autoCrawl(domain), false, domain);
+  for (const domain of ["internal.example", "mixed.example", "none.example", "printer.local"])
+    assert.is(refusedOf(await one.request(domain, by("a"))), "unsafe", domain);
+  // A resolver that is down says nothing against the name; who asks by name may.
+  queued(await one.request("down.example", by("a")));
+
+  assert.equal([await one.autoCrawl("news.example"), await one.autoCrawl("news.example")], [true, false]);
+  one.start();
+  await until(async () => !(await one.pending("news.example")), "the crawl ends");
+  assert.is(await one.autoCrawl("news.example"), false, "debounced");
+  clock.at += 5 * MINUTE_MS;
+  assert.is(await one.autoCrawl("news.example"), true);
+  await until(async () => !(await one.pending("news.example")), "the crawl ends");
+  assert.is((await data.lookupPublisher("news.example")).adagents_valid, null);
+  assert.is(origins.times("news.example/adagents.json"), 2);
+}
+
+async function refusedByStore({ data, origins, clock, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  let faults = 1;
+  const failing = {
+    ...data,
+    applyCrawl: async (result: Parameters<typeof data.applyCrawl>[0]) => {
+      if (faults-- > 0) throw new Error("disk full");
+      return data.applyCrawl(result);
+    },
+  };
+  const one = await crawler({ data: failing });
+  one.start();
+  const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
+  await until(async () => (await one.read(id))?.status === "retrying", "the first attempt");
+  assert.is((await one.read(id))?.error, "what was found could not be kept");
+  clock.at += MINUTE_MS;
+  assert.is((await ended(one, id))?.status, "completed");
+}
+
+async function recrawled({ origins, clock, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  const [one, two] = [await crawler(), await crawler()];
+  one.start();
+  two.start();
+  for (const domain of ["news.example", "none.example"])
+    await ended(one, queued(await one.request(domain, by("a"))).crawl_request_id);
+  const news = () => origins.times("news.example/adagents.json");
+  const none = () => origins.times("none.example/adagents.json");
+  clock.at += 6 * HOUR_MS - MINUTE_MS;
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  assert.equal([news(), none()], [1, 1], "not yet");
+  clock.at += MINUTE_MS;
+  await until(() => news() === 2 && none() === 2, "both are crawled again");
+  await until(async () => !(await one.pending("none.example")) && !(await one.pending("news.example")), "both end");
+  clock.at += 6 * HOUR_MS;
+  await until(() => news() === 3, "the one with a file is crawled again");
+  assert.is(none(), 2);
+}
+
+async function adopted({ data, origins, clock, crawler }: World): Promise<void> {
+  const imported = { domain: "imported.example", crawledAt: clock.at - 24 * HOUR_MS };
+  await data.applyCrawl({
+    ...imported,
+    adagents: {
+      ...{ outcome: "absent", method: "direct", managerDomain: null, httpStatus: 404, bytes: 0, resolvedUrl: null },
+      problems: [],
+    },
+    brand: { outcome: "absent", name: null, properties: [], agents: [] },
+  });
+  await data.putMember({
+    ...{ slug: "m", organization: null, displayName: "M", tier: null, founding: false, isPublic: true, agents: [] },
+    domains: [{ domain: "member.example", verified: true }],
+  });
+  const one = await crawler();
+  one.start();
+  await until(() => origins.times("imported.example/adagents.json") === 1, "the imported one is crawled");
+  await until(() => origins.times("member.example/adagents.json") === 1, "the member's is crawled");
+}
+
+async function hosted({ data, origins, clock, crawler }: World): Promise<void> {
+  const url = (domain: string) => `https://registry.example/publisher/${domain}/.well-known/adagents.json`;
+  const content = { agents: [], properties: [], genres: [], genreTaxonomy: null, lastUpdated: null, others: [] };
+  for (const domain of ["points.example", "elsewhere.example", "down.example"])
+    await data.putHostedFile(domain, { file: {}, content });
+  origins.answers.set("points.example/adagents.json", { authoritative_location: url("points.example") });
+  origins.answers.set("elsewhere.example/adagents.json", { authoritative_location: url("points.example") });
+  await data.originChecked("down.example", { verified: true, at: clock.at - 2 * HOUR_MS });
+  origins.answers.set("down.example/adagents.json", 503);
+  const one = await crawler();
+  one.start();
+  const verified = async (domain: string) => (await data.hostedFile(domain))?.originVerifiedAt;
+  const checked = async (domain: string) => (await data.hostedFile(domain))?.originLastCheckedAt;
+  await until(async () => (await checked("points.example")) === clock.at, "the first is asked");
+  await until(async () => (await checked("elsewhere.example")) === clock.at, "the second is asked");
+  await until(() => origins.times("down.example/adagents.json") === 1, "the third is asked");
+  assert.equal([await verified("points.example"), await verified("elsewhere.example")], [clock.at, null]);
+  assert.is(await verified("down.example"), clock.at - 2 * HOUR_MS, "an origin that is down keeps its word for a day");
+  await one.stop();
+  clock.at += 24 * HOUR_MS;
+  const two = await crawler();
+  two.start();
+  await until(async () => (await verified("down.example")) === null, "and no longer");
+}
+
+async function revoked({ data, origins, clock, crawler, ended }: World): Promise<void> {
+  const named = {
+    authorized_agents: [
+      agent({
+        authorization_type: "publisher_properties",
+        publisher_properties: [{ publisher_domain: "news.example", selection_type: "all" }],
+      }),
+    ],
+    properties: [property({ publisher_domain: "news.example" })],
+  };
+  const revocation = { publisher_domain: "news.example", revoked_at: "2026-03-01T00:00:00Z", reason: "other" };
+  origins.answers.set("news.example/ads.txt", "managerdomain=manager.example");
+  const one = await crawler();
+  one.start();
+  const agents = async (body: object) => {
+    origins.answers.set("manager.example/adagents.json", body);
+    const record = await ended(one, queued(await one.request("news.example", by("a"))).crawl_request_id);
+    assert.equal([record?.status, record?.error], ["completed", null]);
+    return (await data.lookupPublisher("news.example")).authorized_agents.length;
+  };
+  assert.is(await agents(named), 1);
+  clock.at += HOUR_MS;
+  assert.is(await agents({ ...named, revoked_publisher_domains: [revocation] }), 0);
+  clock.at += HOUR_MS;
+  assert.is(await agents(named), 0, "held");
+  clock.at += 7 * 24 * HOUR_MS;
+  assert.is(await agents(named), 1);
+}
