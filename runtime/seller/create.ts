@@ -13,7 +13,7 @@ import { badOption, builtInNames, checkedSettings, type Settings } from "./setti
 import { type ServedTool, type Spoken, speak } from "./spoken.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
 import { createTaskBook } from "./tasks.js";
-import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf } from "./types.js";
+import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf, UnfinishedTask } from "./types.js";
 
 export interface Seller<Tx = unknown> {
   /** The HTTP server; further routes and plugins may be added before it starts. */
@@ -22,16 +22,25 @@ export interface Seller<Tx = unknown> {
    * Listens. @returns where, without a path
    */
   start(options?: { readonly port?: number; readonly host?: string }): Promise<string>;
-  /** Takes no more calls and waits for those under way, and for what goes on after them. The store stays open. */
+  /** Takes no more calls, waits for those under way, and up to 5 s for what goes on after them. The store stays open. */
   close(): Promise<void>;
   /** A task by its id, to be changed from anywhere: another process on the same store may have opened it. */
   task<T = AnyTool>(taskId: string): TaskHandle<T, Tx>;
+  /**
+   * Tasks that are not over, oldest first: what `submitted` was to do later is lost with its process, so an application
+   * that starts again carries them on with `task(id)`.
+   * @param after Unix milliseconds; tasks made from then on
+   * @param limit default 100
+   */
+  unfinished(after?: number, limit?: number): Promise<readonly UnfinishedTask[]>;
   /** What it declares, in the terms of the newest release. */
   readonly capabilities: JsonObject;
   /** Answers a call without a transport; for tests and for servers of one's own. */
   call(call: Call): Promise<Called>;
 }
 
+/** Tasks told of at once. */
+const UNFINISHED = 100;
 /** How often what has expired is removed, in milliseconds, and how much of it at once. */
 const SWEEP = { everyMs: 60_000, rows: 500 } as const;
 
@@ -86,6 +95,7 @@ export async function createSeller<
       await book.idle();
     },
     task: (taskId) => book.handle(taskId) as never,
+    unfinished: (after = 0, limit = UNFINISHED) => book.unfinished(after, limit),
     capabilities: declared.get(newest.release.version)!,
     call: (call) => answerCall(calls, call),
   };

@@ -11,7 +11,7 @@ import { brandFile, publicKeySet } from "./identity.js";
 import type { McpEndpoint } from "./mcp.js";
 import type { Settings } from "./settings.js";
 
-export const MCP_PATH = "/mcp";
+const MCP_PATH = "/mcp";
 
 export interface ServerParts<Tx> {
   readonly settings: Settings<Tx>;

@@ -24,7 +24,7 @@ const taskRow = (row: SellerTaskRow) => ({
 });
 
 /** A task's state as `get_task_status` shows it. */
-export function taskStatus(row: SellerTaskRow, asked: JsonObject): JsonObject {
+function taskStatus(row: SellerTaskRow, asked: JsonObject): JsonObject {
   const result = parsed(row.result);
   const status = row.status as TaskStatus;
   const [error] = Array.isArray(result?.errors) ? (result.errors as ProtocolError[]) : [];

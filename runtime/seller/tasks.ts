@@ -1,4 +1,5 @@
 /** Tasks that outlive their call: kept, changed, told of by webhooks, looked up. */
+import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
 import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
 import { AdbindError } from "../errors.js";
@@ -11,7 +12,7 @@ import { opening } from "./media-buys.js";
 import type { Settings } from "./settings.js";
 import type { Spoken } from "./spoken.js";
 import { failurePayload, refusedBy, ToolError } from "./tool-error.js";
-import type { ChangeOptions, Fault, LaterWork, TaskHandle } from "./types.js";
+import type { ChangeOptions, Fault, LaterWork, TaskHandle, UnfinishedTask } from "./types.js";
 
 /** A change of a task, as a handle asks for it. */
 export interface Change<Tx> extends ChangeOptions<Tx> {
@@ -49,7 +50,8 @@ export interface TaskBook<Tx> {
   runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
   row(taskId: string): Promise<SellerTaskRow | undefined>;
   tasksOf(principal: string, resource: string): Promise<readonly string[]>;
-  /** Resolves when no work of `runLater` is under way. */
+  unfinished(after: number, limit: number): Promise<readonly UnfinishedTask[]>;
+  /** Resolves when no work of `runLater` is under way, or after a while. */
   idle(): Promise<void>;
 }
 
@@ -61,6 +63,9 @@ export interface BookParts<Tx> {
 
 /** A task is kept this long after its last change, in milliseconds. */
 const TASK_RETENTION_MS = 90 * 86_400_000;
+
+/** Longest wait for work after answers, in milliseconds: some of it takes days, and is taken up again elsewhere. */
+const IDLE_MS = 5_000;
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -95,8 +100,24 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
       });
       return rows.map((row) => row.task_id);
     },
+    async unfinished(after, limit) {
+      const rows = await database.transact(function* (tx): Flow<SellerTaskRow[]> {
+        return yield* settle(database.tables.unfinished(tx, after, limit));
+      });
+      return rows.map((row) => ({
+        id: row.task_id,
+        tool: row.tool,
+        status: row.status as TaskStatus,
+        principal: row.principal,
+        request: JSON.parse(row.request ?? "{}") as JsonObject,
+        createdAt: row.created_at,
+      }));
+    },
     async idle() {
-      await Promise.all(running);
+      const patience = new AbortController();
+      const enough = sleep(IDLE_MS, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
+      await Promise.race([Promise.all(running), enough]);
+      patience.abort();
     },
   };
 }

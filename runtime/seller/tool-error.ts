@@ -52,7 +52,7 @@ const MAX_MESSAGE = 200;
 const entryOf = (table: ErrorTable, code: string) => (Object.hasOwn(table, code) ? table[code] : undefined);
 
 /** A fault as it travels: what the release's table knows of its code is filled in. */
-export function completeFault(fault: Fault, release: Release): ProtocolError {
+function completeFault(fault: Fault, release: Release): ProtocolError {
   const entry = entryOf(release.errors, fault.code);
   const recovery: Recovery = fault.recovery ?? entry?.recovery ?? release.defaultUnknownRecovery;
   const suggestion = fault.suggestion ?? entry?.suggestion;
@@ -66,7 +66,7 @@ export function failurePayload(faults: readonly Fault[], release: Release, more:
 }
 
 /** `/packages/0/budget` as `packages[0].budget`. */
-export const fieldOf = (pointer: string): string =>
+const fieldOf = (pointer: string): string =>
   pointer
     .split("/")
     .slice(1)

@@ -72,6 +72,18 @@ export interface ChangeOptions<Tx = unknown> {
   readonly effect?: Effect<Tx>;
 }
 
+/** A task that is not over, for whoever carries it on: after a restart nothing of it runs. */
+export interface UnfinishedTask {
+  readonly id: string;
+  readonly tool: string;
+  readonly status: TaskStatus;
+  readonly principal: string;
+  /** The request as it was sent. */
+  readonly request: JsonObject;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
 /** What goes on after a `submitted` or `working` answer has been given, in this process. A reply ends the task. */
 // biome-ignore lint/suspicious/noConfusingVoidType: work that ends its task elsewhere returns nothing
 export type LaterWork<T, Tx> = (task: TaskHandle<T, Tx>) => MaybePromise<Reply<T> | void>;

@@ -94,6 +94,8 @@ export interface SellerTables<Tx> {
   setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
   tasks(tx: Tx, filter: TaskFilter, page: TaskPage): MaybePromise<SellerTaskRow[]>;
   countTasks(tx: Tx, filter: TaskFilter): MaybePromise<{ status: string; count: number }[]>;
+  /** Tasks that are not over, oldest first. */
+  unfinished(tx: Tx, after: number, limit: number): MaybePromise<SellerTaskRow[]>;
   tasksOf(tx: Tx, principal: string, resource: string): MaybePromise<{ task_id: string }[]>;
   /** Empties answers that are no longer replayed, and removes what is to be forgotten, oldest first. */
   sweep(tx: Tx, now: number, limit: number): MaybePromise<unknown>[];
@@ -119,7 +121,7 @@ const insert = (table: string, row: object): { text: string; values: Value[] } =
 };
 
 /** @param lock `for update` on PostgreSQL */
-export function sellerTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SellerTables<Tx> {
+function sellerTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SellerTables<Tx> {
   return { ...callTables(run, lock), ...taskTables(run, lock), sweep: sweeper(run) };
 }
 
@@ -153,7 +155,7 @@ const callTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, C
   };
 };
 
-type TaskMethods = "addTask" | "task" | "setTask" | "tasks" | "countTasks" | "tasksOf";
+type TaskMethods = "addTask" | "task" | "setTask" | "tasks" | "countTasks" | "unfinished" | "tasksOf";
 
 const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, TaskMethods> => ({
   addTask(tx, row) {
@@ -191,6 +193,12 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, T
     const { text, values } = whereOf(filter);
     return run(tx, `select status, count(*) as count from adbind_seller_tasks ${text} group by status`, values);
   },
+  unfinished: (tx, after, limit) =>
+    run(
+      tx,
+      "select * from adbind_seller_tasks where completed_at is null and created_at >= ? order by created_at, task_id limit ?",
+      [after, limit],
+    ),
   tasksOf: (tx, principal, resource) =>
     run(tx, "select task_id from adbind_seller_tasks where principal = ? and resource = ?", [principal, resource]),
 });

@@ -9,7 +9,7 @@ import type { SqliteStore } from "../../runtime/store/index.js";
 const manifests = path.resolve(import.meta.dirname, "../../manifests/3.1.0");
 
 /** The n-th example of a schema, as the release gives it. */
-export const example = (schema: string, n = 0): JsonObject =>
+const example = (schema: string, n = 0): JsonObject =>
   JSON.parse(readFileSync(path.join(manifests, schema), "utf8")).examples[n];
 
 const { context: _context, status: _status, ...bought } = example("media-buy/create-media-buy-response.json");

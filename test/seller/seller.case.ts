@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
-import type { Seller } from "../../runtime/seller/index.js";
+import { type Seller, ToolError } from "../../runtime/seller/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, NOW, optionsFor, verify } from "../sender/fixture.js";
@@ -274,6 +274,32 @@ export function sellerCase(of: SellerCase): void {
     assert.equal(times, times.toSorted().reverse());
     const none = await call(seller, "list_tasks", { filters: { status: "completed" } });
     assert.is(none.tasks.length, 0);
+  });
+
+  test("what an effect refuses is the call's failure", async ({ seller, bench }) => {
+    bench.effect = () => {
+      throw new ToolError("CONFLICT", "Somebody was faster.");
+    };
+    const answer = await call(seller, "create_media_buy", buyRequest());
+    assert.equal([answer.status, answer.proto_error.code], ["failed", "CONFLICT"]);
+    bench.effect = undefined;
+    assert.is((await call(seller, "create_media_buy", buyRequest())).status, "completed");
+  });
+
+  test("after a restart what is not over can be found and carried on", async ({ seller, other, bench }) => {
+    bench.gate = new Promise(() => undefined);
+    const { task_id: lost } = await call(seller, "create_media_buy", buyRequest("prod_later"));
+    await call(seller, "create_media_buy", buyRequest());
+    const unfinished = await other.unfinished();
+    assert.equal(
+      unfinished.map(({ id, tool, status, principal }) => ({ id, tool, status, principal })),
+      [{ id: lost, tool: "create_media_buy", status: "submitted", principal: "buyer-1" }],
+    );
+    assert.is(unfinished[0]?.request.end_time, buyRequest().end_time);
+    await other.task(lost).reject({ code: "TERMS_REJECTED", message: "It was not signed." });
+    assert.equal(await other.unfinished(), []);
+    const status = await call(seller, "get_task_status", { task_id: lost });
+    assert.equal([status.status, status.error.code], ["rejected", "TERMS_REJECTED"]);
   });
 
   test("a registration that cannot be honoured refuses the call before it does anything", async ({ seller, bench }) => {

@@ -39,6 +39,7 @@ create table adbind_seller_tasks (
   expires integer not null
 ) strict, without rowid;
 create index adbind_seller_tasks_principal on adbind_seller_tasks (principal, created_at);
+create index adbind_seller_tasks_open on adbind_seller_tasks (created_at) where completed_at is null;
 create index adbind_seller_tasks_resource on adbind_seller_tasks (principal, resource) where resource is not null;
 create index adbind_seller_tasks_expires on adbind_seller_tasks (expires);
 `;
@@ -80,6 +81,7 @@ create table adbind_seller_tasks (
   expires bigint not null
 ) with (fillfactor = 80);
 create index adbind_seller_tasks_principal on adbind_seller_tasks (principal, created_at);
+create index adbind_seller_tasks_open on adbind_seller_tasks (created_at) where completed_at is null;
 create index adbind_seller_tasks_resource on adbind_seller_tasks (principal, resource) where resource is not null;
 create index adbind_seller_tasks_expires on adbind_seller_tasks (expires);
 `;
