@@ -12,7 +12,7 @@ import {
   type Release,
 } from "../contract.js";
 import { retryAfterSeconds } from "../extract/index.js";
-import { member } from "../extract/json-object.js";
+import { isJsonObject, member } from "../extract/json-object.js";
 import { type Agreed, type Agreements, isCapabilitiesTool } from "./agreement.js";
 import { type Exchange, failedHere, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
@@ -145,7 +145,9 @@ export class ToolCalling {
   }
 
   private argsFor(agreed: Agreed | undefined): JsonObject {
-    return { ...agreed?.pin, ...this.request, ...(this.key !== undefined && { idempotency_key: this.key }) };
+    // Where a registration goes is the transport's to say.
+    const { push_notification_config: _, ...request } = this.request;
+    return { ...agreed?.pin, ...request, ...(this.key !== undefined && { idempotency_key: this.key }) };
   }
 
   private async register(tool: AnyTool): Promise<void> {
@@ -159,7 +161,8 @@ export class ToolCalling {
     // A lost answer may be asked for again where doing it twice does nothing, or the agent knows the key again.
     const repeatable =
       !tool.mutating || tool.idempotency === "exempt" || (this.key !== undefined && agreed?.idempotent === true);
-    const push = this.registered?.config;
+    const own = this.request.push_notification_config;
+    const push = this.registered?.config ?? (isJsonObject(own) ? own : undefined);
     const { outcome, attempts } = await repeat(
       settings,
       { signal, mayRepeat: ({ lost }) => !lost || repeatable },

@@ -1,5 +1,6 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
 import type { AnyArms, JsonObject, Release } from "../contract.js";
+import { list, member } from "../extract/json-object.js";
 import { createAgreements } from "./agreement.js";
 import { type CallParts, repeat, ToolCalling } from "./call.js";
 import { createExchange } from "./exchange.js";
@@ -22,6 +23,8 @@ export interface Buyer<R extends Release = Release> {
   call(tool: string, request: JsonObject, options?: CallOptions): Promise<Called<AnyArms>>;
   /** What both sides have agreed on; asked for before the first call, and again after an hour. */
   agreement(options?: Pick<CallOptions, "signal">): Promise<Agreeing>;
+  /** Whether the agent claims a specialism. False too where it could not be asked: `agreement` tells. */
+  claims(specialism: keyof R["specialisms"] & string, options?: Pick<CallOptions, "signal">): Promise<boolean>;
   /** Names of the tools the agent lists. @throws what its transport throws */
   listed(options?: Pick<CallOptions, "signal">): Promise<readonly string[]>;
   /** Reads state instead of missed webhooks (service.md, "Persistent channels", 4). */
@@ -61,6 +64,11 @@ export function createBuyer<R extends Release>(options: BuyerOptions<R>): Buyer<
         return { ok: false, called: await call(settings.names.capabilitiesTool, {}, { ...(signal && { signal }) }) };
       const { release, capabilities, idempotent } = agreeing.agreed;
       return { ok: true, agreement: { release, capabilities, idempotent } };
+    },
+    async claims(specialism, { signal } = {}) {
+      const agreeing = await agreements.get(signal);
+      const claimed = agreeing.ok ? list(member(agreeing.agreed.capabilities, "specialisms")) : [];
+      return claimed.some((one) => typeof one === "string" && one.replaceAll("-", "_") === specialism);
     },
     listed: async ({ signal } = {}) => (await exchange.connection(signal)).tools(signal),
     reconcile: reconciler(parts, call),

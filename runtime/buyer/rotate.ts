@@ -105,10 +105,10 @@ export function createRotation(options: RotationOptions): Rotation {
       },
       { webhook: false },
     );
-    const { status } = called.answer;
-    if (status !== "completed") {
+    const answer = await called.settled();
+    if (answer.status !== "completed") {
       pending = { ...pending, key: called.idempotencyKey };
-      return { rotated: false, reason: "failed", answer: called.answer };
+      return { rotated: false, reason: "failed", answer };
     }
     retiring.push({ previous: state.current, at: now() + OVERLAP_MS });
     Object.assign(state, { current: pending.next, expiresAt: now() + lifetimeMs });
