@@ -48,7 +48,7 @@ import type {
 } from "./types.js";
 
 /** Profiles computed in one transaction: it holds the registry's clock meanwhile. */
-const SETTLE_AGENTS = 500;
+const SETTLE_AGENTS = 2_000;
 /** Members read at a time. */
 const MEMBER_ROWS = 500;
 

@@ -223,3 +223,10 @@ export const putCheckpoint = (q: Query, id: string, row: CheckpointRow, now: num
       [id, row.lines, row.done, now],
     ),
   );
+
+const grown = ["publishers", "properties", "identifiers", "agents", "authorizations", "profiles", "dirty"];
+
+/** After many rows were written at once. */
+export function* analyze(q: Query): Flow<void> {
+  yield* settle(q.analyze(grown.map((table) => `adbind_registry_${table}`)));
+}

@@ -29,6 +29,8 @@ export interface Query {
     rows: readonly (readonly Value[])[],
     conflict?: string,
   ): MaybePromise<unknown>;
+  /** Has the database look at tables that grew at once: it plans by what it last saw of them, and would look too late. */
+  analyze(tables: readonly string[]): MaybePromise<unknown>;
   /** `for update` where rows are locked one by one; empty on SQLite, whose transactions exclude each other. */
   readonly lock: "" | " for update";
 }
@@ -84,6 +86,8 @@ function sqliteQuery(db: Database): Query {
       }
       for (const row of rows) statement.run(...row);
     },
+    // SQLite's plans follow from the statements here.
+    analyze: () => undefined,
     lock: "",
   };
 }
@@ -115,5 +119,6 @@ const postgresQuery = (tx: Tx): Query => ({
     const text = `insert into ${table} (${names}) select * from unnest(${lists}) ${conflict}`;
     return postgresRunner(tx, text, values as unknown as Value[]);
   },
+  analyze: (tables) => postgresRunner(tx, `analyze ${tables.join(", ")}`, []),
   lock: " for update",
 });

@@ -6,7 +6,7 @@ import { AdbindError } from "../../errors.js";
 import type { Flow } from "../../signing/flow.js";
 import type { PostgresStore, SqliteStore } from "../../store/index.js";
 import { putHosted } from "../../store/registry-agents.js";
-import { checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
+import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
 import type { PropertySource } from "../../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
 import { putClaims, settleProfiles } from "../data.js";
@@ -131,10 +131,12 @@ class Importing {
     await this.#flush();
     await this.#settled();
     this.#totals.lines = lines;
+    await this.db.peek(analyze);
     this.#totals.profiles = await settleProfiles(this.db, this.#now, (settled) => {
       this.#totals.profiles = settled;
       this.#report();
     });
+    await this.db.peek(analyze);
     const { id } = this.options;
     if (id !== undefined) await this.db.write((q) => putCheckpoint(q, id, { lines, done: 1 }, this.#now()));
   }
