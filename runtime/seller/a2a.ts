@@ -1,17 +1,20 @@
 /** A2A: the official SDK's JSON-RPC handlers, 1.0 and 0.3, over the same calls and tasks as MCP. */
 
-import { Task } from "@a2a-js/sdk";
+import { Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import {
   PushNotificationNotSupportedError,
+  RequestMalformedError,
   TaskNotCancelableError,
   TaskNotFoundError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import type { A2aPushConfig } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call, Called } from "./call.js";
+import { ToolError } from "./tool-error.js";
 import type { Identity } from "./types.js";
 
 /** One request of an A2A client. */
@@ -29,6 +32,13 @@ export interface A2aParts {
   answer(call: Call): Promise<Called>;
   /** A task by its id. */
   row(taskId: string): Promise<SellerTaskRow | undefined>;
+  /** A task's own A2A registration; absent where webhooks are not sent. */
+  readonly push:
+    | {
+        attach(row: SellerTaskRow, config: A2aPushConfig | null): Promise<void>;
+        attached(taskId: string): Promise<A2aPushConfig | undefined>;
+      }
+    | undefined;
 }
 
 export interface A2aEndpoint {
@@ -83,9 +93,6 @@ function requestHandler(parts: A2aParts): A2ARequestHandler {
   const refuse = async (): Promise<never> => {
     throw new UnsupportedOperationError("not offered here");
   };
-  const refusePush = async (): Promise<never> => {
-    throw new PushNotificationNotSupportedError("register with the call, in its configuration");
-  };
   const own = async (id: string, context: ServerCallContext): Promise<SellerTaskRow> => {
     const row = await parts.row(id);
     const { principal } = context.state.get(STATE.identity) as Identity;
@@ -110,13 +117,62 @@ function requestHandler(parts: A2aParts): A2ARequestHandler {
       throw new TaskNotCancelableError("cancel what the task makes with the tool that changes it");
     },
     listTasks: refuse,
-    createTaskPushNotificationConfig: refusePush,
-    getTaskPushNotificationConfig: refusePush,
-    listTaskPushNotificationConfigs: refusePush,
-    deleteTaskPushNotificationConfig: refusePush,
+    ...pushMethods(parts, own),
   };
   return handler as never;
 }
+
+type OwnTask = (id: string, context: ServerCallContext) => Promise<SellerTaskRow>;
+
+/** A2A's native push notifications: one registration a task, whose events have A2A's shape (service.md, "Task operations"). */
+function pushMethods({ push }: A2aParts, own: OwnTask) {
+  const offered = () => {
+    if (push === undefined) throw new PushNotificationNotSupportedError("webhooks are not sent here");
+    return push;
+  };
+  const configOf = async (taskId: string): Promise<TaskPushNotificationConfig | undefined> => {
+    const config = await offered().attached(taskId);
+    if (config === undefined) return undefined;
+    // What authenticates towards the receiver is not shown again.
+    const { url, id = taskId, token = "" } = config;
+    return { tenant: "", id, taskId, url, token, authentication: undefined };
+  };
+  return {
+    async createTaskPushNotificationConfig(config: TaskPushNotificationConfig, context: ServerCallContext) {
+      const row = await own(config.taskId, context);
+      await offered()
+        .attach(row, nativeConfig(config))
+        .catch((error: unknown) => {
+          if (error instanceof ToolError) throw new RequestMalformedError(error.message);
+          throw error;
+        });
+      return config;
+    },
+    async getTaskPushNotificationConfig({ taskId }: { taskId: string }, context: ServerCallContext) {
+      await own(taskId, context);
+      const config = await configOf(taskId);
+      if (config === undefined) throw new TaskNotFoundError(`task ${taskId} has no registration`);
+      return config;
+    },
+    async listTaskPushNotificationConfigs({ taskId }: { taskId: string }, context: ServerCallContext) {
+      await own(taskId, context);
+      const config = await configOf(taskId);
+      return { configs: config === undefined ? [] : [config], nextPageToken: "" };
+    },
+    async deleteTaskPushNotificationConfig({ taskId }: { taskId: string }, context: ServerCallContext) {
+      await offered().attach(await own(taskId, context), null);
+    },
+  };
+}
+
+const nativeConfig = ({ url, id, token, authentication }: TaskPushNotificationConfig): A2aPushConfig => ({
+  url,
+  ...(id !== "" && { id }),
+  ...(token !== "" && { token }),
+  ...(authentication !== undefined && {
+    authentication: { schemes: [authentication.scheme], credentials: authentication.credentials },
+  }),
+});
 
 async function sendMessage(parts: A2aParts, context: ServerCallContext): Promise<Task> {
   const body = context.state.get(STATE.body) as JsonObject;

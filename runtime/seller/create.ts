@@ -78,7 +78,14 @@ export async function createSeller<
     documents: await newest.release.schemas(),
   });
   const card = agentCard(settings, newest);
-  const a2a = a2aEndpoint({ card, uuid, now, answer: (call) => answerCall(calls, call), row: book.row });
+  const a2a = a2aEndpoint({
+    card,
+    uuid,
+    now,
+    answer: (call) => answerCall(calls, call),
+    row: book.row,
+    push: settings.sender === undefined ? undefined : book,
+  });
   const app = await createApp({ settings, calls, mcp, a2a, card });
   let sweeping: NodeJS.Timeout | undefined;
   return {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
 import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
 import { AdbindError } from "../errors.js";
-import type { TaskChannels } from "../sender/types.js";
+import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "./call.js";
@@ -50,6 +50,9 @@ export interface TaskBook<Tx> {
   runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
   row(taskId: string): Promise<SellerTaskRow | undefined>;
   tasksOf(principal: string, resource: string): Promise<readonly string[]>;
+  /** A2A's own channel of a task. @throws ToolError where it is refused */
+  attach(row: SellerTaskRow, config: A2aPushConfig | null): Promise<void>;
+  attached(taskId: string): Promise<A2aPushConfig | undefined>;
   unfinished(after: number, limit: number): Promise<readonly UnfinishedTask[]>;
   /** Resolves when no work of `runLater` is under way, or after a while. */
   idle(): Promise<void>;
@@ -100,6 +103,12 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
       });
       return rows.map((row) => row.task_id);
     },
+    async attach(row, config) {
+      const start = startOf(row);
+      const answer = await settings.sender?.tasks.attach(start, config);
+      if (answer !== undefined && !answer.ok) throw refusedBy(answer.error);
+    },
+    attached: async (taskId) => settings.sender?.tasks.attached(taskId),
     async unfinished(after, limit) {
       const rows = await database.transact(function* (tx): Flow<SellerTaskRow[]> {
         return yield* settle(database.tables.unfinished(tx, after, limit));
@@ -162,6 +171,16 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
   const registered = yield* settle(settings.sender.tasks.register(start, channels, tx));
   if (!registered.ok) throw refusedBy(registered.error);
 }
+
+/** A stored task as the sender knows it. */
+const startOf = (row: SellerTaskRow): TaskStart => ({
+  taskId: row.task_id,
+  tool: row.tool,
+  status: row.status as TaskStatus,
+  principal: row.principal,
+  ...(row.context !== null && { context: JSON.parse(row.context) as JsonObject }),
+  ...(row.context_id !== null && { contextId: row.context_id }),
+});
 
 /** What an interim answer says of the task, without the envelope. */
 const interimOf = ({ status: _s, task_id: _t, context: _c, message: _m, ...rest }: JsonObject): JsonObject => rest;

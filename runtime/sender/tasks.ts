@@ -36,6 +36,14 @@ export interface Tasks<Tx> {
    */
   register(start: TaskStart, channels: TaskChannels, tx?: Tx): MaybePromise<Registered>;
   /**
+   * Gives a task that goes on A2A's own channel, another one, or none (null). The task is registered where it is not yet.
+   * @returns as `register` does
+   * @throws AdbindError `event_invalid` for a tool the release does not have
+   */
+  attach(start: TaskStart, a2a: A2aPushConfig | null, tx?: Tx): MaybePromise<Registered>;
+  /** What `attach` or `register` gave a task as A2A's own channel. */
+  attached(taskId: string, tx?: Tx): MaybePromise<A2aPushConfig | undefined>;
+  /**
    * Records a change of status and stores its event for each channel, in the caller's transaction. A task that was not
    * registered has no channel, and nothing is sent.
    * @throws AdbindError `transition_refused` for a change that cannot be, `event_invalid` for a result the release's schema
@@ -81,6 +89,17 @@ export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
       if (channels.push === undefined && channels.a2a === undefined) return { ok: true, registered: false };
       return inTransaction(queue, tx, (open) => registerFlow(parts, open, start, channels));
     },
+    attach(start, a2a, tx) {
+      if (isTerminal(start.status)) return { ok: true, registered: false };
+      const tool = toolOf(parts.release, start.tool);
+      const fault = a2a === null ? undefined : channelsFault({ a2a }, tool, parts.rules);
+      return fault ?? inTransaction(queue, tx, (open) => attachFlow(parts, open, start, a2a));
+    },
+    attached: (taskId, tx) =>
+      inTransaction(queue, tx, function* (open): Flow<A2aPushConfig | undefined> {
+        const [row] = yield* settle(parts.tables.task(open, taskId));
+        return row === undefined ? undefined : (JSON.parse(row.details) as Details).a2a;
+      }),
     update: (taskId, change, tx) => inTransaction(queue, tx, (open) => updateFlow(parts, open, taskId, change)),
   };
 }
@@ -140,6 +159,23 @@ function* registerFlow<Tx>(
   );
   return { ok: true, registered: true };
 }
+
+function* attachFlow<Tx>(
+  parts: TaskParts<Tx>,
+  tx: Tx,
+  start: TaskStart,
+  config: A2aPushConfig | null,
+): Flow<Registered> {
+  const [row] = yield* settle(parts.tables.task(tx, start.taskId));
+  if (row === undefined) return config === null ? NONE : yield* registerFlow(parts, tx, start, { a2a: config });
+  if (isTerminal(row.status as TaskStatus)) return NONE;
+  const { a2a: _before, ...details } = JSON.parse(row.details) as Details;
+  const next: Details = config === null ? details : { ...details, a2a: config };
+  yield* settle(parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next)));
+  return { ok: true, registered: config !== null };
+}
+
+const NONE: Registered = { ok: true, registered: false };
 
 function* updateFlow<Tx>(parts: TaskParts<Tx>, tx: Tx, taskId: string, change: StatusChange): Flow<Emitted> {
   const { tables, queue, release, validator } = parts;

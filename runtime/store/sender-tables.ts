@@ -56,6 +56,7 @@ export interface SenderTables<Tx> {
   /** Adds a task unless it is there; answers the row when it was added. */
   addTask(tx: Tx, row: SentTaskRow): MaybePromise<{ task_id: string }[]>;
   setTask(tx: Tx, row: Pick<SentTaskRow, "task_id" | "status" | "instant" | "expires">): MaybePromise<unknown>;
+  setTaskDetails(tx: Tx, taskId: string, details: string): MaybePromise<unknown>;
   /** Also locks it. */
   channel(tx: Tx, resource: string, kind: string): MaybePromise<ChannelRow[]>;
   putChannel(tx: Tx, row: ChannelRow): MaybePromise<unknown>;
@@ -148,6 +149,8 @@ export function senderTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): Sen
         row.expires,
         row.task_id,
       ]),
+    setTaskDetails: (tx, taskId, details) =>
+      run(tx, "update adbind_sent_tasks set details = ? where task_id = ?", [details, taskId]),
     channel: (tx, resource, kind) =>
       run(tx, `select * from adbind_channels where resource = ? and kind = ?${lock}`, [resource, kind]),
     putChannel: (tx, row) =>

@@ -158,6 +158,39 @@ test("a task goes on: its webhooks have the shape of the channel they were regis
   assert.is((await call(seller, "get_task_status", { task_id: task.id }, "anonymous")).status, "completed");
 });
 
+test("a native registration may come later, change and go", async ({ seller, network }) => {
+  for (const [method, wrap] of [
+    ["CreateTaskPushNotificationConfig", (taskId: string, url: string) => ({ taskId, id: "", url })],
+    [
+      "tasks/pushNotificationConfig/set",
+      (taskId: string, url: string) => ({ taskId, pushNotificationConfig: { url } }),
+    ],
+  ] as const) {
+    const headers: Record<string, string> = method.includes("/") ? {} : v1;
+    const key = `native-${method.replaceAll("/", "-")}`;
+    const request = buyRequest("prod_manual", { idempotency_key: key });
+    const { result } = await rpc(seller, "SendMessage", current("create_media_buy", request), v1);
+    const { id } = result.task;
+    const inward = await rpc(seller, method, wrap(id, "http://169.254.169.254/x"), headers);
+    assert.ok(inward.error, method);
+    const url = `https://buyer.example/${key}`;
+    assert.is((await rpc(seller, method, wrap(id, url), headers)).error, undefined, method);
+    const kept = await rpc(seller, "ListTaskPushNotificationConfigs", { taskId: id }, v1);
+    assert.is(kept.result.configs[0].url, url);
+    await seller.task(id).fail({ code: "IO_REQUIRED", message: "It was not signed." });
+    await until(() => network.sent.some((one) => one.url === url));
+    const event = network.sent.find((one) => one.url === url)?.body;
+    assert.equal([event.id, event.status.state], [id, "failed"]);
+  }
+  const gone = await rpc(
+    seller,
+    "CreateTaskPushNotificationConfig",
+    { taskId: "none", id: "", url: "https://a.example" },
+    v1,
+  );
+  assert.is(gone.error.code, -32001);
+});
+
 test("one key is one call, whichever transport it comes by", async ({ seller, bench }) => {
   const first = await call(seller, "create_media_buy", buyRequest(), "anonymous");
   const { result } = await rpc(seller, "message/send", legacy("create_media_buy", buyRequest()));
