@@ -4,26 +4,13 @@ import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { type Accounts, accountsOf, subscriptions, tiers } from "../runtime/registry/server/auth/accounts.js";
-import { openStore, registryAccess } from "../runtime/store/index.js";
-import { printJson, userPath } from "./output.js";
+import { registryAccess } from "../runtime/store/index.js";
+import { printJson } from "./output.js";
+import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
 
-interface StoreOption {
-  store: string;
-  json?: boolean;
-}
+const withAccounts = (option: StoreOption, job: (accounts: Accounts) => Promise<void>): Promise<void> =>
+  withStore(option, (store) => job(accountsOf(registryAccess(store))));
 
-async function withAccounts({ store }: StoreOption, job: (accounts: Accounts) => Promise<void>): Promise<void> {
-  const place = store.startsWith("sqlite:") ? `sqlite:${userPath(store.slice("sqlite:".length))}` : store;
-  const opened = await openStore(place);
-  try {
-    await job(accountsOf(registryAccess(opened)));
-  } finally {
-    await opened.close();
-  }
-}
-
-/** Control characters of whatever origin must not reach a terminal. */
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
 const line = (...parts: (string | null)[]): void =>
   console.log(
     parts
@@ -36,16 +23,9 @@ const day = (ms: number | null): string => (ms === null ? "never" : new Date(ms)
 const missing = (what: string): AdbindError =>
   new AdbindError("account_invalid", `there is no ${what}`, { remedy: "see the list" });
 
-const withStore = (command: Command): Command =>
-  command.option(
-    "--store <url>",
-    "sqlite:<path> or postgres://user@host/database",
-    process.env.ADBIND_REGISTRY_STORE ?? "sqlite:registry.db",
-  );
-
 const group = (command: Command, name: string, help: string) => {
   const parent = command.command(name).description(help);
-  return (usage: string, description: string): Command => withStore(parent.command(usage).description(description));
+  return (usage: string, description: string): Command => storeOption(parent.command(usage).description(description));
 };
 
 function registerOrganizations(command: Command): void {

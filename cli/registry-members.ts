@@ -4,23 +4,11 @@ import { AdbindError } from "../runtime/errors.js";
 import { createRegistryData } from "../runtime/registry/data.js";
 import { tiers } from "../runtime/registry/server/auth/accounts.js";
 import type { AgentType, Member, MemberAgent, RegistryData, Visibility } from "../runtime/registry/types.js";
-import { openStore } from "../runtime/store/index.js";
-import { plural, printJson, userPath } from "./output.js";
+import { plural, printJson } from "./output.js";
+import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
 
-interface StoreOption {
-  store: string;
-  json?: boolean;
-}
-
-async function withData({ store }: StoreOption, job: (data: RegistryData) => Promise<void>): Promise<void> {
-  const place = store.startsWith("sqlite:") ? `sqlite:${userPath(store.slice("sqlite:".length))}` : store;
-  const opened = await openStore(place);
-  try {
-    await job(createRegistryData(opened));
-  } finally {
-    await opened.close();
-  }
-}
+const withData = (option: StoreOption, job: (data: RegistryData) => Promise<void>): Promise<void> =>
+  withStore(option, (store) => job(createRegistryData(store)));
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
@@ -107,8 +95,6 @@ async function addAgent(slug: string, url: string, given: AgentOptions): Promise
   });
 }
 
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
-
 async function listMembers(options: StoreOption): Promise<void> {
   await withData(options, async (data) => {
     const members = await data.members();
@@ -122,12 +108,8 @@ async function listMembers(options: StoreOption): Promise<void> {
 }
 
 export function register(command: Command): void {
-  const store = process.env.ADBIND_REGISTRY_STORE ?? "sqlite:registry.db";
   const add = (parent: Command, name: string, help: string): Command =>
-    parent
-      .command(name)
-      .description(help)
-      .option("--store <url>", "sqlite:<path> or postgres://user@host/database", store);
+    storeOption(parent.command(name).description(help));
   const members = command.command("members").description("profiles of members: set, list, remove");
   add(members, "set <slug>", "makes a member, or changes what is given")
     .option("--name <name>", "name for people")

@@ -3,11 +3,8 @@ import type { Command } from "commander";
 import { pino } from "pino";
 import { configTable, envOf, type RegistryConfig, readConfig } from "../runtime/registry/server/config.js";
 import { openStore } from "../runtime/store/index.js";
-import { shownPath, userPath } from "./output.js";
-
-/** Files are named from where the user stands. */
-const placeOf = (store: string): string =>
-  store.startsWith("sqlite:") ? `sqlite:${userPath(store.slice("sqlite:".length))}` : store;
+import { shownPath } from "./output.js";
+import { placeOf } from "./registry-store.js";
 
 const shownStore = (store: string): string =>
   store.startsWith("sqlite:") ? `sqlite:${shownPath(store.slice("sqlite:".length))}` : (store.split("@").at(-1) ?? "");

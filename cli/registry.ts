@@ -1,6 +1,7 @@
 /** `adbind registry`: the server, and what its operators do beside it. */
 import type { Command } from "commander";
 import { register as registerAccounts } from "./registry-accounts.js";
+import { register as registerHosted } from "./registry-hosted.js";
 import { register as registerMembers } from "./registry-members.js";
 import { register as registerServe } from "./registry-serve.js";
 import { registerTransfer } from "./registry-transfer.js";
@@ -10,4 +11,5 @@ export function register(command: Command): void {
   registerTransfer(command);
   registerAccounts(command);
   registerMembers(command);
+  registerHosted(command);
 }

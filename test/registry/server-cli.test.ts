@@ -1,6 +1,6 @@
 /** The commands beside the server: who may use it, who is a member, and what is said when something is off. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { suite } from "uvu";
@@ -61,6 +61,30 @@ cli("from nothing to a search that finds an agent, and to a key that no longer w
   assert.is(run(["keys", "revoke", listed.id]).status, 1);
   await setup.close();
   await store.close();
+});
+
+cli("a publisher's file is checked, served, and taken back", async () => {
+  const file = path.join(folder, "file.json");
+  const good = { authorized_agents: [{ url: "https://seller.example/mcp", authorized_for: "All" }] };
+  writeFileSync(file, JSON.stringify({ authorized_agents: [...good.authorized_agents, { url: "ftp://x" }] }));
+  const refused = run(["hosted", "put", "hosted.example", "file.json"]);
+  assert.match(refused.stderr, "/authorized_agents/1");
+  assert.match(refused.stderr, "entries that cannot be used");
+  writeFileSync(file, JSON.stringify(good));
+  const put = run(["hosted", "put", "hosted.example", "file.json", "--base-url", "https://registry.example"]);
+  assert.is(put.status, 0, put.stderr);
+  const place = "https://registry.example/publisher/hosted.example/.well-known/adagents.json";
+  assert.match(put.stdout, `{"authoritative_location": "${place}"}`);
+  const store = openSqliteStore({ path: path.join(folder, "registry.db") });
+  const setup = await setupRegistry({ store });
+  const served = () => setup.registry.app.inject("/publisher/hosted.example/.well-known/adagents.json");
+  assert.equal((await served()).json(), good);
+  assert.is(run(["hosted", "remove", "hosted.example"]).status, 0);
+  assert.is((await served()).statusCode, 404);
+  await setup.close();
+  await store.close();
+  writeFileSync(file, "[]");
+  assert.match(run(["hosted", "put", "hosted.example", "file.json"]).stderr, "no JSON object");
 });
 
 cli("a password is read from the input or made, and is never kept", async () => {

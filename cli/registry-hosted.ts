@@ -1,0 +1,58 @@
+/** `adbind registry hosted`: files that a registry serves for publishers who cannot serve their own. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { AdbindError } from "../runtime/errors.js";
+import { parseStrict } from "../runtime/json.js";
+import { readAuthorizationFile } from "../runtime/registry/crawl/index.js";
+import { createRegistryData } from "../runtime/registry/data.js";
+import { hostedUrl, publisherDomain } from "../runtime/registry/model.js";
+import type { Json, RegistryData } from "../runtime/registry/types.js";
+import { plural, userPath } from "./output.js";
+import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
+
+const withData = (option: StoreOption, job: (data: RegistryData) => Promise<void>): Promise<void> =>
+  withStore(option, (store) => job(createRegistryData(store)));
+
+const usage = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("usage", what, { where, remedy });
+
+function domainOf(text: string): string {
+  const domain = publisherDomain(text);
+  if (domain === undefined) throw usage("that is no domain", text, "give one such as news.example");
+  return domain;
+}
+
+async function put(given: string, file: string, options: StoreOption & { baseUrl: string }): Promise<void> {
+  const domain = domainOf(given);
+  const parsed = parseStrict(readFileSync(userPath(file)));
+  if (!parsed.ok) throw usage("the file is no JSON", file, parsed.detail);
+  if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))
+    throw usage("the file is no JSON object", file, "give an agent-authorization file");
+  const read = readAuthorizationFile(parsed.value as never, { domain, via: "own", revoked: [], now: Date.now() });
+  for (const { pointer, message } of read.problems) console.error(`${printable(pointer)}: ${printable(message)}`);
+  if (!read.ok) throw usage("the file is not valid", file, read.message);
+  // Who reads it elsewhere may refuse all of it for one bad entry.
+  if (read.problems.length > 0) throw usage("the file has entries that cannot be used", file, "correct them");
+  await withData(options, (data) => data.putHostedFile(domain, { file: parsed.value as Json, content: read.file }));
+  console.log(
+    `${domain}: ${plural(read.file.agents.length, "agent")}, served at ${hostedUrl(options.baseUrl, domain)}`,
+  );
+  console.log(`the publisher points there with {"authoritative_location": "${hostedUrl(options.baseUrl, domain)}"}`);
+}
+
+export function register(command: Command): void {
+  const baseUrl = process.env.ADBIND_REGISTRY_BASE_URL ?? "http://localhost:8080";
+  const hosted = command.command("hosted").description("files served for publishers: put, remove");
+  storeOption(hosted.command("put <domain> <file>"))
+    .description("checks a file and serves it; its word counts fully once the publisher's origin points here")
+    .option("--base-url <url>", "public address of the registry", baseUrl)
+    .action(put);
+  storeOption(hosted.command("remove <domain>"))
+    .description("serves it no more")
+    .action((given: string, options: StoreOption) =>
+      withData(options, async (data) => {
+        if (!(await data.removeHostedFile(domainOf(given))))
+          throw usage("no file is hosted for it", given, "nothing to do");
+      }),
+    );
+}
