@@ -1,6 +1,9 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
 import type { AnyTool, JsonObject } from "../contract.js";
 import type { Sender } from "../sender/sender.js";
+import { type Flow, settle } from "../signing/flow.js";
+import type { Settings } from "./settings.js";
+import { refusedBy } from "./tool-error.js";
 import type { Identity } from "./types.js";
 
 /** Tools service.md gives a meaning beyond their schemas ("Task operations referenced"). */
@@ -42,4 +45,26 @@ export async function addActivity<Tx>(
     buys.push({ ...buy, webhook_activity: merged.slice(0, limit.limit ?? 50) });
   }
   return { ...data, media_buys: buys };
+}
+
+export interface BuyOpening {
+  readonly principal: string;
+  readonly args: JsonObject;
+  readonly payload: JsonObject;
+}
+
+/**
+ * Opens the persistent channels a call asked for, or changes them (service.md, "Persistent channels").
+ * @throws ToolError where one is refused
+ */
+export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpening): Flow<void> {
+  const { args, payload, principal } = of;
+  const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
+  if (typeof mediaBuyId !== "string" || sender === undefined) return;
+  const channels = {
+    ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
+    ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
+  };
+  const opened = yield* settle(sender.channels.open({ mediaBuyId, principal }, channels as never, tx));
+  if (!opened.ok) throw refusedBy(opened.error);
 }

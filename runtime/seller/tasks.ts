@@ -1,25 +1,15 @@
 /** Tasks that outlive their call: kept, changed, told of by webhooks, looked up. */
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
-import { AdbindError } from "../errors.js";
+import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import { type Flow, settle } from "../signing/flow.js";
-import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
+import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "./call.js";
-import { faultList } from "./context.js";
-import { opening } from "./media-buys.js";
-import type { Settings } from "./settings.js";
-import type { Spoken } from "./spoken.js";
-import { failurePayload, refusedBy, ToolError } from "./tool-error.js";
-import type { ChangeOptions, Fault, LaterWork, TaskHandle, UnfinishedTask } from "./types.js";
-
-/** A change of a task, as a handle asks for it. */
-export interface Change<Tx> extends ChangeOptions<Tx> {
-  readonly status: TaskStatus;
-  readonly data: JsonObject;
-  readonly principal?: string | undefined;
-}
+import { type BuyOpening, openChannels, opening } from "./media-buys.js";
+import { type BookParts, handleOf, TASK_RETENTION_MS } from "./task-changes.js";
+import { refusedBy, ToolError } from "./tool-error.js";
+import type { Fault, LaterWork, TaskHandle, UnfinishedTask } from "./types.js";
 
 export interface NewTask {
   readonly id: string;
@@ -30,12 +20,6 @@ export interface NewTask {
   readonly status: TaskStatus;
   readonly payload: JsonObject;
   readonly channels: TaskChannels | undefined;
-}
-
-export interface BuyOpening {
-  readonly principal: string;
-  readonly args: JsonObject;
-  readonly payload: JsonObject;
 }
 
 export interface TaskBook<Tx> {
@@ -58,15 +42,6 @@ export interface TaskBook<Tx> {
   idle(): Promise<void>;
 }
 
-export interface BookParts<Tx> {
-  readonly settings: Settings<Tx>;
-  readonly database: SellerDatabase<Tx>;
-  readonly spoken: readonly Spoken<Tx>[];
-}
-
-/** A task is kept this long after its last change, in milliseconds. */
-const TASK_RETENTION_MS = 90 * 86_400_000;
-
 /** Longest wait for work after answers, in milliseconds: some of it takes days, and is taken up again elsewhere. */
 const IDLE_MS = 5_000;
 
@@ -85,7 +60,7 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
       settings.sender !== undefined &&
       opening.has(tool) &&
       (isObject(args.reporting_webhook) || isObject(args.push_notification_config)),
-    openChannels: (tx, of) => openChannelsFlow(parts, tx, of),
+    openChannels: (tx, of) => openChannels(settings, tx, of),
     handle,
     runLater(taskId, work) {
       const run = later(parts, handle(taskId), work).finally(() => running.delete(run));
@@ -184,110 +159,6 @@ const startOf = (row: SellerTaskRow): TaskStart => ({
 
 /** What an interim answer says of the task, without the envelope. */
 const interimOf = ({ status: _s, task_id: _t, context: _c, message: _m, ...rest }: JsonObject): JsonObject => rest;
-
-function* openChannelsFlow<Tx>({ settings }: BookParts<Tx>, tx: Tx, of: BuyOpening): Flow<void> {
-  const { args, payload, principal } = of;
-  const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
-  if (typeof mediaBuyId !== "string" || settings.sender === undefined) return;
-  const channels = {
-    ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
-    ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
-  };
-  const opened = yield* settle(settings.sender.channels.open({ mediaBuyId, principal }, channels as never, tx));
-  if (!opened.ok) throw refusedBy(opened.error);
-}
-
-/** webhooks-facts.md 7: nothing follows an end, and only `working` follows itself. */
-const mayFollow = (from: TaskStatus, to: TaskStatus): boolean => !isTerminal(from) && (from !== to || to === "working");
-
-const unknownTask = (taskId: string): AdbindError =>
-  new AdbindError("task_unknown", "there is no such task", {
-    where: taskId,
-    remedy: "use the id a submitted answer gave",
-  });
-
-function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Change<Tx>): Flow<void> {
-  const { settings, database, spoken } = parts;
-  const [row] = yield* settle(database.tables.task(tx, taskId));
-  if (row === undefined || (change.principal ?? row.principal) !== row.principal) throw unknownTask(taskId);
-  const from = row.status as TaskStatus;
-  if (!mayFollow(from, change.status)) {
-    throw new AdbindError("transition_refused", `a task that is ${from} cannot become ${change.status}`, {
-      where: `task ${taskId}`,
-      remedy: isTerminal(from) ? "leave it: the task is over" : "give another status",
-    });
-  }
-  const own = spoken.find(({ release }) => release.version === row.release) ?? spoken[0]!;
-  const data = dataOf(own, row.tool, change);
-  const over = isTerminal(change.status);
-  const at = Math.max(settings.now(), row.updated_at + 1);
-  yield* settle(
-    database.tables.setTask(tx, {
-      ...row,
-      status: change.status,
-      updated_at: at,
-      completed_at: over ? at : null,
-      message: change.message ?? null,
-      progress: over ? row.progress : JSON.stringify(data),
-      result: over ? JSON.stringify(data) : null,
-      resource: typeof data.media_buy_id === "string" ? data.media_buy_id : row.resource,
-      expires: at + TASK_RETENTION_MS,
-    }),
-  );
-  if (change.effect !== undefined) yield* settle(change.effect(tx));
-  const { status, message } = change;
-  const told = { status, result: data, ...(message !== undefined && { message }) };
-  if (settings.sender !== undefined) yield* settle(settings.sender.tasks.update(taskId, told, tx));
-  if (status !== "completed" || settings.sender === undefined) return;
-  const args = JSON.parse(row.request ?? "{}") as JsonObject;
-  if (!opening.has(row.tool)) return;
-  yield* openChannelsFlow(parts, tx, { principal: row.principal, args, payload: data });
-}
-
-/**
- * Data of a change as it is stored and sent.
- * @throws AdbindError `event_invalid` where the release's schema refuses it
- */
-function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
-  const { status } = change;
-  const tool = release.tools[name];
-  if (tool === undefined) return change.data;
-  if (status === "failed" || status === "rejected") return change.data;
-  const data = { ...(!domainStatus.has(name) && { status }), ...change.data };
-  if (!Object.hasOwn(tool.arms, status)) {
-    throw new AdbindError("event_invalid", `${name} has no answer ${status}`, {
-      where: `release ${release.version}`,
-      remedy: `use one of ${Object.keys(tool.arms).join(", ")}`,
-    });
-  }
-  if (status === "canceled") return data;
-  const judged = validator.arm(name, status as never, data);
-  if (judged.ok) return data;
-  const [first] = judged.errors;
-  throw new AdbindError("event_invalid", `the data is not what ${name} answers when ${status}`, {
-    where: `${first?.pointer ?? ""}: ${first?.message ?? ""}`,
-    remedy: "send what the release's schema allows",
-  });
-}
-
-function handleOf<Tx>(parts: BookParts<Tx>, taskId: string, principal?: string): TaskHandle<AnyTool, Tx> {
-  const { database, spoken } = parts;
-  const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
-    database.transact((tx) =>
-      changeFlow(parts, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal }),
-    );
-  const faults = (errors: Fault | readonly Fault[]) => failurePayload(faultList(errors), spoken[0]!.release);
-  const handle = {
-    id: taskId,
-    working: (progress?: unknown, more?: ChangeOptions<Tx>) => change("working", progress, more),
-    inputRequired: (data?: unknown, more?: ChangeOptions<Tx>) => change("input-required", data, more),
-    complete: (data: unknown, more?: ChangeOptions<Tx>) => change("completed", data, more),
-    fail: (errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>) => change("failed", faults(errors), more),
-    reject: (errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>) => change("rejected", faults(errors), more),
-    cancel: (more?: ChangeOptions<Tx>) => change("canceled", {}, more),
-  };
-  return handle as never;
-}
 
 /** What goes wrong after the answer has been given ends the task: the caller waits for it. */
 async function later<Tx>(
