@@ -11,6 +11,7 @@ interface Options {
   release?: string;
   name?: string;
   adbind?: string;
+  partial?: boolean;
   json?: boolean;
 }
 
@@ -49,16 +50,18 @@ export function register(command: Command): void {
     .option("--release <release>", "a folder, a .tgz, or a version that comes with adbind; the newest by default")
     .option("--name <name>", "name for people; the folder's by default")
     .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
+    .option("--partial", "leave out the tools that missing or dangling files of the release break")
     .option("--json", "print the result as JSON")
     .addHelpText("after", "\nExample: adbind new seller my-seller --specialism sales_guaranteed")
     .action(async (folder: string, options: Options) => {
-      const { specialism, release, name, adbind, json } = options;
+      const { specialism, release, name, adbind, partial, json } = options;
       const target = userPath(folder);
       const result = await newSeller({
         folder: target,
         release: releaseSource(release),
         specialisms: specialism,
         ...(name !== undefined && { name }),
+        ...(partial !== undefined && { partial }),
         ...(adbind !== undefined && { adbind: existsSync(userPath(adbind)) ? `file:${userPath(adbind)}` : adbind }),
       });
       if (json) return printJson(result);

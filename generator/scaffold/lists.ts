@@ -55,6 +55,20 @@ const shapes: { readonly [P in AreaPart]: ListShape } = {
     brackets: ["[", "]"],
     entry: (one) => `${one},`,
   },
+  listeners: {
+    about: "Who is told that a creative has changed: one part per area of the domain.",
+    typeImport: 'import type { CreativeListener } from "./handler.js";',
+    typed: "listeners: readonly CreativeListener[]",
+    brackets: ["[", "]"],
+    entry: (one) => `${one},`,
+  },
+  reports: {
+    about: "Who makes delivery reports when they are due: one part per area of the domain.",
+    typeImport: 'import type { ReportMaker } from "./handler.js";',
+    typed: "reports: readonly ReportMaker[]",
+    brackets: ["[", "]"],
+    entry: (one) => `${one},`,
+  },
   routes: {
     about: "What this seller serves beside its tools: one part per area of the domain.",
     typeImport: 'import type { Routes } from "./handler.js";',

@@ -23,6 +23,8 @@ export interface NewSellerOptions {
   readonly name?: string;
   /** What the project installs adbind from: a path or a version range; this version by default. */
   readonly adbind?: string;
+  /** Leave out tools that missing or dangling files of the release break, instead of refusing it. */
+  readonly partial?: boolean;
 }
 
 export interface NewSellerResult {
@@ -49,7 +51,8 @@ const usage = (what: string, where: string, remedy: string): AdbindError =>
 export async function newSeller(options: NewSellerOptions): Promise<NewSellerResult> {
   const folder = path.resolve(options.folder);
   const created = !existsSync(path.join(folder, "package.json"));
-  const model = await modelOf(options.release);
+  const partial = options.partial ?? false;
+  const model = await modelOf(options.release, partial);
   const asked = created ? options.specialisms : [...claimedIn(folder), ...options.specialisms];
   const specialisms = [...new Set(asked.map((id) => knownSpecialism(model, id)))];
   if (specialisms.length === 0)
@@ -62,7 +65,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     specialisms,
   });
   mkdirSync(folder, { recursive: true });
-  const bindings = await generate([options.release], { out: path.join(folder, "bindings") });
+  const bindings = await generate([options.release], { out: path.join(folder, "bindings"), partial });
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
   const done = created ? writeProject(folder, plan) : updateProject(folder, model, plan, specialisms);
   return {
@@ -76,11 +79,12 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   };
 }
 
-async function modelOf(source: string): Promise<Model> {
+async function modelOf(source: string, partial: boolean): Promise<Model> {
   const release = await loadRelease(source);
-  const { findings, broken } = await checkRelease(release, { partial: false, levels: ["error"] });
-  if (findings.length > 0)
-    throw new AdbindError("release_invalid", `the release breaks ${findings.length} rules`, {
+  const { findings, broken } = await checkRelease(release, { partial, levels: ["error"] });
+  const errors = findings.filter(({ level }) => level === "error");
+  if (errors.length > 0)
+    throw new AdbindError("release_invalid", `the release breaks ${errors.length} rules`, {
       where: source,
       remedy: "adbind lint tells which",
     });

@@ -34,7 +34,7 @@ export function companionsOf(files: TemplateFiles, tools: readonly string[]): st
 export const toolFile = (tool: string): string => `tools/${tool.replaceAll("_", "-")}.ts`;
 
 /** What comes with an area of the domain without being imported; a project lists each kind. */
-export const areaParts = ["fixtures", "scenarios", "capabilities", "routes", "checks"] as const;
+export const areaParts = ["fixtures", "scenarios", "capabilities", "routes", "checks", "listeners", "reports"] as const;
 
 export type AreaPart = (typeof areaParts)[number];
 

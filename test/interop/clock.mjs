@@ -1,4 +1,5 @@
-// Shifts this process's clock: storyboards carry dates of mid 2026, and the runner replaces those that have passed.
+// The published storyboards carry dates of mid 2026, and their runner replaces those that have passed by new ones at
+// every call: a repeated request is then no repetition. Runner and sellers therefore live before those dates.
 const offset = Date.parse("2026-03-15T12:00:00Z") - Date.now();
 const Real = Date;
 globalThis.Date = new Proxy(Real, {
