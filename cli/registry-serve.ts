@@ -1,7 +1,11 @@
 /** `adbind registry serve`: a registry that works from the first start, and stops without losing a request. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import type { Command } from "commander";
 import { pino } from "pino";
-import { configTable, envOf, type RegistryConfig, readConfig } from "../runtime/registry/server/config.js";
+import { AdbindError } from "../runtime/errors.js";
+import type { Registry } from "../runtime/registry/server/app.js";
+import { configTable, envOf, readConfig } from "../runtime/registry/server/config.js";
 import { openStore } from "../runtime/store/index.js";
 import { shownPath } from "./output.js";
 import { placeOf } from "./registry-store.js";
@@ -22,7 +26,35 @@ const signalled = (): Promise<"SIGTERM" | "SIGINT"> =>
     }
   });
 
-const greeting = ({ baseUrl }: RegistryConfig, address: string, store: string): string =>
+/** Any free port, known before the server listens: its public address names it. */
+async function freePort(host: string): Promise<number> {
+  const probe = createServer().listen(0, host);
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  return port;
+}
+
+const portFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: "is taken",
+  EACCES: "may not be listened on",
+  EADDRNOTAVAIL: "is of no interface of this machine",
+};
+
+/** An address that cannot be had is the configuration's fault. */
+async function listen(registry: Registry, where: { host: string; port: number }): Promise<string> {
+  try {
+    return await registry.listen(where);
+  } catch (error) {
+    const fault = portFaults[(error as { code?: string }).code ?? ""];
+    if (fault === undefined) throw error;
+    throw new AdbindError("registry_option_invalid", `${where.host}:${where.port} ${fault}`, {
+      remedy: "choose another --port or --host",
+    });
+  }
+}
+
+const greeting = (baseUrl: string, address: string, store: string): string =>
   [
     `registry   ${address}   (store ${shownStore(store)})`,
     `pages      ${baseUrl}/   ${baseUrl}/docs`,
@@ -50,10 +82,12 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   // Lines go to stderr: stdout is for what the command says.
   const logger = pino({ name: "adbind-registry", level: config.logLevel }, pino.destination(2));
   const store = await openStore(place);
+  let registry: Registry | undefined;
   try {
-    const { crawling, drainMs, port, host, baseUrl, trustedProxies, searchDiscovered, embeddedIssuer, issuers } =
-      config;
-    const registry = await createRegistry({
+    const { crawling, drainMs, host, trustedProxies, searchDiscovered, embeddedIssuer, issuers } = config;
+    const port = config.port === 0 ? await freePort(host) : config.port;
+    const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
+    registry = await createRegistry({
       store,
       baseUrl,
       trustedProxies,
@@ -68,13 +102,14 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
       ...(tracing !== undefined && { tracer: tracing.tracer }),
     });
     const stopped = signalled();
-    const address = await registry.listen({ host, port });
-    console.log(greeting(config, address, place));
+    const address = await listen(registry, { host, port });
+    console.log(greeting(baseUrl, address, place));
     const signal = await stopped;
     logger.info({ signal }, "stopping");
     await registry.stop(signal === "SIGINT" ? { drainMs: 0 } : {});
     logger.info("stopped");
   } finally {
+    await registry?.stop({ drainMs: 0 });
     await store.close();
     await tracing?.stop();
   }

@@ -20,7 +20,7 @@ test("without any configuration everything has a value", () => {
   const config = readConfig({}, {});
   assert.is(config.store, "sqlite:registry.db");
   assert.is(config.port, 8080);
-  assert.is(config.baseUrl, "http://localhost:8080");
+  assert.is(config.baseUrl, undefined);
   assert.is(config.limits.publisher, 20);
   assert.equal(config.issuers, []);
 });
@@ -100,6 +100,14 @@ test("the first start works with nothing set, answers, and ends well on SIGTERM"
     const address = /registry +(http:\S+)/.exec(said)![1]!;
     const ready = (await (await fetch(`${address}/readyz`)).json()) as { status: string };
     assert.is(ready.status, "ready");
+    const issued = (await (await fetch(`${address}/.well-known/oauth-protected-resource/api`)).json()) as {
+      resource: string;
+    };
+    assert.is(issued.resource, `${address.replace("127.0.0.1", "localhost")}/api`);
+    const taken = adbind(["registry", "serve", "--port", new URL(address).port], folder);
+    const second = spawnSync(taken.command, taken.args, { ...taken.options, encoding: "utf8" });
+    assert.is(second.status, 1);
+    assert.match(second.stderr, "is taken: choose another --port");
     const lookup = await fetch(`${address}/api/registry/publisher?domain=example.com`);
     assert.is(lookup.status, 200);
     assert.ok(existsSync(path.join(folder, "registry.db")));

@@ -159,7 +159,8 @@ export interface RegistryConfig {
   readonly store: string;
   readonly host: string;
   readonly port: number;
-  readonly baseUrl: string;
+  /** Undefined: `http://localhost` and the port it listens on. */
+  readonly baseUrl: string | undefined;
   readonly trustedProxies: readonly string[];
   readonly crawling: "on" | "queue" | "off";
   readonly searchDiscovered: boolean;
@@ -208,13 +209,12 @@ export function readConfig(
 
 function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
   const get = <T extends Value>(name: string): T => values.get(name) as T;
-  const port = get<number>("port");
   const audience = get<string | undefined>("issuer-audience");
   return {
     store: get("store"),
     host: get("host"),
-    port,
-    baseUrl: get<string | undefined>("base-url") ?? `http://localhost:${port}`,
+    port: get("port"),
+    baseUrl: get("base-url"),
     trustedProxies: get<readonly string[] | undefined>("trusted-proxies") ?? [],
     crawling: get("crawl"),
     searchDiscovered: get("search-discovered"),
