@@ -13,6 +13,7 @@ const commands = {
   generate: { help: "typed bindings from releases", load: () => import("./generate.js") },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
   new: { help: "a seller to start from", load: () => import("./new.js") },
+  check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },
   webhook: { help: "sign, verify, send or print webhooks by hand", load: () => import("./webhook.js") },
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },

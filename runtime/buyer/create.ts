@@ -1,5 +1,5 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
-import type { AnyArms, JsonObject, Release } from "../contract.js";
+import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract.js";
 import { list, member } from "../extract/json-object.js";
 import { createAgreements } from "./agreement.js";
 import { type CallParts, repeat, ToolCalling } from "./call.js";
@@ -13,7 +13,7 @@ import { createWire } from "./wire.js";
 export type Agreeing =
   | { readonly ok: true; readonly agreement: Agreement }
   /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
-  | { readonly ok: false; readonly called: Called<AnyArms> };
+  | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
 export interface Buyer<R extends Release = Release> {
   /** The agent called. */
@@ -60,8 +60,7 @@ export function createBuyer<R extends Release>(options: BuyerOptions<R>): Buyer<
     call,
     async agreement({ signal } = {}) {
       const agreeing = await agreements.get(signal);
-      if (!agreeing.ok)
-        return { ok: false, called: await call(settings.names.capabilitiesTool, {}, { ...(signal && { signal }) }) };
+      if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
       const { release, capabilities, idempotent } = agreeing.agreed;
       return { ok: true, agreement: { release, capabilities, idempotent } };
     },

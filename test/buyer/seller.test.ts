@@ -18,6 +18,7 @@ import { createSender } from "../../runtime/sender/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { buyRequest, newBench, openSeller } from "../seller/fixture.js";
+import { freePort } from "../support/agent.js";
 import { sellerKey } from "../support/receiver.js";
 
 const BUYER = "https://buyer.example/agent";
@@ -98,15 +99,6 @@ async function both(more: object = {}): Promise<Both> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** A seller's own URL is in its options: the port is to be known before it listens. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 async function withBoth(more: object, job: (made: Both) => Promise<void>): Promise<void> {

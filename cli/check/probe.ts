@@ -1,0 +1,174 @@
+/** What a live agent is asked, and what its answers have to keep. */
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { Buyer } from "../../runtime/buyer/index.js";
+import type { AnyTool, Failure, JsonObject, Release } from "../../runtime/contract.js";
+import { createValidator, type Validator } from "../../runtime/validate/index.js";
+import { Sampler } from "./sample.js";
+
+/** Every check, in the order of a report. */
+export const checks = {
+  offered: "the agent lists the tool",
+  answers: "a valid request is answered, or refused with an error of the protocol",
+  schema: "the answer is what the release's schema says",
+  context: "the request's context comes back unchanged",
+  unknown_fields: "a member that no release knows is let pass",
+  errors: "an invalid request is refused, with code, message and recovery",
+} as const;
+
+export type CheckId = keyof typeof checks;
+
+export interface CheckResult {
+  readonly check: CheckId;
+  readonly outcome: "passed" | "failed" | "skipped";
+  readonly detail?: string;
+}
+
+export interface ToolReport {
+  readonly tool: string;
+  /** An entry point of the specialism; of others nothing is demanded but that they are right where they are. */
+  readonly required: boolean;
+  readonly checks: readonly CheckResult[];
+}
+
+export interface ProbeOptions {
+  readonly buyer: Buyer;
+  readonly release: Release;
+  /** Send valid requests to tools that change state. */
+  readonly mutating: boolean;
+}
+
+const passed = (check: CheckId): CheckResult => ({ check, outcome: "passed" });
+const failed = (check: CheckId, detail: string): CheckResult => ({ check, outcome: "failed", detail });
+const skipped = (check: CheckId, detail: string): CheckResult => ({ check, outcome: "skipped", detail });
+
+type Called = Awaited<ReturnType<Buyer["call"]>>;
+
+/** The agent's own error; undefined for an answer that is none, or a failure made on the way. */
+function errorOf({
+  answer,
+}: Called): { code: string; message: string; recovery?: unknown; source?: unknown } | undefined {
+  if (answer.status !== "failed" && answer.status !== "rejected") return undefined;
+  return (answer.data as Failure).errors[0];
+}
+
+const madeHere = (called: Called): string | undefined => {
+  const error = errorOf(called);
+  return error?.source === "buyer" ? `${error.code}: ${error.message}` : undefined;
+};
+
+export class Probe {
+  private constructor(
+    private readonly options: ProbeOptions,
+    private readonly sampler: Sampler,
+    private readonly validator: Validator,
+    private readonly listed: readonly string[],
+  ) {}
+
+  static async open(options: ProbeOptions): Promise<Probe> {
+    const { release, buyer } = options;
+    const sampler = new Sampler(await release.schemas());
+    return new Probe(options, sampler, await createValidator(release), await buyer.listed());
+  }
+
+  async tool(name: string, required: boolean): Promise<ToolReport> {
+    const tool = this.options.release.tools[name];
+    const offered = this.listed.includes(name);
+    if (tool === undefined) return { tool: name, required, checks: [skipped("offered", "no tool of the release")] };
+    if (!offered) {
+      const missing = required ? failed : skipped;
+      return { tool: name, required, checks: [missing("offered", "not among the tools the agent lists")] };
+    }
+    return { tool: name, required, checks: [passed("offered"), ...(await this.valid(tool)), await this.invalid(tool)] };
+  }
+
+  private call(tool: AnyTool, request: JsonObject): Promise<Called> {
+    return this.options.buyer.call(tool.name, request, { webhook: false });
+  }
+
+  private async valid(tool: AnyTool): Promise<readonly CheckResult[]> {
+    const all = ["answers", "schema", "context", "unknown_fields"] as const;
+    if (tool.mutating && !this.options.mutating) {
+      return all.map((check) => skipped(check, "it changes state: see --mutating"));
+    }
+    const request = this.sampler.request(tool.request);
+    const context = { check: randomUUID(), nested: { list: [1, "two", null] } };
+    const judged = this.validator.request(tool.name, this.keyed(tool, { ...request, context }));
+    if (!judged.ok) {
+      const [first] = judged.errors;
+      return all.map((check) => skipped(check, `no request could be made: ${first?.pointer} ${first?.message}`));
+    }
+    const called = await this.call(tool, { ...request, context });
+    const here = madeHere(called);
+    if (here !== undefined)
+      return [failed("answers", here), ...all.slice(1).map((check) => skipped(check, "no answer"))];
+    return [
+      passed("answers"),
+      this.schema(tool, called),
+      isDeepStrictEqual(called.answer.context, context)
+        ? passed("context")
+        : failed("context", `sent ${JSON.stringify(context)}, came back ${JSON.stringify(called.answer.context)}`),
+      await this.unknownFields(tool, request, called),
+    ];
+  }
+
+  /** The key a buyer adds, for judging only. */
+  private keyed(tool: AnyTool, request: JsonObject): JsonObject {
+    return tool.idempotency === "required" ? { idempotency_key: randomUUID(), ...request } : request;
+  }
+
+  private schema(tool: AnyTool, { answer }: Called): CheckResult {
+    if (answer.status === "failed" || answer.status === "rejected" || answer.status === "canceled") {
+      return this.wellFormed("schema", answer.data as Failure);
+    }
+    const judged = this.validator.arm(tool.name, answer.status, answer.data);
+    if (judged.ok) return passed("schema");
+    const [first] = judged.errors;
+    return failed("schema", `${answer.status}: ${first?.pointer} ${first?.message}`);
+  }
+
+  private async unknownFields(tool: AnyTool, request: JsonObject, known: Called): Promise<CheckResult> {
+    const name = `x_unknown_${randomUUID().slice(0, 8)}`;
+    const more = { ...request, [name]: { any: "thing" } };
+    if (!this.validator.request(tool.name, this.keyed(tool, more)).ok) {
+      return skipped("unknown_fields", "the schema closes the request");
+    }
+    const called = await this.call(tool, more);
+    const error = errorOf(called);
+    const before = errorOf(known);
+    if (called.answer.status === known.answer.status && error?.code === before?.code) return passed("unknown_fields");
+    return failed("unknown_fields", error === undefined ? called.answer.status : `${error.code}: ${error.message}`);
+  }
+
+  private async invalid(tool: AnyTool): Promise<CheckResult> {
+    const lacking = this.sampler.required(tool.request).filter((name) => name !== "idempotency_key");
+    // Without a member that must be there, a request could be one that is carried out.
+    if (lacking.length === 0 && tool.mutating) return skipped("errors", "every request is a valid one");
+    const request = lacking.length > 0 ? {} : { context: 7, ext: 7 };
+    if (this.validator.request(tool.name, this.keyed(tool, request)).ok) {
+      return skipped("errors", "no invalid request is known");
+    }
+    const called = await this.call(tool, request);
+    const here = madeHere(called);
+    if (here !== undefined) return failed("errors", here);
+    const { answer } = called;
+    if (answer.status === "failed" || answer.status === "rejected") {
+      return this.wellFormed("errors", answer.data as Failure);
+    }
+    return failed("errors", `an invalid request was answered as ${answer.status}`);
+  }
+
+  private wellFormed(check: CheckId, { errors }: Failure): CheckResult {
+    const [error] = errors;
+    if (error === undefined) return failed(check, "a failure without an error");
+    const { code, message, recovery } = error as Partial<typeof error>;
+    if (typeof code !== "string" || code === "" || code.length > 64) return failed(check, "an error without a code");
+    if (typeof message !== "string" || message === "" || message === code) return failed(check, `${code}: no message`);
+    const known = Object.hasOwn(this.options.release.errors, code);
+    if (recovery === undefined && !known) return failed(check, `${code}: neither in the table nor with a recovery`);
+    if (recovery !== undefined && !["correctable", "transient", "terminal"].includes(recovery)) {
+      return failed(check, `${code}: recovery ${JSON.stringify(recovery)}`);
+    }
+    return passed(check);
+  }
+}

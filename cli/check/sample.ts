@@ -1,0 +1,164 @@
+/** The smallest requests a schema allows, for agents nobody has a request for. */
+import { type JsonObject, type SchemaDocuments, schemaUri } from "../../runtime/contract.js";
+
+type Schema = boolean | JsonObject;
+
+/** Deepest nesting made: a schema that needs more of itself has no smallest value. */
+const MAX_DEPTH = 24;
+
+/** Texts that usual patterns and formats allow; the first that fits is taken. */
+const texts = [
+  "check",
+  "check.example",
+  "https://check.example",
+  "2026-01-01T00:00:00Z",
+  "2026-01-01",
+  "00000000-0000-4000-8000-000000000000",
+  "EUR",
+  "US",
+  "en",
+  "1",
+  "1.0",
+  "a@check.example",
+  "0123456789abcdef",
+  "#000000",
+];
+
+const formats: Readonly<Record<string, string>> = {
+  uri: "https://check.example/",
+  url: "https://check.example/",
+  "uri-reference": "/check",
+  "date-time": "2026-01-01T00:00:00Z",
+  date: "2026-01-01",
+  time: "00:00:00Z",
+  uuid: "00000000-0000-4000-8000-000000000000",
+  email: "a@check.example",
+  hostname: "check.example",
+};
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const listOf = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
+
+function textFor({ format, pattern, minLength }: JsonObject): string {
+  if (typeof format === "string" && Object.hasOwn(formats, format)) return formats[format]!;
+  const least = typeof minLength === "number" ? minLength : 0;
+  const fits = (text: string): boolean => typeof pattern !== "string" || new RegExp(pattern, "u").test(text);
+  const padded = texts.flatMap((text) => [text, text.padEnd(least, "0")]);
+  return padded.find((text) => text.length >= least && fits(text)) ?? "check".padEnd(least, "0");
+}
+
+function numberFor({ minimum, exclusiveMinimum, type }: JsonObject): number {
+  const above = typeof exclusiveMinimum === "number" ? exclusiveMinimum : undefined;
+  if (above !== undefined) return type === "integer" ? Math.floor(above) + 1 : above + 1;
+  return typeof minimum === "number" ? minimum : 1;
+}
+
+export class Sampler {
+  private readonly documents: ReadonlyMap<string, Schema>;
+
+  constructor(documents: SchemaDocuments) {
+    this.documents = new Map(Object.entries(documents).map(([path, json]) => [schemaUri(path), JSON.parse(json)]));
+  }
+
+  /** The schema a reference names; true, which allows anything, where there is none. */
+  resolve(uri: string): Schema {
+    const [document = "", pointer = ""] = uri.split("#");
+    let at: unknown = this.documents.get(document) ?? true;
+    for (const part of decodeURIComponent(pointer).split("/").slice(1)) {
+      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      at = Array.isArray(at) ? at[Number(name)] : isObject(at) ? at[name] : undefined;
+    }
+    return isObject(at) ? this.rebase(at, document) : true;
+  }
+
+  /** References inside a document may leave its name out. */
+  private rebase(schema: JsonObject, document: string): JsonObject {
+    const inner = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(inner);
+      if (!isObject(value)) return value;
+      return Object.fromEntries(
+        Object.entries(value).map(([key, one]) => [
+          key,
+          key === "$ref" && typeof one === "string" && one.startsWith("#") ? `${document}${one}` : inner(one),
+        ]),
+      );
+    };
+    return inner(schema) as JsonObject;
+  }
+
+  /** A tool's request; for judging, since not every schema can be satisfied by what is required alone. */
+  request(ref: string): JsonObject {
+    const value = this.sample(this.resolve(schemaUri(ref)), 0);
+    return isObject(value) ? value : {};
+  }
+
+  /** Members a request must have. */
+  required(ref: string): string[] {
+    return Object.keys(this.request(ref));
+  }
+
+  private sample(schema: Schema, depth: number): unknown {
+    if (typeof schema === "boolean" || depth > MAX_DEPTH) return {};
+    if (typeof schema.$ref === "string") {
+      const { $ref, ...beside } = schema;
+      return this.merge(this.sample(this.resolve($ref), depth + 1), beside, depth);
+    }
+    if ("const" in schema) return schema.const;
+    if (Array.isArray(schema.enum)) return schema.enum[0];
+    return this.merge(this.plain(schema, depth), schema, depth);
+  }
+
+  private plain(schema: JsonObject, depth: number): unknown {
+    const { type } = schema;
+    const kind = Array.isArray(type) ? type[0] : type;
+    switch (kind) {
+      case "string":
+        return textFor(schema);
+      case "number":
+      case "integer":
+        return numberFor(schema);
+      case "boolean":
+        return false;
+      case "null":
+        return null;
+      case "array": {
+        const count = typeof schema.minItems === "number" ? schema.minItems : 0;
+        return Array.from({ length: count }, () => this.sample((schema.items as Schema) ?? true, depth + 1));
+      }
+      default:
+        return this.members(schema, depth);
+    }
+  }
+
+  private members({ required, properties }: JsonObject, depth: number): JsonObject {
+    const known = isObject(properties) ? properties : {};
+    const names = listOf(required).filter((name): name is never => typeof name === "string") as string[];
+    return Object.fromEntries(names.map((name) => [name, this.sample((known[name] as Schema) ?? true, depth + 1)]));
+  }
+
+  /** What a schema's unions add: everything of `allOf`, and the first of each choice. */
+  private merge(value: unknown, schema: JsonObject, depth: number): unknown {
+    const choices = [...listOf(schema.allOf), ...listOf(schema.anyOf).slice(0, 1), ...listOf(schema.oneOf).slice(0, 1)];
+    const typed = schema.type !== undefined || schema.properties !== undefined || schema.required !== undefined;
+    let merged = value;
+    for (const choice of choices) {
+      const own =
+        isObject(choice) && isObject(schema.properties) ? this.withProperties(choice, schema.properties) : choice;
+      const more = this.sample(own, depth + 1);
+      merged = isObject(merged) && isObject(more) ? { ...merged, ...more } : typed ? merged : more;
+    }
+    if (isObject(merged) && (Array.isArray(schema.required) || isObject(schema.properties))) {
+      merged = { ...this.members(schema, depth), ...merged };
+    }
+    return merged;
+  }
+
+  /** A branch that only says what is required finds the members' schemas beside it. */
+  private withProperties(branch: JsonObject, properties: JsonObject): JsonObject {
+    if (branch.properties === undefined && branch.required === undefined) return branch;
+    const own = isObject(branch.properties) ? branch.properties : {};
+    return { ...branch, properties: { ...properties, ...own } };
+  }
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { register } from "../../cli/check.js";
+import type { JsonObject } from "../../runtime/contract.js";
+import { openSqliteStore } from "../../runtime/store/index.js";
+import { capabilities, failing } from "../buyer/fixtures.js";
+import { newBench, openSeller } from "../seller/fixture.js";
+import { type AgentOptions, freePort, type Says, startAgent } from "../support/agent.js";
+import { runCommand } from "./run-command.js";
+
+interface Checked {
+  readonly ok: boolean;
+  readonly failed: number;
+  readonly problem?: string;
+  readonly tools: { tool: string; required: boolean; checks: { check: string; outcome: string; detail?: string }[] }[];
+}
+
+const check = async (url: string, ...more: string[]): Promise<{ code: number; report: Checked; stdout: string }> => {
+  const done = await runCommand(register, [url, "--specialism", "sales_guaranteed", "--json", ...more]);
+  return { code: done.code, report: JSON.parse(done.out || "null"), stdout: done.out };
+};
+
+const outcome = ({ tools }: Checked, tool: string): Record<string, string> =>
+  Object.fromEntries(tools.find((one) => one.tool === tool)?.checks.map((one) => [one.check, one.outcome]) ?? []);
+
+test("a seller of ours passes what it claims, over both transports, and nothing of it is changed", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-check-"));
+  const store = openSqliteStore({ path: path.join(folder, "seller.db") });
+  const bench = newBench();
+  const port = await freePort();
+  const seller = await openSeller(bench, { store, baseUrl: `http://127.0.0.1:${port}` });
+  const url = await seller.start({ port });
+  try {
+    for (const [target, transport] of [
+      [`${url}/mcp`, "mcp"],
+      [url, "a2a"],
+    ] as const) {
+      const { code, report, stdout } = await check(target, "--transport", transport);
+      const required = report.tools.filter((one) => one.required).flatMap((one) => one.checks);
+      assert.equal(
+        required.filter((one) => one.outcome === "failed"),
+        [],
+        stdout,
+      );
+      assert.equal([code, report.ok], [0, true], stdout);
+      assert.equal(outcome(report, "get_products"), {
+        ...{ offered: "passed", answers: "passed", schema: "passed", context: "passed" },
+        ...{ unknown_fields: "passed", errors: outcome(report, "get_products").errors },
+      });
+      assert.is(outcome(report, "create_media_buy").answers, "skipped");
+      assert.is(outcome(report, "create_media_buy").errors, "passed");
+      assert.is(bench.runs, 0);
+    }
+    await check(`${url}/mcp`, "--mutating");
+    assert.ok(bench.runs > 0);
+  } finally {
+    await seller.close();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const tools = ["get_products", "create_media_buy", "get_media_buys", "list_accounts", "sync_creatives"];
+
+async function faulty(answer: AgentOptions["answer"], offered = tools): Promise<Checked & { code: number }> {
+  const agent = await startAgent({
+    tools: offered,
+    answer: (heard, count): Says | Promise<Says> =>
+      heard.tool === "get_agent_capabilities" ? { payload: capabilities() } : answer(heard, count),
+  });
+  try {
+    const { code, report } = await check(agent.mcp);
+    return { ...report, code };
+  } finally {
+    await agent.close();
+  }
+}
+
+const products: JsonObject = { products: [] };
+
+test("each fault of an agent fails its own check", async () => {
+  const silent = await faulty(() => ({ payload: products }));
+  assert.is(silent.code, 1);
+  assert.is(outcome(silent, "get_products").context, "failed");
+  assert.is(outcome(silent, "create_media_buy").errors, "failed", "an invalid request was answered");
+
+  const strict = await faulty(({ args }) =>
+    Object.keys(args).some((name) => name.startsWith("x_unknown"))
+      ? failing({ code: "INVALID_REQUEST", message: "unknown member" })
+      : { payload: { ...products, context: args.context } },
+  );
+  assert.equal(
+    [outcome(strict, "get_products").context, outcome(strict, "get_products").unknown_fields],
+    ["passed", "failed"],
+  );
+
+  const wrong = await faulty(({ args }) => ({ payload: { products: 7, context: args.context } }));
+  assert.is(outcome(wrong, "get_products").schema, "failed");
+
+  const mute = await faulty(() => ({ payload: { errors: [{ code: "MADE_UP", message: "no" }] }, isError: true }));
+  assert.is(outcome(mute, "create_media_buy").errors, "failed", "neither in the table nor with a recovery");
+
+  const missing = await faulty(() => ({ payload: products }), ["get_products"]);
+  assert.is(outcome(missing, "create_media_buy").offered, "failed");
+});
+
+test("an agent that is not there is a report; a specialism that is not there is a wrong command line", async () => {
+  const agent = await startAgent({ answer: () => ({ payload: {} }) });
+  await agent.close();
+  const gone = await check(agent.mcp);
+  assert.is(gone.code, 1);
+  assert.match(gone.report.problem ?? "", /SERVICE_UNAVAILABLE/);
+  const unknown = await runCommand(register, [agent.mcp, "--specialism", "sales_guarantee"]);
+  assert.is(unknown.code, 2);
+  assert.match(unknown.err, /sales_guaranteed/);
+});
+
+test.run();
