@@ -23,7 +23,7 @@ export const brand = (call: Call, id: string): Brand | undefined =>
 export function brandIdentity(call: Call, request: Request<"get_brand_identity">): JsonObject {
   const found = brand(call, request.brand_id);
   if (found === undefined) {
-    throw new ToolError("BRAND_NOT_FOUND", `there is no brand ${request.brand_id} here`, {
+    throw new ToolError("BRAND_NOT_FOUND", "there is no such brand here", {
       field: "brand_id",
       recovery: "correctable",
     });

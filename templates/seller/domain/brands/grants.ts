@@ -165,7 +165,7 @@ export function acquireRights(call: Call, request: Acquire): JsonObject {
 export function updateRights(call: Call, request: Update): JsonObject {
   const grant = call.documents.get<Grant>(KIND, call.principal, request.rights_id);
   if (grant === undefined) {
-    throw new ToolError("REFERENCE_NOT_FOUND", `there is no licence ${request.rights_id}`, { field: "rights_id" });
+    throw new ToolError("REFERENCE_NOT_FOUND", "there is no such licence", { field: "rights_id" });
   }
   const { end_date, impression_cap, pricing_option_id = grant.pricing_option_id, paused = grant.paused } = request;
   if (end_date !== undefined && grant.end_date !== undefined && end_date < grant.end_date) {

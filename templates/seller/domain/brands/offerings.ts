@@ -40,7 +40,7 @@ const offerings = (call: Call): Offering[] => call.documents.list<Offering>("rig
 export function offering(call: Call, id: string): Offering {
   const found = call.documents.get<Offering>("rights_offering", "", id);
   if (found !== undefined) return found;
-  throw new ToolError("REFERENCE_NOT_FOUND", `there are no rights ${id}; get_rights lists them`, {
+  throw new ToolError("REFERENCE_NOT_FOUND", "there are no such rights; get_rights lists them", {
     field: "rights_id",
   });
 }

@@ -26,7 +26,7 @@ const expiry = (call: Call, { quality }: Build): string =>
 function fromLibrary(call: Call, id: string): Creative {
   const found = creative(call, id);
   if (found === undefined) {
-    throw new ToolError("CREATIVE_NOT_FOUND", `there is no creative ${id} in the library`, { field: "creative_id" });
+    throw new ToolError("CREATIVE_NOT_FOUND", "there is no such creative in the library", { field: "creative_id" });
   }
   if (found.status === "approved") return found;
   throw new ToolError("INVALID_STATE", `creative ${id} is ${found.status}: only an approved one is served`, {

@@ -20,7 +20,7 @@ export interface Manifest {
 export function knownFormat(call: Call, { id }: { readonly id: string }, field: string): Format {
   const found = format(call, id);
   if (found !== undefined) return found;
-  throw new ToolError("REFERENCE_NOT_FOUND", `there is no format ${id}; list_creative_formats has them`, { field });
+  throw new ToolError("REFERENCE_NOT_FOUND", "there is no such format; list_creative_formats has them", { field });
 }
 
 /** Size where a format does not say. */

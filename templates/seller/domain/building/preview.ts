@@ -105,7 +105,7 @@ function variant(call: Call, request: Preview): JsonObject {
   const id = request.variant_id ?? "";
   const served = tag(call, ownerOfRef(call, (request as { account?: AccountRef }).account), id);
   if (served === undefined)
-    throw new ToolError("REFERENCE_NOT_FOUND", `there is no variant ${id}`, { field: "variant_id" });
+    throw new ToolError("REFERENCE_NOT_FOUND", "there is no such variant", { field: "variant_id" });
   const { manifest, creative_id } = served;
   const html = renderPage(manifest, { size: sizeOf(knownFormat(call, manifest.format_id, "variant_id")) });
   const render = renderOf(

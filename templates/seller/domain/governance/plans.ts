@@ -27,7 +27,7 @@ export const keptPlan = (call: Call, planId: string): KeptPlan | undefined =>
 /** @throws ToolError PLAN_NOT_FOUND, for somebody else's plan as well */
 export function planOf(call: Call, planId: string, field = "plan_id"): KeptPlan {
   const kept = keptPlan(call, planId);
-  if (kept === undefined) throw new ToolError("PLAN_NOT_FOUND", `there is no plan ${planId}`, { field });
+  if (kept === undefined) throw new ToolError("PLAN_NOT_FOUND", "there is no such plan", { field });
   return kept;
 }
 

@@ -53,7 +53,10 @@ export interface ListRequest {
   readonly [field: string]: unknown;
 }
 
-/** @throws ToolError REFERENCE_NOT_FOUND, for a list of another account as well */
+/**
+ * @throws ToolError REFERENCE_NOT_FOUND, the same for a list of another account: errors tell nobody what there is, so
+ *   none repeats the id
+ */
 export function listOf(call: Call, family: Family, request: { list_id: string; account?: AccountRef }): KeptList {
   const found = call.documents.get<KeptList>(kindOf(family), call.principal, request.list_id);
   const foreign =
@@ -62,7 +65,7 @@ export function listOf(call: Call, family: Family, request: { list_id: string; a
     found.account_id !== "" &&
     resolveAccount(call, request.account).account_id !== found.account_id;
   if (found === undefined || foreign) {
-    throw new ToolError("REFERENCE_NOT_FOUND", `there is no ${family.noun} list ${request.list_id}`, {
+    throw new ToolError("REFERENCE_NOT_FOUND", `there is no such ${family.noun} list`, {
       field: "list_id",
     });
   }

@@ -54,7 +54,7 @@ export function deploymentOf(destination: Destination, active: readonly Activati
 function signalOf(call: Call, segmentId: string): Signal {
   const signal = call.documents.get<Signal>("signal", "", segmentId);
   if (signal !== undefined) return signal;
-  throw new ToolError("SIGNAL_NOT_FOUND", `there is no signal ${segmentId}; get_signals lists them`, {
+  throw new ToolError("SIGNAL_NOT_FOUND", "there is no such signal; get_signals lists them", {
     field: "signal_agent_segment_id",
   });
 }

@@ -35,7 +35,7 @@ function standardsOf(call: Call, request: { standards_id: string }): KeptStandar
   const found = call.documents.get<KeptStandards>(KIND, call.principal, request.standards_id);
   const asked = accountOf(call, request);
   if (found === undefined || (asked !== "" && found.account_id !== "" && asked !== found.account_id)) {
-    throw new ToolError("REFERENCE_NOT_FOUND", `there are no content standards ${request.standards_id}`, {
+    throw new ToolError("REFERENCE_NOT_FOUND", "there are no such content standards", {
       field: "standards_id",
     });
   }
