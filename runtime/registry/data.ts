@@ -14,14 +14,9 @@ import {
   putHosted,
   removeHosted,
 } from "../store/registry-agents.js";
-import { agentCounts, clock, count, counts, takeDirty, tick } from "../store/registry-profiles.js";
-import {
-  addEdges,
-  lockPublishers,
-  publishersByDomain,
-  publishersDue,
-  removeClaims,
-} from "../store/registry-publishers.js";
+import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
+import { agentCounts, anyDirty, clock, count, counts, takeDirty, tick } from "../store/registry-profiles.js";
+import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../store/registry-query.js";
 import { changeOfCrawl } from "./crawl-apply.js";
 import { expand, validateProduct } from "./expand.js";
@@ -94,7 +89,10 @@ export function createRegistryData(
     ...hosting(parts),
     ...membership(parts),
     search: search.search,
-    warm: search.warm,
+    warm: async () => {
+      await settleProfiles(parts.db, parts.now);
+      await search.warm();
+    },
   };
 }
 
@@ -164,8 +162,9 @@ const crawling = ({ db, now }: Parts) =>
     crawlDue: (before, limit) =>
       db.peek(function* (q): Flow<string[]> {
         const never = yield* domainsNeverCrawled(q, limit);
+        const imported = yield* publishersNeverCrawled(q, limit);
         const due = yield* publishersDue(q, before, limit);
-        return [...never, ...due].slice(0, limit).map(({ domain }) => domain);
+        return [...never, ...imported, ...due].slice(0, limit).map(({ domain }) => domain);
       }),
     crawlState: async (text) => {
       const domain = domainOf(text);
@@ -195,6 +194,7 @@ export async function settleProfiles(
   progress: (settled: number) => void = () => undefined,
 ): Promise<number> {
   for (let settled = 0; ; ) {
+    if (!(await db.peek(anyDirty))) return settled;
     const taken = await db.write(function* (q): Flow<number> {
       const seq = yield* tick(q);
       const agents = yield* takeDirty(q, SETTLE_AGENTS);
@@ -203,7 +203,6 @@ export async function settleProfiles(
     });
     settled += taken;
     progress(settled);
-    if (taken < SETTLE_AGENTS) return settled;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
 import type { Flow } from "../signing/flow.js";
 import { agentsByUrl } from "../store/registry-agents.js";
-import { edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-publishers.js";
+import { edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
 import type { Query } from "../store/registry-query.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import { effective, type SetProperty } from "./project.js";

@@ -8,7 +8,7 @@ import {
   propertiesOfIdentifier,
   publishersById,
   publishersOfAgent,
-} from "../store/registry-publishers.js";
+} from "../store/registry-lookups.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
 import { effective } from "./project.js";

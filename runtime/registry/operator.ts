@@ -2,7 +2,7 @@
 import type { Flow } from "../signing/flow.js";
 import type { MemberRow } from "../store/registry-agents.js";
 import { agentsByUrl } from "../store/registry-agents.js";
-import { type AgentEdgeRow, publishersOfAgent } from "../store/registry-publishers.js";
+import { type AgentEdgeRow, publishersOfAgent } from "../store/registry-lookups.js";
 import type { Query } from "../store/registry-query.js";
 import { assemble } from "./members.js";
 import { coverage, verifiedOwner } from "./publisher.js";

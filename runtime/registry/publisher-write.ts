@@ -1,6 +1,7 @@
 /** The one way publishers are written: crawls, hosted files and imports all end here. */
 import type { Flow } from "../signing/flow.js";
 import { ensureAgents } from "../store/registry-agents.js";
+import { propertiesOf } from "../store/registry-lookups.js";
 import type { CountChange } from "../store/registry-profiles.js";
 import {
   addEdges,
@@ -11,7 +12,6 @@ import {
   type PropertyRow,
   type PropertySource,
   type PublisherRow,
-  propertiesOf,
   removeClaims,
   removeSets,
   updatePublishers,

@@ -9,15 +9,13 @@ import {
   membersById,
 } from "../store/registry-agents.js";
 import {
-  type EdgeSource,
   type EdgeWithUrl,
   edgesBetween,
   edgesOf,
-  type PropertyRow,
-  type PublisherRow,
   propertiesOf,
   publishersByDomain,
-} from "../store/registry-publishers.js";
+} from "../store/registry-lookups.js";
+import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
 import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";

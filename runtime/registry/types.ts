@@ -263,7 +263,10 @@ export interface RegistryData {
   lookupAuthorization(domain: string, agentUrl: string): Promise<AuthorizationLookup | undefined>;
   lookupOperator(domain: string, viewer: OperatorViewer, scope: OperatorScope): Promise<OperatorLookup>;
   search(filters: SearchFilters, page: PageRequest): Promise<Page<AgentSearchResult>>;
-  /** Loads what a search needs; the first search would. About a second for 100,000 agents. */
+  /**
+   * For a server's start: computes profiles that an interrupted import left waiting, and loads what a search needs; the
+   * first search would. About a second for 100,000 agents.
+   */
   warm(): Promise<void>;
   /** Undefined: nobody knows the agent. */
   agentPublishers(
@@ -287,7 +290,7 @@ export interface RegistryData {
   /** The origin was asked whether it points at the hosted file. */
   originChecked(domain: string, checked: { readonly verified: boolean; readonly at: number }): Promise<void>;
 
-  /** Publishers last crawled before `before`, and members' verified domains never crawled, oldest first. */
+  /** Never crawled: members' verified domains, and imported publishers. Then those last crawled before `before`, oldest first. */
   crawlDue(before: number, limit: number): Promise<string[]>;
   /** When adagents and brand files were last crawled, whatever came of it. */
   crawlState(domain: string): Promise<CrawlState | undefined>;

@@ -128,6 +128,11 @@ export function* markDirty(q: Query, agents: readonly number[]): Flow<void> {
   yield* settle(q.insert("adbind_registry_dirty", [["agent", "bigint"]], rows, "on conflict do nothing"));
 }
 
+/** Whether any profile waits. */
+export function* anyDirty(q: Query): Flow<boolean> {
+  return (yield* settle(q.rows("select agent from adbind_registry_dirty limit 1"))).length > 0;
+}
+
 /** Takes agents whose profiles wait. */
 export function* takeDirty(q: Query, limit: number): Flow<number[]> {
   const rows = yield* settle(

@@ -5,6 +5,7 @@
 import { byCodePoint } from "../model.js";
 import { SEARCH_DIMENSIONS } from "../types.js";
 import { Posting } from "./posting.js";
+import { grown, ValuePool } from "./value-pool.js";
 
 /** A profile as the index takes it. */
 export interface IndexedProfile {
@@ -43,12 +44,6 @@ const ALIVE = 1;
 const REGISTERED = 2;
 const WITH_TMP = 4;
 
-const grown = <A extends Float64Array | Uint32Array | Uint8Array>(array: A, length: number): A => {
-  const next = new (array.constructor as new (length: number) => A)(length);
-  next.set(array);
-  return next;
-};
-
 export class AgentIndex {
   readonly #slots = new Map<number, number>();
   readonly urls: string[] = [];
@@ -60,13 +55,9 @@ export class AgentIndex {
   /** Clock at which the place of a slot last changed. */
   moved = new Float64Array(START_SLOTS);
   #taxonomy = new Uint32Array(START_SLOTS);
-  /** Where a slot's values begin in the pool: their number, then the values. 0 is nowhere. */
-  #values = new Uint32Array(START_SLOTS);
   /** What a slot is, as bits. */
   #marks = new Uint8Array(START_SLOTS);
-  #pool = new Uint32Array(START_SLOTS * 8);
-  #poolEnd = 1;
-  #poolWaste = 0;
+  readonly #values = new ValuePool();
   readonly #taxonomies: (string | null)[] = [null];
   readonly #valueIds = SEARCH_DIMENSIONS.map(() => new Map<string, number>());
   readonly #valueTexts: string[] = [];
@@ -127,7 +118,6 @@ export class AgentIndex {
       placed.push(slot);
     }
     if (placed.length > 0 || removed.size > 0) this.#reorder(placed, removed);
-    if (this.#poolWaste > this.#poolEnd / 2 && this.#poolEnd > START_SLOTS * 8) this.#compact();
   }
 
   /** Takes profiles into an index that is being made; they have no order until `sort`. */
@@ -180,7 +170,7 @@ export class AgentIndex {
   /** Whether a slot has one of the values, in each of the dimensions given. */
   hasValues(slot: number, wanted: ReadonlyMap<number, ReadonlySet<string>>): boolean {
     const found = new Set<number>();
-    for (const id of this.#valuesOf(slot)) {
+    for (const id of this.#values.get(slot)) {
       const dimension = this.#valueDimensions[id]!;
       if (wanted.get(dimension)?.has(this.#valueTexts[id]!)) found.add(dimension);
     }
@@ -189,7 +179,7 @@ export class AgentIndex {
 
   read(slot: number): Omit<IndexedProfile, "agent"> {
     const lists: string[][] = SEARCH_DIMENSIONS.map(() => []);
-    for (const id of this.#valuesOf(slot)) lists[this.#valueDimensions[id]!]!.push(this.#valueTexts[id]!);
+    for (const id of this.#values.get(slot)) lists[this.#valueDimensions[id]!]!.push(this.#valueTexts[id]!);
     return {
       url: this.urls[slot]!,
       registered: (this.#marks[slot]! & REGISTERED) !== 0,
@@ -202,11 +192,6 @@ export class AgentIndex {
       updatedAt: this.#updated[slot]!,
       born: this.born[slot]!,
     };
-  }
-
-  #valuesOf(slot: number): Uint32Array {
-    const at = this.#values[slot]!;
-    return this.#pool.subarray(at + 1, at + 1 + this.#pool[at]!);
   }
 
   #newSlot({ agent, url }: IndexedProfile): number {
@@ -222,7 +207,6 @@ export class AgentIndex {
       this.born = grown(this.born, length);
       this.moved = grown(this.moved, length);
       this.#taxonomy = grown(this.#taxonomy, length);
-      this.#values = grown(this.#values, length);
       this.#marks = grown(this.#marks, length);
       this.rank = grown(this.rank, length);
     }
@@ -240,7 +224,7 @@ export class AgentIndex {
     this.#taxonomy[slot] = this.#taxonomyId(profile.taxonomy);
     const all = profile.lists.flatMap((list, dimension) => list.map((value) => this.#valueId(dimension, value)));
     const ids = [...new Set(all)];
-    this.#store(slot, ids);
+    this.#values.set(slot, ids);
     for (const id of ids) this.#postings[id]!.add(slot, this.capacity);
     if (profile.registered) this.registered.add(slot, this.capacity);
     if (profile.hasTmp) this.withTmp.add(slot, this.capacity);
@@ -249,7 +233,7 @@ export class AgentIndex {
 
   /** Takes a slot out of all postings. */
   #clear(slot: number): void {
-    for (const id of this.#valuesOf(slot)) this.#postings[id]!.delete(slot);
+    for (const id of this.#values.get(slot)) this.#postings[id]!.delete(slot);
     const marks = this.#marks[slot]!;
     if (marks & REGISTERED) this.registered.delete(slot);
     if (marks & WITH_TMP) this.withTmp.delete(slot);
@@ -270,37 +254,6 @@ export class AgentIndex {
       this.#postings.push(new Posting());
     }
     return id;
-  }
-
-  #store(slot: number, ids: readonly number[]): void {
-    const before = this.#values[slot]!;
-    const room = before === 0 ? -1 : this.#pool[before]!;
-    let at = before;
-    if (ids.length > room) {
-      if (before !== 0) this.#poolWaste += room + 1;
-      at = this.#poolEnd;
-      this.#poolEnd += ids.length + 1;
-      if (this.#poolEnd > this.#pool.length) this.#pool = grown(this.#pool, this.#poolEnd * 2);
-    } else this.#poolWaste += room - ids.length;
-    this.#values[slot] = at;
-    this.#pool[at] = ids.length;
-    this.#pool.set(ids, at + 1);
-  }
-
-  #compact(): void {
-    const pool = new Uint32Array(this.#poolEnd);
-    let end = 1;
-    for (let slot = 0; slot < this.capacity; slot++) {
-      if (this.#values[slot] === 0) continue;
-      const values = this.#valuesOf(slot);
-      pool[end] = values.length;
-      pool.set(values, end + 1);
-      this.#values[slot] = end;
-      end += values.length + 1;
-    }
-    this.#pool = pool;
-    this.#poolEnd = end;
-    this.#poolWaste = 0;
   }
 
   /** Takes slots out of the order and puts others into it: one pass over all. */

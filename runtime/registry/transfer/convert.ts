@@ -1,9 +1,11 @@
 /** Between lines and what the registry keeps. */
+import type { PropertySource } from "../../store/registry-publishers.js";
 import { agentType } from "../members.js";
 import { agentUrlOf, publisherDomain } from "../model.js";
 import type { SetProperty, SourceSet } from "../project.js";
+import type { PublisherChange, PublisherFacts } from "../publisher-write.js";
 import type { AgentEntry, Member } from "../types.js";
-import type { AgentLine, FileLine, MemberLine, PropertyLine } from "./lines.js";
+import type { AgentLine, FileLine, MemberLine, PropertyLine, PublisherLine } from "./lines.js";
 
 /** What a line means cannot be kept, though its form is right. */
 export class LineError extends Error {}
@@ -59,18 +61,50 @@ function entryIn(line: AgentLine): AgentEntry {
   };
 }
 
-export const setIn = (line: FileLine): SourceSet => ({
+const setIn = (line: FileLine): SourceSet => ({
   properties: (line.properties ?? []).map(propertyIn),
   agents: (line.authorized_agents ?? []).map(entryIn),
   genres: line.genres ?? [],
   taxonomy: line.genre_taxonomy ?? null,
 });
 
-export const othersIn = (line: FileLine): { publisherDomain: string; agent: AgentEntry }[] =>
+const othersIn = (line: FileLine): { publisherDomain: string; agent: AgentEntry }[] =>
   (line.others ?? []).map(({ publisher_domain, agent }) => ({
     publisherDomain: domainIn(publisher_domain),
     agent: entryIn(agent),
   }));
+
+const ms = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));
+
+export function publisherChange(line: PublisherLine): PublisherChange {
+  const sets: Partial<Record<PropertySource, SourceSet>> = {};
+  if (line.adagents_json) sets.adagents_json = setIn(line.adagents_json);
+  if (line.aao_hosted) sets.aao_hosted = setIn(line.aao_hosted);
+  if (line.discovered) sets.discovered = setIn(line.discovered);
+  if (line.brand_json) sets.brand_json = setIn(line.brand_json);
+  const facts: PublisherFacts = {
+    ...crawlFacts(line),
+    ...(line.brand_json && { brand_outcome: "present", brand_name: line.brand_json.name ?? null }),
+  };
+  const others = line.adagents_json && othersIn(line.adagents_json);
+  return { domain: domainIn(line.domain), facts: () => facts, sets, ...(others && { others }) };
+}
+
+/** A file without a word on its crawl is taken as valid; it is crawled as soon as somebody asks for it. */
+function crawlFacts({ crawl, adagents_json }: PublisherLine): PublisherFacts {
+  if (crawl === undefined) return adagents_json === undefined ? {} : { valid: 1 };
+  return {
+    valid: crawl.valid === undefined ? null : crawl.valid ? 1 : 0,
+    outcome: crawl.outcome ?? null,
+    method: crawl.method ?? null,
+    manager_domain: crawl.manager_domain === undefined ? null : domainIn(crawl.manager_domain),
+    crawled_at: ms(crawl.crawled_at),
+    validated_at: ms(crawl.validated_at),
+    http_status: crawl.http_status ?? null,
+    bytes: crawl.bytes ?? null,
+    resolved_url: crawl.resolved_url ?? null,
+  };
+}
 
 export const memberIn = (line: MemberLine): Member => ({
   slug: line.slug,

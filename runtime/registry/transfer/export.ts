@@ -7,12 +7,10 @@ import {
   claimsOf,
   type EdgeWithUrl,
   edgesOf,
-  type PropertyRow,
-  type PropertySource,
-  type PublisherRow,
   propertiesOf,
   publishersAfter,
-} from "../../store/registry-publishers.js";
+} from "../../store/registry-lookups.js";
+import type { PropertyRow, PropertySource, PublisherRow } from "../../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
 import { assemble } from "../members.js";
 import { iso } from "../model.js";

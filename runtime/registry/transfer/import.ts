@@ -7,14 +7,12 @@ import type { Flow } from "../../signing/flow.js";
 import type { PostgresStore, SqliteStore } from "../../store/index.js";
 import { putHosted } from "../../store/registry-agents.js";
 import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
-import type { PropertySource } from "../../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
 import { putClaims, settleProfiles } from "../data.js";
 import { putMember } from "../members.js";
-import type { SourceSet } from "../project.js";
-import { type PublisherChange, type PublisherFacts, writePublishers } from "../publisher-write.js";
-import { domainIn, LineError, memberIn, othersIn, setIn, urlIn } from "./convert.js";
-import type { ClaimsLine, HostedLine, MemberLine, PublisherLine } from "./lines.js";
+import { type PublisherChange, writePublishers } from "../publisher-write.js";
+import { domainIn, LineError, memberIn, publisherChange, urlIn } from "./convert.js";
+import type { ClaimsLine, HostedLine, MemberLine } from "./lines.js";
 import { parseLine } from "./parse-line.js";
 
 /** A batch ends with so many properties, or so many lines: enough to share a commit, and some megabytes at most. */
@@ -275,36 +273,4 @@ class Importing {
   #report(): void {
     this.options.progress?.(this.#totals);
   }
-}
-
-const ms = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));
-
-function publisherChange(line: PublisherLine): PublisherChange {
-  const sets: Partial<Record<PropertySource, SourceSet>> = {};
-  if (line.adagents_json) sets.adagents_json = setIn(line.adagents_json);
-  if (line.aao_hosted) sets.aao_hosted = setIn(line.aao_hosted);
-  if (line.discovered) sets.discovered = setIn(line.discovered);
-  if (line.brand_json) sets.brand_json = setIn(line.brand_json);
-  const facts: PublisherFacts = {
-    ...crawlFacts(line),
-    ...(line.brand_json && { brand_outcome: "present", brand_name: line.brand_json.name ?? null }),
-  };
-  const others = line.adagents_json && othersIn(line.adagents_json);
-  return { domain: domainIn(line.domain), facts: () => facts, sets, ...(others && { others }) };
-}
-
-/** A file without a word on its crawl is taken as valid; it is crawled as soon as somebody asks for it. */
-function crawlFacts({ crawl, adagents_json }: PublisherLine): PublisherFacts {
-  if (crawl === undefined) return adagents_json === undefined ? {} : { valid: 1 };
-  return {
-    valid: crawl.valid === undefined ? null : crawl.valid ? 1 : 0,
-    outcome: crawl.outcome ?? null,
-    method: crawl.method ?? null,
-    manager_domain: crawl.manager_domain === undefined ? null : domainIn(crawl.manager_domain),
-    crawled_at: ms(crawl.crawled_at),
-    validated_at: ms(crawl.validated_at),
-    http_status: crawl.http_status ?? null,
-    bytes: crawl.bytes ?? null,
-    resolved_url: crawl.resolved_url ?? null,
-  };
 }

@@ -43,6 +43,7 @@ create table adbind_registry_publishers (
   digests text
 ) strict;
 create index adbind_registry_publishers_crawled on adbind_registry_publishers (crawled_at, domain);
+create index adbind_registry_publishers_new on adbind_registry_publishers (domain) where crawled_at is null and valid = 1;
 
 create table adbind_registry_properties (
   publisher integer not null,
@@ -199,6 +200,7 @@ create table adbind_registry_publishers (
   digests text
 ) with (fillfactor = 80);
 create index adbind_registry_publishers_crawled on adbind_registry_publishers (crawled_at, domain);
+create index adbind_registry_publishers_new on adbind_registry_publishers (domain) where crawled_at is null and valid = 1;
 
 create table adbind_registry_properties (
   publisher bigint not null,
