@@ -3,7 +3,8 @@ import nock from "nock";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { crawlBrand } from "../../runtime/registry/crawl/brand.js";
-import { BRAND, interceptedFetch, serve } from "./crawl-fixture.js";
+import { BRAND, interceptedFetch } from "./crawl-fixture.js";
+import { serve } from "./crawl-nock.js";
 
 test.before(() => nock.disableNetConnect());
 test.after.each(() => nock.cleanAll());

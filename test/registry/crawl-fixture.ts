@@ -1,5 +1,4 @@
-/** Origins behind an HTTP interceptor, and what a crawl needs to reach them. */
-import nock from "nock";
+/** Files as publishers write them, and what a crawl needs to reach them. */
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import type { CrawlContext } from "../../runtime/registry/crawl/crawl.js";
 
@@ -23,32 +22,6 @@ export const context = (given: Partial<CrawlContext> = {}): CrawlContext => ({
   revokedBy: async () => [],
   ...given,
 });
-
-export interface Reply {
-  readonly status?: number;
-  readonly body?: unknown;
-  readonly location?: string;
-}
-
-/** Answers a GET as often as it is asked. */
-export const serve = (url: string, { status = 200, body = "", location }: Reply): nock.Scope => {
-  const { origin, pathname } = new URL(url);
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  return nock(origin)
-    .persist()
-    .get(pathname)
-    .reply(status, text, location === undefined ? {} : { location });
-};
-
-/** A domain with the files given, and 404 for the rest. */
-export function site(domain: string, files: { adagents?: Reply; ads?: Reply; brand?: Reply }): nock.Scope[] {
-  const none: Reply = { status: 404 };
-  return [
-    serve(`https://${domain}${WELL_KNOWN}`, files.adagents ?? none),
-    serve(`https://${domain}/ads.txt`, files.ads ?? none),
-    serve(`https://${domain}${BRAND}`, files.brand ?? none),
-  ];
-}
 
 export const agent = (more: object = {}): object => ({
   url: "https://agent.example/",

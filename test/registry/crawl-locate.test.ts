@@ -6,7 +6,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { managerDomainOf } from "../../runtime/registry/crawl/ads-txt.js";
 import { crawlDomain } from "../../runtime/registry/crawl/crawl.js";
-import { agent, context, file, property, serve, site, WELL_KNOWN } from "./crawl-fixture.js";
+import { agent, context, file, property, WELL_KNOWN } from "./crawl-fixture.js";
+import { serve, site } from "./crawl-nock.js";
 
 test.before(() => nock.disableNetConnect());
 test.after.each(() => nock.cleanAll());
