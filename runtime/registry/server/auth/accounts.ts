@@ -29,7 +29,7 @@ const KEY_BYTES = 32;
 /** Characters of a key that are kept in the clear: enough to tell keys apart, 48 of 256 bits. */
 const SHOWN_CHARACTERS = KEY_PREFIX.length + 8;
 /** NIST SP 800-63B-4 3.1.1.2: at least 15 characters where a password is all there is. */
-export const PASSWORD_CHARACTERS = 15;
+const PASSWORD_CHARACTERS = 15;
 
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 

@@ -1,4 +1,5 @@
 /** The pages between an application and its tokens: log in, then allow or refuse. They work without a script. */
+import formbody from "@fastify/formbody";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type InteractionResults, errors as providerErrors } from "oidc-provider";
 import type { RegistryAccess } from "../../../store/index.js";
@@ -66,7 +67,16 @@ const text = (body: Record<string, unknown> | undefined, name: string): string =
 };
 
 /** Adds the pages of the embedded issuer, and hands everything else under `/oauth/` to it. */
-export function addLogin(app: FastifyInstance, { issuer, access, limits }: LoginOptions): void {
+export function addLogin(app: FastifyInstance, options: LoginOptions): void {
+  // Forms are read here and nowhere else: the API takes JSON.
+  app.register(async (scope) => {
+    await scope.register(formbody);
+    addPages(scope, options);
+  });
+  app.register(async (scope) => addProvider(scope, options));
+}
+
+function addPages(app: FastifyInstance, { issuer, access, limits }: LoginOptions): void {
   const { provider } = issuer;
 
   const show = (reply: FastifyReply, title: string, body: Part, redirectUri: unknown, status = 200) =>
@@ -142,18 +152,19 @@ export function addLogin(app: FastifyInstance, { issuer, access, limits }: Login
     if (details === undefined) return reply;
     return finish(request, reply, { error: "access_denied", error_description: "The user declined" });
   });
+}
 
-  app.register(async (scope) => {
-    // The provider reads bodies itself.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    const pass = async (request: FastifyRequest, reply: FastifyReply) => {
-      reply.hijack();
-      issuer.handle(request.raw, reply.raw);
-    };
-    const clients = { rateLimit: limitOf("clients", limits, "address"), bucket: "clients" };
-    scope.post(issuerPaths.registration, { config: clients }, pass);
-    scope.all("/oauth/*", { config }, pass);
-    scope.get("/.well-known/openid-configuration", { config }, pass);
-  });
+function addProvider(scope: FastifyInstance, { issuer, limits }: LoginOptions): void {
+  // The provider reads bodies itself.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  const pass = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.hijack();
+    issuer.handle(request.raw, reply.raw);
+  };
+  const config = { rateLimit: limitOf("documents", limits, "address"), bucket: "documents" };
+  const clients = { rateLimit: limitOf("clients", limits, "address"), bucket: "clients" };
+  scope.post(issuerPaths.registration, { config: clients }, pass);
+  scope.all("/oauth/*", { config }, pass);
+  scope.get("/.well-known/openid-configuration", { config }, pass);
 }

@@ -22,7 +22,7 @@ const field = (name: SearchDimension, form: SearchForm): Html => {
 <input id="${name}" name="${name}" type="text" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="${name}-hint" value="${form[name]}"></div>`;
 };
 
-export const searchForm = (form: SearchForm, problem?: string): Html => html`
+const searchForm = (form: SearchForm, problem?: string): Html => html`
 <form method="get" action="/agents" role="search" aria-label="Search agents">
 ${problem === undefined ? "" : html`<p class="problem" role="alert">${problem}</p>`}
 <p class="hint">Values in one field are alternatives, separated by commas; all fields must match.</p>

@@ -9,7 +9,7 @@ const EXPANSION_CACHE = "public, max-age=300";
 const LIST_CACHE = "public, max-age=60";
 
 /** registry-facts 5, and the document's own default. */
-export const SEARCH_LIMIT = 50;
+const SEARCH_LIMIT = 50;
 const PUBLISHERS_LIMIT = 200;
 
 /** Filters of a search request; `has_tmp=false` does not restrict (decisions.md, "Registry"). */

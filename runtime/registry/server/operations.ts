@@ -1,0 +1,109 @@
+/** The document's operations as routes: checked, limited, asked for credentials, fingerprinted. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { requireCaller } from "./auth/caller.js";
+import { addLogin } from "./auth/login.js";
+import type { Answer, Handlers, Parts } from "./call.js";
+import { type Operation, type OperationId, routeOf } from "./document.js";
+import { etagOf } from "./files.js";
+import { bucketOf, type Limits, limitOf } from "./limits.js";
+import { Problem } from "./problems.js";
+import { agentRoutes } from "./routes/agents.js";
+import { crawlRoutes } from "./routes/crawling.js";
+import { documentRoutes } from "./routes/documents.js";
+import { addPages } from "./routes/pages.js";
+import { publisherRoutes } from "./routes/publishers.js";
+import { type Checker, checkerOf, createAjv } from "./validation.js";
+
+const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
+
+interface Core {
+  readonly parts: Parts;
+  readonly limits: Limits;
+  readonly checkers: ReadonlyMap<OperationId, Checker>;
+}
+
+function addOperation(app: FastifyInstance, operation: Operation, core: Core, handler: Handlers[OperationId]): void {
+  const { parts, limits, checkers } = core;
+  const { id, method, credentials, responses } = operation;
+  const bucket = bucketOf[id];
+  const check = checkers.get(id)!;
+  const fingerprinted = responses["200"]?.headers?.ETag !== undefined;
+  const metadata = parts.baseUrl + RESOURCE_METADATA;
+  app.route({
+    method,
+    url: routeOf(operation),
+    config: {
+      operation: id,
+      ...(bucket !== undefined && { rateLimit: limitOf(bucket, limits), bucket }),
+    },
+    // After the limit, before the body is read.
+    ...(credentials === "required" && {
+      preParsing: async (request: FastifyRequest) => {
+        requireCaller(request.identity, metadata);
+      },
+    }),
+    handler: async (request, reply) => {
+      const checked = refusedAs404(responses, () =>
+        check({ query: request.query as never, params: request.params as never, body: request.body }),
+      );
+      const answer = (await (handler as (call: unknown) => Promise<Answer<unknown>>)({
+        ...checked,
+        request,
+      })) as Answer<unknown>;
+      return send(reply, request, answer, fingerprinted);
+    },
+  });
+}
+
+/** Where the document knows no 400, a path that cannot be is simply not there. */
+function refusedAs404<T>(responses: Operation["responses"], check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof Problem && responses["400"] === undefined) throw new Problem(404, "Not found");
+    throw error;
+  }
+}
+
+const matches = (header: string | string[] | undefined, etag: string): boolean =>
+  [header ?? []]
+    .flat()
+    .join(",")
+    .split(",")
+    // A weak comparison (RFC 9110 section 13.1.2).
+    .some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag.replace(/^W\//, ""));
+
+function send(reply: FastifyReply, request: FastifyRequest, answer: Answer<unknown>, fingerprinted: boolean) {
+  const { body, status = 200, headers = {}, fingerprint } = answer;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
+  if (fingerprinted) {
+    const weak = fingerprint === undefined ? "" : "W/";
+    const etag = headers.etag ?? weak + etagOf(fingerprint === undefined ? text : JSON.stringify(fingerprint));
+    reply.header("etag", etag);
+    if (request.method !== "POST" && matches(request.headers["if-none-match"], etag))
+      return reply.code(304).removeHeader("content-type").send();
+  }
+  return reply.send(text);
+}
+
+function handlersOf(parts: Parts): Handlers {
+  return {
+    ...publisherRoutes(parts),
+    ...agentRoutes(parts),
+    ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
+    ...documentRoutes(parts),
+  };
+}
+
+/** Adds the API, the pages, and what the embedded issuer answers. */
+export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): void {
+  const { document, issuer, access } = parts;
+  const ajv = createAjv();
+  const checkers = new Map(document.operations.map((operation) => [operation.id, checkerOf(operation, ajv)]));
+  const handlers = handlersOf(parts);
+  for (const operation of document.operations)
+    addOperation(app, operation, { parts, limits, checkers }, handlers[operation.id]);
+  addPages(app, parts, (id) => checkers.get(id)!, limits);
+  if (issuer !== undefined) addLogin(app, { issuer, access, limits });
+}
