@@ -22,8 +22,9 @@ export function eventOf({ body }: Passed): Event {
     notification_type?: string;
     result?: { notification_type?: string };
   };
-  const type = notification_type ?? result?.notification_type;
-  return { key: idempotency_key, status: type ?? status ?? "event", task: task_id ?? "" };
+  const report = result?.notification_type;
+  const what = report === undefined ? (notification_type ?? status ?? "event") : `${report} report`;
+  return { key: idempotency_key, status: what, task: task_id ?? "" };
 }
 
 /** What is to happen to the first request of an event with this status. */

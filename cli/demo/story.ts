@@ -42,8 +42,9 @@ export async function tellStory(market: Market): Promise<Outcome> {
     buyers.push(buyer);
     timeline.say("buyer", `turns to ${agent.agent_url}`, `sells for ${agent.publisher_count} publishers`);
     scene.plan(plan);
-    await buyOnce(buyer, WAIT_MS, (what, verdict) => timeline.say("buyer", what, verdict));
+    const bought = await buyOnce(buyer, WAIT_MS, (what, verdict) => timeline.say("buyer", what, verdict));
     await scene.settled();
+    if (at === misfortunes.length - 1) await followUp(market, buyer, bought);
   }
 
   await until(() => scene.delivered === scene.sent);
@@ -73,7 +74,7 @@ export async function buyOnce(
   buyer: DemoBuyer,
   waitMs = WAIT_MS,
   tell: (what: string, verdict: string) => void = () => undefined,
-): Promise<void> {
+): Promise<Bought> {
   const products = await buyer.tools.get_products({ buying_mode: "brief", brief: "video in sports" });
   const product = products.on({
     completed: (data) => ("products" in data ? data.products?.[0] : undefined),
@@ -88,7 +89,7 @@ export async function buyOnce(
   tell("asks for products", `${product.product_id}: ${product.name}`);
   const start = Date.now() + DAY_MS;
   const called = await buyer.tools.create_media_buy({
-    account: { brand: { domain: "outdoor-brand.example" }, operator: "agency.example" },
+    account,
     brand: { domain: "outdoor-brand.example" },
     start_time: new Date(start).toISOString(),
     end_time: new Date(start + 14 * DAY_MS).toISOString(),
@@ -103,6 +104,69 @@ export async function buyOnce(
   tell("creates a media buy of 20,000", called.answer.status);
   if (called.answer.status === "failed") throw new Error(JSON.stringify(called.answer.data));
   const settled = await called.settled({ signal: AbortSignal.timeout(waitMs) });
-  const id = settled.status === "completed" ? (settled.data as { media_buy_id?: string }).media_buy_id : "";
+  if (settled.status !== "completed") throw new Error(`the task ended as ${settled.status}`);
+  const { media_buy_id: id, packages } = settled.data as { media_buy_id: string; packages: { package_id: string }[] };
   tell("its task has settled", `${settled.status} ${id}`);
+  return { id, packageId: packages[0]!.package_id, formatId: product.format_ids?.[0] };
+}
+
+/** A bought package, as far as the story goes on with it. */
+interface Bought {
+  readonly id: string;
+  readonly packageId: string;
+  readonly formatId: object | undefined;
+}
+
+const account = { brand: { domain: "outdoor-brand.example" }, operator: "agency.example" };
+
+/** What reaches a buyer of a buy that runs: a creative that is taken off the air, and the report at its end. */
+async function followUp({ timeline, side, wireUrl, scene }: Market, buyer: DemoBuyer, bought: Bought): Promise<void> {
+  const { id, packageId, formatId } = bought;
+  const sender = buyer.agentUrl;
+  const before = scene.sent;
+  await side.receiver.expect({ route: "/webhooks/events", sender, kind: "impairment" });
+  await side.receiver.expect({ route: "/webhooks/reports", sender, kind: "report" });
+  const done = async (what: string, call: Promise<{ answer: { status: string; data: unknown } }>): Promise<void> => {
+    const { answer } = await call;
+    if (answer.status !== "completed") throw new Error(`${what}: ${JSON.stringify(answer.data)}`);
+    timeline.say("buyer", what, answer.status);
+  };
+  const creative = {
+    creative_id: "spot-1",
+    name: "Autumn, 15 seconds",
+    format_id: formatId,
+    assets: {
+      video: {
+        ...{ asset_type: "video", url: "https://cdn.example/autumn.mp4", width: 1920, height: 1080 },
+        ...{ duration_ms: 15_000, container_format: "mp4" },
+      },
+    },
+  };
+  await done("uploads a creative", buyer.call("sync_creatives", { account, creatives: [creative] }));
+  await done(
+    "assigns it, and asks for events and daily reports",
+    buyer.call("update_media_buy", {
+      account,
+      media_buy_id: id,
+      packages: [{ package_id: packageId, creative_assignments: [{ creative_id: creative.creative_id }] }],
+      push_notification_config: { url: `${wireUrl}/webhooks/events`, operation_id: `events-${id}` },
+      reporting_webhook: { url: `${wireUrl}/webhooks/reports`, reporting_frequency: "daily" },
+    }),
+  );
+  const control = (scenario: string, params: object) =>
+    buyer.call("comply_test_controller", { account: { ...account, sandbox: true }, scenario, params });
+  await control("force_creative_status", { creative_id: creative.creative_id, status: "approved" });
+  timeline.say("seller", "takes the creative off the air: its content is not what was agreed");
+  await done(
+    "(the seller's reviewer is played through its test controller)",
+    control("force_creative_status", {
+      ...{ creative_id: creative.creative_id, status: "rejected" },
+      rejection_reason: "another product than announced",
+    }),
+  );
+  if (!(await until(() => scene.sent > before))) throw new Error("no impairment came");
+  const figures = { impressions: 120_000, clicks: 340, reported_spend: { amount: 3_360, currency: "USD" } };
+  await done("(so is its ad server)", control("simulate_delivery", { media_buy_id: id, ...figures }));
+  await done("cancels the buy", buyer.call("update_media_buy", { account, media_buy_id: id, canceled: true }));
+  if (!(await until(() => scene.sent > before + 1))) throw new Error("no final report came");
 }

@@ -53,7 +53,9 @@ export function planProject(model: Model, files: TemplateFiles, request: Project
   const tools = toolsOf(model, files, request.specialisms);
   const open = tools.filter((tool) => !files.has(toolFile(tool)));
   const needed = neededFiles(files, [...roots, ...tools.map(toolFile)]);
-  const areas = Object.fromEntries(areaParts.map((part) => [part, areasWith(needed, part)])) as ProjectPlan["areas"];
+  const areas: ProjectPlan["areas"] = Object.fromEntries(
+    areaParts.map((part) => [part, areasWith(needed, part)]),
+  ) as never;
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
   const source = [...needed].map((file): [string, string] => [
     `src/${file}`,

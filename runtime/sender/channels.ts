@@ -5,7 +5,7 @@ import type { MaybePromise, Queue } from "../queue/types.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow, CoalescingRow, SenderTables } from "../store/sender-tables.js";
 import { type Frequency, isFrequency, nextTurn } from "./calendar.js";
-import { windowFor } from "./coalescence.js";
+import { isUrgent, windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import { authOf, type RegistrationRules, refused, registrationFault } from "./registration.js";
@@ -220,7 +220,8 @@ function* flush<Tx>(
         {
           idempotency_key: key,
           notification_id: row.notification_id,
-          notification_type: row.event_type,
+          // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
+          notification_type: isUrgent(row.event_type) ? "impairment" : row.event_type,
           operation_id: config.operation_id,
           media_buy_id: row.resource,
           timestamp: new Date(now()).toISOString(),

@@ -6,6 +6,8 @@ const GENERAL_MS = 5 * 60_000;
 const urgent = new Set(["fraud", "brand_safety"]);
 const URGENT_LIMIT_MS = 59_000;
 
+export const isUrgent = (type: string): boolean => urgent.has(type);
+
 export interface WindowOptions {
   /** The operator's windows by event type, in milliseconds. */
   readonly windows: Readonly<Record<string, number>>;

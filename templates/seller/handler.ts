@@ -44,6 +44,25 @@ export interface Spending {
 /** What an area has to say about that: it throws a ToolError to stop it. */
 export type SpendingCheck = (call: Call, spending: Spending) => void;
 
+/** A creative's state, as it has become. */
+export interface CreativeChange {
+  readonly id: string;
+  readonly status: string;
+  readonly reason?: string;
+}
+
+/** What an area does when a creative has changed its state. */
+export type CreativeListener = (call: Call, creative: CreativeChange) => void;
+
+/** Makes the data of a delivery report; undefined for a buy that is not of its area. */
+export type ReportMaker = (call: Call, report: { readonly mediaBuyId: string }) => ReportData | undefined;
+
+/** What a report holds beside its period and kind. */
+export interface ReportData extends JsonObject {
+  currency: string;
+  media_buy_deliveries: JsonObject[];
+}
+
 type Context<T> = SellerContext<T, Tx>;
 
 /** What the runtime knows of a call, whatever its tool. */
@@ -112,4 +131,17 @@ const openCall = (settings: Settings, ctx: Context<never>): ToolCall<never> => (
   id: (prefix) => `${prefix}_${ctx.uuid().replaceAll("-", "").slice(0, 20)}`,
   answer: (document) => ctx.complete(document as never),
   again: () => openCall(settings, ctx),
+});
+
+/** A call nobody made, for reports, which are due whether anybody asks or not: it reads, and has nobody to answer. */
+export const readingCall = (settings: Settings, store: SqliteStore, principal: string): Call => ({
+  ...settings,
+  get ctx(): never {
+    throw new Error("a report is nobody's call");
+  },
+  principal,
+  documents: openDocuments(store.db),
+  now: new Date(),
+  id: (prefix) => `${prefix}_${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}`,
+  again: () => readingCall(settings, store, principal),
 });

@@ -1,13 +1,14 @@
 /** Puts the parts together: the store, what it starts with, the tools, and what this seller claims. */
 import type { JsonObject } from "adbind/contract";
-import { createSeller, type Seller } from "adbind/seller";
+import { createSeller, type Seller, tokenAuth } from "adbind/seller";
 import { createSender } from "adbind/sender";
-import { openSqliteStore } from "adbind/store";
+import { openSqliteStore, type SqliteStore } from "adbind/store";
 import { release } from "#bindings";
 import { capabilities } from "./capabilities.js";
 import { prepareDocuments } from "./documents.js";
 import { fixtures } from "./fixtures.js";
-import { bind, type Settings, type Tx } from "./handler.js";
+import { bind, readingCall, type Settings, type Tx } from "./handler.js";
+import { reports } from "./reports.js";
 import { routes } from "./routes.js";
 import { scenarios } from "./scenarios.js";
 import { specialisms } from "./specialisms.js";
@@ -27,6 +28,8 @@ export interface SellerConfiguration {
   readonly key: object & { readonly kid: string };
   /** Guaranteed orders from this much on wait for a human's signature. Default 50,000 of the order's currency. */
   readonly signedFrom?: number;
+  /** Bearer token or API key -> who holds it; everybody may call, as one caller, where none are given. */
+  readonly tokens?: Readonly<Record<string, string>>;
 }
 
 const CONTROLLER = "comply_test_controller";
@@ -43,14 +46,14 @@ const declarable = new Set([
 
 /** Opens the database and makes the seller; `start` makes it listen, `close` leaves nothing open. */
 export async function openSeller(configuration: SellerConfiguration) {
-  const { database, baseUrl, mode, key, signedFrom = 50_000 } = configuration;
+  const { database, baseUrl, mode, key, tokens, signedFrom = 50_000 } = configuration;
   const store = openSqliteStore({ path: database });
   prepareDocuments(store.db, fixtures);
   const development = mode === "development";
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: development, allowLoopback: development };
-  const sender = await createSender({ store, release, signer: signing, net });
   const settings: Settings = { agentUrl: `${baseUrl}/mcp`, name: "__SELLER_NAME__", signing, signedFrom };
+  const sender = await createSender({ store, release, signer: signing, net, ...reporting(settings, store) });
   const handlers = Object.entries(tools).filter(([name]) => development || name !== CONTROLLER);
   const seller: Seller<Tx> = await createSeller({
     release,
@@ -63,6 +66,7 @@ export async function openSeller(configuration: SellerConfiguration) {
     capabilities: declared(development),
     sender,
     signing,
+    ...(tokens !== undefined && { auth: tokenAuth({ tokens }) }),
   });
   for (const add of routes) add(seller.app, store);
   sender.start();
@@ -72,6 +76,21 @@ export async function openSeller(configuration: SellerConfiguration) {
       await seller.close();
       await sender.stop();
       await store.close();
+    },
+  };
+}
+
+/** Where delivery is known, buyers may have reports of it sent to them. */
+function reporting(settings: Settings, store: SqliteStore) {
+  if (reports.length === 0) return {};
+  return {
+    reports: ({ mediaBuyId, principal }: { mediaBuyId: string; principal: string }) => {
+      const call = readingCall(settings, store, principal);
+      for (const make of reports) {
+        const report = make(call, { mediaBuyId });
+        if (report !== undefined) return report;
+      }
+      throw new Error(`no media buy ${mediaBuyId}`);
     },
   };
 }

@@ -439,6 +439,7 @@ function channelCase<Tx>(
     await change("fraud-1", "suspended", "fraud");
     await until(() => network.sent.length === 1);
     assert.is(network.sent[0]!.body.notification_id, "fraud-1");
+    assert.is(network.sent[0]!.body.notification_type, "impairment", "the wire has one type for all impairments");
     await advance(context, NOW + 5 * 60_000 - 1);
     assert.is(network.sent.length, 1);
     await advance(context, NOW + 5 * 60_000);

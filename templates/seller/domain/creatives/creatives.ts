@@ -1,6 +1,7 @@
 /** The caller's creative library: one for all of its accounts, each creative synced by one of them. */
 import type { JsonObject } from "adbind/contract";
 import type { Call } from "../../handler.js";
+import { listeners } from "../../listeners.js";
 import type { FormatId } from "../formats/formats.js";
 
 export const creativeStates = ["processing", "pending_review", "approved", "rejected", "archived"] as const;
@@ -54,7 +55,13 @@ export const creative = (call: Call, id: string): Creative | undefined =>
 
 export const creatives = (call: Call): Creative[] => call.documents.list<Creative>(KIND, call.principal);
 
-export const saveCreative = (call: Call, kept: Creative): void =>
-  call.documents.put(KIND, call.principal, kept.creative_id, kept);
+/** Keeps a creative; whoever depends on it is told when its state has changed. */
+export function saveCreative(call: Call, kept: Creative): void {
+  const { creative_id: id, status, rejection_reason: reason } = kept;
+  const before = creative(call, id)?.status;
+  call.documents.put(KIND, call.principal, id, kept);
+  if (before === undefined || before === status) return;
+  for (const listener of listeners) listener(call, { id, status, ...(reason !== undefined && { reason }) });
+}
 
 export const removeCreative = (call: Call, id: string): void => call.documents.remove(KIND, call.principal, id);

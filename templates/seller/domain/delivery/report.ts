@@ -28,9 +28,9 @@ export function reportDelivery(call: Call, request: Wanted): JsonObject {
       clicks: sum("clicks"),
       media_buy_count: fitting.length,
     },
-    media_buy_deliveries: fitting.map((buy) => shownBuy(call, buy, daily)),
+    media_buy_deliveries: fitting.map((buy) => deliveryOf(call, buy, daily)),
     ...(missing.length > 0 && {
-      errors: missing.map((id) => ({ code: "MEDIA_BUY_NOT_FOUND", message: `no media buy ${id}` })),
+      errors: missing.map(() => ({ code: "MEDIA_BUY_NOT_FOUND", message: "there is no such media buy" })),
     }),
   };
 }
@@ -52,7 +52,8 @@ const metrics = ({ impressions, clicks, spend, conversions }: Delivered): JsonOb
   ...(conversions > 0 && { conversions }),
 });
 
-const shownBuy = (call: Call, buy: MediaBuy, daily: boolean): JsonObject => ({
+/** A buy's line in reports and answers. */
+export const deliveryOf = (call: Call, buy: MediaBuy, daily: boolean): JsonObject => ({
   media_buy_id: buy.media_buy_id,
   status: stateOf(call, buy),
   totals: metrics(deliveredByBuy(call, buy)),

@@ -37,7 +37,7 @@ export function listBuys(call: Call, request: Wanted): JsonObject {
     media_buys: items.map((buy) => shown(call, buy, request)),
     pagination,
     ...(missing.length > 0 && {
-      errors: missing.map((id) => ({ code: "MEDIA_BUY_NOT_FOUND", message: `no media buy ${id}` })),
+      errors: missing.map(() => ({ code: "MEDIA_BUY_NOT_FOUND", message: "there is no such media buy" })),
     }),
   };
 }
@@ -45,7 +45,17 @@ export function listBuys(call: Call, request: Wanted): JsonObject {
 function shown(call: Call, buy: MediaBuy, { include_history, include_snapshot }: Wanted): JsonObject {
   const state = stateOf(call, buy);
   const owner = account(call, buy.account_id);
-  const { media_buy_id, currency, created_at, updated_at, confirmed_at, revision, cancellation, history } = buy;
+  const {
+    media_buy_id,
+    currency,
+    created_at,
+    updated_at,
+    confirmed_at,
+    revision,
+    cancellation,
+    history,
+    impairments = [],
+  } = buy;
   const { governance_agents: _, ...shownAccount } = owner ?? {};
   return {
     media_buy_id,
@@ -62,6 +72,7 @@ function shown(call: Call, buy: MediaBuy, { include_history, include_snapshot }:
     ...(cancellation !== undefined && { cancellation }),
     ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),
     valid_actions: validActions(state),
+    ...(impairments.length > 0 && { health: "impaired", impairments }),
     ...(include_history !== undefined && { history: history.slice(-include_history).reverse() }),
     packages: buy.packages.map((one) => shownLine(call, buy, one, include_snapshot === true)),
   };

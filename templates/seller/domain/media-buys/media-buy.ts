@@ -4,6 +4,7 @@ import { ToolError } from "adbind/seller";
 import type { Call } from "../../handler.js";
 import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import { creative } from "../creatives/creatives.js";
+import { type Impairment, tellEnd } from "./tidings.js";
 
 /** States of a media buy, from first to last. */
 export type BuyState =
@@ -67,6 +68,8 @@ export interface MediaBuy {
   readonly cancellation?: Cancellation;
   readonly packages: readonly Package[];
   readonly history: readonly Change[];
+  /** What holds it back at present. */
+  readonly impairments?: readonly Impairment[];
   /** Fields of the buy that are kept as the buyer gave them. */
   readonly terms: JsonObject;
 }
@@ -106,12 +109,17 @@ export const findBuy = (call: Call, id: string): MediaBuy | undefined =>
  */
 export function buyOf(call: Call, id: string): MediaBuy {
   const found = findBuy(call, id);
-  if (found === undefined) throw new ToolError("MEDIA_BUY_NOT_FOUND", `no media buy ${id}`, { field: "media_buy_id" });
+  if (found === undefined)
+    throw new ToolError("MEDIA_BUY_NOT_FOUND", "there is no such media buy", { field: "media_buy_id" });
   return found;
 }
 
-export const saveBuy = (call: Call, buy: MediaBuy): void =>
+/** Keeps a buy. With its end its channels end too. */
+export function saveBuy(call: Call, buy: MediaBuy): void {
+  const before = findBuy(call, buy.media_buy_id)?.fixed;
   call.documents.put(KIND, call.principal, buy.media_buy_id, buy);
+  if (buy.fixed !== undefined && buy.fixed !== before && terminal.has(buy.fixed)) tellEnd(call, buy);
+}
 
 export interface BuyFilter {
   readonly account?: AccountRef | undefined;
