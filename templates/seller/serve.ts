@@ -3,7 +3,15 @@ import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { openSeller } from "./seller.js";
 
-const { PORT = "3000", HOST = "127.0.0.1", DATA = "data", MODE = "development", BASE_URL, SIGNED_FROM } = process.env;
+const {
+  PORT = "3000",
+  HOST = "127.0.0.1",
+  DATA = "data",
+  MODE = "development",
+  BASE_URL,
+  SIGNED_FROM,
+  TOKENS,
+} = process.env;
 
 /** The key that signs webhooks: made at the first start, readable by its owner alone. */
 function signingKey(file: string): object & { kid: string } {
@@ -22,6 +30,7 @@ const { seller, close } = await openSeller({
   mode: MODE === "production" ? "production" : "development",
   key: signingKey(`${DATA}/signing-key.json`),
   ...(SIGNED_FROM !== undefined && { signedFrom: Number(SIGNED_FROM) }),
+  ...(TOKENS !== undefined && { tokens: JSON.parse(TOKENS) as Record<string, string> }),
 });
 const address = await seller.start({ port: Number(PORT), host: HOST });
 process.stdout.write(`${address}/mcp\n`);

@@ -25,6 +25,8 @@ interface Bundle {
   readonly specialism: string;
   /** Webhooks of the seller are received and judged. */
   readonly receiver?: boolean;
+  /** What the runner calls with. */
+  readonly token?: string;
   /** Settings of the seller. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -51,6 +53,9 @@ const specialisms = [
   "signal_owned",
 ];
 
+/** The API key of the suite's own test kit (test-kits/acme-outdoor.yaml). */
+const kitToken = "demo-acme-outdoor-v1";
+
 /** Of every bundle for all sellers, the seller it says most of. */
 const universal: readonly Bundle[] = [
   ...[
@@ -58,14 +63,18 @@ const universal: readonly Bundle[] = [
     "schema_validation",
     "v3_envelope_integrity",
     "error_compliance",
-    "idempotency",
     "pagination_integrity",
     "pagination_integrity_creative_formats",
     "pagination_integrity_list_accounts",
     "get_media_buys_pagination_integrity",
-    "deterministic_testing",
-    "security_baseline",
   ].map((id) => ({ id, specialism: "sales_guaranteed" })),
+  { id: "idempotency", specialism: "sales_guaranteed", receiver: true },
+  {
+    id: "security_baseline",
+    specialism: "sales_guaranteed",
+    env: { TOKENS: JSON.stringify({ [kitToken]: "acmeoutdoor.example" }) },
+    token: kitToken,
+  },
   { id: "get_signals_pagination_integrity", specialism: "signal_marketplace" },
   { id: "pagination_integrity_collection_lists", specialism: "collection_lists" },
   { id: "pagination_integrity_property_lists", specialism: "property_lists" },
@@ -148,10 +157,12 @@ const ended = (child: ChildProcess): Promise<void> =>
   });
 
 /** Runs one bundle; its exit code hides failures, so the summary it writes is read. */
-async function judge(url: string, { id, receiver }: Bundle, folder: string): Promise<Summary> {
+async function judge(url: string, { id, receiver, token }: Bundle, folder: string): Promise<Summary> {
   const file = path.join(folder, `${id}.json`);
   const args = ["bin/adcp.js", "storyboard", "run", url, id, "--allow-http", "--summary-output", file];
-  const child = spawn(process.execPath, ["--import", clock, ...args, ...(receiver ? ["--webhook-receiver"] : [])], {
+  if (receiver) args.push("--webhook-receiver");
+  if (token !== undefined) args.push("--auth", token);
+  const child = spawn(process.execPath, ["--import", clock, ...args], {
     cwd: peer,
     stdio: ["ignore", "pipe", "pipe"],
     timeout: BUNDLE_LIMIT_MS,

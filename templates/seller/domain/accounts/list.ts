@@ -11,5 +11,7 @@ export function listAccounts(call: Call, request: Request<"list_accounts">): Jso
       (request.sandbox === undefined || request.sandbox === (sandbox ?? false)),
   );
   const { items, pagination } = page(fitting, request.pagination, ({ account_id }) => account_id);
-  return { accounts: items, pagination };
+  // How many accounts there are is nobody's business but the caller's next page's.
+  const { total_count: _, ...cursor } = pagination;
+  return { accounts: items, pagination: cursor };
 }

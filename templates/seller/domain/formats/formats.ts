@@ -1,4 +1,4 @@
-/** Creative formats this seller takes. Documents of kind `format`, everybody's, by the id of their format. */
+/** Creative formats this seller takes. Documents of kind `format`, by id: everybody's, or one caller's own. */
 import type { JsonObject } from "adbind/contract";
 import type { Fixture } from "../../documents.js";
 import type { Call } from "../../handler.js";
@@ -38,9 +38,17 @@ const KIND = "format";
 
 export const formatFixture = (format: Format): Fixture => ({ kind: KIND, owner: "", id: format.id, body: format });
 
-export const format = (call: Call, id: string): Format | undefined => call.documents.get<Format>(KIND, "", id);
+export const format = (call: Call, id: string): Format | undefined =>
+  call.documents.get<Format>(KIND, call.principal, id) ?? call.documents.get<Format>(KIND, "", id);
 
-export const formats = (call: Call): Format[] => call.documents.list<Format>(KIND, "");
+/** A caller with formats of its own sees those and no others. */
+export function formats(call: Call): Format[] {
+  const own = call.documents.list<Format>(KIND, call.principal);
+  return own.length > 0 ? own : call.documents.list<Format>(KIND, "");
+}
+
+export const saveOwnFormat = (call: Call, kept: Format): void =>
+  call.documents.put(KIND, call.principal, kept.id, kept);
 
 export const saveFormat = (call: Call, kept: Format): void => call.documents.put(KIND, "", kept.id, kept);
 

@@ -1,7 +1,7 @@
 import { type Scenarios, textParam } from "../controller/scenario.js";
-import { formatFromId, saveFormat } from "./formats.js";
+import { formatFromId, saveOwnFormat } from "./formats.js";
 
-/** `seed_creative_format`: a format this seller takes from now on; fields of the fixture are laid over the defaults. */
+/** `seed_creative_format`: a format of the caller's own; fields of the fixture are laid over the defaults. */
 export const scenarios: Scenarios = {
   seed_creative_format(params, call) {
     const id = textParam(params, "format_id");
@@ -13,7 +13,7 @@ export const scenarios: Scenarios = {
       assets,
       ...more
     } = (params.fixture ?? {}) as Record<string, never>;
-    saveFormat(call, {
+    saveOwnFormat(call, {
       ...formatFromId(id),
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),

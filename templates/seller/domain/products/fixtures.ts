@@ -86,6 +86,16 @@ const catalogue: readonly Product[] = [
       },
     ],
   },
+  {
+    ...common,
+    product_id: "test-product",
+    name: "Test product",
+    description: "Something to order while a client is being written.",
+    delivery_type: "guaranteed",
+    channels: ["display"],
+    formats: ["display_300x250"],
+    pricing_options: [fixed("test-pricing", 10, 100), fixed("default", 10, 100)],
+  },
 ];
 
 export const fixtures: readonly Fixture[] = [
