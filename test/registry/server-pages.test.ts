@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Setup, setupRegistry } from "./server-fixture.js";
@@ -74,10 +74,12 @@ async function open(run: (page: Page) => Promise<void>, options: BrowserContextO
   }
 }
 
+const textOf = async (found: Locator): Promise<string> => (await found.textContent()) ?? "";
+
 /** What has the focus, in words of the accessibility tree. Playwright needs a script for it, the page has none. */
 const focused = async (page: Page): Promise<string> => {
   const found = page.locator(":focus");
-  return (await found.count()) === 0 ? "nothing" : ((await found.getAttribute("id")) ?? (await found.innerText()));
+  return (await found.count()) === 0 ? "nothing" : ((await found.getAttribute("id")) ?? (await textOf(found)));
 };
 
 pages("by keyboard: past the menu, type a domain, read what was found", async () => {
@@ -92,8 +94,8 @@ pages("by keyboard: past the menu, type a domain, read what was found", async ()
     await page.keyboard.type(`https://${NEWS.toUpperCase()}/`);
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/publisher\?domain=/);
-    assert.is(await page.locator("h1").innerText(), NEWS);
-    assert.match(await page.locator("main").innerText(), `Found. https://${NEWS}/.well-known/adagents.json is valid.`);
+    assert.is(await textOf(page.locator("h1")), NEWS);
+    assert.match(await textOf(page.locator("main")), `Found. https://${NEWS}/.well-known/adagents.json is valid.`);
     const rows = await page.getByRole("region", { name: "Authorized agents" }).locator("tbody tr").allInnerTexts();
     assert.ok(
       rows.some((row) => row.includes(SELLER) && row.includes("everything")),
@@ -108,13 +110,13 @@ pages("by keyboard: past the menu, type a domain, read what was found", async ()
 pages("why a file is not usable, and what was left out of it", async () => {
   await open(async (page) => {
     await page.goto(`${base}/publisher?domain=${BROKEN}`);
-    const text = await page.locator("main").innerText();
+    const text = await textOf(page.locator("main"));
     assert.match(text, "Not usable.");
     assert.match(text, "/authorized_agents/0/url is no https URL");
     await page.goto(`${base}/publisher?domain=nodots`);
     const input = page.getByLabel("Publisher's domain");
     assert.is(await input.getAttribute("aria-invalid"), "true");
-    assert.match(await page.getByRole("alert").innerText(), "This is no domain");
+    assert.match(await textOf(page.getByRole("alert")), "This is no domain");
     await page.goto(`${base}/publisher?domain=${WIDE}`);
     assert.is(await page.getByRole("link", { name: "count" }).count(), 10);
   });
@@ -133,9 +135,9 @@ pages("agents by what they can sell", async () => {
     assert.ok(await page.getByLabel("With trusted match").isChecked(), "the form keeps what was asked");
     await page.screenshot({ path: path.join(shots, "agents.png"), fullPage: true });
     await page.getByRole("link", { name: SELLER }).click();
-    assert.match(await page.locator("main").innerText(), NEWS);
+    assert.match(await textOf(page.locator("main")), NEWS);
     await page.goto(`${base}/agents?min_properties=few`);
-    assert.match(await page.getByRole("alert").innerText(), "min_properties must be a number");
+    assert.match(await textOf(page.getByRole("alert")), "min_properties must be a number");
   });
 });
 
