@@ -225,9 +225,9 @@ export class AgentIndex {
     const all = profile.lists.flatMap((list, dimension) => list.map((value) => this.#valueId(dimension, value)));
     const ids = [...new Set(all)];
     this.#values.set(slot, ids);
-    for (const id of ids) this.#postings[id]!.add(slot, this.capacity);
-    if (profile.registered) this.registered.add(slot, this.capacity);
-    if (profile.hasTmp) this.withTmp.add(slot, this.capacity);
+    for (const id of ids) this.#postings[id]!.add(slot, this.scores.length);
+    if (profile.registered) this.registered.add(slot, this.scores.length);
+    if (profile.hasTmp) this.withTmp.add(slot, this.scores.length);
     this.#marks[slot] = ALIVE | (profile.registered ? REGISTERED : 0) | (profile.hasTmp ? WITH_TMP : 0);
   }
 

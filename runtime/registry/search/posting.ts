@@ -14,7 +14,7 @@ export class Posting {
     return this.#size;
   }
 
-  /** @param capacity how many slots there are, for choosing the form */
+  /** @param capacity how many slots there is room for: a bitmap is made that long */
   add(slot: number, capacity: number): void {
     this.#size += 1;
     if (this.#list === undefined) {

@@ -23,7 +23,7 @@ import { formatCursor, parseCursor } from "./cursor.js";
 import { type Hit, Scratch, select } from "./select.js";
 
 /** Profiles read at a time when an instance starts: keeps the pause each makes to some milliseconds. */
-const LOAD_ROWS = 2_000;
+const LOAD_ROWS = 1_000;
 
 const profileOfRow = (row: ProfileRow): IndexedProfile => ({
   agent: row.agent,
