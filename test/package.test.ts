@@ -66,7 +66,7 @@ const budgets: Record<string, number> = {
   "./extract": 24,
   "./seller": 300,
   "./buyer": 200,
-  "./registry": 400,
+  "./registry": 640,
   "./registry/client": 30,
 };
 
