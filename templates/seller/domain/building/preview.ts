@@ -18,7 +18,7 @@ export interface PreviewInput {
 }
 
 export interface PreviewOptions {
-  readonly output?: "url" | "html" | "both" | undefined;
+  readonly output?: "url" | "html" | undefined;
   readonly inputs?: readonly PreviewInput[] | undefined;
   readonly catalog?: CatalogItems | undefined;
   /** Where the manifest stands in the request. */
@@ -69,8 +69,7 @@ function renderOf(
     role: "primary",
     dimensions,
     output_format: output,
-    ...(output !== "html" && { preview_url: url }),
-    ...(output !== "url" && { preview_html: html }),
+    ...(output === "html" ? { preview_html: html } : { preview_url: url }),
     embedding: { recommended_sandbox: "allow-popups", supports_fullscreen: false },
   };
 }

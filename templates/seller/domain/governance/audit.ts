@@ -1,31 +1,16 @@
 import type { JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
-import { stated } from "../../stated.js";
 import { committed, committedBy, type Entry, entriesOf, isCheck } from "./ledger.js";
 import { type KeptPlan, planOf } from "./plans.js";
 
 type Audit = Request<"get_plan_audit_logs">;
 
 /** One entry as the trail shows it. */
-function shownEntry(call: Call, entry: Entry): JsonObject {
-  const { type, id, timestamp, plan_id, governance_context, purchase_type } = entry;
-  const common = { type, id, timestamp, plan_id, governance_context, purchase_type };
-  const findings = entry.findings.map(({ category_id, severity, explanation, policy_id }) => ({
-    category_id,
-    severity,
-    explanation,
-    ...(policy_id !== undefined && { policy_id }),
-  }));
-  if (!isCheck(entry)) {
-    return {
-      ...common,
-      outcome: entry.outcome,
-      outcome_status: entry.state,
-      committed_budget: entry.committed,
-      findings,
-    };
-  }
+function shownEntry(entry: Entry): JsonObject {
+  const { type, id, timestamp, governance_context } = entry;
+  const common = { type, id, timestamp, governance_context };
+  if (!isCheck(entry)) return { ...common, outcome: entry.outcome, committed_budget: entry.committed };
   const { caller, tool, check_type, explanation, decision } = entry;
   return {
     ...common,
@@ -33,9 +18,8 @@ function shownEntry(call: Call, entry: Entry): JsonObject {
     check_type,
     explanation,
     mode: "enforce",
-    ...stated(call, "verdict", decision),
+    status: decision,
     ...(tool !== undefined && { tool }),
-    findings,
   };
 }
 
@@ -69,7 +53,7 @@ function shownPlan(call: Call, { plan, version }: KeptPlan, request: Audit): Jso
   return {
     plan_id: plan.plan_id,
     plan_version: version,
-    ...stated(call, "plan_status", "active"),
+    status: "active",
     budget: {
       authorized: total,
       committed: spent,
@@ -90,7 +74,7 @@ function shownPlan(call: Call, { plan, version }: KeptPlan, request: Audit): Jso
         human_reviewed: checks.filter(({ human }) => human).length,
       },
     },
-    ...(request.include_entries === true && { entries: entries.map((entry) => shownEntry(call, entry)) }),
+    ...(request.include_entries === true && { entries: entries.map(shownEntry) }),
   };
 }
 
