@@ -6,7 +6,9 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { AdbindError } from "../../runtime/errors.js";
 import { createRegistry } from "../../runtime/registry/server/app.js";
+import { within } from "../../runtime/registry/server/call.js";
 import { readDocument, routeOf } from "../../runtime/registry/server/document.js";
+import { Problem } from "../../runtime/registry/server/problems.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { NEWS, SELLER, seedWorld } from "./server-world.js";
 
@@ -139,6 +141,13 @@ http("403 for a suspended key and a suspended organization", async () => {
   const theirs = await setup.accounts.addKey(other.id, "k");
   await setup.accounts.setOrganization(other.id, { suspended: true });
   assert.is((await get(SEARCH, bearer(theirs.key))).statusCode, 403);
+});
+
+http("a lookup that takes too long is 503, with a code of its own", async () => {
+  const late = await within(new Promise(() => undefined), 20).catch((problem: Problem) => problem);
+  assert.ok(late instanceof Problem);
+  assert.equal([late.statusCode, late.headers["retry-after"]], [503, "5"]);
+  assert.equal(late.body, { error: "The lookup took too long", code: "publisher_lookup_timeout", retry_after: 5 });
 });
 
 http("404s", async () => {

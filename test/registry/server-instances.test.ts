@@ -87,6 +87,35 @@ instances("what one is told the other answers by at once", async () => {
   }
 });
 
+instances("a database that goes away is 503 everywhere, and /readyz names it", async () => {
+  const own = await startPostgres({ fsync: "off" });
+  const store = await openPostgresStore({ url: await own.database(), connectTimeoutMs: 1_000 });
+  const setup = await setupRegistry({ store, now: Date.now });
+  const { id } = await setup.accounts.addOrganization({ name: "O" });
+  const { key } = await setup.accounts.addKey(id, "k");
+  await seedWorld(setup.registry.data, id);
+  await own.stop();
+  const order = { agent_url: SELLER, publisher_properties: [{ publisher_domain: NEWS }] };
+  const answers = await Promise.all([
+    setup.registry.app.inject(`/api/registry/publisher?domain=${NEWS}`),
+    setup.registry.app.inject({ url: SEARCH, headers: bearer(key) }),
+    setup.registry.app.inject("/api/registry/stats"),
+    setup.registry.app.inject({ method: "POST", url: "/api/registry/expand/product-identifiers", payload: order }),
+    setup.registry.app.inject(`/publisher?domain=${NEWS}`),
+    setup.registry.app.inject("/readyz"),
+  ]);
+  assert.equal(
+    answers.map(({ statusCode }) => statusCode),
+    [503, 503, 503, 503, 503, 503],
+  );
+  for (const answer of answers.slice(0, 5)) assert.is(answer.headers["retry-after"], "5");
+  assert.is(answers[5]!.json().checks.store, "does not answer");
+  assert.is((await setup.registry.app.inject("/healthz")).statusCode, 200);
+  assert.is((await setup.registry.app.inject("/openapi.json")).statusCode, 200);
+  await setup.close();
+  await store.close();
+});
+
 const freePort = async (): Promise<number> => {
   const server = createTcpServer().listen(0, "127.0.0.1");
   await once(server, "listening");
