@@ -14,14 +14,12 @@ import type { TransferLine } from "../runtime/registry/transfer/lines.js";
 import { parseLine } from "../runtime/registry/transfer/parse-line.js";
 import { openStore } from "../runtime/store/index.js";
 import { plural, userPath } from "./output.js";
+import { placeOf, storeOption } from "./registry-store.js";
 
 /** Longest line taken: a publisher with some 100,000 properties. Beyond it a file is no export of ours. */
 const LINE_LIMIT_CHARACTERS = 128 * 1024 * 1024;
 /** How much of a file names it, with its name and size: two files alike in all three are one. */
 const NAMING_BYTES = 1024 * 1024;
-
-const storeAt = (url: string) =>
-  openStore(url.startsWith("sqlite:") ? `sqlite:${userPath(url.slice("sqlite:".length))}` : url);
 
 /** Lines of a stream, without their ends. @param consumed told how many bytes have been read */
 async function* linesOf(input: Readable, consumed: (bytes: number) => void): AsyncGenerator<string> {
@@ -68,7 +66,7 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
   const size = file === undefined ? 0 : await sizeOf(file);
   const id = flags.again ? undefined : (flags.id ?? (file === undefined ? undefined : await importId(file, size)));
   const bar = process.stderr.isTTY && file !== undefined ? progressBar(size) : undefined;
-  const store = await storeAt(flags.store);
+  const store = await openStore(placeOf(flags.store));
   const started = performance.now();
   try {
     const input = file === undefined ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
@@ -148,7 +146,7 @@ async function write(output: Writable, lines: AsyncIterable<string>): Promise<nu
 }
 
 async function exportFile(given: string, flags: { store: string; resume?: boolean }): Promise<void> {
-  const store = await storeAt(flags.store);
+  const store = await openStore(placeOf(flags.store));
   try {
     if (given === "-") {
       await write(process.stdout, exportRegistry(store));
@@ -174,8 +172,6 @@ async function exportFile(given: string, flags: { store: string; resume?: boolea
   }
 }
 
-const STORE_HELP = "sqlite:<path> or postgres://user@host/database";
-
 const FORMAT_HELP = `
 Each line is a JSON object of one kind:
   publisher  domain; crawl (valid, method, crawled_at, validated_at, http_status, ...);
@@ -190,21 +186,17 @@ are those of the agent-authorization file. Times are ISO 8601 in UTC.`;
 
 /** Adds `import` and `export` to the registry's command. */
 export function registerTransfer(command: Command): void {
-  command
-    .command("import")
+  storeOption(command.command("import"))
     .description("takes an export in; after a crash the same command goes on where it was")
     .argument("<file>", "NDJSON, or - for standard input")
-    .requiredOption("--store <url>", STORE_HELP)
     .option("--id <name>", "name of the import, for going on after a crash (default: made from the file)")
     .option("--again", "import anew what was imported before")
     .option("--skip-invalid", "leave out lines that cannot be taken, and say which")
     .addHelpText("after", FORMAT_HELP)
     .action(importFile);
-  command
-    .command("export")
+  storeOption(command.command("export"))
     .description("writes all that the registry knows, but keys and users")
     .argument("<file>", "NDJSON to make, or - for standard output")
-    .requiredOption("--store <url>", STORE_HELP)
     .option("--resume", "go on with a file that was cut off")
     .addHelpText("after", FORMAT_HELP)
     .action(exportFile);
