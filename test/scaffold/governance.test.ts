@@ -63,11 +63,12 @@ test("policies are read for what they ask and when", () => {
 test("no action above what is left is ever let through", () => {
   fc.assert(
     fc.property(
-      fc.integer({ min: 0, max: 200_000 }),
-      fc.integer({ min: 0, max: 200_000 }),
+      fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -100_000, max: 100_000 })),
+      fc.integer({ min: 0, max: 120_000 }),
       fc.constantFrom(...["", "Be kind.", "CTV buys require weekly reporting."]),
       fc.boolean(),
-      (amount, spent, text, human) => {
+      (beyond, spent, text, human) => {
+        const amount = Math.max(0, plan.budget.total - spent + beyond);
         const own = text === "" ? plan : { ...plan, custom_policies: [policy(text)] };
         const at = { ...circumstances, committed: { media_buy: spent }, approvedByHuman: human };
         const { decision, findings, conditions } = judgeAction(own, buy(amount), at);
