@@ -4,272 +4,290 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { issuerAdapter } from "../../runtime/registry/server/auth/issuer-adapter.js";
-import type { SqliteStore } from "../../runtime/store/index.js";
+import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
+import { startPostgres, type TestPostgres } from "../support/postgres.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 
 const REDIRECT = "http://127.0.0.1:3999/callback";
 const PASSWORD = "a password of length";
 
-const oauth = suite("embedded issuer");
+for (const kind of ["SQLite", "PostgreSQL"] as const) {
+  const oauth = suite(`embedded issuer, ${kind}`);
 
-let setup: Setup;
-let organization: string;
-oauth.before(async () => {
-  setup = await setupRegistry({ now: Date.now });
-  organization = (await setup.accounts.addOrganization({ name: "Buyer", tier: "company_standard" })).id;
-  await setup.accounts.addUser({ email: "Ada@buyer.example", password: PASSWORD, name: "Ada", organization });
-});
-oauth.after(() => setup.close());
+  let setup: Setup;
+  let store: PostgresStore | undefined;
+  let cluster: TestPostgres | undefined;
+  let organization: string;
+  oauth.before(async () => {
+    if (kind === "PostgreSQL") {
+      cluster = await startPostgres({ fsync: "off" });
+      store = await openPostgresStore({ url: await cluster.database() });
+    }
+    setup = await setupRegistry({ now: Date.now, ...(store !== undefined && { store }) });
+    organization = (await setup.accounts.addOrganization({ name: "Buyer", tier: "company_standard" })).id;
+    await setup.accounts.addUser({ email: "Ada@buyer.example", password: PASSWORD, name: "Ada", organization });
+  });
+  oauth.after(async () => {
+    await setup.close();
+    await store?.close();
+    await cluster?.stop();
+  });
 
-const form = (values: Record<string, string>) => ({
-  payload: new URLSearchParams(values).toString(),
-  headers: { "content-type": "application/x-www-form-urlencoded" },
-});
+  const form = (values: Record<string, string>) => ({
+    payload: new URLSearchParams(values).toString(),
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+  });
 
-/** A browser that keeps cookies and follows nothing by itself. */
-function browser() {
-  const jar = new Map<string, string>();
-  return async (method: "GET" | "POST", url: string, values?: Record<string, string>) => {
-    const sent = values === undefined ? { headers: {} } : form(values);
-    const response = await setup.registry.app.inject({
-      method,
-      url: url.startsWith(BASE_URL) ? url.slice(BASE_URL.length) : url,
-      ...sent,
-      headers: { ...sent.headers, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+  /** A browser that keeps cookies and follows nothing by itself. */
+  function browser() {
+    const jar = new Map<string, string>();
+    return async (method: "GET" | "POST", url: string, values?: Record<string, string>) => {
+      const sent = values === undefined ? { headers: {} } : form(values);
+      const response = await setup.registry.app.inject({
+        method,
+        url: url.startsWith(BASE_URL) ? url.slice(BASE_URL.length) : url,
+        ...sent,
+        headers: { ...sent.headers, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+      });
+      for (const { name, value } of response.cookies) {
+        if (value === "") jar.delete(name);
+        else jar.set(name, value);
+      }
+      return response;
+    };
+  }
+
+  const postJson = (url: string, body: object) =>
+    setup.registry.app.inject({
+      method: "POST",
+      url,
+      payload: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
     });
-    for (const { name, value } of response.cookies) {
-      if (value === "") jar.delete(name);
-      else jar.set(name, value);
-    }
-    return response;
+
+  const registerClient = async (): Promise<string> => {
+    const response = await postJson("/oauth/register", { redirect_uris: [REDIRECT], client_name: "Planner <b>" });
+    assert.is(response.statusCode, 201, response.body);
+    return response.json().client_id;
   };
-}
 
-const postJson = (url: string, body: object) =>
-  setup.registry.app.inject({
-    method: "POST",
-    url,
-    payload: JSON.stringify(body),
-    headers: { "content-type": "application/json" },
-  });
+  interface Flow {
+    readonly clientId: string;
+    readonly verifier: string;
+    readonly params: Record<string, string>;
+  }
 
-const registerClient = async (): Promise<string> => {
-  const response = await postJson("/oauth/register", { redirect_uris: [REDIRECT], client_name: "Planner <b>" });
-  assert.is(response.statusCode, 201, response.body);
-  return response.json().client_id;
-};
+  async function begin(extra: Record<string, string> = {}): Promise<Flow> {
+    const clientId = await registerClient();
+    const verifier = randomBytes(32).toString("base64url");
+    const challenge = createHash("sha256").update(verifier).digest("base64url");
+    const params = {
+      client_id: clientId,
+      response_type: "code",
+      redirect_uri: REDIRECT,
+      scope: "openid profile email",
+      state: "s-1",
+      code_challenge: challenge,
+      code_challenge_method: "S256",
+      ...extra,
+    };
+    return { clientId, verifier, params };
+  }
 
-interface Flow {
-  readonly clientId: string;
-  readonly verifier: string;
-  readonly params: Record<string, string>;
-}
-
-async function begin(extra: Record<string, string> = {}): Promise<Flow> {
-  const clientId = await registerClient();
-  const verifier = randomBytes(32).toString("base64url");
-  const challenge = createHash("sha256").update(verifier).digest("base64url");
-  const params = {
-    client_id: clientId,
-    response_type: "code",
-    redirect_uri: REDIRECT,
-    scope: "openid profile email",
-    state: "s-1",
-    code_challenge: challenge,
-    code_challenge_method: "S256",
-    ...extra,
-  };
-  return { clientId, verifier, params };
-}
-
-/** From the application's link to the code on its callback. */
-async function authorize(flow: Flow, email = "ada@buyer.example"): Promise<URL> {
-  const go = browser();
-  let response = await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`);
-  assert.is(response.statusCode, 303, response.body);
-  const page = response.headers.location!;
-  response = await go("GET", page);
-  assert.match(response.body, /<label for="password">/);
-  response = await go("POST", `${page}/login`, { email, password: PASSWORD });
-  for (let hops = 0; hops < 6; hops += 1) {
-    const location = response.headers.location!;
+  /** From the application's link to the code on its callback. */
+  async function authorize(flow: Flow, email = "ada@buyer.example"): Promise<URL> {
+    const go = browser();
+    let response = await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`);
     assert.is(response.statusCode, 303, response.body);
-    if (location.startsWith(REDIRECT)) return new URL(location);
-    response = await go("GET", location);
-    if (response.statusCode === 200) {
-      assert.match(response.body, "Planner &lt;b&gt;");
-      assert.match(
-        String(response.headers["content-security-policy"]),
-        /form-action 'self' http:\/\/127\.0\.0\.1:3999;/,
-      );
-      response = await go("POST", `${location}/confirm`, {});
+    const page = response.headers.location!;
+    response = await go("GET", page);
+    assert.match(response.body, /<label for="password">/);
+    response = await go("POST", `${page}/login`, { email, password: PASSWORD });
+    for (let hops = 0; hops < 6; hops += 1) {
+      const location = response.headers.location!;
+      assert.is(response.statusCode, 303, response.body);
+      if (location.startsWith(REDIRECT)) return new URL(location);
+      response = await go("GET", location);
+      if (response.statusCode === 200) {
+        assert.match(response.body, "Planner &lt;b&gt;");
+        assert.match(
+          String(response.headers["content-security-policy"]),
+          /form-action 'self' http:\/\/127\.0\.0\.1:3999;/,
+        );
+        response = await go("POST", `${location}/confirm`, {});
+      }
     }
+    throw new Error("the log-in leads nowhere");
   }
-  throw new Error("the log-in leads nowhere");
-}
 
-const exchange = (values: Record<string, string>) =>
-  setup.registry.app.inject({ method: "POST", url: "/oauth/token", ...form(values) });
+  const exchange = (values: Record<string, string>) =>
+    setup.registry.app.inject({ method: "POST", url: "/oauth/token", ...form(values) });
 
-async function tokens(
-  email?: string,
-): Promise<{ flow: Flow; access_token: string; refresh_token: string; id_token: string }> {
-  const flow = await begin();
-  const callback = await authorize(flow, email);
-  assert.is(callback.searchParams.get("state"), "s-1");
-  assert.is(callback.searchParams.get("iss"), BASE_URL);
-  const response = await exchange({
-    grant_type: "authorization_code",
-    client_id: flow.clientId,
-    code: callback.searchParams.get("code")!,
-    redirect_uri: REDIRECT,
-    code_verifier: flow.verifier,
-  });
-  assert.is(response.statusCode, 200, response.body);
-  return { flow, ...response.json() };
-}
-
-const search = (token: string) =>
-  setup.registry.app.inject({ url: "/api/registry/agents/search", headers: bearer(token) });
-
-oauth("metadata say what the provider does", async () => {
-  const { app } = setup.registry;
-  const own = (await app.inject("/.well-known/oauth-authorization-server")).json();
-  const provider = (await app.inject("/.well-known/openid-configuration")).json();
-  for (const [name, value] of Object.entries(own)) {
-    const other = provider[name];
-    if (name === "scopes_supported") assert.equal([...(value as string[])].sort(), [...other].sort(), name);
-    else if (Array.isArray(value)) assert.equal([...value].sort(), [...other].sort(), name);
-    else assert.equal(value, other, name);
+  async function tokens(
+    email?: string,
+  ): Promise<{ flow: Flow; access_token: string; refresh_token: string; id_token: string }> {
+    const flow = await begin();
+    const callback = await authorize(flow, email);
+    assert.is(callback.searchParams.get("state"), "s-1");
+    assert.is(callback.searchParams.get("iss"), BASE_URL);
+    const response = await exchange({
+      grant_type: "authorization_code",
+      client_id: flow.clientId,
+      code: callback.searchParams.get("code")!,
+      redirect_uri: REDIRECT,
+      code_verifier: flow.verifier,
+    });
+    assert.is(response.statusCode, 200, response.body);
+    return { flow, ...response.json() };
   }
-});
 
-oauth("authorization code with PKCE gives a token for the API", async () => {
-  const { access_token: token } = await tokens();
-  assert.is(decodeProtectedHeader(token).alg, "ES256");
-  const claims = decodeJwt(token);
-  assert.is(claims.iss, BASE_URL);
-  assert.is(claims.aud, `${BASE_URL}/api`);
-  assert.ok(claims.exp! - claims.iat! <= 3600);
-  assert.is((await search(token)).statusCode, 200);
-});
+  const search = (token: string) =>
+    setup.registry.app.inject({ url: "/api/registry/agents/search", headers: bearer(token) });
 
-oauth("a code works once, and a refresh token is replaced", async () => {
-  const { flow, refresh_token: refresh } = await tokens();
-  const again = await exchange({ grant_type: "refresh_token", client_id: flow.clientId, refresh_token: refresh });
-  assert.is(again.statusCode, 200, again.body);
-  const reused = await exchange({ grant_type: "refresh_token", client_id: flow.clientId, refresh_token: refresh });
-  assert.is(reused.statusCode, 400);
-  assert.is(reused.json().error, "invalid_grant");
-});
-
-oauth("without PKCE, with another verifier or for another resource nothing is given", async () => {
-  const { code_challenge: _, code_challenge_method: __, ...plain } = (await begin()).params;
-  const bare = await browser()("GET", `/oauth/authorize?${new URLSearchParams(plain)}`);
-  assert.match(bare.headers.location ?? bare.body, /invalid_request/);
-
-  const flow = await begin();
-  const callback = await authorize(flow);
-  const wrong = await exchange({
-    grant_type: "authorization_code",
-    client_id: flow.clientId,
-    code: callback.searchParams.get("code")!,
-    redirect_uri: REDIRECT,
-    code_verifier: randomBytes(32).toString("base64url"),
+  oauth("metadata say what the provider does", async () => {
+    const { app } = setup.registry;
+    const own = (await app.inject("/.well-known/oauth-authorization-server")).json();
+    const provider = (await app.inject("/.well-known/openid-configuration")).json();
+    for (const [name, value] of Object.entries(own)) {
+      const other = provider[name];
+      if (name === "scopes_supported") assert.equal([...(value as string[])].sort(), [...other].sort(), name);
+      else if (Array.isArray(value)) assert.equal([...value].sort(), [...other].sort(), name);
+      else assert.equal(value, other, name);
+    }
   });
-  assert.is(wrong.json().error, "invalid_grant");
 
-  const elsewhere = await begin({ resource: "https://other.example/api" });
-  const refused = await browser()("GET", `/oauth/authorize?${new URLSearchParams(elsewhere.params)}`);
-  assert.match(refused.headers.location ?? refused.body, /invalid_target/);
-});
-
-oauth("a wrong password says no more than that", async () => {
-  const flow = await begin();
-  const go = browser();
-  const page = (await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`)).headers.location!;
-  const wrong = await go("POST", `${page}/login`, { email: "ada@buyer.example", password: "something else here" });
-  const nobody = await go("POST", `${page}/login`, { email: "nobody@buyer.example", password: "something else here" });
-  assert.is(wrong.statusCode, 400);
-  assert.is(wrong.body.replace("ada@", ""), nobody.body.replace("nobody@", ""));
-  const aborted = await go("POST", `${page}/abort`, {});
-  const back = await go("GET", aborted.headers.location!);
-  assert.match(back.headers.location!, /error=access_denied/);
-});
-
-oauth("who is suspended is refused, at log-in and with a token", async () => {
-  const { access_token: token, flow, refresh_token: refresh } = await tokens();
-  await setup.accounts.setUser("ada@buyer.example", { suspended: true });
-  const response = await search(token);
-  assert.is(response.statusCode, 403);
-  assert.equal(response.json(), { error: "Account suspended", code: "account_suspended" });
-  const renewed = await exchange({ grant_type: "refresh_token", client_id: flow.clientId, refresh_token: refresh });
-  assert.is(renewed.statusCode, 400);
-  await setup.accounts.setUser("ada@buyer.example", { suspended: false });
-  await setup.accounts.setOrganization(organization, { suspended: true });
-  assert.is((await search(token)).statusCode, 403);
-  await setup.accounts.setOrganization(organization, { suspended: false });
-  assert.is((await search(token)).statusCode, 200);
-});
-
-oauth("of two that use one code at once, one gets tokens", async () => {
-  const flow = await begin();
-  const code = (await authorize(flow)).searchParams.get("code")!;
-  const values = {
-    grant_type: "authorization_code",
-    client_id: flow.clientId,
-    code,
-    redirect_uri: REDIRECT,
-    code_verifier: flow.verifier,
-  };
-  const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(values)));
-  assert.is(answers.filter(({ statusCode }) => statusCode === 200).length, 1);
-  for (const { statusCode, body } of answers) assert.ok(statusCode === 200 || /invalid_grant/.test(body), body);
-});
-
-oauth("a record is used up once, whoever read it before", async () => {
-  const Codes = issuerAdapter(setup.registry.access, Date.now);
-  const [one, other] = [new Codes("AuthorizationCode"), new Codes("AuthorizationCode")];
-  await one.upsert("c-1", { grantId: "g-1" }, 60);
-  assert.ok((await one.find("c-1")) && (await other.find("c-1")));
-  await one.consume("c-1");
-  const refused = await other.consume("c-1").catch((error: Error) => error);
-  assert.is((refused as { error?: string }).error, "invalid_grant");
-  assert.type((await one.find("c-1"))!.consumed, "number");
-  await one.revokeByGrantId("g-1");
-  assert.is(await one.find("c-1"), undefined);
-  await one.upsert("c-2", {}, -1);
-  assert.is(await one.find("c-2"), undefined, "expired");
-});
-
-oauth("a token outlives its account as nobody's", async () => {
-  await setup.accounts.addUser({ email: "gone@buyer.example", password: PASSWORD });
-  const { access_token: token } = await tokens("gone@buyer.example");
-  assert.is((await search(token)).statusCode, 200);
-  (setup.store as SqliteStore).db.prepare("delete from adbind_users where email = 'gone@buyer.example'").run();
-  assert.is((await search(token)).statusCode, 401);
-});
-
-oauth("an ID token is no access token", async () => {
-  const { id_token: token } = await tokens();
-  const response = await search(token);
-  assert.is(response.statusCode, 401);
-  assert.match(String(response.headers["www-authenticate"]), /^Bearer error="invalid_token"/);
-});
-
-oauth("a registration cannot make the server fetch", async () => {
-  const response = await postJson("/oauth/register", {
-    redirect_uris: [REDIRECT],
-    sector_identifier_uri: "https://127.0.0.1/x.json",
+  oauth("authorization code with PKCE gives a token for the API", async () => {
+    const { access_token: token } = await tokens();
+    assert.is(decodeProtectedHeader(token).alg, "ES256");
+    const claims = decodeJwt(token);
+    assert.is(claims.iss, BASE_URL);
+    assert.is(claims.aud, `${BASE_URL}/api`);
+    assert.ok(claims.exp! - claims.iat! <= 3600);
+    assert.is((await search(token)).statusCode, 200);
   });
-  assert.is(response.statusCode, 400);
-});
 
-oauth("nothing secret is logged", async () => {
-  const { access_token: token, refresh_token: refresh } = await tokens();
-  await search(token);
-  const text = JSON.stringify(setup.logs);
-  for (const secret of [token, refresh, PASSWORD]) assert.not(text.includes(secret));
-});
+  oauth("a code works once, and a refresh token is replaced", async () => {
+    const { flow, refresh_token: refresh } = await tokens();
+    const again = await exchange({ grant_type: "refresh_token", client_id: flow.clientId, refresh_token: refresh });
+    assert.is(again.statusCode, 200, again.body);
+    const reused = await exchange({ grant_type: "refresh_token", client_id: flow.clientId, refresh_token: refresh });
+    assert.is(reused.statusCode, 400);
+    assert.is(reused.json().error, "invalid_grant");
+  });
 
-oauth.run();
+  oauth("without PKCE, with another verifier or for another resource nothing is given", async () => {
+    const { code_challenge: _, code_challenge_method: __, ...plain } = (await begin()).params;
+    const bare = await browser()("GET", `/oauth/authorize?${new URLSearchParams(plain)}`);
+    assert.match(bare.headers.location ?? bare.body, /invalid_request/);
+
+    const flow = await begin();
+    const callback = await authorize(flow);
+    const wrong = await exchange({
+      grant_type: "authorization_code",
+      client_id: flow.clientId,
+      code: callback.searchParams.get("code")!,
+      redirect_uri: REDIRECT,
+      code_verifier: randomBytes(32).toString("base64url"),
+    });
+    assert.is(wrong.json().error, "invalid_grant");
+
+    const elsewhere = await begin({ resource: "https://other.example/api" });
+    const refused = await browser()("GET", `/oauth/authorize?${new URLSearchParams(elsewhere.params)}`);
+    assert.match(refused.headers.location ?? refused.body, /invalid_target/);
+  });
+
+  oauth("a wrong password says no more than that", async () => {
+    const flow = await begin();
+    const go = browser();
+    const page = (await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`)).headers.location!;
+    const wrong = await go("POST", `${page}/login`, { email: "ada@buyer.example", password: "something else here" });
+    const nobody = await go("POST", `${page}/login`, {
+      email: "nobody@buyer.example",
+      password: "something else here",
+    });
+    assert.is(wrong.statusCode, 400);
+    assert.is(wrong.body.replace("ada@", ""), nobody.body.replace("nobody@", ""));
+    const aborted = await go("POST", `${page}/abort`, {});
+    const back = await go("GET", aborted.headers.location!);
+    assert.match(back.headers.location!, /error=access_denied/);
+  });
+
+  oauth("who is suspended is refused, at log-in and with a token", async () => {
+    const { access_token: token, flow, refresh_token: refresh } = await tokens();
+    await setup.accounts.setUser("ada@buyer.example", { suspended: true });
+    const response = await search(token);
+    assert.is(response.statusCode, 403);
+    assert.equal(response.json(), { error: "Account suspended", code: "account_suspended" });
+    const renewed = await exchange({ grant_type: "refresh_token", client_id: flow.clientId, refresh_token: refresh });
+    assert.is(renewed.statusCode, 400);
+    await setup.accounts.setUser("ada@buyer.example", { suspended: false });
+    await setup.accounts.setOrganization(organization, { suspended: true });
+    assert.is((await search(token)).statusCode, 403);
+    await setup.accounts.setOrganization(organization, { suspended: false });
+    assert.is((await search(token)).statusCode, 200);
+  });
+
+  oauth("of two that use one code at once, one gets tokens", async () => {
+    const flow = await begin();
+    const code = (await authorize(flow)).searchParams.get("code")!;
+    const values = {
+      grant_type: "authorization_code",
+      client_id: flow.clientId,
+      code,
+      redirect_uri: REDIRECT,
+      code_verifier: flow.verifier,
+    };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(values)));
+    assert.is(answers.filter(({ statusCode }) => statusCode === 200).length, 1);
+    for (const { statusCode, body } of answers) assert.ok(statusCode === 200 || /invalid_grant/.test(body), body);
+  });
+
+  oauth("a record is used up once, whoever read it before", async () => {
+    const Codes = issuerAdapter(setup.registry.access, Date.now);
+    const [one, other] = [new Codes("AuthorizationCode"), new Codes("AuthorizationCode")];
+    await one.upsert("c-1", { grantId: "g-1" }, 60);
+    assert.ok((await one.find("c-1")) && (await other.find("c-1")));
+    await one.consume("c-1");
+    const refused = await other.consume("c-1").catch((error: Error) => error);
+    assert.is((refused as { error?: string }).error, "invalid_grant");
+    assert.type((await one.find("c-1"))!.consumed, "number");
+    await one.revokeByGrantId("g-1");
+    assert.is(await one.find("c-1"), undefined);
+    await one.upsert("c-2", {}, -1);
+    assert.is(await one.find("c-2"), undefined, "expired");
+  });
+
+  oauth("a token outlives its account as nobody's", async () => {
+    await setup.accounts.addUser({ email: "gone@buyer.example", password: PASSWORD });
+    const { access_token: token } = await tokens("gone@buyer.example");
+    assert.is((await search(token)).statusCode, 200);
+    const removal = "delete from adbind_users where email = 'gone@buyer.example'";
+    if (setup.store.kind === "sqlite") setup.store.db.prepare(removal).run();
+    else await setup.store.pool.query(removal);
+    assert.is((await search(token)).statusCode, 401);
+  });
+
+  oauth("an ID token is no access token", async () => {
+    const { id_token: token } = await tokens();
+    const response = await search(token);
+    assert.is(response.statusCode, 401);
+    assert.match(String(response.headers["www-authenticate"]), /^Bearer error="invalid_token"/);
+  });
+
+  oauth("a registration cannot make the server fetch", async () => {
+    const response = await postJson("/oauth/register", {
+      redirect_uris: [REDIRECT],
+      sector_identifier_uri: "https://127.0.0.1/x.json",
+    });
+    assert.is(response.statusCode, 400);
+  });
+
+  oauth("nothing secret is logged", async () => {
+    const { access_token: token, refresh_token: refresh } = await tokens();
+    await search(token);
+    const text = JSON.stringify(setup.logs);
+    for (const secret of [token, refresh, PASSWORD]) assert.not(text.includes(secret));
+  });
+
+  oauth.run();
+}
