@@ -29,7 +29,7 @@ export interface SellerPlan {
 export async function startSeller({ name, folder, port, signedFrom }: SellerPlan): Promise<RunningSeller> {
   const started = await start("src/serve.ts", [], {
     cwd: folder,
-    env: { PORT: String(port), SIGNED_FROM: String(signedFrom), DATA: path.join(folder, "data") },
+    env: { PORT: String(port), SIGNED_FROM: String(signedFrom), SIGNING_STEPS: "1", DATA: path.join(folder, "data") },
     ready: /\/mcp$/,
   });
   const origin = new URL(started.line).origin;

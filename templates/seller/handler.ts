@@ -26,6 +26,8 @@ export interface Settings {
   readonly signing: SellerSigning;
   /** Guaranteed orders from this much on wait for a human's signature. */
   readonly signedFrom: number;
+  /** In development, where nobody signs: an order also works and asks for approval on its way. */
+  readonly signingSteps: boolean;
 }
 
 /** What an area serves beside its tools. */

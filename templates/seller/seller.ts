@@ -28,6 +28,8 @@ export interface SellerConfiguration {
   readonly key: object & { readonly kid: string };
   /** Guaranteed orders from this much on wait for a human's signature. Default 50,000 of the order's currency. */
   readonly signedFrom?: number;
+  /** In development, where nobody signs: an order also works and asks for approval on its way. Default false. */
+  readonly signingSteps?: boolean;
   /** Bearer token or API key -> who holds it; everybody may call, as one caller, where none are given. */
   readonly tokens?: Readonly<Record<string, string>>;
 }
@@ -46,13 +48,13 @@ const declarable = new Set([
 
 /** Opens the database and makes the seller; `start` makes it listen, `close` leaves nothing open. */
 export async function openSeller(configuration: SellerConfiguration) {
-  const { database, baseUrl, mode, key, tokens, signedFrom = 50_000 } = configuration;
+  const { database, baseUrl, mode, key, tokens, signedFrom = 50_000, signingSteps = false } = configuration;
   const store = openSqliteStore({ path: database });
   prepareDocuments(store.db, fixtures);
   const development = mode === "development";
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: development, allowLoopback: development };
-  const settings: Settings = { agentUrl: `${baseUrl}/mcp`, name: "__SELLER_NAME__", signing, signedFrom };
+  const settings: Settings = { agentUrl: `${baseUrl}/mcp`, name: "__SELLER_NAME__", signing, signedFrom, signingSteps };
   const sender = await createSender({ store, release, signer: signing, net, ...reporting(settings, store) });
   const handlers = Object.entries(tools).filter(([name]) => development || name !== CONTROLLER);
   const seller: Seller<Tx> = await createSeller({

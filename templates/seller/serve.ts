@@ -10,6 +10,7 @@ const {
   MODE = "development",
   BASE_URL,
   SIGNED_FROM,
+  SIGNING_STEPS,
   TOKENS,
 } = process.env;
 
@@ -30,6 +31,7 @@ const { seller, close } = await openSeller({
   mode: MODE === "production" ? "production" : "development",
   key: signingKey(`${DATA}/signing-key.json`),
   ...(SIGNED_FROM !== undefined && { signedFrom: Number(SIGNED_FROM) }),
+  signingSteps: SIGNING_STEPS === "1",
   ...(TOKENS !== undefined && { tokens: JSON.parse(TOKENS) as Record<string, string> }),
 });
 const address = await seller.start({ port: Number(PORT), host: HOST });

@@ -39,10 +39,12 @@ export function answerOrder(request: Wanted, call: ToolCall<"create_media_buy">)
   const data = { message: "The insertion order waits for a signature; that takes two to four hours." };
   if (call.ctx.mode === "production") return call.ctx.submitted(data as never);
   return call.ctx.submitted(data as never, async (task) => {
-    await step();
-    await task.working({ percentage: 50, current_step: "insertion order drawn up" } as never);
-    await step();
-    await task.inputRequired({ reason: "APPROVAL_REQUIRED" } as never);
+    if (call.signingSteps) {
+      await step();
+      await task.working({ percentage: 50, current_step: "insertion order drawn up" } as never);
+      await step();
+      await task.inputRequired({ reason: "APPROVAL_REQUIRED" } as never);
+    }
     await step();
     const later = call.again();
     await task.complete(sign(later, taskId) as never, { effect: (tx: Tx) => later.documents.commit(tx) });
