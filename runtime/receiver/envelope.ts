@@ -87,6 +87,16 @@ export interface EnvelopeContext {
   readonly raw: Uint8Array;
 }
 
+/**
+ * The kind of a body: what its route was registered for. A task's registration outlives it where the task made a media buy
+ * (service.md, "Persistent channels"): the buy's impairments then come to the same place, and are no task's events.
+ */
+export function kindOf(body: unknown, registered: EventKind): EventKind {
+  const impairment = member(body, "notification_type") === "impairment";
+  const task = member(body, "task_id") != null || member(body, "status") != null;
+  return registered === "task" && impairment && !task ? "impairment" : registered;
+}
+
 /** Reads the envelope of a body, or says what it lacks. */
 export function readEnvelope(body: unknown, context: EnvelopeContext): EnvelopeResult {
   if (!isJsonObject(body)) return { ok: false, code: "body_not_object", fields: [] };

@@ -7,7 +7,7 @@ import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
 import { type Authenticated, authenticator, challengeFor } from "./authenticate.js";
 import { readBody } from "./body.js";
-import { readEnvelope } from "./envelope.js";
+import { kindOf, readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
 import { type KnownRoute, routeCache } from "./routes.js";
@@ -159,8 +159,9 @@ async function decide<Tx>(
   keep: Keep,
   { result, route, raw, headers }: Judged,
 ): Promise<Decision> {
-  const { binding } = route;
-  if (!result.ok) return unauthenticated(result, binding, raw.length);
+  if (!result.ok) return unauthenticated(result, route.binding, raw.length);
+  const kind = kindOf(result.json, route.binding.kind);
+  const binding = kind === route.binding.kind ? route.binding : { ...route.binding, kind };
   const about = { sender: binding.sender, bytes: raw.length };
   const read = readEnvelope(result.json, { kind: binding.kind, format: binding.format, now: config.now(), raw });
   if (!read.ok) return refuse(400, read.code, { fields: read.fields, about });

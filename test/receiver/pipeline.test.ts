@@ -54,6 +54,31 @@ test("a signed event is accepted once; its retries are duplicates and no-ops", a
   assert.is(s.seen[0]!.timestamp, "2026-04-18T14:00:00.000000000Z");
 });
 
+test("a buy's impairments come to the place its task was registered for, and are no events of the task", async ({
+  open,
+}) => {
+  const impaired: unknown[] = [];
+  const s = await open({
+    handlers: { impairment: (_body, { kind, notificationId }) => void impaired.push([kind, notificationId]) },
+  });
+  await send(s, envelope({ status: "completed" }));
+  const impairment = {
+    idempotency_key: "7c3f8a52-0f5c-4b8e-9d3d-0c8d52f4a0f1",
+    operation_id: "op-1",
+    notification_id: "imp-1",
+    notification_type: "impairment",
+    media_buy_id: "mb-1",
+    timestamp: "2026-04-18T13:00:00Z",
+    result: { impairment_id: "imp-1" },
+  };
+  assert.is(statusOf(await send(s, impairment)), "accepted");
+  assert.is(statusOf(await send(s, impairment)), "duplicate");
+  await s.receiver.idle();
+  assert.equal(impaired, [["impairment", "imp-1"]]);
+  const disguised = { ...impairment, idempotency_key: "another-key-of-16-chars", status: "working" };
+  assert.is(errorOf(await send(s, disguised)), "missing_envelope_fields");
+});
+
 test("method, media type, size, route, mode, signature, envelope, token, claim: each goes before the next", async ({
   open,
 }) => {
