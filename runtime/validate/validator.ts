@@ -32,6 +32,41 @@ export interface Validator<T extends Tools = Tools> {
 
 /** Errors reported for one value: a hostile one could otherwise name a million. */
 const MAX_ERRORS = 64;
+/** Values in what all errors are looked for; of anything larger the first one is told, since ajv's lists grow as the square. */
+const SMALL_VALUES = 2_000;
+
+/** Does a value hold no more than `SMALL_VALUES` of them? */
+function isSmall(data: unknown): boolean {
+  const pending: unknown[] = [data];
+  let seen = 0;
+  for (let next = pending.pop(); next !== undefined || pending.length > 0; next = pending.pop()) {
+    seen += 1;
+    if (seen + pending.length > SMALL_VALUES) return false;
+    if (typeof next !== "object" || next === null) continue;
+    const held = Array.isArray(next) ? next : Object.values(next);
+    if (held.length > SMALL_VALUES) return false;
+    pending.push(...held);
+  }
+  return true;
+}
+
+/** One text for each JSON value, whatever the order of its keys. */
+const textOf = (value: unknown): string => {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${textOf((value as Record<string, unknown>)[key])}`).join(",")}}`;
+};
+
+/** `uniqueItems` in one pass: ajv compares every pair where it does not see that the items are scalars. */
+const uniqueItems = {
+  keyword: "uniqueItems",
+  type: "array",
+  schemaType: "boolean",
+  validate: (wanted: boolean, items: readonly unknown[]): boolean =>
+    !wanted || items.length < 2 || new Set(items.map(textOf)).size === items.length,
+  error: { message: "must NOT have duplicate items" },
+} as const;
 
 const token = (name: unknown): string => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
@@ -92,9 +127,28 @@ class SchemaValidators {
     return validate;
   }
 
-  judge<T>(ref: SchemaRef, data: unknown): ValidationResult<T> {
+  /** The errors of a value; undefined where there are none. */
+  errors(ref: SchemaRef, data: unknown): ValidationError[] | undefined {
     const validate = this.validatorFor(ref);
-    return validate(data) ? { ok: true, data: data as T } : { ok: false, errors: toErrors(validate.errors) };
+    return validate(data) ? undefined : toErrors(validate.errors);
+  }
+}
+
+/** Judges by the first error, and looks for the others only where that is cheap. */
+class Judge {
+  private detailed: SchemaValidators | undefined;
+
+  constructor(
+    private readonly quick: SchemaValidators,
+    private readonly openDetailed: () => SchemaValidators,
+  ) {}
+
+  judge<T>(ref: SchemaRef, data: unknown): ValidationResult<T> {
+    const first = this.quick.errors(ref, data);
+    if (first === undefined) return { ok: true, data: data as T };
+    if (!isSmall(data)) return { ok: false, errors: first };
+    this.detailed ??= this.openDetailed();
+    return { ok: false, errors: this.detailed.errors(ref, data) ?? first };
   }
 }
 
@@ -106,10 +160,14 @@ export async function createValidator<T extends Tools>(
   release: Pick<Release<T>, "tools" | "schemas">,
 ): Promise<Validator<T>> {
   const [{ Ajv }, formats, documents] = await Promise.all([import("ajv"), import("ajv-formats"), release.schemas()]);
-  // validateSchema off: the generator has judged the release, and judging its meta-schema again costs more than all else.
-  const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, logger: false });
-  formats.default.default(ajv);
-  const validators = new SchemaValidators(ajv, documents);
+  const open = (allErrors: boolean): SchemaValidators => {
+    // validateSchema off: the generator has judged the release, and judging its meta-schema again costs more than all else.
+    const ajv = new Ajv({ strict: false, allErrors, validateSchema: false, logger: false });
+    formats.default.default(ajv);
+    ajv.removeKeyword("uniqueItems").addKeyword(uniqueItems);
+    return new SchemaValidators(ajv, documents);
+  };
+  const validators = new Judge(open(false), () => open(true));
   const toolOf = (name: string): AnyTool => {
     const tool = Object.hasOwn(release.tools, name) ? release.tools[name] : undefined;
     if (tool !== undefined) return tool;

@@ -1,0 +1,94 @@
+/** Judging values nobody has judged before: the verdict is ajv's, and what it costs is bounded by the size of the value. */
+import { Ajv } from "ajv";
+import * as fc from "fast-check";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
+import type { Release } from "../../runtime/contract.js";
+import { createValidator } from "../../runtime/validate/index.js";
+
+const request = {
+  idempotency_key: "0123456789abcdef",
+  account: { account_id: "a" },
+  brand: { domain: "acme.example" },
+  start_time: "2026-04-01T00:00:00Z",
+  end_time: "2026-04-30T23:59:59Z",
+};
+
+test("all errors of a small value are told", async () => {
+  const validator = await createValidator(release);
+  const judged = validator.request("create_media_buy", { ...request, packages: [{}, { product_id: 1 }] });
+  assert.is(judged.ok, false);
+  const pointers = judged.ok ? [] : judged.errors.map(({ pointer }) => pointer);
+  assert.ok(pointers.includes("/packages/0/product_id"));
+  assert.ok(pointers.includes("/packages/1/product_id"));
+  assert.ok(pointers.includes("/packages/1/pricing_option_id"));
+});
+
+test("a megabyte of errors costs no more than reading it", async () => {
+  const validator = await createValidator(release);
+  validator.request("create_media_buy", request);
+  for (const item of [{}, 1, { product_id: [] }]) {
+    const packages = Array.from({ length: 100_000 }, () => item);
+    const started = performance.now();
+    const judged = validator.request("create_media_buy", { ...request, packages });
+    const took = performance.now() - started;
+    assert.is(judged.ok, false);
+    assert.ok(!judged.ok && judged.errors.length > 0);
+    assert.ok(took < 3_000, `${took.toFixed(0)} ms`);
+  }
+});
+
+const schema = { type: "array", uniqueItems: true };
+const unique = {
+  tools: {},
+  schemas: async () => ({ "list.json": JSON.stringify(schema) }),
+} as unknown as Release;
+
+test("items are unique exactly where ajv says so", async () => {
+  const validator = await createValidator(unique);
+  const plain = new Ajv({ strict: false }).compile(schema);
+  const item = fc.oneof(
+    fc.constantFrom<unknown>(
+      0,
+      -0,
+      1,
+      "1",
+      true,
+      null,
+      [],
+      {},
+      "",
+      [1],
+      ["1"],
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+      { a: "1" },
+    ),
+    // ajv's own comparison calls what an object has under these names.
+    fc
+      .jsonValue({ depthSize: "small" })
+      .filter((value) => !/"(toString|valueOf|constructor)":/.test(JSON.stringify(value))),
+  );
+  assert.is(validator.schema("list.json", [{ toString: 0 }, { toString: 1 }]).ok, true);
+  assert.is(validator.schema("list.json", [{ toString: 0 }, { toString: 0 }]).ok, false);
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 8 }), (items) => {
+      // As it comes off the wire.
+      const value = JSON.parse(JSON.stringify(items));
+      assert.is(validator.schema("list.json", value).ok, plain(value));
+    }),
+    { numRuns: 2_000, seed: 3 },
+  );
+});
+
+test("a hundred thousand unique texts are told apart in one pass", async () => {
+  const validator = await createValidator(unique);
+  const items = Array.from({ length: 100_000 }, (_, n) => ({ n }));
+  const started = performance.now();
+  assert.is(validator.schema("list.json", items).ok, true);
+  assert.is(validator.schema("list.json", [...items, { n: 7 }]).ok, false);
+  assert.ok(performance.now() - started < 3_000);
+});
+
+test.run();
