@@ -110,14 +110,13 @@ function merge(base: JsonObject, more: JsonObject): JsonObject {
   return merged;
 }
 
-/** What is claimed, and what else has the tools its specialisms begin with. */
+/** Protocols of what is claimed, and of what could be: the tools its specialisms begin with are all there. */
 function protocols(): string[] {
-  const served = new Set(Object.keys(tools));
-  const spoken = Object.entries(release.specialisms).filter(
-    ([id, { entryPoints }]) =>
-      (specialisms as readonly string[]).includes(id) ||
-      (entryPoints as readonly string[]).some((tool) => served.has(tool)),
-  );
+  const served = new Set<string>(Object.keys(tools));
+  const spoken = Object.entries(release.specialisms).filter(([id, { entryPoints }]) => {
+    const claimed = (specialisms as readonly string[]).includes(id);
+    return claimed || (entryPoints.length > 0 && (entryPoints as readonly string[]).every((tool) => served.has(tool)));
+  });
   return [...new Set(spoken.map(([, { protocol }]) => protocol.replaceAll("-", "_")))].sort();
 }
 
