@@ -81,7 +81,7 @@ export async function start(program: string, args: readonly string[], options: S
 }
 
 /** Runs a program of TypeScript to its end. @returns what it printed @throws Error with what it said, when it fails */
-export function finish(program: string, args: readonly string[], cwd = root): Promise<string> {
+function finish(program: string, args: readonly string[], cwd = root): Promise<string> {
   const child = spawn(process.execPath, [...loader, program, ...args], {
     cwd,
     env: { ...process.env, ADBIND_CWD: cwd },

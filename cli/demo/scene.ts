@@ -14,7 +14,7 @@ interface Event {
 }
 
 /** Reads as much of a body as the timeline shows. */
-export function eventOf({ body }: Passed): Event {
+function eventOf({ body }: Passed): Event {
   const { idempotency_key, status, task_id, notification_type, result } = JSON.parse(body.toString()) as {
     idempotency_key: string;
     status?: string;
