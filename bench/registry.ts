@@ -2,13 +2,9 @@
  * A registry of 100,000 agents, 100,000 publishers and 1,000,000 properties, asked over HTTP: how long answers take at a
  * fixed rate, what deep pages cost, how fast an import is, how much memory it all needs; and how that grows with agents.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline";
-import { Pool } from "undici";
 import { createRegistryData } from "../runtime/registry/data.js";
 import type { AgentPublishers, AgentSearchResult, SearchFilters } from "../runtime/registry/types.js";
 import { openPostgresStore } from "../runtime/store/index.js";
@@ -17,6 +13,7 @@ import { agentUrl, type InventorySize, publisherDomainAt, randomFrom } from "./s
 import { median } from "./support/measure.js";
 import { closedLoop, openLoop } from "./support/open-loop.js";
 import { openPlainSearch } from "./support/registry-plain.js";
+import { done, type Served, serve } from "./support/registry-processes.js";
 import type { Row } from "./support/row.js";
 
 const SIZE = { agents: 100_000, publishers: 100_000, properties: 1_000_000 };
@@ -40,71 +37,6 @@ const classes: readonly (readonly [name: string, filters: SearchFilters])[] = [
 ];
 
 const count = (number: number): string => number.toLocaleString("en");
-
-/** A process of the bench, and the lines it reports. */
-class Child {
-  readonly process: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-
-  constructor(...args: string[]) {
-    const file = path.join(import.meta.dirname, "support", "registry-children.ts");
-    this.process = spawn(process.execPath, ["--import", "tsx", file, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-    this.#lines = createInterface({ input: this.process.stdout! })[Symbol.asyncIterator]();
-  }
-
-  async report<T>(): Promise<T> {
-    const { value, done } = await this.#lines.next();
-    if (done) throw new Error(`a process of the bench ended early (${this.process.exitCode})`);
-    return JSON.parse(value as string) as T;
-  }
-
-  /** Ends its input, and waits for its end. */
-  async end(): Promise<void> {
-    const exited = this.process.exitCode === null ? once(this.process, "exit") : undefined;
-    this.process.stdin!.end();
-    await exited;
-  }
-}
-
-async function done<T>(...args: string[]): Promise<T> {
-  const child = new Child(...args);
-  const report = await child.report<T>();
-  await child.end();
-  return report;
-}
-
-interface Served {
-  get<T>(path: string): Promise<T>;
-  post<T>(path: string, body: object): Promise<T>;
-  readonly warmMs: number;
-  /** Ends it. @returns its memory in bytes */
-  stop(): Promise<{ peak: number; now: number }>;
-}
-
-async function serve(store: string): Promise<Served> {
-  const child = new Child("serve", store);
-  const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
-  const pool = new Pool(address, { connections: 64 });
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const ask = async <T>(method: "GET" | "POST", target: string, body?: string): Promise<T> => {
-    const answer = await pool.request({ method, path: target, headers, ...(body !== undefined && { body }) });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${text}`);
-    return JSON.parse(text) as T;
-  };
-  return {
-    get: (target) => ask("GET", target),
-    post: (target, body) => ask("POST", target, JSON.stringify(body)),
-    warmMs,
-    async stop() {
-      await pool.close();
-      child.process.stdin!.end();
-      const memory = await child.report<{ peak: number; now: number }>();
-      await child.end();
-      return memory;
-    },
-  };
-}
 
 function searchPath(filters: SearchFilters, cursor?: string | null): string {
   const lists = Object.entries(filters).map(([name, values]) => `${name}=${(values as string[]).join(",")}`);

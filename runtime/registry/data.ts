@@ -7,6 +7,7 @@ import {
   ensureAgents,
   hostedByDomain,
   hostedDue,
+  lockAgent,
   memberByOrganization,
   memberBySlug,
   membersAfter,
@@ -208,9 +209,10 @@ export async function settleProfiles(
 
 /** Keeps what an agent says of itself, in place of what it said before. */
 export function* putClaims(q: Query, url: string, claims: ReadonlyMap<string, AgentClaim>, now: number): Flow<void> {
+  const agent = (yield* ensureAgents(q, [url])).get(url)!;
+  yield* lockAgent(q, agent);
   const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
   const removed = yield* removeClaims(q, [url]);
-  const agent = (yield* ensureAgents(q, [url])).get(url)!;
   const edges = [...claims].flatMap(([domain, { authorizedFor }]) =>
     projectEdges(
       { properties: [], agents: [{ agentUrl: url, authorizedFor, authorizationType: null }] },

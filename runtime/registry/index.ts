@@ -32,4 +32,7 @@ export {
 export type { TrustedIssuer } from "./server/auth/tokens.js";
 export { type Bucket, type Limits, limitDefaults } from "./server/limits.js";
 export type { RegistryOptions } from "./server/settings.js";
+export { exportRegistry } from "./transfer/export.js";
+export { type ImportOptions, type ImportProgress, type ImportResult, importRegistry } from "./transfer/import.js";
+export type { TransferLine } from "./transfer/lines.js";
 export type * from "./types.js";

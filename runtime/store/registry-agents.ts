@@ -54,6 +54,10 @@ export function* ensureAgents(q: Query, urls: readonly string[]): Flow<Map<strin
   return ids;
 }
 
+/** Holds an agent until the transaction ends: what it says of itself is replaced by one at a time. */
+export const lockAgent = (q: Query, id: number): Flow<unknown> =>
+  settle(q.rows(`select id from adbind_registry_agents where id = ?${q.lock}`, [id]));
+
 export const agentsByUrl = (q: Query, urls: readonly string[]): Flow<AgentRow[]> =>
   settle(q.rows(`select * from adbind_registry_agents where ${q.among("url", "text")}`, [q.list(urls)]));
 

@@ -5,6 +5,7 @@
 import { byCodePoint } from "../model.js";
 import { SEARCH_DIMENSIONS } from "../types.js";
 import { Posting } from "./posting.js";
+import { firstIndex, without } from "./sorted.js";
 import { grown, ValuePool } from "./value-pool.js";
 
 /** A profile as the index takes it. */
@@ -256,13 +257,18 @@ export class AgentIndex {
     return id;
   }
 
-  /** Takes slots out of the order and puts others into it: one pass over all. */
+  /**
+   * Takes slots out of the order and puts others into it: stretches between are copied as they are, and places are
+   * written anew only where they changed.
+   */
   #reorder(placed: readonly number[], removed: ReadonlySet<number>): void {
-    const { scores, urls } = this;
+    const { scores, urls, rank } = this;
     const before = (a: number, b: number): number => scores[b]! - scores[a]! || byCodePoint(urls[a]!, urls[b]!);
+    const freed = Uint32Array.from(removed, (slot) => rank[slot]!).sort();
+    const stays = without(this.order, freed);
     const fresh = Uint32Array.from(placed).sort(before);
-    const stays = removed.size === 0 ? this.order : this.order.filter((slot) => !removed.has(slot));
     const next = new Uint32Array(stays.length + fresh.length);
+    let [first, last] = [freed[0] ?? next.length, freed.at(-1) ?? 0];
     let from = 0;
     let at = 0;
     for (const slot of fresh) {
@@ -270,22 +276,13 @@ export class AgentIndex {
       next.set(stays.subarray(from, until), at);
       at += until - from;
       from = until;
+      first = Math.min(first, at);
+      last = Math.max(last, at);
       next[at++] = slot;
     }
     next.set(stays.subarray(from), at);
+    const end = next.length === this.order.length ? Math.min(last + 1, next.length) : next.length;
     this.order = next;
-    for (let place = 0; place < next.length; place++) this.rank[next[place]!] = place;
+    for (let place = first; place < end; place++) rank[next[place]!] = place;
   }
-}
-
-/** First index from `low` on whose element passes; those that pass come after those that do not. */
-export function firstIndex(array: Uint32Array, low: number, passes: (element: number) => boolean): number {
-  let high = array.length;
-  let from = low;
-  while (from < high) {
-    const middle = (from + high) >>> 1;
-    if (passes(array[middle]!)) high = middle;
-    else from = middle + 1;
-  }
-  return from;
 }

@@ -4,8 +4,9 @@
  * is now. So an agent that matches throughout comes exactly once, and no agent comes twice, whatever changes meanwhile.
  */
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../types.js";
-import { type AgentIndex, compareKeys, firstIndex, type Key } from "./agent-index.js";
+import { type AgentIndex, compareKeys, type Key } from "./agent-index.js";
 import { bitCount, hasBit, type Posting } from "./posting.js";
+import { firstIndex } from "./sorted.js";
 
 /** Where a traversal stands. */
 export interface Position {

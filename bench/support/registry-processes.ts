@@ -1,0 +1,73 @@
+/** The processes of the registry's bench: started, asked and ended. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { Pool } from "undici";
+
+/** A process of the bench, and the lines it reports. */
+class Child {
+  readonly process: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(...args: string[]) {
+    const file = path.join(import.meta.dirname, "registry-children.ts");
+    this.process = spawn(process.execPath, ["--import", "tsx", file, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+    this.#lines = createInterface({ input: this.process.stdout! })[Symbol.asyncIterator]();
+  }
+
+  async report<T>(): Promise<T> {
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error(`a process of the bench ended early (${this.process.exitCode})`);
+    return JSON.parse(value as string) as T;
+  }
+
+  /** Ends its input, and waits for its end. */
+  async end(): Promise<void> {
+    const exited = this.process.exitCode === null ? once(this.process, "exit") : undefined;
+    this.process.stdin!.end();
+    await exited;
+  }
+}
+
+/** Runs one to its end. @returns what it reports */
+export async function done<T>(...args: string[]): Promise<T> {
+  const child = new Child(...args);
+  const report = await child.report<T>();
+  await child.end();
+  return report;
+}
+
+export interface Served {
+  get<T>(path: string): Promise<T>;
+  post<T>(path: string, body: object): Promise<T>;
+  readonly warmMs: number;
+  /** Ends it. @returns its memory in bytes */
+  stop(): Promise<{ peak: number; now: number }>;
+}
+
+/** A server of a registry, and a client of it. */
+export async function serve(store: string): Promise<Served> {
+  const child = new Child("serve", store);
+  const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
+  const pool = new Pool(address, { connections: 64 });
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const ask = async <T>(method: "GET" | "POST", target: string, body?: string): Promise<T> => {
+    const answer = await pool.request({ method, path: target, headers, ...(body !== undefined && { body }) });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${text}`);
+    return JSON.parse(text) as T;
+  };
+  return {
+    get: (target) => ask("GET", target),
+    post: (target, body) => ask("POST", target, JSON.stringify(body)),
+    warmMs,
+    async stop() {
+      await pool.close();
+      child.process.stdin!.end();
+      const memory = await child.report<{ peak: number; now: number }>();
+      await child.end();
+      return memory;
+    },
+  };
+}
