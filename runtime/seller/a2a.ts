@@ -14,6 +14,7 @@ import { isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
 import type { A2aPushConfig } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call, Called } from "./call.js";
+import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
 import type { Identity } from "./types.js";
 
@@ -47,9 +48,6 @@ export interface A2aEndpoint {
   /** The skills a body calls. */
   skillsOf(body: unknown): readonly string[];
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Keys of what travels through the SDK's call context. */
 const STATE = { identity: "identity", body: "body" } as const;

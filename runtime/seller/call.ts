@@ -6,6 +6,7 @@ import type { SellerDatabase } from "../store/seller-tables.js";
 import { checkedAnswer } from "./answer.js";
 import { type Aftermath, createContext } from "./context.js";
 import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
+import { isObject } from "./json-object.js";
 import { addActivity } from "./media-buys.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
@@ -45,9 +46,6 @@ export interface CallParts<Tx> {
   readonly book: TaskBook<Tx>;
   readonly idempotency: IdempotencyOptions<Tx>;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Answers a call. It never throws: what goes wrong is the answer. */
 export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {

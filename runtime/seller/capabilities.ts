@@ -1,11 +1,9 @@
 /** What a seller says of itself, derived from what it was given. */
 import type { JsonObject } from "../contract.js";
 import type { Jwk } from "../signing/index.js";
+import { isObject } from "./json-object.js";
 import { badOption, builtInNames, type Settings } from "./settings.js";
 import type { Spoken } from "./spoken.js";
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const snake = (protocol: string): string => protocol.replaceAll("-", "_");
 

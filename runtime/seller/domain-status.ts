@@ -1,8 +1,6 @@
 /** Whether a tool's answers have a `status` of their domain, which the task's must not be written over. */
 import { isTaskStatus, type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract.js";
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+import { isObject } from "./json-object.js";
 
 /** Statuses some releases have beyond ours; they speak of tasks all the same. */
 const foreign = new Set(["auth-required", "unknown"]);

@@ -5,6 +5,7 @@ import canonicalize from "canonicalize";
 import type { JsonObject } from "../contract.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
+import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
 
 export interface IdempotencyOptions<Tx> {
@@ -58,9 +59,6 @@ export function requestHash(tool: string, request: JsonObject): string {
   }
   return digest(`${tool}\0${canonicalize(rest)}`);
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Claims a key, or finds its answer; waits a while for one that is under way.

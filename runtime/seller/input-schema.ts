@@ -1,8 +1,6 @@
 /** Request schemas as transports list them: one self-contained document a tool. */
 import { type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract.js";
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+import { isObject } from "./json-object.js";
 
 /** What only tells about a schema, and would double the size of a listing. */
 const silent = new Set(["$schema", "$id", "title", "examples", "$comment"]);

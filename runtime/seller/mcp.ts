@@ -14,6 +14,7 @@ import {
 import type { JsonObject, SchemaDocuments } from "../contract.js";
 import type { Called } from "./call.js";
 import { bundledSchema } from "./input-schema.js";
+import { isObject } from "./json-object.js";
 import type { ServedTool, Spoken } from "./spoken.js";
 import { failurePayload } from "./tool-error.js";
 
@@ -53,9 +54,6 @@ export interface ToolCall {
   readonly tool: string;
   readonly args: unknown;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const JSON_TYPE = { "content-type": "application/json" } as const;
 /** Never fetched: the transport wants an absolute URL. */

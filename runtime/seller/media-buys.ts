@@ -2,6 +2,7 @@
 import type { AnyTool, JsonObject } from "../contract.js";
 import type { Sender } from "../sender/sender.js";
 import { type Flow, settle } from "../signing/flow.js";
+import { isObject } from "./json-object.js";
 import type { Settings } from "./settings.js";
 import { refusedBy } from "./tool-error.js";
 import type { Identity } from "./types.js";
@@ -9,9 +10,6 @@ import type { Identity } from "./types.js";
 /** Tools service.md gives a meaning beyond their schemas ("Task operations referenced"). */
 export const opening: ReadonlySet<string> = new Set(["create_media_buy", "update_media_buy"]);
 const READING = "get_media_buys";
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * Adds `webhook_activity` to media buys where it was asked for: the caller's own, newest first.

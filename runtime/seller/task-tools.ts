@@ -3,13 +3,12 @@ import canonicalize from "canonicalize";
 import { type AnyTool, isTerminal, type JsonObject, type ProtocolError, type TaskStatus } from "../contract.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
+import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerContext, SellerHandler } from "./types.js";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const parsed = (text: string | null): JsonObject | undefined => (text === null ? undefined : JSON.parse(text));
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const texts = (...values: unknown[]): string[] =>
   values.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => typeof value === "string");
 

@@ -6,6 +6,7 @@ import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js"
 import { type Flow, settle } from "../signing/flow.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "./call.js";
+import { isObject } from "./json-object.js";
 import { type BuyOpening, openChannels, opening } from "./media-buys.js";
 import { type BookParts, handleOf, TASK_RETENTION_MS } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
@@ -44,9 +45,6 @@ export interface TaskBook<Tx> {
 
 /** Longest wait for work after answers, in milliseconds: some of it takes days, and is taken up again elsewhere. */
 const IDLE_MS = 5_000;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
