@@ -43,8 +43,8 @@ const shapes: { readonly [P in AreaPart]: ListShape } = {
   },
   capabilities: {
     about: "What this seller can do beyond what its tools tell: one part per area of the domain.",
-    typeImport: 'import type { JsonObject } from "adbind/contract";',
-    typed: "capabilities: readonly JsonObject[]",
+    typeImport: 'import type { Capabilities } from "./handler.js";',
+    typed: "capabilities: readonly Capabilities[]",
     brackets: ["[", "]"],
     entry: (one) => `${one},`,
   },

@@ -1,5 +1,4 @@
 /** What this seller can do beyond what its tools tell: one part per area of the domain. */
-import type { JsonObject } from "adbind/contract";
 import { capabilities as accounts } from "./domain/accounts/capabilities.js";
 import { capabilities as audiences } from "./domain/audiences/capabilities.js";
 import { capabilities as brands } from "./domain/brands/capabilities.js";
@@ -11,8 +10,9 @@ import { capabilities as mediaBuys } from "./domain/media-buys/capabilities.js";
 import { capabilities as properties } from "./domain/properties/capabilities.js";
 import { capabilities as signals } from "./domain/signals/capabilities.js";
 import { capabilities as standards } from "./domain/standards/capabilities.js";
+import type { Capabilities } from "./handler.js";
 
-export const capabilities: readonly JsonObject[] = [
+export const capabilities: readonly Capabilities[] = [
   accounts,
   audiences,
   brands,

@@ -30,6 +30,9 @@ export interface Settings {
   readonly signingSteps: boolean;
 }
 
+/** What an area can do beyond what its tools tell; where that depends on which are served, it is told those. */
+export type Capabilities = JsonObject | ((served: ReadonlySet<string>) => JsonObject);
+
 /** What an area serves beside its tools. */
 export type Routes = (app: Seller["app"], store: SqliteStore) => void;
 

@@ -121,7 +121,9 @@ function protocols(): string[] {
 }
 
 function declared(development: boolean): JsonObject {
-  const own = capabilities.reduce(merge, { supported_protocols: protocols() });
+  const served = new Set(Object.keys(tools));
+  const parts = capabilities.map((part) => (typeof part === "function" ? part(served) : part));
+  const own = parts.reduce(merge, { supported_protocols: protocols() });
   const forced = Object.keys(scenarios).filter((name) => declarable.has(name));
   const controlled = development && CONTROLLER in tools && forced.length > 0;
   return { ...own, ...(controlled && { compliance_testing: { scenarios: forced } }) };

@@ -28,10 +28,8 @@ function fromLibrary(call: Call, id: string): Creative {
   if (found === undefined) {
     throw new ToolError("CREATIVE_NOT_FOUND", "there is no such creative in the library", { field: "creative_id" });
   }
-  if (found.status === "approved") return found;
-  throw new ToolError("INVALID_STATE", `creative ${id} is ${found.status}: only an approved one is served`, {
-    field: "creative_id",
-  });
+  if (found.status !== "rejected" && found.status !== "archived") return found;
+  throw new ToolError("INVALID_STATE", `the creative is ${found.status}: it is not served`, { field: "creative_id" });
 }
 
 /** Of repeated assets, the first. */
