@@ -1,0 +1,37 @@
+/** What tests share: a seller on a database of its own, and calls to it without a transport. */
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { JsonObject } from "adbind/contract";
+import { openSeller } from "../seller.js";
+
+export const principal = "tester";
+
+export async function openTestSeller() {
+  const folder = mkdtempSync(path.join(tmpdir(), "seller-"));
+  const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+  const opened = await openSeller({
+    database: path.join(folder, "seller.db"),
+    baseUrl: "http://127.0.0.1:3000",
+    mode: "development",
+    key: { ...jwk, kid: "test" },
+  });
+  const { seller } = opened;
+  return {
+    seller,
+    /** Answers a call; a mutating one gets a key of its own unless it brings one. */
+    async call(tool: string, args: JsonObject): Promise<JsonObject> {
+      const keyed = { idempotency_key: randomUUID(), ...args };
+      const { payload } = await seller.call({ tool, args: keyed, transport: "mcp", identity: { principal } });
+      return payload;
+    },
+    async close(): Promise<void> {
+      await opened.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Code of the first error of an answer. */
+export const codeOf = (payload: JsonObject): unknown => (payload.errors as JsonObject[] | undefined)?.[0]?.code;
