@@ -19,7 +19,7 @@ const commands = {
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },
   outbox: { help: "webhooks a sender holds: list, retry, drop", load: () => import("./outbox.js") },
   registry: {
-    help: "the agent registry: serve, import, export, orgs, users, keys",
+    help: "the agent registry: serve, import, export, crawl, orgs, users, keys",
     load: () => import("./registry.js"),
   },
 } satisfies Record<string, { help: string; load: () => Promise<{ register: (command: Command) => void }> }>;

@@ -1,6 +1,7 @@
 /** `adbind registry`: the server, and what its operators do beside it. */
 import type { Command } from "commander";
 import { register as registerAccounts } from "./registry-accounts.js";
+import { register as registerCrawl } from "./registry-crawl.js";
 import { register as registerHosted } from "./registry-hosted.js";
 import { register as registerMembers } from "./registry-members.js";
 import { register as registerServe } from "./registry-serve.js";
@@ -9,6 +10,7 @@ import { registerTransfer } from "./registry-transfer.js";
 export function register(command: Command): void {
   registerServe(command);
   registerTransfer(command);
+  registerCrawl(command);
   registerAccounts(command);
   registerMembers(command);
   registerHosted(command);

@@ -1,7 +1,9 @@
 /** From a lookup of an unseen domain to what its origin says, and crawls that are asked for. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { crawlNow } from "../../cli/registry-crawl.js";
 import type { Fetcher, Lookup } from "../../runtime/net/index.js";
+import { createCrawler } from "../../runtime/registry/crawl/index.js";
 import { bearer, type Setup, type SetupOptions, setupRegistry } from "./server-fixture.js";
 import { SELLER } from "./server-world.js";
 
@@ -135,6 +137,27 @@ crawl("what cannot be crawled is refused with its reason", async () => {
     const full = await order(setup, other, "three-of-them.com");
     assert.equal([full.statusCode, full.json().code, full.headers["retry-after"]], [503, "queue_full", "60"]);
   } finally {
+    await setup.close();
+  }
+});
+
+crawl("by hand: what was found is printed, and what failed ends the command with a status", async () => {
+  const { setup } = await open({ crawling: "off" });
+  const { data } = setup.registry;
+  const fetch = origins({ ...pages, "https://broken-news.com/.well-known/adagents.json": '{"authorized_agents":7}' });
+  const crawler = await createCrawler({ store: setup.store, data, fetch, lookup, debounceMs: 0 });
+  try {
+    const said: string[] = [];
+    const say = (line: string) => void said.push(line);
+    assert.is(await crawlNow({ crawler, data }, [DOMAIN], say), true);
+    assert.equal(said, [`${DOMAIN}  completed  1 agent, 1 property`]);
+    said.length = 0;
+    assert.is(await crawlNow({ crawler, data }, ["broken-news.com"], say), false);
+    assert.match(said[0]!, /^broken-news\.com {2}.*: .* 0 agents, 0 properties$/);
+    const refused = await crawlNow({ crawler, data }, ["internal.news-host.com"], say).catch((error: Error) => error);
+    assert.match((refused as Error).message, "has no public address");
+  } finally {
+    await crawler.stop();
     await setup.close();
   }
 });
