@@ -2,14 +2,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { pino } from "pino";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AdbindError } from "../../runtime/errors.js";
 import { createCrawler } from "../../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
+import { createTelemetry } from "../../runtime/registry/server/telemetry.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { startPostgres, type TestPostgres } from "../support/postgres.js";
-import { crawlQueueCase } from "./crawl-queue.case.js";
+import { publicLookup } from "./crawl-fixture.js";
+import { crawlQueueCase, Origins, until } from "./crawl-queue.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-crawl-"));
 let cluster: TestPostgres;
@@ -48,6 +51,39 @@ test("options that cannot be used are refused at once", async () => {
       assert.is((error as AdbindError).code, "registry_option_invalid");
     }
   }
+  await store.close();
+});
+
+test("what is crawled is counted and logged, and a figure of what waits goes with the crawler", async () => {
+  const store = await openSqlite();
+  const telemetry = createTelemetry();
+  const lines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const origins = new Origins();
+  origins.answers.set("news.example/adagents.json", 503);
+  const options = { store, data: createRegistryData(store), fetch: origins.fetch, lookup: publicLookup, logger };
+  const crawler = await createCrawler({ ...options, meter: telemetry.meter });
+  const answer = await crawler.request("news.example", { requestedBy: "a", reason: "request" });
+  assert.ok(!("refused" in answer));
+  assert.match(await telemetry.read(), /registry_crawl_waiting(?:\{\S*\})? 1\n/);
+  crawler.start();
+  await until(async () => (await crawler.read(answer.crawl_request_id))?.status === "retrying", "the first attempt");
+  const text = await telemetry.read();
+  for (const figure of [
+    /registry_crawls_total\{outcome="unreachable",brand="absent",method="direct"\} 1/,
+    /registry_crawl_failures_total\{last="false"\} 1/,
+    /registry_crawl_requests_total\{reason="request"\} 1/,
+    /registry_crawl_duration\S*_count\S* 1\n/,
+  ])
+    assert.match(text, figure);
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.equal(
+    logged.map(({ domain, outcome, why }) => [domain, outcome, why]),
+    [["news.example", "unreachable", "the origin answered with status 503"]],
+  );
+  await crawler.stop();
+  assert.not.match(await telemetry.read(), /registry_crawl_waiting\S* \d/);
+  await telemetry.stop();
   await store.close();
 });
 

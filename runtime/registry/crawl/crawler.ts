@@ -5,7 +5,7 @@ import { embeddedQueue } from "../../queue/embedded.js";
 import { openBossQueue } from "../../queue/pg-boss.js";
 import type { Queue } from "../../queue/types.js";
 import { createWorker } from "../../queue/worker.js";
-import { type CrawlTx, crawlStore } from "../../store/registry-crawl.js";
+import { activeCount, type CrawlTx, crawlStore } from "../../store/registry-crawl.js";
 import { crawlAttempts } from "./attempts.js";
 import { hostedChecks } from "./hosted.js";
 import type { Origin } from "./locate.js";
@@ -20,7 +20,7 @@ import type { Crawler, CrawlerOptions } from "./types.js";
 export const CRAWL_TOPIC = "registry-crawl";
 /** Hosts of one registrable domain crawled at once by an instance. */
 const PER_OWNER = 2;
-/** Sent to every origin, so that its operators know whom to ask. */
+/** Sent to every origin with the registry's address, so that its operators know whom to ask. */
 const USER_AGENT = "adbind-registry";
 
 const openQueue = async ({ store }: CrawlerOptions, now: () => number): Promise<Queue<CrawlTx>> =>
@@ -29,9 +29,15 @@ const openQueue = async ({ store }: CrawlerOptions, now: () => number): Promise<
     : await openBossQueue(store, CRAWL_TOPIC, { now })) as unknown as Queue<CrawlTx>;
 
 /** The caller's fetch, or one of our own that is closed with the crawler. */
-function fetcherOf({ fetch, lookup }: CrawlerOptions): { fetch: Fetcher; close: () => Promise<void> } {
+function fetcherOf(
+  { fetch, lookup }: CrawlerOptions,
+  publicUrl: string,
+): { fetch: Fetcher; close: () => Promise<void> } {
   if (fetch !== undefined) return { fetch, close: async () => undefined };
-  const own = createGuardedFetch({ userAgent: USER_AGENT, ...(lookup !== undefined && { lookup }) });
+  const own = createGuardedFetch({
+    userAgent: `${USER_AGENT} (+${publicUrl})`,
+    ...(lookup !== undefined && { lookup }),
+  });
   return { fetch: own, close: () => own.close() };
 }
 
@@ -45,7 +51,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { data, now = Date.now, random = Math.random, logger: log } = options;
   const metrics = crawlMetrics(options.meter);
   const store = crawlStore(options.store);
-  const { fetch, close } = fetcherOf(options);
+  const { fetch, close } = fetcherOf(options, publicUrl);
   const stopping = new AbortController();
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
   const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile };
@@ -67,11 +73,13 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const checkHosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
   const owner = randomUUID();
   const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, owner, now, random, onFault });
+  const unwatch = metrics.watch(() => store.peek(activeCount));
   let started = false;
   let stopped: Promise<void> | undefined;
 
   const stop = async (): Promise<void> => {
     stopping.abort();
+    unwatch();
     if (started) await Promise.all([schedule.stop(), worker.stop()]);
     await queue.close();
     await close();

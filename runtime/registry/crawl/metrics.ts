@@ -1,5 +1,5 @@
 /** What a crawler counts, through OpenTelemetry's API: free where no SDK is registered. Domains are no labels. */
-import { type Meter, metrics } from "@opentelemetry/api";
+import { type Meter, metrics, type ObservableResult } from "@opentelemetry/api";
 import type { CrawlResult } from "../types.js";
 import type { CrawlRefusal } from "./types.js";
 
@@ -10,6 +10,8 @@ export interface CrawlMetrics {
   requested(reason: "auto" | "request" | "scheduled"): void;
   refused(why: CrawlRefusal["refused"]): void;
   checkedHosted(outcome: "verified" | "unverified" | "unknown"): void;
+  /** Reports how many requests wait or run, whenever somebody reads. @returns stops it */
+  watch(count: () => Promise<number>): () => void;
 }
 
 export function crawlMetrics(meter: Meter = metrics.getMeter("adbind.registry")): CrawlMetrics {
@@ -25,7 +27,17 @@ export function crawlMetrics(meter: Meter = metrics.getMeter("adbind.registry"))
   const requests = meter.createCounter("registry.crawl.requests", { description: "crawls queued, by who asked" });
   const refusals = meter.createCounter("registry.crawl.refusals", { description: "crawls not queued, by reason" });
   const hosted = meter.createCounter("registry.crawl.hosted_checks", { description: "origins of hosted files asked" });
+  const waiting = meter.createObservableGauge("registry.crawl.waiting", { description: "crawls that wait or run" });
   return {
+    watch(count) {
+      const read = async (result: ObservableResult): Promise<void> => {
+        // A database that is away leaves the figure out, and the others in.
+        const known = await count().catch(() => undefined);
+        if (known !== undefined) result.observe(known);
+      };
+      waiting.addCallback(read);
+      return () => waiting.removeCallback(read);
+    },
     crawled({ adagents, brand }, elapsedMs) {
       crawls.add(1, { outcome: adagents.outcome, brand: brand.outcome, method: adagents.method });
       duration.record(elapsedMs / 1000);
