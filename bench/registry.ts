@@ -13,7 +13,7 @@ import { agentUrl, type InventorySize, publisherDomainAt, randomFrom } from "./s
 import { median } from "./support/measure.js";
 import { closedLoop, openLoop } from "./support/open-loop.js";
 import { openPlainSearch } from "./support/registry-plain.js";
-import { done, type Served, serve } from "./support/registry-processes.js";
+import { buildProgram, done, type Program, type Served, serve } from "./support/registry-processes.js";
 import type { Row } from "./support/row.js";
 
 const SIZE = { agents: 100_000, publishers: 100_000, properties: 1_000_000 };
@@ -127,8 +127,18 @@ async function lookupRows(engine: string, server: Served, size: InventorySize): 
   ];
 }
 
-async function importRows(engine: string, store: string, file: string): Promise<Row[]> {
+/** What is measured. */
+interface Subject {
+  readonly engine: "sqlite" | "postgres";
+  readonly program: Program;
+  readonly store: string;
+  /** The inventory, as lines. */
+  readonly file: string;
+}
+
+async function importRows({ engine, program, store, file }: Subject): Promise<Row[]> {
   const { properties, seconds, peak } = await done<{ properties: number; seconds: number; peak: number }>(
+    program,
     "import",
     store,
     file,
@@ -145,9 +155,10 @@ async function importRows(engine: string, store: string, file: string): Promise<
   ];
 }
 
-async function engineRows(engine: string, store: string, file: string, size: InventorySize): Promise<Row[]> {
-  const rows = await importRows(engine, store, file);
-  const server = await serve(store);
+async function engineRows(subject: Subject, size: InventorySize): Promise<Row[]> {
+  const { engine, program, store } = subject;
+  const rows = await importRows(subject);
+  const server = await serve(program, store);
   rows.push(...(await searchRows(engine, server)));
   rows.push(await deepPages(engine, server));
   rows.push(...(await lookupRows(engine, server, size)));
@@ -193,14 +204,14 @@ async function againstPlain(url: string): Promise<Row> {
 }
 
 /** How it grows: searches of all kinds on SQLite, and memory. */
-async function curveRow(folder: string, agents: number): Promise<Row> {
+async function curveRow(program: Program, folder: string, agents: number): Promise<Row> {
   const file = path.join(folder, `curve-${agents}.ndjson`);
   const store = `sqlite:${path.join(folder, `curve-${agents}.db`)}`;
   const size = { agents, publishers: agents / 10, properties: agents, seed: 3 };
-  await done("generate", file, JSON.stringify(size));
-  await done("import", store, file);
+  await done(program, "generate", file, JSON.stringify(size));
+  await done(program, "import", store, file);
   rmSync(file);
-  const server = await serve(store);
+  const server = await serve(program, store);
   const measured = await atRate((n) => server.get(searchPath(classes[n % classes.length]![1])));
   const { peak } = await server.stop();
   rmSync(store.slice("sqlite:".length));
@@ -231,18 +242,27 @@ export async function run(args: readonly string[]): Promise<Row[]> {
   let postgres: TestPostgres | undefined;
   const rows: Row[] = [];
   try {
+    const program = buildProgram(folder);
     const file = path.join(folder, "inventory.ndjson");
-    await done("generate", file, JSON.stringify(size));
+    await done(program, "generate", file, JSON.stringify(size));
     if (only !== "postgres")
-      rows.push(...(await engineRows("sqlite", `sqlite:${path.join(folder, "registry.db")}`, file, size)));
+      rows.push(
+        ...(await engineRows(
+          { engine: "sqlite", program, store: `sqlite:${path.join(folder, "registry.db")}`, file },
+          size,
+        )),
+      );
     if (only !== "sqlite") {
       postgres = await startPostgres();
       const url = await postgres.database();
-      rows.push(...(await engineRows("postgres", url, file, size)), await againstPlain(url));
+      rows.push(
+        ...(await engineRows({ engine: "postgres", program, store: url, file }, size)),
+        await againstPlain(url),
+      );
     }
     if (!args.includes("--no-curve"))
       for (const agents of CURVE_AGENTS.filter((one) => one <= size.agents * 10))
-        rows.push(await curveRow(folder, agents));
+        rows.push(await curveRow(program, folder, agents));
   } finally {
     await postgres?.stop();
     rmSync(folder, { recursive: true, force: true });

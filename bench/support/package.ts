@@ -41,7 +41,7 @@ export function buildPackage(folder: string): BuiltPackage {
 }
 
 /** Types are taken off before it is run: node would load a transformer for them, and so slow what others are held against. */
-function transpile(file: string, folder: string): string {
+export function transpile(file: string, folder: string): string {
   const { outputText } = ts.transpileModule(readFileSync(file, "utf8"), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
   });

@@ -1,18 +1,40 @@
 /** The processes of the registry's bench: started, asked and ended. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { symlinkSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { Pool } from "undici";
+import { buildPackage, transpile } from "./package.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+// What the bench itself runs under is not for them: a loader for TypeScript, coverage.
+const { NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...env } = process.env;
 
 /** A process of the bench, and the lines it reports. */
+export interface Program {
+  /** The processes' program, compiled against the package as a user has it. */
+  readonly file: string;
+}
+
+/** Builds the package and the program into a folder: a loader for TypeScript would count as the registry's memory. */
+export function buildProgram(folder: string): Program {
+  const built = buildPackage(path.join(folder, "package"));
+  symlinkSync(path.join(root, "manifests"), path.join(built.folder, "manifests"), "dir");
+  const target = path.join(built.folder, "dist/bench/support");
+  transpile(path.join(import.meta.dirname, "inventory.ts"), target);
+  return { file: transpile(path.join(import.meta.dirname, "registry-children.ts"), target) };
+}
+
 class Child {
   readonly process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor(...args: string[]) {
-    const file = path.join(import.meta.dirname, "registry-children.ts");
-    this.process = spawn(process.execPath, ["--import", "tsx", file, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  constructor(program: Program, args: readonly string[]) {
+    this.process = spawn(process.execPath, [program.file, ...args], {
+      env,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     this.#lines = createInterface({ input: this.process.stdout! })[Symbol.asyncIterator]();
   }
 
@@ -31,8 +53,8 @@ class Child {
 }
 
 /** Runs one to its end. @returns what it reports */
-export async function done<T>(...args: string[]): Promise<T> {
-  const child = new Child(...args);
+export async function done<T>(program: Program, ...args: string[]): Promise<T> {
+  const child = new Child(program, args);
   const report = await child.report<T>();
   await child.end();
   return report;
@@ -47,8 +69,8 @@ export interface Served {
 }
 
 /** A server of a registry, and a client of it. */
-export async function serve(store: string): Promise<Served> {
-  const child = new Child("serve", store);
+export async function serve(program: Program, store: string): Promise<Served> {
+  const child = new Child(program, ["serve", store]);
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
   const pool = new Pool(address, { connections: 64 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
