@@ -49,7 +49,7 @@ interface Report {
   readonly found: boolean;
 }
 
-export const jobOf = (job: Pick<Job, "body">): CrawlJob => JSON.parse(Buffer.from(job.body).toString()) as CrawlJob;
+const jobOf = (job: Pick<Job, "body">): CrawlJob => JSON.parse(Buffer.from(job.body).toString()) as CrawlJob;
 
 const found = ({ adagents, brand }: CrawlResult): boolean =>
   adagents.outcome === "valid" || adagents.outcome === "invalid" || brand.outcome === "present";

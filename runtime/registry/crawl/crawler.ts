@@ -17,7 +17,7 @@ import { checkedCrawlLimits, checkedPublicUrl } from "./settings.js";
 import type { Crawler, CrawlerOptions } from "./types.js";
 
 /** Name of the crawler's jobs in the queue. */
-export const CRAWL_TOPIC = "registry-crawl";
+const CRAWL_TOPIC = "registry-crawl";
 /** Hosts of one registrable domain crawled at once by an instance. */
 const PER_OWNER = 2;
 /** Sent to every origin with the registry's address, so that its operators know whom to ask. */

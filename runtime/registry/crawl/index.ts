@@ -1,4 +1,4 @@
 /** Fetches what publishers say at their own origins, and keeps it fresh. */
 export { type ReadFile, type ReadOptions, readAuthorizationFile } from "./authorization-file.js";
-export { CRAWL_TOPIC, createCrawler } from "./crawler.js";
+export { createCrawler } from "./crawler.js";
 export type { Crawler, CrawlerOptions, CrawlLimits, CrawlRefusal, CrawlRequestRecord } from "./types.js";

@@ -41,7 +41,7 @@ export interface RequestParts {
   readonly now: () => number;
 }
 
-export const toRecord = (row: CrawlRequestRow): CrawlRequestRecord => ({
+const toRecord = (row: CrawlRequestRow): CrawlRequestRecord => ({
   crawl_request_id: row.id,
   domain: row.domain,
   status: row.status,
