@@ -37,7 +37,7 @@ export interface Buyer<R extends Release = Release> {
 
 /**
  * Makes a buyer of one agent. Nothing is loaded or sent before the first call.
- * @throws AdbindError `buyer_option_invalid`, `net_option_invalid`
+ * @throws AdbindError `buyer_option_invalid`
  */
 export function createBuyer<R extends Release>(options: BuyerOptions<R>): Buyer<R> {
   const settings = checkedSettings(options);

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Release, WireNames } from "../contract.js";
 import { wireNames } from "../contract.js";
 import { AdbindError } from "../errors.js";
-import { createGuardedFetch, type Fetcher } from "../net/index.js";
+import type { Fetcher, GuardedFetch } from "../net/index.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportName } from "./types.js";
 
 export interface Settings
@@ -95,20 +95,30 @@ function positive(where: string, value: number): number {
   return value;
 }
 
-/** @throws AdbindError `buyer_option_invalid`, `net_option_invalid` */
+/** The guarded fetch, loaded with the first request: it brings an HTTP client and the public suffixes along. */
+function lazyFetch(allowLocal: boolean, timeoutMs: number): { fetch: Fetcher; close: () => Promise<void> } {
+  let made: Promise<GuardedFetch> | undefined;
+  const make = async (): Promise<GuardedFetch> => {
+    const { createGuardedFetch } = await import("../net/index.js");
+    const timeouts = { readMs: timeoutMs, totalMs: timeoutMs };
+    return createGuardedFetch({ allowHttp: allowLocal, allowLoopback: allowLocal, timeouts });
+  };
+  return {
+    async fetch(url, request) {
+      made ??= make();
+      return (await made)(url, request);
+    },
+    close: async () => (await made)?.close(),
+  };
+}
+
+/** @throws AdbindError `buyer_option_invalid` */
 export function checkedSettings(options: BuyerOptions): Settings {
   const releases = releasesOf(options);
   const { url, transport } = agentOf(options);
   const { allowLocal = false, retry = {} } = options;
   const timeoutMs = positive("timeoutMs", options.timeoutMs ?? TIMEOUT_MS);
-  const own =
-    options.fetch === undefined
-      ? createGuardedFetch({
-          allowHttp: allowLocal,
-          allowLoopback: allowLocal,
-          timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
-        })
-      : undefined;
+  const own = options.fetch === undefined ? lazyFetch(allowLocal, timeoutMs) : undefined;
   const [newest] = releases as [Release];
   return {
     releases,
@@ -128,8 +138,8 @@ export function checkedSettings(options: BuyerOptions): Settings {
     auth: options.auth,
     signing: options.signing,
     onInvalid: options.onInvalid,
-    fetch: options.fetch ?? own!,
-    closeFetch: own === undefined ? undefined : () => own.close(),
+    fetch: options.fetch ?? own!.fetch,
+    closeFetch: own?.close,
     now: options.now ?? Date.now,
     random: options.random ?? Math.random,
     uuid: options.uuid ?? randomUUID,

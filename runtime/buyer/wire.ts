@@ -1,6 +1,6 @@
 /** HTTP for the transports' SDKs: the guarded fetch in the shape of the platform's, with credentials and signatures. */
 import type { JsonObject } from "../contract.js";
-import { type RequestCapability, signRequest } from "../signing/index.js";
+import type { RequestCapability } from "../signing/index.js";
 import { shortText, WireFault } from "./fault.js";
 import type { Settings } from "./settings.js";
 
@@ -82,6 +82,7 @@ async function signed(
 ): Promise<Readonly<Record<string, string>>> {
   if (signing === undefined) return {};
   if (signing.when !== "always" && signature?.supported !== true) return {};
+  const { signRequest } = await import("../signing/index.js");
   const { headers: fields } = await signRequest(
     { url, method, headers, body: body! },
     {
