@@ -24,8 +24,11 @@ export interface Update {
 
 const lists: ReadonlySet<string> = new Set(listFiles.map((file) => `src/${file}`));
 
+const project = new Project({ skipAddingFilesFromTsConfig: true, skipFileDependencyResolution: true });
+
+/** Parsed anew: the file may have changed since. */
 const open = (file: string): SourceFile =>
-  new Project({ useInMemoryFileSystem: false, skipAddingFilesFromTsConfig: true }).addSourceFileAtPath(file);
+  project.createSourceFile(file, readFileSync(file, "utf8"), { overwrite: true });
 
 /** Specialisms an existing project claims; none where it has no such list. */
 export function claimedIn(folder: string): string[] {
@@ -67,7 +70,8 @@ export function updateProject(folder: string, model: Model, plan: ProjectPlan, s
     );
   edit("src/specialisms.ts", (source) => addClaims(source, specialisms));
   for (const file of globSync("{src,test}/**/*.ts", { cwd: folder }).sort())
-    if (!lists.has(file)) edit(file.split(path.sep).join("/"), (source) => addArms(source, model));
+    if (!lists.has(file) && /\bhandle[A-Z]/.test(readFileSync(path.join(folder, file), "utf8")))
+      edit(file.split(path.sep).join("/"), (source) => addArms(source, model));
   if (pointToBindings(folder, model.version)) files.push("package.json");
   return { files: files.sort(), byHand };
 }

@@ -1,0 +1,97 @@
+/** `adbind new seller`: what is written compiles, passes its own tests, and is no more than what was asked for. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { newSeller } from "../../generator/scaffold/index.js";
+import { publishedReleases } from "../support/corpus.js";
+import { tempFolder } from "../support/release.js";
+import { ownTests, root, run, typeCheck, workspace } from "./project.js";
+
+const ours = path.join(root, "manifests/3.1.0");
+
+const idsOf = (release: string): string[] =>
+  Object.keys(JSON.parse(readFileSync(path.join(release, "manifest.json"), "utf8")).specialisms);
+
+test("a guaranteed seller of our newest release compiles and passes its own tests", async () => {
+  const folder = path.join(workspace(), "Corner Shop");
+  const result = await newSeller({ folder, release: ours, specialisms: ["sales-guaranteed"] });
+  assert.ok(result.created);
+  assert.equal(result.specialisms, ["sales_guaranteed"]);
+  assert.equal(result.open, []);
+  const types = await typeCheck(folder);
+  assert.is(types.code, 0, types.output);
+  const own = await ownTests(folder);
+  assert.is(own.code, 0, own.output);
+  const { name, imports } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  assert.is(name, "corner-shop");
+  assert.is(imports["#bindings"].types, "./bindings/3.1.0/index.ts");
+  assert.match(readFileSync(path.join(folder, "src/seller.ts"), "utf8"), 'name: "Corner Shop"');
+  assert.not(existsSync(path.join(folder, "src/domain/signals")));
+});
+
+test("every specialism at once compiles and passes, on our newest release", async () => {
+  const folder = path.join(workspace(), "all");
+  const { open } = await newSeller({ folder, release: ours, specialisms: idsOf(ours) });
+  // Tools of no specialism's kind the templates have are answered UNSUPPORTED_FEATURE, and compile all the same.
+  for (const tool of open)
+    assert.match(
+      readFileSync(path.join(folder, `src/tools/${tool.replaceAll("_", "-")}.ts`), "utf8"),
+      "UNSUPPORTED_FEATURE",
+    );
+  const types = await typeCheck(folder);
+  assert.is(types.code, 0, types.output);
+  const own = await ownTests(folder);
+  assert.is(own.code, 0, own.output);
+});
+
+const published = publishedReleases().find((release) => release.endsWith("/3.0.26"));
+if (published !== undefined) {
+  test("every specialism of published 3.0 has a behaviour for each of its tools, compiles and passes", async () => {
+    const folder = path.join(workspace(), "published");
+    const { open, tools } = await newSeller({ folder, release: published, specialisms: idsOf(published) });
+    assert.equal(open, []);
+    assert.ok(tools.length >= 45, `${tools.length} tools`);
+    const types = await typeCheck(folder);
+    assert.is(types.code, 0, types.output);
+    const own = await ownTests(folder);
+    assert.is(own.code, 0, own.output);
+  });
+}
+
+test("a folder that holds something else is left alone", async () => {
+  const folder = tempFolder();
+  writeFileSync(path.join(folder, "README.md"), "mine");
+  try {
+    await newSeller({ folder, release: ours, specialisms: ["signal_owned"] });
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as { code: string }).code, "usage");
+  }
+  assert.is(readFileSync(path.join(folder, "README.md"), "utf8"), "mine");
+  assert.not(existsSync(path.join(folder, "package.json")));
+});
+
+test("the command names what it does not know", async () => {
+  const cli = (...args: string[]) =>
+    run(
+      process.execPath,
+      ["--import", "tsx", "--conditions=adbind-source", "cli/main.ts", "new", "seller", ...args],
+      root,
+    );
+  const folder = path.join(tempFolder(), "x");
+  const unknown = await cli(folder, "--specialism", "sales_of_moons");
+  assert.is(unknown.code, 2);
+  assert.match(unknown.output, "has no specialism sales_of_moons");
+  const none = await cli(folder);
+  assert.is(none.code, 2);
+  assert.match(none.output, "--specialism");
+  const release = await cli(folder, "--specialism", "signal_owned", "--release", "9.9.9");
+  assert.is(release.code, 2);
+  assert.match(release.output, "3.1.0");
+  const json = await cli(folder, "--specialism", "signal_owned", "--json");
+  assert.is(json.code, 0, json.output);
+  assert.ok(JSON.parse(json.output).tools.includes("get_signals"));
+});
+
+test.run();

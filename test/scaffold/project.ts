@@ -1,0 +1,53 @@
+/** A scaffolded project in a temporary folder that finds adbind's sources and the tools of this repository. */
+import { spawn } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { tempFolder } from "../support/release.js";
+
+export const root = path.resolve(import.meta.dirname, "../..");
+
+/** A folder for projects, with `node_modules` beside them. */
+export function workspace(): string {
+  const folder = tempFolder();
+  mkdirSync(path.join(folder, "node_modules"));
+  symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  symlinkSync(path.join(root, "node_modules/@types"), path.join(folder, "node_modules/@types"));
+  return folder;
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+export const run = (command: string, args: readonly string[], cwd: string): Promise<Ran> =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk));
+    child.on("error", (error) => resolve({ code: 1, output: String(error) }));
+    child.on("close", (code) => resolve({ code: code ?? 1, output }));
+  });
+
+/** Type-checks a project as its own `npm run types` does, against adbind's sources. */
+export function typeCheck(project: string): Promise<Ran> {
+  const config = path.join(project, "tsconfig.check.json");
+  const compilerOptions = { noEmit: true, incremental: false, customConditions: ["adbind-source"] };
+  writeFileSync(config, JSON.stringify({ extends: "./tsconfig.json", compilerOptions }));
+  return run(path.join(root, "node_modules/.bin/tsc"), ["-p", config], project);
+}
+
+/** Runs a project's own tests from source. */
+export const ownTests = (project: string): Promise<Ran> =>
+  run(
+    process.execPath,
+    [
+      "--import",
+      import.meta.resolve("tsx"),
+      "--conditions=adbind-source",
+      "--conditions=source",
+      "--test",
+      "test/*.test.ts",
+    ],
+    project,
+  );

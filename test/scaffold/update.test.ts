@@ -1,0 +1,134 @@
+/** Re-running on an existing project: what a newer release needs is added, and no line of the user's is touched. */
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import fc from "fast-check";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { newSeller } from "../../generator/scaffold/index.js";
+import { root, typeCheck, workspace } from "./project.js";
+
+const older = path.join(root, "manifests/3.0.0");
+const newer = path.join(root, "manifests/3.1.0");
+
+const sourceOf = (folder: string): Map<string, string> =>
+  new Map(
+    globSync("{src,test}/**/*.ts", { cwd: folder }).map((file) => [
+      file,
+      readFileSync(path.join(folder, file), "utf8"),
+    ]),
+  );
+
+/** Every line of `before` is in `after`, in the same order. */
+function isKept(before: string, after: string): boolean {
+  const lines = after.split("\n")[Symbol.iterator]();
+  return before.split("\n").every((line) => {
+    for (let next = lines.next(); !next.done; next = lines.next()) if (next.value === line) return true;
+    return false;
+  });
+}
+
+test("lines that moved or went are noticed", () => {
+  assert.ok(isKept("a\nb", "x\na\ny\nb"));
+  assert.not(isKept("a\nb", "b\na"));
+  assert.not(isKept("a\nb", "a\nb // changed"));
+});
+
+test("a newer release's bindings are pointed to; nothing else of the user's changes", async () => {
+  const folder = path.join(workspace(), "shop");
+  await newSeller({ folder, release: older, specialisms: ["signal_owned"] });
+  const before = sourceOf(folder);
+  const result = await newSeller({ folder, release: newer, specialisms: [] });
+  assert.not(result.created);
+  assert.is(result.version, "3.1.0");
+  assert.equal(result.specialisms, ["signal_owned"]);
+  for (const [file, text] of before) assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), file);
+  assert.match(readFileSync(path.join(folder, "package.json"), "utf8"), "./bindings/3.1.0/index.ts");
+  assert.ok(existsSync(path.join(folder, "bindings/3.1.0/index.ts")));
+  const again = await newSeller({ folder, release: newer, specialisms: [] });
+  assert.equal(again.files, []);
+});
+
+test("another specialism's tools are added to what is there, and the whole compiles", async () => {
+  const folder = path.join(workspace(), "shop");
+  await newSeller({ folder, release: newer, specialisms: ["signal_owned"] });
+  const mine = path.join(folder, "src/tools/get-signals.ts");
+  writeFileSync(mine, `// mine\n${readFileSync(mine, "utf8")}`);
+  const before = sourceOf(folder);
+  const result = await newSeller({ folder, release: newer, specialisms: ["audience-sync", "content_standards"] });
+  assert.equal(result.specialisms, ["signal_owned", "audience_sync", "content_standards"]);
+  assert.ok(result.files.includes("src/tools/sync-audiences.ts"));
+  assert.equal(result.byHand, []);
+  for (const [file, text] of before) assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), file);
+  const types = await typeCheck(folder);
+  assert.is(types.code, 0, types.output);
+});
+
+test("handlers get the arms they lack", async () => {
+  const folder = path.join(workspace(), "shop");
+  await newSeller({ folder, release: newer, specialisms: ["signal_owned"] });
+  const file = path.join(folder, "src/buying.ts");
+  const written = [
+    'import type { Answer } from "adbind/contract";',
+    'import { type GetSignalsArms, handleGetSignals } from "#bindings";',
+    "",
+    "export const told = (answer: Answer<GetSignalsArms>): string =>",
+    "  handleGetSignals(answer, {",
+    '    completed: () => "done",   // mine',
+    '    failed: () => "failed",',
+    "  });",
+    "",
+  ].join("\n");
+  writeFileSync(file, written);
+  await newSeller({ folder, release: newer, specialisms: [] });
+  const after = readFileSync(file, "utf8");
+  assert.ok(isKept(written, after));
+  assert.match(after, "rejected: () =>");
+  const types = await typeCheck(folder);
+  assert.is(types.code, 0, types.output);
+});
+
+test("what cannot be added without touching a line is named", async () => {
+  const folder = path.join(workspace(), "shop");
+  await newSeller({ folder, release: newer, specialisms: ["signal_owned"] });
+  const file = path.join(folder, "src/specialisms.ts");
+  writeFileSync(file, 'export const specialisms = ["signal_owned"] as const;\n');
+  const { byHand } = await newSeller({ folder, release: newer, specialisms: ["audience_sync"] });
+  assert.ok(byHand.some((line) => line.includes("audience_sync")));
+  assert.is(readFileSync(file, "utf8"), 'export const specialisms = ["signal_owned"] as const;\n');
+});
+
+test("whatever lines a user adds, they stay as they are", async () => {
+  const folder = path.join(workspace(), "shop");
+  await newSeller({ folder, release: older, specialisms: ["signal_owned"] });
+  const fresh = sourceOf(folder);
+  const files = [...fresh.keys()].sort();
+  const insertion = fc.record({
+    file: fc.constantFrom(
+      ...files,
+      "src/tools/index.ts",
+      "src/fixtures.ts",
+      "src/specialisms.ts",
+      "src/capabilities.ts",
+    ),
+    at: fc.nat(400),
+    line: fc.stringMatching(/^[\w ,;(){}"'.]{0,30}$/).map((text) => `// ${text}`),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(insertion, { minLength: 1, maxLength: 12 }), async (insertions) => {
+      for (const [file, text] of fresh) writeFileSync(path.join(folder, file), text);
+      for (const { file, at, line } of insertions) {
+        const target = path.join(folder, file);
+        const lines = readFileSync(target, "utf8").split("\n");
+        lines.splice(at % lines.length, 0, line);
+        writeFileSync(target, lines.join("\n"));
+      }
+      const before = sourceOf(folder);
+      await newSeller({ folder, release: newer, specialisms: ["signal_owned", "audience_sync"] });
+      for (const [file, text] of before)
+        assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), `${file} lost a line`);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test.run();
