@@ -2,8 +2,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import type { SellerHandler, SellerOptions } from "../../runtime/seller/index.js";
-import type { SqliteStore } from "../../runtime/store/index.js";
+import { createSeller, type SellerHandler, type SellerOptions } from "../../runtime/seller/index.js";
+import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
 
 type Tools = typeof release.tools;
 type Options = SellerOptions<typeof release, "sales_guaranteed", SqliteStore>;
@@ -59,6 +59,35 @@ export const reading: SellerHandler<Tools["get_agent_capabilities"]> = (_request
   // @ts-expect-error there is no submitted arm
   return ctx.submitted({ message: "later" });
 };
+
+/** Never called: the compiler infers everything from the options. */
+export async function inferred(store: SqliteStore, shared: PostgresStore): Promise<void> {
+  const base = { release, baseUrl: "https://seller.example", name: "Seller" } as const;
+  const seller = await createSeller({
+    ...base,
+    specialisms: ["signal_owned"],
+    store,
+    tools: {
+      get_signals: (request, ctx) => {
+        const spec: string | undefined = request.signal_spec;
+        ctx.effect((tx) => void tx.prepare("select 1").run());
+        // @ts-expect-error a SQLite connection is no kysely transaction
+        ctx.effect((tx) => tx.selectFrom("signals"));
+        return ctx.complete({ signals: [], ...(spec !== undefined && { message: spec }) });
+      },
+    },
+  });
+  await seller.task<Tools["create_media_buy"]>("task").working({ percentage: 1 });
+  await createSeller({
+    ...base,
+    specialisms: ["signal_owned"],
+    store: shared,
+    // @ts-expect-error the entry point get_signals is missing
+    tools: {},
+  });
+  // @ts-expect-error a specialism the release does not have
+  await createSeller({ ...base, specialisms: ["sales_of_everything"], store, tools: {} });
+}
 
 test("loads", () => {
   assert.is(release.version, "3.1.0");
