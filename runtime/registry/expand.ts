@@ -135,15 +135,23 @@ const expandedProperty = (property: SetProperty, domain: string): ExpandResult["
   tags: property.tags,
 });
 
-/** Each identifier of a property once. */
+/** Each identifier of a property once; properties without a name of their own share one list per domain. */
 function identifiersOf(properties: ExpandResult["properties"]): ExpandResult["identifiers"][number][] {
-  const found = new Map<string, ExpandResult["identifiers"][number]>();
-  for (const { identifiers, property_id, publisher_domain } of properties)
+  const all: ExpandResult["identifiers"][number][] = [];
+  const known = new Map<string, Set<string>>();
+  for (const { identifiers, property_id, publisher_domain } of properties) {
+    // A domain holds no blank, and the length says where a type ends: no two give one key.
+    const property = `${publisher_domain} ${property_id}`;
+    const own = known.get(property) ?? new Set();
+    known.set(property, own);
     for (const { type, value } of identifiers) {
-      const key = JSON.stringify([type, value, property_id, publisher_domain]);
-      if (!found.has(key)) found.set(key, { type, value, property_id, publisher_domain });
+      const identifier = `${type.length} ${type} ${value}`;
+      if (own.has(identifier)) continue;
+      own.add(identifier);
+      all.push({ type, value, property_id, publisher_domain });
     }
-  return [...found.values()];
+  }
+  return all;
 }
 
 type Verdict = ProductAuthorization["selectors"][number];

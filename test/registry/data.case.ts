@@ -369,6 +369,39 @@ export function dataCase(engine: Engine): void {
     ]);
     assert.equal(await expanded(domain, { ...domain, tags: ["sport"] }), await expanded(domain));
     assert.equal(await expanded({ publisher_domain: "no domain" }), []);
+    await data.applyCrawl(
+      crawl("twins.example", {
+        properties: [
+          property(null, {
+            name: "one",
+            identifiers: [
+              { type: "domain", value: "a.x" },
+              { type: "domain", value: "a.x" },
+            ],
+          }),
+          property(null, {
+            name: "two",
+            identifiers: [
+              { type: "rss_url", value: "f" },
+              { type: "domain", value: "a.x" },
+            ],
+          }),
+        ],
+        agents: [entry(SELLER)],
+      }),
+    );
+    const twins = await data.expand({
+      agent_url: SELLER,
+      publisher_properties: [{ publisher_domain: "twins.example" }],
+    });
+    assert.equal(
+      twins.identifiers.map(({ type, value, property_id }) => [type, value, property_id]),
+      [
+        ["domain", "a.x", ""],
+        ["rss_url", "f", ""],
+      ],
+    );
+    assert.equal([twins.property_count, twins.identifier_count], [2, 2]);
     const unknown = await data.expand({ agent_url: "not a url", publisher_properties: [domain] });
     assert.equal([unknown.agent_url, unknown.property_count, unknown.identifiers], ["not a url", 0, []]);
   });
