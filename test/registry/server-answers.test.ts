@@ -165,6 +165,7 @@ http("visibility of an operator's agents", async () => {
     }
   }
   const bad = await get("/api/registry/operator?domain=seller.example", bearer("sk_wrong"));
+  assert.equal([bad.headers.vary, bad.headers["cache-control"]], ["Authorization", "private, no-cache"]);
   assert.is(bad.statusCode, 200, "credentials that are not valid count as none");
 });
 

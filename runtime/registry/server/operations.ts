@@ -50,6 +50,8 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
         ...checked,
         request,
       })) as Answer<unknown>;
+      // What depends on who asks is nobody else's to keep.
+      if (credentials !== "none") reply.headers({ vary: "Authorization", "cache-control": "private, no-cache" });
       return send(reply, request, answer, fingerprinted);
     },
   });
