@@ -1,6 +1,12 @@
 /** One call, whatever transport it came by: negotiated, validated, recognised, handled, recorded, answered. */
-import { type AnyTool, isTaskStatus, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
-import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
+import {
+  type AnyTool,
+  isTerminal,
+  type JsonObject,
+  type ProtocolError,
+  type Release,
+  type TaskStatus,
+} from "../contract.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import { checkedAnswer } from "./answer.js";
@@ -8,6 +14,8 @@ import { type Aftermath, createContext } from "./context.js";
 import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
 import { addActivity } from "./media-buys.js";
+import { channelsOf } from "./registrations.js";
+import { checkReply, statusMember, unnamedFailure } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import type { TaskBook } from "./tasks.js";
@@ -49,6 +57,25 @@ export interface CallParts<Tx> {
 
 /** Answers a call. It never throws: what goes wrong is the answer. */
 export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
+  const began = performance.now();
+  const called = await answerOf(parts, call);
+  // Names nobody serves are the caller's invention, and would be labels without end.
+  const tool = parts.spoken.map(({ tools }) => tools.get(call.tool)?.name).find((name) => name !== undefined);
+  const { status, payload, failed: isFailure } = called;
+  const [error] = isFailure && Array.isArray(payload.errors) ? (payload.errors as ProtocolError[]) : [];
+  const { transport } = call;
+  const counted = {
+    tool: tool ?? "unknown",
+    transport,
+    status,
+    code: error?.code,
+    replayed: payload.replayed === true,
+  };
+  parts.settings.metrics.answered(counted, performance.now() - began);
+  return called;
+}
+
+async function answerOf<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
   const args = isObject(call.args) ? call.args : {};
   const taskId = parts.settings.uuid();
   let release: Release = parts.spoken[0]!.release;
@@ -136,7 +163,7 @@ class Answering<Tx> {
   private checkChannels(): void {
     const { sender } = this.parts.settings;
     const { tool } = this.at.served;
-    const channels = this.channels();
+    const channels = channelsOf(this.call, this.at.args);
     if (channels === undefined) return;
     const later = ["submitted", "working", "input-required"].some((status) => Object.hasOwn(tool.arms, status));
     if (sender === undefined) {
@@ -147,17 +174,6 @@ class Answering<Tx> {
     }
     const refusal = sender.tasks.check(tool.name, channels);
     if (refusal !== undefined) throw refusedBy(refusal.error);
-  }
-
-  /** Where the caller wants to hear of the task; undefined where it has not said. */
-  private channels(): TaskChannels | undefined {
-    const push = this.call.push ?? this.at.args.push_notification_config;
-    const { a2aPush } = this.call;
-    if (!isObject(push) && !isObject(a2aPush)) return undefined;
-    return {
-      ...(isObject(push) && { push: push as unknown as PushNotificationConfig }),
-      ...(isObject(a2aPush) && { a2a: nativeConfig(a2aPush) }),
-    };
   }
 
   private replay(stored: JsonObject): Called {
@@ -254,7 +270,7 @@ class Answering<Tx> {
     if (claim === undefined && after.effects.length === 0 && !interim && !opens) return;
     const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
     const call = this.call;
-    const channels = this.channels();
+    const channels = channelsOf(this.call, this.at.args);
     await database.transact(function* (tx): Flow<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* settle(effect(tx));
@@ -263,28 +279,4 @@ class Answering<Tx> {
       if (opens) yield* book.openChannels(tx, { principal: call.identity.principal, args, payload });
     });
   }
-}
-
-/** Fills in the task's status, unless the tool's own `status` is a state of its domain. */
-const statusMember = ({ domainStatus }: Spoken<never>, { tool }: ServedTool<never>, status: TaskStatus): JsonObject =>
-  isTerminal(status) && domainStatus.has(tool.name) ? {} : { status };
-
-/** A2A 1.0 names one scheme where 0.3 and the protocol have a list. */
-function nativeConfig(config: JsonObject): A2aPushConfig {
-  const { authentication, ...rest } = config;
-  if (!isObject(authentication)) return rest as unknown as A2aPushConfig;
-  const { scheme, ...more } = authentication;
-  return { ...rest, authentication: { ...more, ...(typeof scheme === "string" && { schemes: [scheme] }) } } as never;
-}
-
-const unnamedFailure = { code: "SERVICE_UNAVAILABLE", message: "The call failed." } as const;
-
-/** A handler's reply: typed, and still checked, since not every application compiles with types. */
-function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {
-  if (isObject(reply) && isTaskStatus(reply.status) && Object.hasOwn(tool.arms, reply.status) && isObject(reply.data)) {
-    return { status: reply.status, data: reply.data };
-  }
-  throw new TypeError(
-    `the handler of ${tool.name} must answer {status, data} with status one of ${Object.keys(tool.arms).join(", ")}`,
-  );
 }

@@ -6,6 +6,7 @@ import { specialismChecks } from "../contract.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { canonicalUrl } from "../url.js";
+import { type SellerMetrics, sellerMetrics } from "./metrics.js";
 import { byAge } from "./spoken.js";
 import type {
   AuthHook,
@@ -42,6 +43,7 @@ export interface Settings<Tx> {
   readonly now: () => number;
   readonly uuid: () => string;
   readonly logger: Logger | undefined;
+  readonly metrics: SellerMetrics;
 }
 
 /** What answers of capable sellers are kept for, in seconds (webhooks-facts.md 9). */
@@ -104,6 +106,7 @@ export function checkedSettings<Tx>(options: SellerOptions<never, never, never>)
     now: given.now ?? Date.now,
     uuid: given.uuid ?? randomUUID,
     logger: given.logger,
+    metrics: sellerMetrics(given.meter),
   };
 }
 

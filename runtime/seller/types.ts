@@ -1,5 +1,6 @@
 /** What an application gives a seller, and what its handlers get. Names of wire fields are kept as they are on the wire. */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   AnyTool,
@@ -252,6 +253,8 @@ export interface SellerOptions<
   /** Makes task ids: UUID v4 by default. */
   readonly uuid?: () => string;
   readonly logger?: Logger;
+  /** Gets calls, failures, replays and durations; the global meter by default. */
+  readonly meter?: Meter;
 }
 
 export interface InvalidAnswer {

@@ -4,6 +4,12 @@ import { connect } from "node:net";
 import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
 import * as fc from "fast-check";
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
 import { suite } from "uvu";
@@ -367,6 +373,37 @@ test("the short way gives what the SDK gives", async ({ seller }) => {
     assert.is(short.statusCode, long.statusCode);
     assert.match(String(short.headers["content-type"]), /^application\/json/);
   }
+});
+
+test("calls, failures and replays are counted by tools that are served", async (context) => {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
+  const provider = new MeterProvider({ readers: [reader] });
+  await with_(context, { meter: provider.getMeter("test") }, async (seller) => {
+    await tool(seller, "create_media_buy", buyRequest());
+    await tool(seller, "create_media_buy", buyRequest());
+    await tool(seller, "create_media_buy", buyRequest("prod_poor"));
+    await tool(seller, "get_signals", {});
+    await reader.forceFlush();
+  });
+  const found = new Map<string, unknown>();
+  for (const { metrics } of exporter.getMetrics().at(-1)!.scopeMetrics) {
+    for (const { descriptor, dataPoints } of metrics) {
+      for (const { attributes, value } of dataPoints) {
+        const labels = Object.values(attributes).join(" ");
+        if (typeof value === "number") found.set(`${descriptor.name.replace("adbind.seller.", "")} ${labels}`, value);
+      }
+    }
+  }
+  assert.equal(Object.fromEntries(found), {
+    "calls create_media_buy mcp completed": 2,
+    "calls create_media_buy mcp failed": 1,
+    "calls unknown mcp failed": 1,
+    "failures create_media_buy HOUSE_RULE": 1,
+    "failures unknown UNSUPPORTED_FEATURE": 1,
+    "replays create_media_buy": 1,
+  });
+  await provider.shutdown();
 });
 
 test("who it is can be read by whoever verifies what it signs", async (context) => {

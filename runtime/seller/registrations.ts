@@ -1,0 +1,23 @@
+/** The webhooks a call registers, by whichever way its transport has. */
+import type { JsonObject } from "../contract.js";
+import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
+import type { Call } from "./call.js";
+import { isObject } from "./json-object.js";
+
+/** Where the caller wants to hear of the task; undefined where it has not said. */
+export function channelsOf({ push: beside, a2aPush }: Call, args: JsonObject): TaskChannels | undefined {
+  const push = beside ?? args.push_notification_config;
+  if (!isObject(push) && !isObject(a2aPush)) return undefined;
+  return {
+    ...(isObject(push) && { push: push as unknown as PushNotificationConfig }),
+    ...(isObject(a2aPush) && { a2a: nativeConfig(a2aPush) }),
+  };
+}
+
+/** A2A 1.0 names one scheme where 0.3 and the protocol have a list. */
+function nativeConfig(config: JsonObject): A2aPushConfig {
+  const { authentication, ...rest } = config;
+  if (!isObject(authentication)) return rest as unknown as A2aPushConfig;
+  const { scheme, ...more } = authentication;
+  return { ...rest, authentication: { ...more, ...(typeof scheme === "string" && { schemes: [scheme] }) } } as never;
+}
