@@ -249,6 +249,10 @@ test("ads.txt is asked only where there is no file, and a manager is one step aw
   site("flaky.example", { ads: { status: 503 } });
   const flaky = await crawl("flaky.example");
   assert.equal([flaky.result.adagents.outcome, flaky.retry], ["unreachable", true]);
+  // One that leads away from https names nobody, however often it is asked for.
+  site("plain.example", { ads: { status: 301, location: "http://plain.example/ads.txt" } });
+  const plain = await crawl("plain.example");
+  assert.equal([plain.result.adagents.outcome, plain.retry], ["absent", false]);
 });
 
 test.run();

@@ -35,7 +35,7 @@ function fetcherOf(
 ): { fetch: Fetcher; close: () => Promise<void> } {
   if (fetch !== undefined) return { fetch, close: async () => undefined };
   const own = createGuardedFetch({
-    userAgent: `${USER_AGENT} (+${publicUrl})`,
+    userAgent: `${USER_AGENT} (+${new URL(publicUrl).origin})`,
     ...(lookup !== undefined && { lookup }),
   });
   return { fetch: own, close: () => own.close() };

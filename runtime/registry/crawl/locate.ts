@@ -172,8 +172,12 @@ async function throughAdsTxt(origin: Origin, domain: string, missing: Fetched): 
     redirects: ADS_TXT_REDIRECTS,
     signal: origin.signal,
   });
-  // Nobody knows then whether there is a manager: what is known of the domain must not change by it.
-  if (!adsTxt.ok) return adsTxt.kind === "too_large" ? none : notLocated(adsTxt, { ...seen });
+  if (!adsTxt.ok) {
+    // One that cannot be read however often it is asked for names nobody. While it might be read later, nobody knows
+    // whether there is a manager, and what is known of the domain must not change by it.
+    const unreadable = ["too_large", "redirect", "answer"].includes(adsTxt.kind);
+    return unreadable ? none : notLocated(adsTxt, { ...seen });
+  }
   if (adsTxt.status >= 500 || adsTxt.status === 429)
     return notLocated(fault("status", `ads.txt was answered with status ${adsTxt.status}`, seen), {});
   if (adsTxt.status !== 200) return none;
