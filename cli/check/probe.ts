@@ -91,13 +91,9 @@ export class Probe {
     if (tool.mutating && !this.options.mutating) {
       return all.map((check) => skipped(check, "it changes state: see --mutating"));
     }
-    const request = this.sampler.request(tool.request);
     const context = { check: randomUUID(), nested: { list: [1, "two", null] } };
-    const judged = this.validator.request(tool.name, this.keyed(tool, { ...request, context }));
-    if (!judged.ok) {
-      const [first] = judged.errors;
-      return all.map((check) => skipped(check, `no request could be made: ${first?.pointer} ${first?.message}`));
-    }
+    const request = this.validRequest(tool);
+    if (request === undefined) return all.map((check) => skipped(check, "no valid request could be made"));
     const called = await this.call(tool, { ...request, context });
     const here = madeHere(called);
     if (here !== undefined)
@@ -110,6 +106,13 @@ export class Probe {
         : failed("context", `sent ${JSON.stringify(context)}, came back ${JSON.stringify(called.answer.context)}`),
       await this.unknownFields(tool, request, called),
     ];
+  }
+
+  private validRequest(tool: AnyTool): JsonObject | undefined {
+    for (const request of this.sampler.requests(tool.request)) {
+      if (this.validator.request(tool.name, this.keyed(tool, { ...request, context: {} })).ok) return request;
+    }
+    return undefined;
   }
 
   /** The key a buyer adds, for judging only. */

@@ -6,6 +6,9 @@ type Schema = boolean | JsonObject;
 /** Deepest nesting made: a schema that needs more of itself has no smallest value. */
 const MAX_DEPTH = 24;
 
+/** Branches of each choice that are tried. */
+const BRANCHES = 4;
+
 /** Texts that usual patterns and formats allow; the first that fits is taken. */
 const texts = [
   "check",
@@ -57,6 +60,8 @@ function numberFor({ minimum, exclusiveMinimum, type }: JsonObject): number {
 
 export class Sampler {
   private readonly documents: ReadonlyMap<string, Schema>;
+  /** Which branch of each choice is taken. */
+  private branch = 0;
 
   constructor(documents: SchemaDocuments) {
     this.documents = new Map(Object.entries(documents).map(([path, json]) => [schemaUri(path), JSON.parse(json)]));
@@ -88,15 +93,18 @@ export class Sampler {
     return inner(schema) as JsonObject;
   }
 
-  /** A tool's request; for judging, since not every schema can be satisfied by what is required alone. */
-  request(ref: string): JsonObject {
-    const value = this.sample(this.resolve(schemaUri(ref)), 0);
-    return isObject(value) ? value : {};
+  /** Requests, the smallest first; for judging, since what one branch of a choice wants another may forbid. */
+  *requests(ref: string): Iterable<JsonObject> {
+    for (this.branch = 0; this.branch < BRANCHES; this.branch++) {
+      const value = this.sample(this.resolve(schemaUri(ref)), 0);
+      if (isObject(value)) yield value;
+    }
   }
 
   /** Members a request must have. */
   required(ref: string): string[] {
-    return Object.keys(this.request(ref));
+    const [smallest = {}] = this.requests(ref);
+    return Object.keys(smallest);
   }
 
   private sample(schema: Schema, depth: number): unknown {
@@ -138,9 +146,17 @@ export class Sampler {
     return Object.fromEntries(names.map((name) => [name, this.sample((known[name] as Schema) ?? true, depth + 1)]));
   }
 
-  /** What a schema's unions add: everything of `allOf`, and the first of each choice. */
+  /** What a schema's unions add: everything of `allOf`, and one of each choice. */
   private merge(value: unknown, schema: JsonObject, depth: number): unknown {
-    const choices = [...listOf(schema.allOf), ...listOf(schema.anyOf).slice(0, 1), ...listOf(schema.oneOf).slice(0, 1)];
+    const one = (branches: readonly Schema[]): readonly Schema[] =>
+      branches.slice(Math.min(this.branch, branches.length - 1)).slice(0, 1);
+    const conditional = this.branch > 0 && isObject(schema.then) ? [schema.then] : [];
+    const choices = [
+      ...listOf(schema.allOf),
+      ...one(listOf(schema.anyOf)),
+      ...one(listOf(schema.oneOf)),
+      ...conditional,
+    ];
     const typed = schema.type !== undefined || schema.properties !== undefined || schema.required !== undefined;
     let merged = value;
     for (const choice of choices) {
@@ -157,7 +173,7 @@ export class Sampler {
 
   /** A branch that only says what is required finds the members' schemas beside it. */
   private withProperties(branch: JsonObject, properties: JsonObject): JsonObject {
-    if (branch.properties === undefined && branch.required === undefined) return branch;
+    if (["properties", "required", "then"].every((name) => branch[name] === undefined)) return branch;
     const own = isObject(branch.properties) ? branch.properties : {};
     return { ...branch, properties: { ...properties, ...own } };
   }

@@ -3,13 +3,19 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { releaseNamed } from "../../cli/check/release-value.js";
+import { Sampler } from "../../cli/check/sample.js";
 import { register } from "../../cli/check.js";
 import type { JsonObject } from "../../runtime/contract.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
+import { createValidator } from "../../runtime/validate/index.js";
 import { capabilities, failing } from "../buyer/fixtures.js";
 import { newBench, openSeller } from "../seller/fixture.js";
 import { type AgentOptions, freePort, type Says, startAgent } from "../support/agent.js";
+import { publishedReleases } from "../support/corpus.js";
 import { runCommand } from "./run-command.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
 
 interface Checked {
   readonly ok: boolean;
@@ -105,6 +111,22 @@ test("each fault of an agent fails its own check", async () => {
 
   const missing = await faulty(() => ({ payload: products }), ["get_products"]);
   assert.is(outcome(missing, "create_media_buy").offered, "failed");
+});
+
+test("every tool of our releases and of the newest published 3.0 and 3.1 can be sent a valid request", async () => {
+  const published = publishedReleases().filter((folder) => /3\.(0\.26|1\.19)$/.test(folder));
+  for (const folder of ["manifests/3.0.0", "manifests/3.1.0", ...published]) {
+    const release = await releaseNamed(path.resolve(root, folder));
+    const sampler = new Sampler(await release.schemas());
+    const validator = await createValidator(release);
+    for (const tool of Object.values(release.tools)) {
+      const key = tool.idempotency === "required" ? { idempotency_key: "0123456789abcdef" } : {};
+      const made = [...sampler.requests(tool.request)].some(
+        (request) => validator.request(tool.name, { ...key, ...request }).ok,
+      );
+      assert.ok(made, `${tool.name} of ${release.version}`);
+    }
+  }
 });
 
 test("an agent that is not there is a report; a specialism that is not there is a wrong command line", async () => {
