@@ -84,7 +84,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const store = await openStore(place);
   let registry: Registry | undefined;
   try {
-    const { crawling, drainMs, host, trustedProxies, searchDiscovered, embeddedIssuer, issuers } = config;
+    const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, embeddedIssuer, issuers } = config;
     const port = config.port === 0 ? await freePort(host) : config.port;
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
     registry = await createRegistry({
@@ -92,6 +92,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
       baseUrl,
       trustedProxies,
       searchDiscovered,
+      pageSearch,
       embeddedIssuer,
       issuers,
       logger,

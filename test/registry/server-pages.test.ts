@@ -152,6 +152,14 @@ pages("the API page lists every operation, on a narrow and dark screen too", asy
   );
 });
 
+pages("the search can be closed to those without a credential", async () => {
+  const closed = await setupRegistry({ pageSearch: false });
+  const response = await closed.registry.app.inject("/agents?channels=ctv");
+  assert.is(response.statusCode, 403);
+  assert.match(response.body, "with a credential only");
+  await closed.close();
+});
+
 pages("nothing of a request becomes markup", async () => {
   const { app } = setup.registry;
   const evil = `"><script>alert(1)</script>`;

@@ -92,7 +92,7 @@ async function openParts(
   limits: Limits,
   state: State,
 ): Promise<[Parts, OpenedIdentity]> {
-  const { store, now = Date.now, crawling = "on", searchDiscovered = false } = options;
+  const { store, now = Date.now, crawling = "on", searchDiscovered = false, pageSearch = true } = options;
   const opened = await openIdentity(options, log);
   const { access, baseUrl, issuer, authorizationServers } = opened;
   const data = options.data ?? createRegistryData(store, { publicUrl: baseUrl, now, searchDiscovered });
@@ -114,6 +114,7 @@ async function openParts(
     telemetry,
     log,
     baseUrl,
+    pageSearch,
     authorizationServers,
     now,
     faults,

@@ -37,6 +37,8 @@ export interface Parts {
   readonly log: Logger;
   /** Public base URL, no slash at its end. */
   readonly baseUrl: string;
+  /** The page for people searches agents. */
+  readonly pageSearch: boolean;
   /** Issuers whose tokens are accepted. */
   readonly authorizationServers: readonly string[];
   /** Clock in unix milliseconds. */

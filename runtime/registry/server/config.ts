@@ -67,6 +67,12 @@ export const configTable: readonly ConfigEntry[] = [
     standard: "false",
     help: "search agents too that no member registered",
   },
+  {
+    name: "page-search",
+    kind: "boolean",
+    standard: "true",
+    help: "let people search public agents on the page without a credential",
+  },
   { name: "embedded-issuer", kind: "boolean", standard: "true", help: "issue tokens to local accounts, under /oauth" },
   { name: "issuers", kind: "list", help: "OAuth 2.1 issuers whose tokens are accepted too, by URL, comma-separated" },
   { name: "issuer-audience", kind: "text", help: "aud their tokens must carry; default the base URL and /api" },
@@ -164,6 +170,7 @@ export interface RegistryConfig {
   readonly trustedProxies: readonly string[];
   readonly crawling: "on" | "queue" | "off";
   readonly searchDiscovered: boolean;
+  readonly pageSearch: boolean;
   readonly embeddedIssuer: boolean;
   readonly issuers: readonly TrustedIssuer[];
   readonly limits: Readonly<Record<Bucket, number>>;
@@ -218,6 +225,7 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     trustedProxies: get<readonly string[] | undefined>("trusted-proxies") ?? [],
     crawling: get("crawl"),
     searchDiscovered: get("search-discovered"),
+    pageSearch: get("page-search"),
     embeddedIssuer: get("embedded-issuer"),
     issuers: (get<readonly string[] | undefined>("issuers") ?? []).map((issuer) => ({
       issuer,

@@ -1,5 +1,6 @@
 /** What every answer carries, and how errors become answers. */
 import type { FastifyError, FastifyInstance } from "fastify";
+import { AdbindError } from "../../errors.js";
 import { html } from "./pages/html.js";
 import { page, pageHeaders } from "./pages/layout.js";
 import { isPassing, Problem, unavailable } from "./problems.js";
@@ -37,6 +38,8 @@ const refusals: Readonly<Record<string, Problem>> = {
 
 function problemOf(error: FastifyError | Problem): Problem | undefined {
   if (error instanceof Problem) return error;
+  // The data's own refusal of what was asked, e.g. of selectors that mean too much at once.
+  if (error instanceof AdbindError && error.code === "registry_data_invalid") return new Problem(400, error.message);
   const known = Object.hasOwn(refusals, error.code ?? "") ? refusals[error.code] : undefined;
   if (known !== undefined) return known;
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)

@@ -34,6 +34,11 @@ export interface RegistryOptions {
   readonly bodyLimitBytes?: number;
   /** How long `/readyz` says no before connections are closed, in milliseconds: time for a proxy to look away. Default 0. */
   readonly drainMs?: number;
+  /**
+   * False closes the page that searches agents: it needs no credential, unlike the API's search, and shows public agents to
+   * whoever asks, fifty at a time. Default true.
+   */
+  readonly pageSearch?: boolean;
   /** Agents that no member registered are found by a search too. Default false. */
   readonly searchDiscovered?: boolean;
   readonly logger?: Logger;

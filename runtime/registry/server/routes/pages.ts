@@ -25,6 +25,8 @@ type Query = Record<string, string | undefined>;
 const sendPage = (reply: FastifyReply, view: PageView, status = 200): FastifyReply =>
   reply.code(status).headers(pageHeaders()).send(page(view).text);
 
+const closedSearch = html`<p>Here, agents are searched with a credential only: <a href="/docs#searchAgents">how programs ask</a>.</p>`;
+
 const formOf = (query: Query): SearchForm =>
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) =>
@@ -70,6 +72,7 @@ export function addPages(
   app.get<{ Querystring: Query }>("/agents", reads, async ({ query }, reply) => {
     const form = formOf(query);
     const view = { title: "Agents by what they can sell", current: "agents" as const };
+    if (!parts.pageSearch) return sendPage(reply, { ...view, body: closedSearch }, 403);
     // Only what was typed is a filter: an empty field of the form is not.
     const asked = { ...form, ...(query.cursor !== undefined && { cursor: query.cursor }) };
     if (Object.keys(asked).length === 0) return sendPage(reply, { ...view, body: agentsPage(form, undefined) });
