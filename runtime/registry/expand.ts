@@ -1,7 +1,9 @@
 /** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
+import { AdbindError } from "../errors.js";
 import type { Flow } from "../signing/flow.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import { edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
+import type { PublisherRow } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import { effective, type SetProperty } from "./project.js";
@@ -13,13 +15,22 @@ type SelectionType = "all" | "by_id" | "by_tag";
 /** What a selector asks of a property; an absent filter asks nothing. */
 interface Filters {
   readonly selection: SelectionType;
-  readonly ids: readonly string[] | undefined;
-  readonly types: readonly string[] | undefined;
-  readonly tags: readonly string[] | undefined;
+  readonly ids: ReadonlySet<string> | undefined;
+  readonly types: ReadonlySet<string> | undefined;
+  readonly tags: ReadonlySet<string> | undefined;
 }
 
-const present = (list: readonly string[] | undefined): readonly string[] | undefined =>
-  list === undefined || list.length === 0 ? undefined : list;
+/**
+ * Most comparisons of selectors with properties for one request: some tenths of a second. A thousand selectors of a
+ * publisher with a thousand properties stay below.
+ */
+const MATCHING_LIMIT = 4_000_000;
+
+/** Most properties read for one request; an answer with them all has some 60 MB. */
+const READING_LIMIT = 200_000;
+
+const present = (list: readonly string[] | undefined): ReadonlySet<string> | undefined =>
+  list === undefined || list.length === 0 ? undefined : new Set(list);
 
 /**
  * The protocol's own selector says how it picks, and an empty pick is nothing; without `selection_type` the filters say
@@ -33,25 +44,37 @@ function filtersOf(selector: Selector): Filters {
     case "all":
       return { selection: "all", ids: undefined, types, tags: present(selector.tags) };
     case "by_id":
-      return { selection: "by_id", ids: selector.property_ids ?? [], types, tags: present(selector.tags) };
+      return { selection: "by_id", ids: new Set(selector.property_ids), types, tags: present(selector.tags) };
     case "by_tag":
-      return { selection: "by_tag", ids: undefined, types, tags: tags ?? [] };
+      return { selection: "by_tag", ids: undefined, types, tags: tags ?? new Set() };
   }
   return { selection: ids !== undefined ? "by_id" : tags !== undefined ? "by_tag" : "all", ids, types, tags };
 }
 
 const passes = ({ ids, types, tags }: Filters, property: SetProperty): boolean =>
-  (ids === undefined || (property.id !== null && ids.includes(property.id))) &&
-  (types === undefined || types.includes(property.type)) &&
-  (tags === undefined || property.tags.some((tag) => tags.includes(tag)));
+  (ids === undefined || (property.id !== null && ids.has(property.id))) &&
+  (types === undefined || types.has(property.type)) &&
+  (tags === undefined || property.tags.some((tag) => tags.has(tag)));
 
-const domainsOf = (selector: Selector): string[] =>
-  [
-    ...(selector.publisher_domains ?? []),
-    ...(selector.publisher_domain === undefined ? [] : [selector.publisher_domain]),
-  ]
-    .map((text) => publisherDomain(text))
-    .filter((domain) => domain !== undefined);
+/** Each domain of a selector once. */
+const domainsOf = (selector: Selector): string[] => {
+  const one = selector.publisher_domain === undefined ? [] : [selector.publisher_domain];
+  const domains = [...(selector.publisher_domains ?? []), ...one].map((text) => publisherDomain(text));
+  return [...new Set(domains.filter((domain) => domain !== undefined))];
+};
+
+/** A selector as it looks at one publisher. */
+interface Look {
+  readonly filters: Filters;
+  readonly domain: string;
+}
+
+/** Every selector at every publisher it names. */
+const looksOf = (request: ExpandRequest): Look[] =>
+  request.publisher_properties.flatMap((selector) => {
+    const filters = filtersOf(selector);
+    return domainsOf(selector).map((domain) => ({ filters, domain }));
+  });
 
 /** One publisher as one agent sees it. */
 interface Reach {
@@ -65,10 +88,11 @@ interface Reach {
 const nothing: Reach = { properties: [], authorized: new Set(), wide: false, source: "none" };
 
 /** What an agent may sell of these publishers. Only a publisher's own word lets it sell; a claim is told, and no more. */
-function* reachOf(q: Query, agentUrl: string, domains: readonly string[], now: number): Flow<Map<string, Reach>> {
+function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], now: number): Flow<Map<string, Reach>> {
   const url = agentUrlOf(agentUrl);
   const [agent] = url === undefined ? [] : yield* agentsByUrl(q, [url]);
-  const rows = yield* publishersByDomain(q, [...new Set(domains)]);
+  const rows = yield* publishersByDomain(q, [...new Set(looks.map(({ domain }) => domain))]);
+  refuseTooMuch(rows, looks);
   const ids = rows.map(({ id }) => id);
   const edges = agent === undefined ? [] : yield* edgesBetween(q, agent.id, ids);
   const byPublisher = Map.groupBy(edges, ({ publisher }) => publisher);
@@ -92,18 +116,27 @@ function* reachOf(q: Query, agentUrl: string, domains: readonly string[], now: n
   );
 }
 
+/** @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others */
+function refuseTooMuch(rows: readonly PublisherRow[], looks: readonly Look[]): void {
+  const counts = new Map(rows.map((row) => [row.domain, row.property_count]));
+  const read = rows.reduce((sum, row) => sum + row.property_count, 0);
+  const compared = looks.reduce((sum, { domain }) => sum + (counts.get(domain) ?? 0), 0);
+  if (read > READING_LIMIT || compared > MATCHING_LIMIT)
+    throw new AdbindError("registry_data_invalid", "the selectors ask for too much at once", {
+      remedy: "ask for fewer of them at a time",
+    });
+}
+
 export function* expand(q: Query, request: ExpandRequest, now: number): Flow<ExpandResult> {
-  const reach = yield* reachOf(q, request.agent_url, request.publisher_properties.flatMap(domainsOf), now);
+  const looks = looksOf(request);
+  const reach = yield* reachOf(q, request.agent_url, looks, now);
   const picked = new Set<KnownProperty>();
   const domainOf = new Map<KnownProperty, string>();
-  for (const selector of request.publisher_properties) {
-    const filters = filtersOf(selector);
-    for (const domain of domainsOf(selector)) {
-      for (const one of reach.get(domain)?.authorized ?? []) {
-        if (!passes(filters, one.property)) continue;
-        picked.add(one);
-        domainOf.set(one, domain);
-      }
+  for (const { filters, domain } of looks) {
+    for (const one of reach.get(domain)?.authorized ?? []) {
+      if (!passes(filters, one.property)) continue;
+      picked.add(one);
+      domainOf.set(one, domain);
     }
   }
   const properties = [...picked]
@@ -157,10 +190,9 @@ function identifiersOf(properties: ExpandResult["properties"]): ExpandResult["id
 type Verdict = ProductAuthorization["selectors"][number];
 
 export function* validateProduct(q: Query, request: ExpandRequest, now: number): Flow<ProductAuthorization> {
-  const reach = yield* reachOf(q, request.agent_url, request.publisher_properties.flatMap(domainsOf), now);
-  const selectors = request.publisher_properties.flatMap((selector) =>
-    domainsOf(selector).map((domain) => verdict(filtersOf(selector), domain, reach.get(domain) ?? nothing)),
-  );
+  const looks = looksOf(request);
+  const reach = yield* reachOf(q, request.agent_url, looks, now);
+  const selectors = looks.map(({ filters, domain }) => verdict(filters, domain, reach.get(domain) ?? nothing));
   const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
   const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
   return {

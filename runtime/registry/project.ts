@@ -73,28 +73,56 @@ export function keyedProperties(set: SourceSet): Map<string, SetProperty> {
   return keyed;
 }
 
-const matches = (selector: PropertySelector, property: SetProperty): boolean =>
-  (selector.propertyIds === undefined || (property.id !== null && selector.propertyIds.includes(property.id))) &&
-  (selector.propertyTypes === undefined || selector.propertyTypes.includes(property.type)) &&
-  (selector.tags === undefined || property.tags.some((tag) => selector.tags!.includes(tag)));
+/**
+ * Most comparisons of properties with selectors for one file: some tenths of a second. Real files stay a hundred times
+ * below; one made to keep the registry busy gets entries that cover nothing from there on.
+ */
+const MATCHING_LIMIT = 4_000_000;
+
+/** The properties of a set, and how much work may still be spent on telling which of them are meant. */
+class Matcher {
+  #left = MATCHING_LIMIT;
+  /** Looking at all properties once, tags included. */
+  readonly #cost: number;
+
+  constructor(readonly keyed: ReadonlyMap<string, SetProperty>) {
+    this.#cost = [...keyed.values()].reduce((sum, { tags }) => sum + 1 + tags.length, 0);
+  }
+
+  /** Keys of the properties that any of the selectors means. */
+  select(selectors: readonly PropertySelector[]): string[] {
+    const found = new Set<string>();
+    for (const { propertyIds, propertyTypes, tags } of selectors) {
+      this.#left -= propertyIds?.length ?? this.#cost;
+      if (this.#left < 0) break;
+      const types = propertyTypes && new Set(propertyTypes);
+      const labels = tags && new Set(tags);
+      const keys = propertyIds?.map((id) => `#${id}`) ?? this.keyed.keys();
+      for (const key of keys) {
+        const property = this.keyed.get(key);
+        if (property === undefined || (types !== undefined && !types.has(property.type))) continue;
+        if (labels === undefined || property.tags.some((tag) => labels.has(tag))) found.add(key);
+      }
+    }
+    return [...found];
+  }
+}
 
 /** Keys of the properties an entry covers; null is all. */
-function coversOf(entry: AgentEntry, keyed: ReadonlyMap<string, SetProperty>): string[] | null {
-  const select = (selectors: readonly PropertySelector[]): string[] =>
-    [...keyed].filter(([, property]) => selectors.some((one) => matches(one, property))).map(([key]) => key);
+function coversOf(entry: AgentEntry, matcher: Matcher): string[] | null {
   switch (entry.authorizationType) {
     case null:
       return null;
     case "property_ids":
-      return (entry.propertyIds ?? []).map((id) => `#${id}`).filter((key) => keyed.has(key));
+      return matcher.select([{ propertyIds: entry.propertyIds ?? [] }]);
     case "property_tags":
-      return select([{ tags: entry.propertyTags ?? [] }]);
+      return matcher.select([{ tags: entry.propertyTags ?? [] }]);
     case "inline_properties":
       return (entry.properties ?? []).map(propertyKey);
     case "publisher_properties": {
       const selectors = entry.publisherProperties ?? [];
       const whole = selectors.some((one) => !one.propertyIds && !one.propertyTypes && !one.tags);
-      return whole ? null : select(selectors);
+      return whole ? null : matcher.select(selectors);
     }
     case "signal_ids":
     case "signal_tags":
@@ -144,6 +172,7 @@ export function projectEdges(
   given: { readonly source: EdgeSource; readonly claimant?: string; readonly now: number },
 ): ProjectedEdge[] {
   const keyed = keyedProperties(set);
+  const matcher = new Matcher(keyed);
   const byAgent = new Map<string, AgentEntry[]>();
   for (const entry of set.agents) {
     const known = byAgent.get(entry.agentUrl);
@@ -151,7 +180,7 @@ export function projectEdges(
     else known.push(entry);
   }
   return [...byAgent].map(([agentUrl, entries], position) => {
-    const stored = entries.map((entry) => storedEntry(entry, coversOf(entry, keyed)));
+    const stored = entries.map((entry) => storedEntry(entry, coversOf(entry, matcher)));
     const active = stored.filter((entry) => activeAt(entry, given.now));
     const wide = active.some(({ covers }) => covers === null);
     const covered = new Set(active.flatMap(({ covers }) => covers ?? []));

@@ -129,14 +129,16 @@ const valuesOf = <Row>(columns: Columns, row: Row): Value[] => columns.map(([nam
 export const identifiersOf = (row: Pick<PropertyRow, "identifiers">): [type: string, value: string][] =>
   JSON.parse(row.identifiers) as [string, string][];
 
-const identifierRows = (row: PropertyRow): Value[][] =>
-  identifiersOf(row)
-    .map(([type, value]) => [type, value.trim().toLowerCase()] as const)
-    .filter(
-      ([type, value], index, all) =>
-        value.length <= IDENTIFIER_LIMIT && all.findIndex(([t, v]) => t === type && v === value) === index,
-    )
-    .map(([type, value]) => [value, type, row.publisher, row.source, row.key]);
+/** What a property can be found by: each value once, without its case. */
+function identifierRows(row: PropertyRow): Value[][] {
+  const found = new Map<string, Value[]>();
+  for (const [type, given] of identifiersOf(row)) {
+    const value = given.trim().toLowerCase();
+    if (value.length <= IDENTIFIER_LIMIT && type.length <= IDENTIFIER_LIMIT)
+      found.set(`${type.length} ${type} ${value}`, [value, type, row.publisher, row.source, row.key]);
+  }
+  return [...found.values()];
+}
 
 /**
  * The publishers of these domains, made where missing, and locked until the transaction ends.

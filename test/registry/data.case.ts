@@ -406,6 +406,27 @@ export function dataCase(engine: Engine): void {
     assert.equal([unknown.agent_url, unknown.property_count, unknown.identifiers], ["not a url", 0, []]);
   });
 
+  test("what would keep the registry busy is refused, or covers nothing", async ({ data }) => {
+    const many = Array.from({ length: 2_500 }, (_, at) => property(`p${at}`, { tags: ["all"] }));
+    const tagged = (at: number) =>
+      entry(`https://agent-${at}.example/`, { authorizationType: "property_tags", propertyTags: ["all"] });
+    await data.applyCrawl(crawl("large.example", { properties: many, agents: [tagged(1), tagged(2)] }));
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-2.example/"))?.authorized, 2_500);
+    // Each entry looks at 2,500 properties and their tags: after 800 of them nothing is left to spend.
+    const busy = Array.from({ length: 1_000 }, (_, at) => tagged(at));
+    await data.applyCrawl(crawl("large.example", { properties: many, agents: busy }));
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-0.example/"))?.authorized, 2_500);
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-999.example/"))?.authorized, 0);
+    const selector = { publisher_domain: "large.example", tags: ["all"] };
+    const request = { agent_url: "https://agent-0.example/", publisher_properties: Array(1_600).fill(selector) };
+    assert.is((await data.expand(request)).property_count, 2_500);
+    const more = { ...request, publisher_properties: [...request.publisher_properties, selector] };
+    for (const refused of await Promise.allSettled([data.expand(more), data.validateProduct(more)])) {
+      assert.is(refused.status, "rejected");
+      assert.match(String((refused as PromiseRejectedResult).reason), "too much at once");
+    }
+  });
+
   test("a product is validated selector by selector", async ({ data }) => {
     const properties = [property("main", { tags: ["sport"] }), property("app", { tags: ["sport"] })];
     const entries = [entry(SELLER, { authorizationType: "property_ids", propertyIds: ["main"] })];
