@@ -64,7 +64,11 @@ export function createAgreements(
   let asking: Promise<Agreeing> | undefined;
   async function learn(signal: AbortSignal | undefined): Promise<Agreeing> {
     const capabilities = await capabilitiesOf(settings, ask, signal);
-    if (!capabilities.ok) return capabilities;
+    if (!capabilities.ok) {
+      // What was agreed an hour ago is better than nothing while the agent cannot be asked.
+      const stale = capabilities.failure.recovery === "transient" ? current : undefined;
+      return stale === undefined ? capabilities : { ok: true, agreed: stale.agreed };
+    }
     const { declared } = capabilities;
     const own = member(declared, word);
     const offer = offerOf(member(own, "supported_versions"), member(own, "major_versions"));

@@ -172,6 +172,28 @@ test("nothing in common is a terminal answer, not an exception", () =>
     },
   ));
 
+test("capabilities are asked for each hour, and kept while the agent cannot be asked", () => {
+  let asked = 0;
+  const declares = (): Says => {
+    asked += 1;
+    return asked === 1 ? { payload: capabilities() } : { http: 503 };
+  };
+  return withScene({ declares }, async ({ buyer, clock }) => {
+    for (const [minutes, total] of [
+      [0, 1],
+      [59, 1],
+      [61, 5],
+    ] as const) {
+      clock.ms += minutes * 60_000;
+      const called = await buyer.tools.get_products({} as never);
+      assert.equal([called.answer.status, asked], ["completed", total]);
+    }
+    buyer.refresh();
+    const called = await buyer.tools.get_products({} as never);
+    assert.is(called.answer.status, "failed", "nothing is known any more");
+  });
+});
+
 test("a URL decides the transport where nothing else does", async () => {
   for (const a2a of ["1.0", false] as const) {
     const made = await scene({ a2a, buyer: {} });

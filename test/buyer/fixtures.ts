@@ -42,7 +42,7 @@ export interface Scene {
 
 export interface SceneOptions extends Partial<AgentOptions> {
   readonly kind?: TransportKind;
-  readonly declares?: JsonObject;
+  readonly declares?: JsonObject | (() => Says);
   readonly buyer?: Partial<BuyerOptions<typeof release>>;
 }
 
@@ -53,7 +53,8 @@ export async function scene({ kind = "mcp", declares, buyer: more, answer, ...re
     a2a: kind === "mcp" ? false : (kind.slice(4) as "1.0" | "0.3"),
     ...rest,
     answer: (heard, count) => {
-      if (isCapabilities(heard)) return { payload: declares ?? capabilities() };
+      if (isCapabilities(heard))
+        return typeof declares === "function" ? declares() : { payload: declares ?? capabilities() };
       return answer?.(heard, count) ?? { payload: { status: "completed" } };
     },
   });
