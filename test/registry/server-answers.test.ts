@@ -1,6 +1,7 @@
 /** What callers are given: limits and fingerprints, the same bytes for everyone, what each may see. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Bucket } from "../../runtime/registry/server/limits.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { BROKEN, HIDDEN, HOSTED, MEMBERS_ONLY, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
 
@@ -54,6 +55,31 @@ http("limits: a window per caller, an IPv6 network is one caller, and Retry-Afte
     /registry_limited_total\{bucket="publisher"\} 2/,
   );
   await limited.close();
+});
+
+http("every limit of the table holds where it says", async () => {
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const json = { "content-type": "application/json" };
+  const asked: Record<Bucket, { url: string; method?: "POST"; payload?: string; headers?: Record<string, string> }> = {
+    publisher: { url: `/api/registry/publisher?domain=${NEWS}` },
+    reads: { url: "/api/registry/stats" },
+    bulk: { url: "/api/registry/expand/product-identifiers", method: "POST", payload: "{}", headers: json },
+    crawl: { url: "/api/registry/crawl-request", method: "POST", payload: "{}", headers: json },
+    documents: { url: "/schemas/3.1.0/manifest.json" },
+    login: { url: "/oauth/interaction/x/login", method: "POST", payload: "email=a", headers: form },
+    clients: { url: "/oauth/register", method: "POST", payload: "{}", headers: json },
+  };
+  for (const [name, request] of Object.entries(asked)) {
+    const limited = await setupRegistry({ limits: { [name]: 1 } });
+    assert.is.not((await limited.registry.app.inject(request)).statusCode, 429, name);
+    const second = await limited.registry.app.inject(request);
+    assert.is(second.statusCode, 429, name);
+    assert.ok(Number(second.headers["retry-after"]) >= 1, name);
+    await limited.close();
+    const free = await setupRegistry({ limits: { [name]: 0 } });
+    for (let made = 0; made < 3; made += 1) assert.is.not((await free.registry.app.inject(request)).statusCode, 429);
+    await free.close();
+  }
 });
 
 http("of X-Forwarded-For, only what a trusted proxy added is believed", async () => {
