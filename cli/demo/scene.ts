@@ -132,7 +132,8 @@ export class Scene {
     const event = this.#seen.get(key)!;
     if (said === "duplicate") this.duplicates += 1;
     if (said === "stale") this.stale += 1;
-    if (event.fate === "" && (said === "accepted" || said === "stale")) event.fate = said;
+    // A duplicate of what we never saw judged: the receiver died between its commit and its answer.
+    if (event.fate === "" && Object.hasOwn(verdictWords, said)) event.fate = said;
     const lost = treatment === "lose the answer" ? " (and the seller never hears of it)" : "";
     this.options.timeline.say("receiver", `${status}`, `${verdictWords[said] ?? said}${lost}`);
   }
@@ -165,9 +166,12 @@ export class Scene {
   }
 
   async #attack(what: string, passed: Passed): Promise<void> {
-    this.forgeries += 1;
     this.options.timeline.say("attacker", `posts ${what}`);
-    const { status, challenge } = await this.options.inject(passed);
+    // A receiver that is being killed answers nobody.
+    const verdict = await this.options.inject(passed).catch(() => undefined);
+    if (verdict === undefined) return;
+    const { status, challenge } = verdict;
+    this.forgeries += 1;
     if (status === 401) this.refused += 1;
     const code = /error="?([a-z_]+)/.exec(challenge ?? "")?.[1] ?? "";
     this.options.timeline.say("receiver", "answers the attacker", `${status} ${code}`);
