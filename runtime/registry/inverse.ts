@@ -4,7 +4,6 @@ import { agentsByUrl } from "../store/registry-agents.js";
 import {
   type AgentEdgeRow,
   edgesOf,
-  propertiesOf,
   propertiesOfIdentifier,
   publishersById,
   publishersOfAgent,
@@ -33,12 +32,8 @@ export function* lookupProperty(
   const ids = [...new Set(rows.map(({ publisher }) => publisher))];
   const agents: PropertyAgents["agents"][number][] = [];
   for (const publisher of yield* publishersById(q, ids)) {
-    const all = (yield* propertiesOf(q, [publisher.id])).map(knownProperty);
-    const counting = effective(all, publisher.valid === 1);
-    const named = new Set(
-      rows.filter((row) => row.publisher === publisher.id).map((row) => `${row.source} ${row.key}`),
-    );
-    const properties = counting.filter(({ source, key }) => named.has(`${source} ${key}`));
+    const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
+    const properties = effective(named, publisher.valid === 1);
     for (const { edge, covered } of standing(yield* edgesOf(q, [publisher.id]), publisher.valid === 1, now)) {
       const found = properties.find((one) => covers(covered, edge, one));
       if (found === undefined) continue;

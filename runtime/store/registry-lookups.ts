@@ -36,13 +36,17 @@ export const edgesBetween = (q: Query, agent: number, publishers: readonly numbe
     ),
   );
 
-/** Where an identifier stands, first domains first. */
+/** Most places of one identifier looked at: real ones have a handful. */
+const IDENTIFIER_LIMIT_PLACES = 100;
+
+/** Where an identifier stands, publishers known longest first. */
 export const propertiesOfIdentifier = (q: Query, type: string, value: string): Flow<PropertyRow[]> =>
   settle(
     q.rows(
       "select p.* from adbind_registry_identifiers i join adbind_registry_properties p " +
-        "on p.publisher = i.publisher and p.source = i.source and p.key = i.key where i.value = ? and i.type = ? limit 1000",
-      [value, type],
+        "on p.publisher = i.publisher and p.source = i.source and p.key = i.key where i.value = ? and i.type = ? " +
+        "order by i.publisher, i.source, i.key limit ?",
+      [value, type, IDENTIFIER_LIMIT_PLACES],
     ),
   );
 

@@ -36,10 +36,11 @@ const refusals: Readonly<Record<string, Problem>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: new Problem(400, "Content-Length is not that of the body"),
 };
 
-function problemOf(error: FastifyError | Problem): Problem | undefined {
+function problemOf(error: FastifyError | Problem | AdbindError): Problem | undefined {
   if (error instanceof Problem) return error;
   // The data's own refusal of what was asked, e.g. of selectors that mean too much at once.
-  if (error instanceof AdbindError && error.code === "registry_data_invalid") return new Problem(400, error.message);
+  if (error instanceof AdbindError)
+    return error.code === "registry_data_invalid" ? new Problem(400, error.message) : undefined;
   const known = Object.hasOwn(refusals, error.code ?? "") ? refusals[error.code] : undefined;
   if (known !== undefined) return known;
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)

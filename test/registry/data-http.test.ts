@@ -1,0 +1,26 @@
+/** What the data refuses, as a caller of the API sees it. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { crawl, entry, property, SELLER } from "./data-fixture.js";
+import { setupRegistry } from "./server-fixture.js";
+
+test("selectors that mean too much at once are a 400 that says so", async () => {
+  const { registry, close } = await setupRegistry();
+  const properties = Array.from({ length: 3_000 }, (_, at) => property(`p${at}`));
+  await registry.data.applyCrawl(crawl("large.example", { properties, agents: [entry(SELLER)] }));
+  const ask = (count: number, path: string) =>
+    registry.app.inject({
+      method: "POST",
+      url: `/api/registry/${path}`,
+      payload: { agent_url: SELLER, publisher_properties: Array(count).fill({ publisher_domain: "large.example" }) },
+    });
+  for (const path of ["expand/product-identifiers", "validate/product-authorization"]) {
+    assert.is((await ask(2, path)).statusCode, 200);
+    const refused = await ask(2_000, path);
+    assert.is(refused.statusCode, 400);
+    assert.match(refused.json<{ error: string }>().error, "too much at once");
+  }
+  await close();
+});
+
+test.run();
