@@ -33,6 +33,15 @@ test("a flag wins over the environment, an empty variable is none", () => {
   assert.is(config.limits.reads, 7);
 });
 
+test("what a cluster says of a service of the same name is no setting", () => {
+  const env = {
+    ADBIND_REGISTRY_PORT: "tcp://10.0.0.7:8080",
+    ADBIND_REGISTRY_SERVICE_HOST: "10.0.0.7",
+    ADBIND_REGISTRY_PORT_8080_TCP_ADDR: "10.0.0.7",
+  };
+  assert.is(readConfig({}, env).port, 8080);
+});
+
 test("everything that is wrong is named at once, and never a password", () => {
   const given = {
     port: "70000",

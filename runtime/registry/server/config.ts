@@ -180,6 +180,10 @@ export interface RegistryConfig {
   readonly otlpEndpoint: string | undefined;
 }
 
+/** Kubernetes describes a service called adbind-registry to every container beside it, under these names. */
+const isServiceLink = (name: string, value: string): boolean =>
+  /^ADBIND_REGISTRY_(SERVICE_|PORT_\d)/.test(name) || (name === "ADBIND_REGISTRY_PORT" && /^(tcp|udp):/.test(value));
+
 /**
  * Reads the configuration: a flag wins over the environment, the environment over the default.
  * @param flags by name, as in the table; absent where not given
@@ -187,8 +191,11 @@ export interface RegistryConfig {
  */
 export function readConfig(
   flags: Readonly<Record<string, string | undefined>>,
-  env: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<Record<string, string | undefined>>,
 ): RegistryConfig {
+  const env = Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => !isServiceLink(name, value ?? "")),
+  );
   const values = new Map<string, Value>();
   const problems: string[] = [];
   for (const entry of configTable) {
