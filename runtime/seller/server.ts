@@ -42,8 +42,14 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
   });
   await app.register(rateLimit, { global: false });
   readBodies(app, settings.limits.depth);
-  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+  const gate = createGate(app, settings, `${settings.baseUrl}${MCP_PATH}`);
+  app.setErrorHandler(async (error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
+    if (status === 415) {
+      // A signed request with two types, or half of one: the fault is its signature's to name.
+      const admitted = await gate.admit(request, { mutating: false, open: true, calls: 0 });
+      if ("refused" in admitted) return refuse(reply, admitted.refused, null);
+    }
     if (status >= 500) settings.logger?.error({ err: error }, "a request failed");
     const message = status === 500 ? "The request could not be answered." : error.message;
     return reply.code(status).send(rpcError(status === 400 ? RPC.parse : RPC.refused, message));
@@ -53,7 +59,7 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     if (origin === undefined || request.method === "GET" || settings.origins.has(origin)) return;
     return reply.code(403).send(rpcError(RPC.refused, "Pages of this origin may not call here."));
   });
-  mcpRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${MCP_PATH}`));
+  mcpRoutes(app, parts, gate);
   a2aRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${A2A_PATH}`));
   publish(app, parts);
   return app;
@@ -74,21 +80,9 @@ function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerPar
   app.post(MCP_PATH, async (request: FastifyRequest, reply: FastifyReply) => {
     const { json } = (request.body ?? {}) as Partial<RawBody>;
     const called = mcp.callsOf(json);
-    const admitted = await gate.admit(
-      request,
-      asked(
-        calls,
-        called.map(({ tool }) => tool),
-      ),
-    );
-    if ("refused" in admitted) {
-      const { status, headers, rpcCode, message, data } = admitted.refused;
-      const id = (json as JsonObject | undefined)?.id;
-      return reply
-        .code(status)
-        .headers(headers)
-        .send(rpcError(rpcCode, message, id, data));
-    }
+    const names = called.map(({ tool }) => tool);
+    const admitted = await gate.admit(request, asked(calls, names));
+    if ("refused" in admitted) return refuse(reply, admitted.refused, json);
     const { identity } = admitted;
     const response = await mcp.handle({
       method: "POST",
