@@ -38,6 +38,10 @@ function releaseSource(given: string | undefined): string {
   });
 }
 
+/** A tarball as the project names it, so that both may be moved together; anything else is a version range. */
+const dependency = (given: string, project: string): string =>
+  existsSync(userPath(given)) ? `file:${path.relative(project, userPath(given)).split(path.sep).join("/")}` : given;
+
 const collect = (value: string, before: string[]): string[] => [...before, value];
 
 export function register(command: Command): void {
@@ -62,7 +66,7 @@ export function register(command: Command): void {
         specialisms: specialism,
         ...(name !== undefined && { name }),
         ...(partial !== undefined && { partial }),
-        ...(adbind !== undefined && { adbind: existsSync(userPath(adbind)) ? `file:${userPath(adbind)}` : adbind }),
+        ...(adbind !== undefined && { adbind: dependency(adbind, target) }),
       });
       if (json) return printJson(result);
       const what = result.created ? "written" : "brought up to date";

@@ -83,7 +83,7 @@ export function planProject(model: Model, files: TemplateFiles, request: Project
 /** The test every project has, and one per area that has one. */
 const tests = (files: TemplateFiles, areas: ReadonlySet<string>): [string, string][] =>
   [...files]
-    .filter(([file]) => /^test\/[\w-]+\.ts$/.test(file))
+    .filter(([file]) => /^test\/[\w.-]+\.ts$/.test(file))
     .filter(([file]) => {
       const subject = file.slice("test/".length).replace(/(\.test)?\.ts$/, "");
       return subject === "seller" || !file.endsWith(".test.ts") || areas.has(subject);
