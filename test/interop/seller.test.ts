@@ -1,5 +1,6 @@
 /** The peer's client before our seller, speaking the release that comes with it, over both transports on real sockets. */
-import { rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import path from "node:path";
@@ -9,6 +10,7 @@ import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
 import type { Release } from "../../runtime/contract.js";
 import { createSeller, tokenAuth } from "../../runtime/seller/index.js";
+import { staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { peerRelease } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
@@ -126,6 +128,59 @@ test("the peer's client buys from our seller over MCP and A2A", async () => {
       assert.match(JSON.stringify(missing), /PRODUCT_NOT_FOUND/);
     }
     assert.is(runs.count, 2, "a replay does not buy again");
+  } finally {
+    await seller.close();
+    await store.close();
+  }
+});
+
+test("the peer's grader of signed requests finds nothing", async () => {
+  const folder = peerRelease();
+  if (folder === undefined) return;
+  const release = await bindings(folder);
+  const sdk = path.resolve(import.meta.dirname, "peer/node_modules/@adcp/sdk");
+  const vectors = path.join(sdk, "compliance/cache/3.0.6/test-vectors/request-signing/keys.json");
+  const store = openSqliteStore({ path: path.join(tempFolder(), "seller.db") });
+  const port = await freePort();
+  const seller = await createSeller({
+    release,
+    specialisms: ["sales_guaranteed"],
+    tools: handlers({ count: 0 }),
+    store,
+    baseUrl: `http://127.0.0.1:${port}`,
+    name: "Graded seller",
+    mode: "development",
+    capabilities: { account: { supported_billing: ["operator"] } },
+    // What the grader's contract asks of its counterpart: its keys, one of them revoked, and a small cap.
+    requestSigning: {
+      keys: staticKeys(JSON.parse(readFileSync(vectors, "utf8")), { sender: "https://grader.example" }),
+      replay: store.replay({ keyCap: 100 }),
+      revocation: { check: (keyid: string) => (keyid === "test-revoked-2026" ? "revoked" : "good") },
+      covers_content_digest: "either",
+      required_for: ["create_media_buy"],
+    },
+  } as never);
+  const url = `${await seller.start({ port })}/mcp`;
+  try {
+    const flags = [
+      "--transport",
+      "mcp",
+      "--allow-http",
+      "--covers-content-digest",
+      "either",
+      "--rate-abuse-cap",
+      "100",
+    ];
+    const cli = [path.join(sdk, "bin/adcp.js"), "grade", "request-signing", url, ...flags, "--json"];
+    const output = await new Promise<string>((resolve, reject) => {
+      execFile(process.execPath, cli, { maxBuffer: 1 << 24 }, (_error, stdout, stderr) =>
+        stdout === "" ? reject(new Error(stderr)) : resolve(stdout),
+      );
+    });
+    const report = JSON.parse(output);
+    const failed = [...report.positive, ...report.negative].filter((one: Any) => !one.skipped && !one.passed);
+    assert.equal(failed, []);
+    assert.ok(report.passed_count >= 30, `${report.passed_count} vectors passed`);
   } finally {
     await seller.close();
     await store.close();
