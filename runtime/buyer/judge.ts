@@ -1,6 +1,6 @@
 /** Requests and answers against the release's schemas, where the application wants to be told. */
 import type { AnyTool, JsonObject, Release } from "../contract.js";
-import { createValidator, type Validator } from "../validate/index.js";
+import type { Validator } from "../validate/index.js";
 import type { Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { Settings } from "./settings.js";
@@ -16,7 +16,7 @@ export function createJudge({ onInvalid }: Settings): Judge {
   if (onInvalid === undefined) return { request: async () => undefined, answer: async () => {} };
   const made = new Map<Release, Promise<Validator>>();
   const validatorOf = (release: Release): Promise<Validator> => {
-    const known = made.get(release) ?? createValidator(release);
+    const known = made.get(release) ?? import("../validate/index.js").then((all) => all.createValidator(release));
     made.set(release, known);
     return known;
   };
