@@ -18,14 +18,17 @@ export async function openTestSeller() {
     key: { ...jwk, kid: "test" },
   });
   const { seller } = opened;
+  const ask = async (tool: string, args: JsonObject): Promise<JsonObject> => {
+    const { payload } = await seller.call({ tool, args, transport: "mcp", identity: { principal } });
+    return payload;
+  };
   return {
     seller,
     /** Answers a call; a mutating one gets a key of its own unless it brings one. */
-    async call(tool: string, args: JsonObject): Promise<JsonObject> {
-      const keyed = { idempotency_key: randomUUID(), ...args };
-      const { payload } = await seller.call({ tool, args: keyed, transport: "mcp", identity: { principal } });
-      return payload;
-    },
+    call: (tool: string, args: JsonObject): Promise<JsonObject> =>
+      ask(tool, { idempotency_key: randomUUID(), ...args }),
+    /** As `call`, for tools that change nothing and take no key. */
+    read: ask,
     async close(): Promise<void> {
       await opened.close();
       rmSync(folder, { recursive: true, force: true });
