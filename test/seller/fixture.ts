@@ -52,7 +52,7 @@ export const sellerOptions = (
   baseUrl: "https://seller.example",
   name: "Test seller",
   mode: "development",
-  limits: { calls: false, inFlightWaitMs: 300 },
+  limits: { calls: false, inFlightWaitMs: 1_500 },
   tools: {
     get_products: (_request, ctx) => ctx.complete(products as never),
     create_media_buy: async (request, ctx) => {
@@ -105,6 +105,15 @@ export const openSeller = <Tx>(bench: Bench, more: object): Promise<Seller<Tx>> 
 export const call = (seller: Seller<never>, tool: string, args: unknown, principal = "buyer-1") =>
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
   seller.call({ tool, args, transport: "mcp", identity: { principal } }).then(({ payload }) => payload as any);
+
+/** Asks again while another call with the key is being answered, as callers do. */
+export async function settled<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    const { proto_error: error } = answer as { proto_error?: { code: string } };
+    if (error?.code !== "IDEMPOTENCY_IN_FLIGHT") return answer;
+  }
+}
 
 let messages = 0;
 

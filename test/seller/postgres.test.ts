@@ -11,7 +11,7 @@ import { openPostgresStore, type PostgresStore } from "../../runtime/store/index
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { startPostgres } from "../support/postgres.js";
-import { buyRequest, newBench, openSeller, until } from "./fixture.js";
+import { buyRequest, newBench, openSeller, settled, until } from "./fixture.js";
 import { sellerCase } from "./seller.case.js";
 
 const postgres = await startPostgres({ fsync: "off" });
@@ -65,7 +65,7 @@ test("two sellers behind a round robin are one", async () => {
   try {
     const push = { url: "https://buyer.example/hooks/a", operation_id: "op-1" };
     const request = buyRequest("prod_later", { push_notification_config: push });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ask("create_media_buy", request)));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => settled(() => ask("create_media_buy", request))));
     assert.is(new Set(answers.map((one) => one.task_id)).size, 1);
     assert.is(bench.runs, 1);
     const [{ task_id: id }] = answers;

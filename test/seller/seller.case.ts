@@ -6,7 +6,7 @@ import { type Seller, ToolError } from "../../runtime/seller/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, NOW, optionsFor, verify } from "../sender/fixture.js";
-import { type Bench, buyRequest, call, newBench, openSeller, until } from "./fixture.js";
+import { type Bench, buyRequest, call, newBench, openSeller, settled, until } from "./fixture.js";
 
 export interface SellerCase {
   readonly name: string;
@@ -143,7 +143,7 @@ export function sellerCase(of: SellerCase): void {
     const early = await call(other, "create_media_buy", buyRequest("prod_slow"));
     assert.is(early.proto_error.code, "IDEMPOTENCY_IN_FLIGHT");
     assert.is(early.proto_error.retry_after, 1);
-    const waiting = call(other, "create_media_buy", buyRequest("prod_slow"));
+    const waiting = settled(() => call(other, "create_media_buy", buyRequest("prod_slow")));
     held.resolve();
     assert.is((await waiting).replayed, true);
     assert.is((await waiting).media_buy_id, (await first).media_buy_id);
@@ -152,7 +152,9 @@ export function sellerCase(of: SellerCase): void {
 
   test("calls that arrive together are one", async ({ seller, other, bench }) => {
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, n) => call(n % 2 === 0 ? seller : other, "create_media_buy", buyRequest())),
+      Array.from({ length: 12 }, (_, n) =>
+        settled(() => call(n % 2 === 0 ? seller : other, "create_media_buy", buyRequest())),
+      ),
     );
     assert.is(new Set(answers.map((one) => one.media_buy_id)).size, 1);
     assert.is(answers.filter((one) => one.replayed !== true).length, 1);
