@@ -22,8 +22,11 @@ import { AgentIndex, type IndexedProfile } from "./agent-index.js";
 import { formatCursor, parseCursor } from "./cursor.js";
 import { type Hit, Scratch, select } from "./select.js";
 
-/** Profiles read at a time when an instance starts: keeps the pause each makes to some milliseconds. */
-const LOAD_ROWS = 1_000;
+/**
+ * Profiles read at a time when an instance starts. Few: what is alive between two collections makes V8 double its young
+ * generation, and it does not give that back (134 MB with 1,000 rows, 67 MB with 100).
+ */
+const LOAD_ROWS = 100;
 
 const profileOfRow = (row: ProfileRow): IndexedProfile => ({
   agent: row.agent,
