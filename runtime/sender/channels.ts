@@ -216,12 +216,13 @@ function* flush<Tx>(
     .toSorted((a, b) => a.due - b.due)
     .map((row): Delivery => {
       const key = uuid();
+      // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
+      const type = isUrgent(row.event_type) ? "impairment" : row.event_type;
       const body = encodeBody(
         {
           idempotency_key: key,
           notification_id: row.notification_id,
-          // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
-          notification_type: isUrgent(row.event_type) ? "impairment" : row.event_type,
+          notification_type: type,
           operation_id: config.operation_id,
           media_buy_id: row.resource,
           timestamp: new Date(now()).toISOString(),
@@ -230,7 +231,7 @@ function* flush<Tx>(
         },
         `media buy ${row.resource}`,
       );
-      return { ...target(channel, config), key, lane: `buy:${row.resource}`, type: row.event_type, body };
+      return { ...target(channel, config), key, lane: `buy:${row.resource}`, type, body };
     });
   yield* settle(enqueue(queue, tx, deliveries));
   return { keys: deliveries.map(({ key }) => key) };
