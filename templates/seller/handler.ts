@@ -150,3 +150,17 @@ export const readingCall = (settings: Settings, store: SqliteStore, principal: s
   id: (prefix) => `${prefix}_${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}`,
   again: () => readingCall(settings, store, principal),
 });
+
+/** What a call outside of any request knows. */
+export type StandingFacts = Pick<CallFacts, "principal" | "release" | "mode" | "sender">;
+
+/** A call on behalf of a caller, after its request was answered: an order that a human has signed, for one. */
+export const standingCall = (settings: Settings, store: SqliteStore, facts: StandingFacts): Call => ({
+  ...settings,
+  ctx: facts as CallFacts,
+  principal: facts.principal,
+  documents: openDocuments(store.db),
+  now: new Date(),
+  id: (prefix) => `${prefix}_${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}`,
+  again: () => standingCall(settings, store, facts),
+});

@@ -7,7 +7,7 @@ import { release } from "#bindings";
 import { capabilities } from "./capabilities.js";
 import { prepareDocuments } from "./documents.js";
 import { fixtures } from "./fixtures.js";
-import { bind, readingCall, type Settings, type Tx } from "./handler.js";
+import { bind, type Call, readingCall, type Settings, standingCall, type Tx } from "./handler.js";
 import { reports } from "./reports.js";
 import { routes } from "./routes.js";
 import { scenarios } from "./scenarios.js";
@@ -74,6 +74,9 @@ export async function openSeller(configuration: SellerConfiguration) {
   sender.start();
   return {
     seller,
+    /** A call on behalf of a caller, for what goes on after an answer. */
+    callFor: (principal: string): Call =>
+      standingCall(settings, store, { principal, release, mode, sender: sender as never }),
     async close(): Promise<void> {
       await seller.close();
       await sender.stop();

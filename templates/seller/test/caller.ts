@@ -8,22 +8,23 @@ import { openSeller } from "../seller.js";
 
 export const principal = "tester";
 
-export async function openTestSeller() {
+export async function openTestSeller(mode: "development" | "production" = "development") {
   const folder = mkdtempSync(path.join(tmpdir(), "seller-"));
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const opened = await openSeller({
     database: path.join(folder, "seller.db"),
-    baseUrl: "http://127.0.0.1:3000",
-    mode: "development",
+    baseUrl: mode === "development" ? "http://127.0.0.1:3000" : "https://seller.example",
+    mode,
     key: { ...jwk, kid: "test" },
   });
-  const { seller } = opened;
+  const { seller, callFor } = opened;
   const ask = async (tool: string, args: JsonObject): Promise<JsonObject> => {
     const { payload } = await seller.call({ tool, args, transport: "mcp", identity: { principal } });
     return payload;
   };
   return {
     seller,
+    callFor,
     /** Answers a call; a mutating one gets a key of its own unless it brings one. */
     call: (tool: string, args: JsonObject): Promise<JsonObject> =>
       ask(tool, { idempotency_key: randomUUID(), ...args }),

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { JsonObject } from "adbind/contract";
-import { codeOf, openTestSeller } from "./caller.js";
+import { signOrder } from "../domain/media-buys/approval.js";
+import { codeOf, openTestSeller, principal } from "./caller.js";
 
 const DAY_MS = 86_400_000;
 const brand = { domain: "buyer.example" };
@@ -15,8 +16,8 @@ before(async () => {
 });
 after(() => seller.close());
 
-async function order(more: JsonObject = {}): Promise<JsonObject> {
-  const { products } = (await seller.call("get_products", {
+async function order(more: JsonObject = {}, from = seller): Promise<JsonObject> {
+  const { products } = (await from.call("get_products", {
     buying_mode: "brief",
     brief: "display for outdoor readers",
     account,
@@ -93,4 +94,27 @@ test("a large guaranteed order waits for a signature", async () => {
   }
   assert.equal(task.status, "completed");
   assert.equal(typeof (task.result as JsonObject).media_buy_id, "string");
+});
+
+test("in production it waits until somebody signs", async () => {
+  const production = await openTestSeller("production");
+  try {
+    const request = await order({}, production);
+    const [line] = request.packages as JsonObject[];
+    const large = { ...request, packages: [{ ...line, budget: 75_000 }] };
+    const { status, task_id } = await production.call("create_media_buy", large);
+    assert.equal(status, "submitted");
+    const taskId = String(task_id);
+    await signOrder(production.callFor(principal), taskId, production.seller.task(taskId));
+    const task = await production.call("get_task_status", { task_id, include_result: true });
+    assert.equal(task.status, "completed");
+    const { media_buys } = (await production.call("get_media_buys", { account })) as { media_buys: JsonObject[] };
+    assert.equal(media_buys.length, 1);
+    await assert.rejects(
+      signOrder(production.callFor(principal), taskId, production.seller.task(taskId)),
+      /no order waits/,
+    );
+  } finally {
+    await production.close();
+  }
 });

@@ -2,7 +2,7 @@
  * How an order is answered: booked at once, or, where a lot of guaranteed inventory is at stake, after a human has
  * signed the insertion order. Until then there is a task and no media buy.
  */
-import type { ArmReply } from "adbind/seller";
+import { type ArmReply, type TaskHandle, ToolError } from "adbind/seller";
 import type { Call, Tool, ToolCall, Tx } from "../../handler.js";
 import { book, checkOrder, type Wanted } from "./create.js";
 
@@ -46,20 +46,32 @@ export function answerOrder(request: Wanted, call: ToolCall<"create_media_buy">)
       await task.inputRequired({ reason: "APPROVAL_REQUIRED" } as never);
     }
     await step();
-    const later = call.again();
-    await task.complete(sign(later, taskId) as never, { effect: (tx: Tx) => later.documents.commit(tx) });
+    await signOrder(call.again(), taskId, task);
   });
 }
 
+/** An order's task, as `seller.task(id)` gives it. */
+type OrderTask = Pick<TaskHandle<Tool<"create_media_buy">, Tx>, "complete" | "reject">;
+
 /**
- * A human has signed: the waiting order is booked. Give the result to `seller.task(taskId).complete(...)`, with
- * `call.documents.commit` as its effect.
+ * A human has signed: the waiting order is booked, and its task is over. An order that cannot be booked any more, because
+ * its flight has begun or its account was closed, is rejected.
+ *
+ *     const { seller, callFor } = await openSeller(...);
+ *     await signOrder(callFor(principal), taskId, seller.task(taskId)); // seller.unfinished() lists what waits
  */
-export function sign(call: Call, taskId: string) {
+export async function signOrder(call: Call, taskId: string, task: OrderTask): Promise<void> {
   const waiting = call.documents.get<{ request: Wanted }>(WAITING, call.principal, taskId);
   if (waiting === undefined) throw new Error(`no order waits under task ${taskId}`);
   call.documents.remove(WAITING, call.principal, taskId);
-  return book(call, waiting.request, checkOrder(call, waiting.request));
+  const effect = (tx: Tx): void => call.documents.commit(tx);
+  try {
+    const booked = book(call, waiting.request, checkOrder(call, waiting.request));
+    await task.complete(booked as never, { effect });
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    await task.reject(error.fault);
+  }
 }
 
 function forcedAnswer(forced: Forced, request: Wanted, call: ToolCall<"create_media_buy">): Reply {
