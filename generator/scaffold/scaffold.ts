@@ -122,7 +122,7 @@ function writeProject(folder: string, plan: ProjectPlan): Update {
   return { files: [...plan.files.keys()].sort(), byHand: [] };
 }
 
-export function writeText(file: string, text: string): void {
+function writeText(file: string, text: string): void {
   if (existsSync(file) && readFileSync(file, "utf8") === text) return;
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, text);

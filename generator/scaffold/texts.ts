@@ -75,6 +75,10 @@ export const tsconfigJson = (): string =>
 
 export const gitignore = (): string => ["node_modules/", "dist/", "data/", ""].join("\n");
 
+const signing = [
+  "| SIGNED_FROM | 50000 | guaranteed orders from this much on wait for a signature: in production for `signOrder` of src/domain/media-buys/approval.ts, in development for half a second |",
+];
+
 export function readme({ name, word, version, specialisms, tools, open }: ProjectFacts): string {
   return [
     `# ${name}`,
@@ -94,7 +98,7 @@ export function readme({ name, word, version, specialisms, tools, open }: Projec
     "| DATA | data | folder of the database and of the key that signs webhooks |",
     "| MODE | development | `production` leaves the test controller out and delivers webhooks to public https only |",
     "| TOKENS | | JSON of token -> who holds it, as bearer token or `x-api-key`; without it everybody may call, as one caller |",
-    "| SIGNED_FROM | 50000 | guaranteed orders from this much on wait for a signature |",
+    ...(tools.includes("create_media_buy") ? signing : []),
     "",
     "Other ways to know a caller (OAuth tokens, signed requests) are an `auth` of `createSeller` in src/seller.ts.",
     "",
