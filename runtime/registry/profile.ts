@@ -131,7 +131,7 @@ export function* computeProfiles(q: Query, agents: readonly number[], seq: numbe
     const next = profileOf(agent, edges.get(agent.id) ?? []);
     if (next === undefined ? !there : there && compared.every((name) => old[name] === next[name])) continue;
     if (there && (next === undefined || next.score !== old.score))
-      moves.push({ version: seq, agent: agent.id, before: old.score });
+      moves.push({ version: seq, agent: agent.id, before: old.score, born: old.born });
     if (next === undefined) profiles.push({ ...old!, version: seq, updated_at: now, gone: 1 });
     else profiles.push({ ...next, updated_at: now, born: there ? old.born : seq, version: seq, gone: 0 });
   }

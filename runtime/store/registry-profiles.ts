@@ -28,6 +28,8 @@ export interface MoveRow {
   readonly version: number;
   readonly agent: number;
   readonly before: number;
+  /** Clock at which it had come. */
+  readonly born: number;
 }
 
 export interface ClockRow {
@@ -95,15 +97,16 @@ export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Flow<
     ["version", "bigint"],
     ["agent", "bigint"],
     ["before", "double precision"],
+    ["born", "bigint"],
     ["at", "bigint"],
   ];
-  const values = rows.map((row) => [row.version, row.agent, row.before, at]);
+  const values = rows.map((row) => [row.version, row.agent, row.before, row.born, at]);
   yield* settle(q.insert("adbind_registry_moves", columns, values));
 }
 
 export const movesSince = (q: Query, version: number): Flow<MoveRow[]> =>
   settle(
-    q.rows("select version, agent, before from adbind_registry_moves where version > ? order by version, agent", [
+    q.rows("select version, agent, before, born from adbind_registry_moves where version > ? order by version, agent", [
       version,
     ]),
   );

@@ -29,6 +29,8 @@ export interface Move {
   readonly agent: number;
   /** Score before the change. */
   readonly before: number;
+  /** Clock at which the agent had come, or come back. */
+  readonly born: number;
 }
 
 /** Place in the ranking: better scores first, then URLs in order. */

@@ -195,10 +195,10 @@ function movedHits(index: AgentIndex, request: SelectRequest, { seq, after }: Po
     if (values !== undefined && values.length > 0) wanted.set(dimension, new Set(values));
   });
   const hits: Hit[] = [];
-  for (const { agent, before, version } of index.movedSince(seq)) {
+  for (const { agent, before, born } of index.movedSince(seq)) {
     const slot = index.slotOf(agent);
-    // Born after the traversal began, and moved only then: it is not in the traversal.
-    if (slot === undefined || (index.born[slot]! > seq && version > index.born[slot]!)) continue;
+    // It had come after the traversal began: it is not in it.
+    if (slot === undefined || born > seq) continue;
     const key = { score: before, url: index.urls[slot]! };
     if (compareKeys(key, after) <= 0) continue;
     const { propertyCount, hasTmp, registered } = index.read(slot);

@@ -147,6 +147,7 @@ create table adbind_registry_moves (
   version integer not null,
   agent integer not null,
   before real not null,
+  born integer not null,
   at integer not null,
   primary key (version, agent)
 ) strict, without rowid;
@@ -304,6 +305,7 @@ create table adbind_registry_moves (
   version bigint not null,
   agent bigint not null,
   before double precision not null,
+  born bigint not null,
   at bigint not null,
   primary key (version, agent)
 );
