@@ -15,6 +15,7 @@ export async function scaffoldSeller(folder: string, release: string): Promise<v
   await adbind(["new", "seller", folder, "--specialism", "sales_guaranteed", "--release", release]);
   mkdirSync(path.join(folder, "node_modules/@types"), { recursive: true });
   symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  symlinkSync(path.join(root, "node_modules/jose"), path.join(folder, "node_modules/jose"));
   symlinkSync(path.join(root, "node_modules/@types/node"), path.join(folder, "node_modules/@types/node"));
 }
 

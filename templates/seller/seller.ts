@@ -1,6 +1,6 @@
 /** Puts the parts together: the store, what it starts with, the tools, and what this seller claims. */
 import type { JsonObject } from "adbind/contract";
-import { createSeller, type Seller, tokenAuth } from "adbind/seller";
+import { type AuthHook, createSeller, type Seller } from "adbind/seller";
 import { createSender } from "adbind/sender";
 import { openSqliteStore, type SqliteStore } from "adbind/store";
 import { release } from "#bindings";
@@ -30,8 +30,8 @@ export interface SellerConfiguration {
   readonly signedFrom?: number;
   /** In development, where nobody signs: an order also works and asks for approval on its way. Default false. */
   readonly signingSteps?: boolean;
-  /** Bearer token or API key -> who holds it; everybody may call, as one caller, where none are given. */
-  readonly tokens?: Readonly<Record<string, string>>;
+  /** Who may call: `tokenAuth`, `jwtAuth` or your own. Everybody, as one caller, by default. */
+  readonly auth?: AuthHook;
 }
 
 const CONTROLLER = "comply_test_controller";
@@ -48,7 +48,7 @@ const declarable = new Set([
 
 /** Opens the database and makes the seller; `start` makes it listen, `close` leaves nothing open. */
 export async function openSeller(configuration: SellerConfiguration) {
-  const { database, baseUrl, mode, key, tokens, signedFrom = 50_000, signingSteps = false } = configuration;
+  const { database, baseUrl, mode, key, auth, signedFrom = 50_000, signingSteps = false } = configuration;
   const store = openSqliteStore({ path: database });
   prepareDocuments(store.db, fixtures);
   const development = mode === "development";
@@ -68,7 +68,7 @@ export async function openSeller(configuration: SellerConfiguration) {
     capabilities: declared(development),
     sender,
     signing,
-    ...(tokens !== undefined && { auth: tokenAuth({ tokens }) }),
+    ...(auth !== undefined && { auth }),
   });
   for (const add of routes) add(seller.app, store);
   sender.start();

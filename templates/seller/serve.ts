@@ -1,6 +1,7 @@
 /** Makes the seller listen. Settings come from the environment; see README.md. */
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AuthHook, jwtAuth, tokenAuth } from "adbind/seller";
 import { openSeller } from "./seller.js";
 
 const {
@@ -9,6 +10,7 @@ const {
   DATA = "data",
   MODE = "development",
   BASE_URL,
+  ISSUER,
   SIGNED_FROM,
   SIGNING_STEPS,
   TOKENS,
@@ -24,15 +26,27 @@ function signingKey(file: string): object & { kid: string } {
   return JSON.parse(readFileSync(file, "utf8")) as object & { kid: string };
 }
 
+const baseUrl = BASE_URL ?? `http://${HOST}:${PORT}`;
+
+/** Access tokens of an OAuth issuer, or tokens that were handed out, or nobody is asked who they are. */
+async function authOf(): Promise<AuthHook | undefined> {
+  if (ISSUER === undefined) return TOKENS === undefined ? undefined : tokenAuth({ tokens: JSON.parse(TOKENS) });
+  const { createRemoteJWKSet } = await import("jose");
+  const metadata = await fetch(`${ISSUER}/.well-known/oauth-authorization-server`);
+  const { issuer, jwks_uri } = (await metadata.json()) as { issuer: string; jwks_uri: string };
+  return jwtAuth({ issuer, audience: `${baseUrl}/mcp`, keys: createRemoteJWKSet(new URL(jwks_uri)) });
+}
+
+const auth = await authOf();
 mkdirSync(DATA, { recursive: true });
 const { seller, close } = await openSeller({
   database: `${DATA}/seller.db`,
-  baseUrl: BASE_URL ?? `http://${HOST}:${PORT}`,
+  baseUrl,
   mode: MODE === "production" ? "production" : "development",
   key: signingKey(`${DATA}/signing-key.json`),
   ...(SIGNED_FROM !== undefined && { signedFrom: Number(SIGNED_FROM) }),
   signingSteps: SIGNING_STEPS === "1",
-  ...(TOKENS !== undefined && { tokens: JSON.parse(TOKENS) as Record<string, string> }),
+  ...(auth !== undefined && { auth }),
 });
 const address = await seller.start({ port: Number(PORT), host: HOST });
 process.stdout.write(`${address}/mcp\n`);

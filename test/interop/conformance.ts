@@ -4,7 +4,9 @@
  * when a step fails that test/interop/known-failures.json does not explain.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -25,8 +27,8 @@ interface Bundle {
   readonly specialism: string;
   /** Webhooks of the seller are received and judged. */
   readonly receiver?: boolean;
-  /** What the runner calls with. */
-  readonly token?: string;
+  /** Callers need a token of an OAuth issuer. */
+  readonly issuer?: boolean;
   /** Settings of the seller. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -53,9 +55,6 @@ const specialisms = [
   "signal_owned",
 ];
 
-/** The API key of the suite's own test kit (test-kits/acme-outdoor.yaml). */
-const kitToken = "demo-acme-outdoor-v1";
-
 /** Of every bundle for all sellers, the seller it says most of. */
 const universal: readonly Bundle[] = [
   ...[
@@ -72,8 +71,7 @@ const universal: readonly Bundle[] = [
   {
     id: "security_baseline",
     specialism: "sales_guaranteed",
-    env: { TOKENS: JSON.stringify({ [kitToken]: "acmeoutdoor.example" }) },
-    token: kitToken,
+    issuer: true,
   },
   { id: "get_signals_pagination_integrity", specialism: "signal_marketplace" },
   { id: "pagination_integrity_collection_lists", specialism: "collection_lists" },
@@ -127,6 +125,22 @@ interface Served {
   stop(): Promise<void>;
 }
 
+/** An OAuth issuer as far as others read of it. */
+async function startIssuer(): Promise<Served> {
+  const { publicKey } = generateKeyPairSync("ed25519");
+  const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "issuer", alg: "EdDSA", use: "sig" }];
+  const server = createHttpServer((request, response) => {
+    const issuer = `http://${request.headers.host}`;
+    const endpoints = { token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/auth` };
+    const metadata = { issuer, jwks_uri: `${issuer}/jwks`, response_types_supported: ["code"], ...endpoints };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(request.url === "/jwks" ? { keys } : metadata));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${port}`, stop: () => new Promise((resolve) => server.close(() => resolve())) };
+}
+
 /** The project as `npm start` serves it, without compiling it first. */
 async function serve(folder: string, env: Readonly<Record<string, string>>): Promise<Served> {
   const port = await freePort();
@@ -157,11 +171,10 @@ const ended = (child: ChildProcess): Promise<void> =>
   });
 
 /** Runs one bundle; its exit code hides failures, so the summary it writes is read. */
-async function judge(url: string, { id, receiver, token }: Bundle, folder: string): Promise<Summary> {
+async function judge(url: string, { id, receiver }: Bundle, folder: string): Promise<Summary> {
   const file = path.join(folder, `${id}.json`);
   const args = ["bin/adcp.js", "storyboard", "run", url, id, "--allow-http", "--summary-output", file];
   if (receiver) args.push("--webhook-receiver");
-  if (token !== undefined) args.push("--auth", token);
   const child = spawn(process.execPath, ["--import", clock, ...args], {
     cwd: peer,
     stdio: ["ignore", "pipe", "pipe"],
@@ -194,6 +207,7 @@ async function main(wanted: readonly string[]): Promise<number> {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  symlinkSync(path.join(root, "node_modules/jose"), path.join(folder, "node_modules/jose"));
   const total = { passed: 0, failed: 0, skipped: 0, unexplained: 0 };
   console.log(`${"bundle".padEnd(42)}${"seller".padEnd(30)}passed failed skipped`);
   for (const bundle of bundles.filter(({ id }) => wanted.length === 0 || wanted.includes(id))) {
@@ -205,8 +219,10 @@ async function main(wanted: readonly string[]): Promise<number> {
         specialisms: [bundle.specialism],
         partial: from.partial,
       });
-    const { url, stop } = await serve(project, bundle.env ?? {});
+    const issuer = bundle.issuer ? await startIssuer() : undefined;
+    const { url, stop } = await serve(project, { ...bundle.env, ...(issuer && { ISSUER: issuer.url }) });
     const summary = await judge(url, bundle, folder).finally(stop);
+    await issuer?.stop();
     const { passed, failed, skipped, failures } = summary;
     console.log(
       `${bundle.id.padEnd(42)}${bundle.specialism.padEnd(30)}${String(passed).padStart(6)} ${String(failed).padStart(6)} ${String(skipped).padStart(7)}`,

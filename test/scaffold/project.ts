@@ -11,7 +11,8 @@ export function workspace(): string {
   const folder = tempFolder();
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(root, path.join(folder, "node_modules/adbind"));
-  symlinkSync(path.join(root, "node_modules/@types"), path.join(folder, "node_modules/@types"));
+  for (const name of ["@types", "jose"])
+    symlinkSync(path.join(root, "node_modules", name), path.join(folder, "node_modules", name));
   return folder;
 }
 
