@@ -203,8 +203,16 @@ async function againstPlain(url: string): Promise<Row> {
   };
 }
 
+interface Grown {
+  readonly agents: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly megabytes: number;
+  readonly warmMs: number;
+}
+
 /** How it grows: searches of all kinds on SQLite, and memory. */
-async function curveRow(program: Program, folder: string, agents: number): Promise<Row> {
+async function grown(program: Program, folder: string, agents: number): Promise<Grown> {
   const file = path.join(folder, `curve-${agents}.ndjson`);
   const store = `sqlite:${path.join(folder, `curve-${agents}.db`)}`;
   const size = { agents, publishers: agents / 10, properties: agents, seed: 3 };
@@ -215,12 +223,36 @@ async function curveRow(program: Program, folder: string, agents: number): Promi
   const measured = await atRate((n) => server.get(searchPath(classes[n % classes.length]![1])));
   const { peak } = await server.stop();
   rmSync(store.slice("sqlite:".length));
-  return {
-    name: `search among ${count(agents)} agents, sqlite, p99`,
-    value: measured.at(0.99),
-    unit: "ms",
-    note: `p50 ${measured.at(0.5).toFixed(1)} ms, ${Math.round(peak / MB)} MB, index made in ${Math.round(server.warmMs)} ms`,
+  const { warmMs } = server;
+  return { agents, p50: measured.at(0.5), p99: measured.at(0.99), megabytes: peak / MB, warmMs };
+}
+
+function curveRows(points: readonly Grown[]): Row[] {
+  const line = (name: string, of: (point: Grown) => number) => ({
+    name,
+    points: points.map((point) => [point.agents, of(point)] as const),
+  });
+  const x = { label: "agents", log: true };
+  const time = {
+    title: "Search as the registry grows, SQLite",
+    x,
+    y: { label: "ms", log: true },
+    lines: [line("p99", ({ p99 }) => p99), line("p50", ({ p50 }) => p50)],
   };
+  const memory = {
+    title: "Memory as the registry grows, SQLite",
+    x,
+    y: { label: "MB" },
+    lines: [line("peak", ({ megabytes }) => megabytes)],
+  };
+  return points.map(({ agents, p50, p99, megabytes, warmMs }, at) => ({
+    name: `search among ${count(agents)} agents, sqlite, p99`,
+    value: p99,
+    unit: "ms",
+    note: `p50 ${p50.toFixed(1)} ms, ${Math.round(megabytes)} MB, index made in ${Math.round(warmMs)} ms`,
+    ...(at === 0 && { curve: time }),
+    ...(at === 1 && { curve: memory }),
+  }));
 }
 
 const numberOf = (args: readonly string[], name: string): number | undefined => {
@@ -260,9 +292,12 @@ export async function run(args: readonly string[]): Promise<Row[]> {
         await againstPlain(url),
       );
     }
-    if (!args.includes("--no-curve"))
+    if (!args.includes("--no-curve")) {
+      const points: Grown[] = [];
       for (const agents of CURVE_AGENTS.filter((one) => one <= size.agents * 10))
-        rows.push(await curveRow(program, folder, agents));
+        points.push(await grown(program, folder, agents));
+      rows.push(...curveRows(points));
+    }
   } finally {
     await postgres?.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /** Every error adbind throws on purpose: one table, one class. Traffic that is merely bad is a value, never one of these. */
 
 /** Code -> what went wrong, in general terms. The message of an instance says what, where and what to do. */
-export const errorTable = {
+const errorTable = {
   // generator
   release_unreadable: "a release could not be read",
   release_invalid: "a release breaks a rule it must keep",

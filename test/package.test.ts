@@ -65,7 +65,7 @@ const budgets: Record<string, number> = {
   "./sender": 300,
   "./extract": 24,
   "./seller": 300,
-  "./buyer": 200,
+  "./buyer": 240,
   "./registry": 640,
   "./registry/client": 30,
 };

@@ -25,8 +25,6 @@ export interface LoadedRelease {
   reach(tool: string): Set<string>;
 }
 
-export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-
 /** Schema paths a tool's manifest entry names, with where each stands. */
 const pathsOf = (tool: unknown): [at: (string | number)[], path: string][] => {
   if (!isMap(tool)) return [];

@@ -75,18 +75,26 @@ export function planProject(model: Model, files: TemplateFiles, request: Project
       ...areaParts.map((part): [string, string] => [`src/${part}.ts`, areaList(part, areas[part])]),
       ["src/specialisms.ts", specialismsList(request.specialisms)],
       ...open.map((tool): [string, string] => [`src/${toolFile(tool)}`, plainTool(tool)]),
-      ...tests(files, areasOf(needed)),
+      ...tests(files, areasOf(needed), tools),
     ]),
   };
 }
 
-/** The test every project has, and one per area that has one. */
-const tests = (files: TemplateFiles, areas: ReadonlySet<string>): [string, string][] =>
+/** Tools with a reference behaviour that a test calls. */
+const calledBy = (files: TemplateFiles, text: string): string[] =>
+  [...text.matchAll(/\b(?:call|read)\("(\w+)"/g)].map((match) => match[1]!).filter((tool) => files.has(toolFile(tool)));
+
+/**
+ * The test every project has, and one per area that has one, where the project answers what it calls: an area may be
+ * there for what another one reads of it.
+ */
+const tests = (files: TemplateFiles, areas: ReadonlySet<string>, tools: readonly string[]): [string, string][] =>
   [...files]
     .filter(([file]) => /^test\/[\w.-]+\.ts$/.test(file))
-    .filter(([file]) => {
+    .filter(([file, text]) => {
       const subject = file.slice("test/".length).replace(/(\.test)?\.ts$/, "");
-      return subject === "seller" || !file.endsWith(".test.ts") || areas.has(subject);
+      if (subject === "seller" || !file.endsWith(".test.ts")) return true;
+      return areas.has(subject) && calledBy(files, text).every((tool) => tools.includes(tool));
     })
     // In templates/ the source stands beside test/; in a project it is in src/.
     .map(([file, text]) => [file, text.replaceAll('from "../', 'from "../src/')]);

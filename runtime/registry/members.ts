@@ -40,7 +40,7 @@ const listOf = (text: string | null): string[] => (text === null ? [] : (JSON.pa
 /** A stored type that is none is `unknown` (registry-facts.md 4). */
 export const agentType = (text: string): AgentType => agentTypes.find((one) => one === text) ?? "unknown";
 
-export const memberAgent = (row: AgentRow): MemberAgent => ({
+const memberAgent = (row: AgentRow): MemberAgent => ({
   url: row.url,
   name: row.name,
   type: agentType(row.type),

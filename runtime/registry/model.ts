@@ -34,7 +34,7 @@ export function agentUrlOf(text: string): string | undefined {
 export const identifierValue = (value: string): string => value.trim().toLowerCase();
 
 /** Where a publisher's agent-authorization file belongs. */
-export const WELL_KNOWN_PATH = "/.well-known/adagents.json";
+const WELL_KNOWN_PATH = "/.well-known/adagents.json";
 
 export const expectedUrl = (domain: string): string => `https://${domain}${WELL_KNOWN_PATH}`;
 

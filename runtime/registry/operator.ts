@@ -22,7 +22,7 @@ const tierLabels: Readonly<Record<string, string>> = {
 };
 
 /** The levels a caller sees under a scope: it narrows, and never widens. */
-export function visibleLevels(
+function visibleLevels(
   viewer: { readonly seesMembersOnly: boolean; readonly owns: boolean },
   scope: OperatorScope,
 ): ReadonlySet<Visibility> {

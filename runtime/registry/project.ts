@@ -55,7 +55,7 @@ const channelOfType: Readonly<Record<string, string>> = {
 };
 
 /** What names a property within its source: the publisher's own name for it, else an identifier, else type and name. */
-export function propertyKey(property: Pick<PropertyRecord, "id" | "type" | "name" | "identifiers">): string {
+function propertyKey(property: Pick<PropertyRecord, "id" | "type" | "name" | "identifiers">): string {
   if (property.id !== null) return `#${property.id}`;
   const first = property.identifiers[0];
   return first === undefined ? `${property.type}|${property.name}` : `${first.type}:${first.value.toLowerCase()}`;

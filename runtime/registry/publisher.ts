@@ -22,7 +22,7 @@ import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry 
 import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, PublisherLookup } from "./types.js";
 
 /** Most agents whose counts a lookup makes (service.md, "Publisher lookup result", rule 2b). */
-export const ROLLUP_CAP_AGENTS = 50;
+const ROLLUP_CAP_AGENTS = 50;
 
 /** A property with where it comes from and what its source calls it. */
 export interface KnownProperty {

@@ -122,11 +122,11 @@ const factColumns: Columns = [
 ];
 
 /** Longest identifier looked up by value, in characters (openapi.yaml); also under PostgreSQL's bound of an index row. */
-export const IDENTIFIER_LIMIT = 512;
+const IDENTIFIER_LIMIT = 512;
 
 const valuesOf = <Row>(columns: Columns, row: Row): Value[] => columns.map(([name]) => row[name as keyof Row] as Value);
 
-export const identifiersOf = (row: Pick<PropertyRow, "identifiers">): [type: string, value: string][] =>
+const identifiersOf = (row: Pick<PropertyRow, "identifiers">): [type: string, value: string][] =>
   JSON.parse(row.identifiers) as [string, string][];
 
 /** What a property can be found by: each value once, without its case. */

@@ -129,7 +129,7 @@ const lineSchemas = {
 } as const;
 
 export type Kind = keyof typeof lineSchemas;
-export const kinds = Object.keys(lineSchemas) as Kind[];
+const kinds = Object.keys(lineSchemas) as Kind[];
 
 const $defs = { property: propertySchema, agent: agentSchema, file: fileSchema };
 let compiled: Record<Kind, ValidateFunction> | undefined;

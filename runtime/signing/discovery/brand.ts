@@ -69,7 +69,8 @@ async function loadBrand({ fetch }: Discovery, url: string, ttl: number): Promis
   }
   const second = await fetchJson(fetch, pointer, { maxBytes: MAX_BRAND_BYTES });
   if (!second.ok) return second;
-  if (brandPointer(second.value) !== undefined) return failure("refused", "the brand file is more than one redirect away");
+  if (brandPointer(second.value) !== undefined)
+    return failure("refused", "the brand file is more than one redirect away");
   const ttlSeconds = Math.min(ttlOf(first.headers, ttl), ttlOf(second.headers, ttl));
   return { ok: true, value: readAgents(second.value), ttlSeconds };
 }
