@@ -29,7 +29,7 @@ const operation = (name: string): Json => operations.find(([one]) => one === nam
 
 /** Statuses each endpoint answers with, and whether it takes a token: none, maybe or yes. */
 const ENDPOINTS: Record<string, [statuses: string, token: "none" | "maybe" | "yes"]> = {
-  "POST /api/registry/expand/product-identifiers": ["200 400 413 429 503", "none"],
+  "POST /api/registry/expand/product-identifiers": ["200 400 413 415 429 503", "none"],
   "GET /api/registry/publisher": ["200 400 429 503", "none"],
   "GET /api/registry/publisher/authorization": ["200 400 404 429 503", "none"],
   "GET /api/registry/operator": ["200 400 403 429 503", "maybe"],
@@ -37,8 +37,8 @@ const ENDPOINTS: Record<string, [statuses: string, token: "none" | "maybe" | "ye
   "GET /api/registry/agents/{agent_url}/publishers": ["200 304 400 404 429 503", "none"],
   "GET /api/registry/lookup/domain/{domain}": ["200 400 429 503", "none"],
   "GET /api/registry/lookup/property": ["200 400 429 503", "none"],
-  "POST /api/registry/validate/product-authorization": ["200 400 413 429 503", "none"],
-  "POST /api/registry/crawl-request": ["202 400 401 403 413 429 503", "yes"],
+  "POST /api/registry/validate/product-authorization": ["200 400 413 415 429 503", "none"],
+  "POST /api/registry/crawl-request": ["202 400 401 403 413 415 429 503", "yes"],
   "GET /api/registry/crawl-request/{crawl_request_id}": ["200 400 401 403 404 429 503", "yes"],
   "GET /api/registry/stats": ["200 429 503", "none"],
   "GET /.well-known/oauth-authorization-server": ["200 404 503", "none"],
