@@ -90,13 +90,17 @@ export function saveCurves(results: string, name: string, rows: readonly Row[]):
 /**
  * Puts one bench's figures into the results file; those of the others stay. Written beside and renamed, so a reader
  * never sees half of it.
+ * @param partly only some of the bench's parts were run: figures of the others stay
  * @throws SyntaxError when the file is there and is not JSON
  */
-export function saveResult(file: string, name: string, result: BenchResult): void {
+export function saveResult(file: string, name: string, result: BenchResult, partly = false): void {
   const rows = result.rows.map(({ curve: _, ...row }) => row);
-  const results: Results = { ...readResults(file), [name]: { ...result, rows } };
+  const before = readResults(file);
+  const fresh = new Set(rows.map((row) => row.name));
+  const kept = partly ? (before[name]?.rows ?? []).filter((row) => !fresh.has(row.name)) : [];
+  const results: Results = { ...before, [name]: { ...result, rows: [...rows, ...kept] } };
   const sorted = Object.fromEntries(Object.entries(results).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify(sorted, null, 2)}\n`);
-  renameSync(fresh, file);
+  const beside = `${file}.${process.pid}`;
+  writeFileSync(beside, `${JSON.stringify(sorted, null, 2)}\n`);
+  renameSync(beside, file);
 }

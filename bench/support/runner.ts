@@ -48,7 +48,8 @@ export async function runBenches(argv: readonly string[], options: RunOptions): 
       const machine = thisMachine();
       const rows = await run(args);
       all[name] = rows;
-      saveResult(results, name, { machine, rows });
+      const partly = args.some((word) => /^--(only|engine)=/.test(word));
+      saveResult(results, name, { machine, rows }, partly);
       for (const file of saveCurves(results, name, rows)) err(`curve: ${path.relative(process.cwd(), file)}`);
       if (!json)
         out(

@@ -66,6 +66,15 @@ test("results of other benches stay, those of the same are replaced, and nothing
   assert.equal(readdirSync(folder), ["results.json"]);
 });
 
+test("a bench that was run in part keeps the figures of its other parts", ({ folder }) => {
+  const file = path.join(folder, "results.json");
+  const machine = thisMachine();
+  saveResult(file, "receiver", { machine, rows: [row(1), { ...row(2), name: "another figure" }] });
+  saveResult(file, "receiver", { machine, rows: [row(3)] }, true);
+  const { rows } = JSON.parse(readFileSync(file, "utf8")).receiver;
+  assert.equal(rows, [row(3), { ...row(2), name: "another figure" }]);
+});
+
 test("results that cannot be read are not overwritten", ({ folder }) => {
   const file = path.join(folder, "results.json");
   writeFileSync(file, "{ half of");
