@@ -1,48 +1,11 @@
 /** Polling as the backup of webhooks. */
-import { pino } from "pino";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { release as release31 } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
-import {
-  envelope,
-  PUBLIC_URL,
-  SELLER,
-  type Setup,
-  type SetupOptions,
-  send,
-  setup,
-  statusOf,
-} from "../support/receiver.js";
+import { at, envelope, PUBLIC_URL, receiverSuite, SELLER, send, silent, statusOf } from "../support/receiver.js";
 
-const test = suite<{ open: (options?: SetupOptions) => Promise<Setup>; opened: Setup[] }>("watch");
-test.before.each((context) => {
-  context.opened = [];
-  context.open = async (options) => {
-    const made = await setup(options);
-    context.opened.push(made);
-    const { expect } = made.receiver;
-    await expect({
-      route: "/hooks/a",
-      sender: SELLER,
-      kind: "task",
-      operationId: "op-1",
-      taskType: "create_media_buy",
-    });
-    await expect({ route: "/hooks/a2a", sender: SELLER, kind: "task", taskType: "create_media_buy", format: "a2a" });
-    for (const kind of ["report", "impairment", "list_change", "artifact", "rights"] as const) {
-      await expect({ route: `/hooks/${kind}`, sender: SELLER, kind });
-    }
-    return made;
-  };
-});
-test.after.each(async ({ opened }) => {
-  for (const one of opened) await one.close();
-});
-
-const silent = pino({ enabled: false });
-const at = (second: number) => `2026-04-18T14:00:${String(second).padStart(2, "0")}Z`;
+const test = receiverSuite("watch");
 
 test("watching: polls go through the same order, and either side's terminal state ends it", async ({ open }) => {
   const s = await open();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type Database from "better-sqlite3";
 import { pino } from "pino";
+import { suite } from "uvu";
 import { release } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract.js";
 import {
@@ -153,3 +154,31 @@ export async function sendHmac(
 
 export const statusOf = (answer: ReceiverAnswer): string => JSON.parse(answer.body).status;
 export const errorOf = (answer: ReceiverAnswer): string => JSON.parse(answer.body).error;
+
+/** A suite whose `open` gives a receiver with every kind of route, closed after each test. */
+export function receiverSuite(name: string) {
+  const test = suite<{ open: (options?: SetupOptions) => Promise<Setup>; opened: Setup[] }>(name);
+  test.before.each((context) => {
+    context.opened = [];
+    context.open = async (options) => {
+      const made = await setup(options);
+      context.opened.push(made);
+      const { expect } = made.receiver;
+      const task = { sender: SELLER, kind: "task", taskType: "create_media_buy" } as const;
+      await expect({ ...task, route: "/hooks/a", operationId: "op-1" });
+      await expect({ ...task, route: "/hooks/a2a", format: "a2a" });
+      for (const kind of ["report", "impairment", "list_change", "artifact", "rights"] as const) {
+        await expect({ route: `/hooks/${kind}`, sender: SELLER, kind });
+      }
+      return made;
+    };
+  });
+  test.after.each(async ({ opened }) => {
+    for (const one of opened) await one.close();
+  });
+  return test;
+}
+
+export const silent = pino({ enabled: false });
+/** A second of the minute the events of these tests fall into. */
+export const at = (second: number): string => `2026-04-18T14:00:${String(second).padStart(2, "0")}Z`;
