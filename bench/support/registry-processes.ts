@@ -63,6 +63,8 @@ export async function done<T>(program: Program, ...args: string[]): Promise<T> {
 export interface Served {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: object): Promise<T>;
+  /** The answer's bytes, unread: parsing them is the client's time, not the server's. */
+  read(path: string, body?: object): Promise<Buffer>;
   readonly warmMs: number;
   /** Ends it. @returns its memory in bytes */
   stop(): Promise<{ peak: number; now: number }>;
@@ -74,15 +76,17 @@ export async function serve(program: Program, store: string): Promise<Served> {
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
   const pool = new Pool(address, { connections: 64 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const ask = async <T>(method: "GET" | "POST", target: string, body?: string): Promise<T> => {
+  const read = async (method: "GET" | "POST", target: string, body?: string): Promise<Buffer> => {
     const answer = await pool.request({ method, path: target, headers, ...(body !== undefined && { body }) });
-    const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${text}`);
-    return JSON.parse(text) as T;
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${bytes.toString()}`);
+    return bytes;
   };
+  const ask = async <T>(...of: Parameters<typeof read>): Promise<T> => JSON.parse((await read(...of)).toString()) as T;
   return {
     get: (target) => ask("GET", target),
     post: (target, body) => ask("POST", target, JSON.stringify(body)),
+    read: (target, body) => (body === undefined ? read("GET", target) : read("POST", target, JSON.stringify(body))),
     warmMs,
     async stop() {
       await pool.close();

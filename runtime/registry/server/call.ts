@@ -65,8 +65,8 @@ export interface Answer<Body> {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the fingerprint is made of, where that is not the whole body; it is then a weak one. */
-  readonly fingerprint?: unknown;
+  /** The part of the body's text that its fingerprint is made of, where that is not all; it is then a weak one. */
+  readonly fingerprint?: (text: string) => string;
 }
 
 type In<Id extends OperationId, Place extends string> = operations[Id]["parameters"] extends {

@@ -81,7 +81,7 @@ function send(reply: FastifyReply, request: FastifyRequest, answer: Answer<unkno
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
   if (fingerprinted) {
     const weak = fingerprint === undefined ? "" : "W/";
-    const etag = headers.etag ?? weak + etagOf(fingerprint === undefined ? text : JSON.stringify(fingerprint));
+    const etag = headers.etag ?? weak + etagOf(fingerprint === undefined ? text : fingerprint(text));
     reply.header("etag", etag);
     if (request.method !== "POST" && matches(request.headers["if-none-match"], etag))
       return reply.code(304).removeHeader("content-type").send();
