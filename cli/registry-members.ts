@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { createRegistryData } from "../runtime/registry/data.js";
+import { agentTypes } from "../runtime/registry/model.js";
 import { tiers } from "../runtime/registry/server/auth/accounts.js";
 import type { AgentType, Member, MemberAgent, RegistryData, Visibility } from "../runtime/registry/types.js";
 import { plural, printJson } from "./output.js";
@@ -12,17 +13,7 @@ const withData = (option: StoreOption, job: (data: RegistryData) => Promise<void
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
-const agentTypes = [
-  "brand",
-  "rights",
-  "measurement",
-  "governance",
-  "creative",
-  "sales",
-  "buying",
-  "signals",
-  "unknown",
-] as const satisfies readonly AgentType[];
+const types = [...agentTypes, "unknown"] as const satisfies readonly AgentType[];
 const visibilities = ["public", "members_only", "private"] as const satisfies readonly Visibility[];
 
 function oneOf<T extends string>(name: string, value: string, choices: readonly T[]): T {
@@ -82,7 +73,7 @@ async function addAgent(slug: string, url: string, given: AgentOptions): Promise
   const agent: MemberAgent = {
     url,
     name: given.name ?? null,
-    type: oneOf("type of agent", given.type, agentTypes),
+    type: oneOf("type of agent", given.type, types),
     visibility: oneOf("visibility", given.visibility, visibilities),
     deliveryTypes: list(given.deliveryTypes),
     formatKinds: list(given.formatKinds),
@@ -131,7 +122,7 @@ export function register(command: Command): void {
   const agents = command.command("agents").description("agents of members: add");
   add(agents, "add <slug> <url>", "registers an agent of a member, or changes it")
     .option("--name <name>", "name for people")
-    .option("--type <type>", agentTypes.join(", "), "sales")
+    .option("--type <type>", types.join(", "), "sales")
     .option("--visibility <level>", visibilities.join(", "), "public")
     .option("--delivery-types <list>", "delivery types, comma-separated")
     .option("--format-kinds <list>", "kinds of creative format, comma-separated")

@@ -17,20 +17,10 @@ import {
   replaceDomains,
 } from "../store/registry-agents.js";
 import type { Query } from "../store/registry-query.js";
-import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
+import { agentTypes, agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import type { AgentType, Member, MemberAgent, Visibility } from "./types.js";
 
 const slugForm = /^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/;
-const agentTypes: readonly AgentType[] = [
-  "brand",
-  "rights",
-  "measurement",
-  "governance",
-  "creative",
-  "sales",
-  "buying",
-  "signals",
-];
 
 const invalid = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("registry_data_invalid", what, { where, remedy });

@@ -1,5 +1,6 @@
 /** The forms that domains, agent URLs and identifiers are compared in. */
 import { canonicalUrl } from "../url.js";
+import type { AgentType } from "./types.js";
 
 /** Longest name DNS can hold (RFC 1035 section 3.1). */
 const DOMAIN_LIMIT_OCTETS = 253;
@@ -47,3 +48,15 @@ export const isoOrNull = (ms: number | null): string | null => (ms === null ? nu
 
 /** By code point, as both databases order it. */
 export const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** What an agent may say that it does (registry-facts.md 4); anything else is kept as `unknown`. */
+export const agentTypes = [
+  "brand",
+  "rights",
+  "measurement",
+  "governance",
+  "creative",
+  "sales",
+  "buying",
+  "signals",
+] as const satisfies readonly AgentType[];

@@ -1,7 +1,7 @@
 /** A domain's brand file in its five variants (registry-facts.md 8): two that point on, three that say something. */
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand.js";
-import { agentUrlOf } from "../model.js";
+import { agentTypes, agentUrlOf } from "../model.js";
 import type { AgentType, BrandAgent, BrandProperty, CrawlResult, DelegationType } from "../types.js";
 import { type Fault, fault, fetchDocument, isObject, type JsonObject } from "./document.js";
 import { domainIn, sameSite, textOf } from "./values.js";
@@ -12,16 +12,6 @@ const MAX_PROPERTIES = 5_000;
 const MAX_AGENTS = 200;
 const MAX_TEXT = 500;
 
-const agentTypes: readonly AgentType[] = [
-  "brand",
-  "rights",
-  "measurement",
-  "governance",
-  "creative",
-  "sales",
-  "buying",
-  "signals",
-];
 const relationships: readonly string[] = ["owned", "direct", "delegated", "ad_network"];
 
 export interface BrandOrigin {
