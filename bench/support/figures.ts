@@ -1,0 +1,32 @@
+/** bench/results.json -> the rows of README's table of figures: what prints them and what checks them share this. */
+import type { Results } from "./report.js";
+import { type Row, verdictOf } from "./row.js";
+
+/** From what is built once to what runs all the time. */
+const ORDER = ["generate", "signing", "receiver", "sender", "registry", "seller", "buyer"];
+
+/** Times of one operation depend on the processor alone; README shows their ratio to the floor. */
+const isShown = ({ name }: Row): boolean => !name.includes("one verification");
+
+const wanted = (row: Row): string => {
+  const { target } = row;
+  const bounds = [
+    ...(target?.max === undefined ? [] : [`at most ${target.max}`]),
+    ...(target?.min === undefined ? [] : [`at least ${target.min}`]),
+  ];
+  return `${bounds.join(", ")}${verdictOf(row) === "missed" ? " (missed)" : ""}`;
+};
+
+/**
+ * The rows, in README's order.
+ * @throws Error when the results hold a bench that has no place in the order
+ */
+export function figureRows(results: Results): string[] {
+  const unplaced = Object.keys(results).filter((name) => !ORDER.includes(name));
+  if (unplaced.length > 0) throw new Error(`bench/support/figures.ts gives no place to ${unplaced.join(", ")}`);
+  return ORDER.flatMap((name) => results[name]?.rows ?? [])
+    .filter(isShown)
+    .map((row) => `| ${row.name} | ${Number(row.value.toPrecision(3))} ${row.unit} | ${wanted(row)} |`);
+}
+
+export const FIGURES_HEAD = "| figure | here | wanted |\n|---|---|---|";
