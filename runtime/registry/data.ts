@@ -16,7 +16,7 @@ import {
   removeHosted,
 } from "../store/registry-agents.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { agentCounts, anyDirty, clock, count, counts, takeDirty, tick } from "../store/registry-profiles.js";
+import { agentCounts, clock, count, counts, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../store/registry-query.js";
 import { changeOfCrawl } from "./crawl-apply.js";
@@ -25,11 +25,12 @@ import { agentPublishers, lookupProperty } from "./inverse.js";
 import { assemble, putMember, registerAgent, removeMember } from "./members.js";
 import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import { findOperator, operatorLookup } from "./operator.js";
-import { computeProfiles } from "./profile.js";
+import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
-import { type PublisherChange, type Written, writePublishers } from "./publisher-write.js";
+import { type PublisherChange, writePublishers } from "./publisher-write.js";
 import { agentSearch } from "./search/search.js";
+import { finish, settleProfiles } from "./settle.js";
 import type {
   AgentClaim,
   AppliedCrawl,
@@ -43,8 +44,6 @@ import type {
   Stats,
 } from "./types.js";
 
-/** Profiles computed in one transaction: it holds the registry's clock meanwhile. */
-const SETTLE_AGENTS = 2_000;
 /** Members read at a time. */
 const MEMBER_ROWS = 500;
 
@@ -61,13 +60,6 @@ function urlOf(text: string): string {
   const url = agentUrlOf(text);
   if (url === undefined) throw unusable("that is no agent's URL", text);
   return url;
-}
-
-/** Ends a transaction that wrote publishers: from the tick on, such transactions take turns. */
-function* finish(q: Query, written: Pick<Written, "agents" | "counts">, now: number): Flow<number> {
-  const seq = yield* tick(q);
-  yield* count(q, written.counts);
-  return yield* computeProfiles(q, written.agents, seq, now);
 }
 
 /**
@@ -155,7 +147,7 @@ const crawling = ({ db, now }: Parts) =>
   ({
     applyCrawl: (result) =>
       db.write(function* (q): Flow<AppliedCrawl> {
-        const written = yield* writePublishers(q, [changeOfCrawl(result)], now());
+        const written = yield* writePublishers(q, [prepare(changeOfCrawl(result), now())]);
         const agents = yield* finish(q, written, now());
         const { changed, properties, authorizations } = written;
         return { changed: changed.size > 0, properties, authorizations, agents };
@@ -187,25 +179,6 @@ const crawling = ({ db, now }: Parts) =>
     },
     settleProfiles: () => settleProfiles(db, now),
   }) satisfies Partial<RegistryData>;
-
-/** Computes profiles that wait, some hundred in each transaction. */
-export async function settleProfiles(
-  db: RegistryStore,
-  now: () => number,
-  progress: (settled: number) => void = () => undefined,
-): Promise<number> {
-  for (let settled = 0; ; ) {
-    if (!(await db.peek(anyDirty))) return settled;
-    const taken = await db.write(function* (q): Flow<number> {
-      const seq = yield* tick(q);
-      const agents = yield* takeDirty(q, SETTLE_AGENTS);
-      yield* computeProfiles(q, agents, seq, now());
-      return agents.length;
-    });
-    settled += taken;
-    progress(settled);
-  }
-}
 
 /** Keeps what an agent says of itself, in place of what it said before. */
 export function* putClaims(q: Query, url: string, claims: ReadonlyMap<string, AgentClaim>, now: number): Flow<void> {
@@ -243,7 +216,7 @@ const hosting = ({ db, now }: Parts) =>
       await db.write(function* (q): Flow<void> {
         yield* putHosted(q, domain, JSON.stringify(file), now());
         const change: PublisherChange = { domain, facts: () => ({}), sets: { aao_hosted: setOfFile(content) } };
-        yield* finish(q, yield* writePublishers(q, [change], now()), now());
+        yield* finish(q, yield* writePublishers(q, [prepare(change, now())]), now());
       });
     },
     removeHostedFile: async (text) => {
@@ -252,7 +225,7 @@ const hosting = ({ db, now }: Parts) =>
         if (!(yield* removeHosted(q, domain))) return false;
         const none = { properties: [], agents: [] };
         const change: PublisherChange = { domain, facts: () => ({}), sets: { aao_hosted: none } };
-        yield* finish(q, yield* writePublishers(q, [change], now()), now());
+        yield* finish(q, yield* writePublishers(q, [prepare(change, now())]), now());
         return true;
       });
     },

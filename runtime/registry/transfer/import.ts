@@ -8,9 +8,11 @@ import type { PostgresStore, SqliteStore } from "../../store/index.js";
 import { putHosted } from "../../store/registry-agents.js";
 import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
 import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
-import { putClaims, settleProfiles } from "../data.js";
+import { putClaims } from "../data.js";
 import { putMember } from "../members.js";
-import { type PublisherChange, writePublishers } from "../publisher-write.js";
+import { makeRows, type PreparedChange, prepare } from "../prepared.js";
+import { writePublishers } from "../publisher-write.js";
+import { settleProfiles } from "../settle.js";
 import { domainIn, LineError, memberIn, publisherChange, urlIn } from "./convert.js";
 import type { ClaimsLine, HostedLine, MemberLine } from "./lines.js";
 import { parseLine } from "./parse-line.js";
@@ -51,7 +53,7 @@ export interface ImportResult extends ImportProgress {
 
 /** What a line asks for, in terms of the registry. */
 type Work =
-  | { readonly kind: "publisher"; readonly change: PublisherChange }
+  | { readonly kind: "publisher"; readonly change: PreparedChange }
   | { readonly kind: "other"; readonly run: (q: Query, now: number) => Flow<readonly number[]> };
 
 /**
@@ -90,7 +92,7 @@ const refused = (line: number, why: string): AdbindError =>
   });
 
 class Importing {
-  #publishers = new Map<string, PublisherChange>();
+  #publishers = new Map<string, PreparedChange>();
   #batchProperties = 0;
   #batchEnd = 0;
   #writing: Promise<void> | undefined;
@@ -150,7 +152,7 @@ class Importing {
       const { line } = parsed;
       switch (line.kind) {
         case "publisher":
-          return { kind: "publisher", change: publisherChange(line) };
+          return { kind: "publisher", change: prepare(publisherChange(line), this.#now()) };
         case "member":
           return { kind: "other", run: this.#member(line) };
         case "hosted":
@@ -175,10 +177,12 @@ class Importing {
     this.options.invalid(number, why);
   }
 
-  async #gather(change: PublisherChange): Promise<void> {
+  async #gather(change: PreparedChange): Promise<void> {
     if (this.#publishers.has(change.domain)) await this.#flush();
     this.#publishers.set(change.domain, change);
-    for (const set of Object.values(change.sets)) this.#batchProperties += set.properties.length;
+    // Now, while the last batch is being written, rather than inside the next transaction.
+    makeRows(change);
+    for (const { set } of change.sets) this.#batchProperties += set.properties.length;
   }
 
   /**
@@ -211,8 +215,8 @@ class Importing {
     await writing;
   }
 
-  *#writeBatch(q: Query, changes: readonly PublisherChange[], lines: number): Flow<void> {
-    const written = yield* writePublishers(q, changes, this.#now());
+  *#writeBatch(q: Query, changes: readonly PreparedChange[], lines: number): Flow<void> {
+    const written = yield* writePublishers(q, changes);
     yield* markDirty(q, written.agents);
     yield* tick(q);
     yield* count(q, written.counts);

@@ -1,0 +1,35 @@
+/** Ends of changes: the clock moves on, and profiles are computed again, at once or a part at a time. */
+import type { Flow } from "../signing/flow.js";
+import { anyDirty, count, takeDirty, tick } from "../store/registry-profiles.js";
+import type { Query, RegistryStore } from "../store/registry-query.js";
+import { computeProfiles } from "./profile.js";
+import type { Written } from "./publisher-write.js";
+
+/** Profiles computed in one transaction: it holds the registry's clock meanwhile. */
+const SETTLE_AGENTS = 2_000;
+
+/** Ends a transaction that wrote publishers: from the tick on, such transactions take turns. */
+export function* finish(q: Query, written: Pick<Written, "agents" | "counts">, now: number): Flow<number> {
+  const seq = yield* tick(q);
+  yield* count(q, written.counts);
+  return yield* computeProfiles(q, written.agents, seq, now);
+}
+
+/** Computes profiles that wait, some hundred in each transaction. */
+export async function settleProfiles(
+  db: RegistryStore,
+  now: () => number,
+  progress: (settled: number) => void = () => undefined,
+): Promise<number> {
+  for (let settled = 0; ; ) {
+    if (!(await db.peek(anyDirty))) return settled;
+    const taken = await db.write(function* (q): Flow<number> {
+      const seq = yield* tick(q);
+      const agents = yield* takeDirty(q, SETTLE_AGENTS);
+      yield* computeProfiles(q, agents, seq, now());
+      return agents.length;
+    });
+    settled += taken;
+    progress(settled);
+  }
+}
