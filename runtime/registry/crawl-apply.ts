@@ -1,8 +1,8 @@
 /** From what a crawl found to a change of its publisher. */
 import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
 import { brandProperties } from "./brand.js";
+import type { PublisherChange, PublisherFacts } from "./prepared.js";
 import { type SourceSet, setOfFile } from "./project.js";
-import type { PublisherChange, PublisherFacts } from "./publisher-write.js";
 import type { CrawlResult } from "./types.js";
 
 /** Longest final URL kept (registry-facts.md 7). */

@@ -28,7 +28,7 @@ import { findOperator, operatorLookup } from "./operator.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
-import { type PublisherChange, writePublishers } from "./publisher-write.js";
+import { writePublishers } from "./publisher-write.js";
 import { agentSearch } from "./search/search.js";
 import { finish, settleProfiles } from "./settle.js";
 import type {

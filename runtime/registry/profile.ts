@@ -103,6 +103,21 @@ function profileOf(agent: AgentRow, edges: readonly ContributionRow[]): Content 
   };
 }
 
+/** Agents whose authorizations are read at once: some have tens of thousands. */
+const SLICE_AGENTS = 100;
+
+/** What each agent's profile should be. */
+function* contentsOf(q: Query, agents: readonly AgentRow[]): Flow<Map<number, Content | undefined>> {
+  const contents = new Map<number, Content | undefined>();
+  for (let first = 0; first < agents.length; first += SLICE_AGENTS) {
+    const slice = agents.slice(first, first + SLICE_AGENTS);
+    const ids = slice.map(({ id }) => id);
+    const edges = Map.groupBy(yield* contributionsOf(q, ids), (edge) => edge.agent);
+    for (const agent of slice) contents.set(agent.id, profileOf(agent, edges.get(agent.id) ?? []));
+  }
+  return contents;
+}
+
 const compared = [
   "registered",
   "score",
@@ -121,17 +136,15 @@ const compared = [
 export function* computeProfiles(q: Query, agents: readonly number[], seq: number, now: number): Flow<number> {
   if (agents.length === 0) return 0;
   const rows = yield* agentsById(q, agents);
-  const edges = Map.groupBy(yield* contributionsOf(q, agents), (edge) => edge.agent);
   const before = new Map((yield* profilesOf(q, agents)).map((row) => [row.agent, row]));
   const profiles: ProfileRow[] = [];
   const moves: MoveRow[] = [];
-  for (const agent of rows) {
-    const old = before.get(agent.id);
+  for (const [agent, next] of yield* contentsOf(q, rows)) {
+    const old = before.get(agent);
     const there = old !== undefined && old.gone === 0;
-    const next = profileOf(agent, edges.get(agent.id) ?? []);
     if (next === undefined ? !there : there && compared.every((name) => old[name] === next[name])) continue;
     if (there && (next === undefined || next.score !== old.score))
-      moves.push({ version: seq, agent: agent.id, before: old.score, born: old.born });
+      moves.push({ version: seq, agent, before: old.score, born: old.born });
     if (next === undefined) profiles.push({ ...old!, version: seq, updated_at: now, gone: 1 });
     else profiles.push({ ...next, updated_at: now, born: there ? old.born : seq, version: seq, gone: 0 });
   }

@@ -18,6 +18,7 @@ import {
 } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint } from "./model.js";
+import type { PreparedChange, PreparedSet } from "./prepared.js";
 import {
   contributionOf,
   digestOf,
@@ -25,26 +26,9 @@ import {
   keyedProperties,
   type ProjectedEdge,
   projectEdges,
-  projectProperties,
   propertyOfRow,
   type SetProperty,
-  type SourceSet,
 } from "./project.js";
-import type { AgentEntry } from "./types.js";
-
-export type PublisherFacts = Partial<
-  Omit<PublisherRow, "id" | "domain" | "property_count" | "summary" | "digests" | "genres" | "taxonomy">
->;
-
-/** What changes of one publisher. */
-export interface PublisherChange {
-  readonly domain: string;
-  readonly facts: (before: PublisherRow) => PublisherFacts;
-  /** Sets that take the place of what their source said before. */
-  readonly sets: Partial<Record<PropertySource, SourceSet>>;
-  /** What the publisher's file says of other domains; absent leaves earlier claims. */
-  readonly others?: readonly { readonly publisherDomain: string; readonly agent: AgentEntry }[];
-}
 
 export interface Written {
   /** Domains whose sets were not as before. */
@@ -60,26 +44,22 @@ export interface Written {
 /** Sets of a change that differ from what is stored. */
 interface Replaced {
   readonly row: PublisherRow;
-  readonly change: PublisherChange;
-  readonly sets: [PropertySource, SourceSet][];
+  readonly change: PreparedChange;
+  readonly sets: readonly PreparedSet[];
   readonly digests: Record<string, string>;
   readonly claimsChanged: boolean;
 }
 
-function replacedSets(change: PublisherChange, row: PublisherRow, now: number): Replaced {
+function replacedSets(change: PreparedChange, row: PublisherRow): Replaced {
   const before = JSON.parse(row.digests ?? "{}") as Record<string, string>;
   const digests = { ...before };
-  const sets: Replaced["sets"] = [];
-  for (const [source, set] of Object.entries(change.sets) as [PropertySource, SourceSet][]) {
-    const empty = set.properties.length === 0 && set.agents.length === 0;
-    const digest = empty ? undefined : digestOf(set, null, now);
-    if (digest === before[source]) continue;
-    sets.push([source, set]);
+  const sets = change.sets.filter(({ source, digest }) => digest !== before[source]);
+  for (const { source, digest } of sets) {
     if (digest === undefined) delete digests[source];
     else digests[source] = digest;
   }
   const others = change.others === undefined || change.others.length === 0 ? undefined : change.others;
-  const claims = others && digestOf({ properties: [], agents: others.map(({ agent }) => agent) }, others, now);
+  const claims = others && digestOf({ properties: [], agents: others.map(({ agent }) => agent) }, others, change.now);
   const claimsChanged = change.others !== undefined && claims !== before.others;
   if (claimsChanged && claims === undefined) delete digests.others;
   else if (claims !== undefined) digests.others = claims;
@@ -105,7 +85,7 @@ function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Flow<Set
   const bySource = new Map<PropertySource, number[]>();
   for (const { row, sets } of replaced) {
     const before = JSON.parse(row.digests ?? "{}") as Record<string, string>;
-    for (const [source] of sets)
+    for (const { source } of sets)
       if (before[source] !== undefined) bySource.set(source, [...(bySource.get(source) ?? []), row.id]);
   }
   for (const [source, publishers] of bySource) {
@@ -127,20 +107,19 @@ interface Projection {
   readonly edges: (ProjectedEdge & { readonly publisher: number })[];
 }
 
-function project(replaced: readonly Replaced[], rows: ReadonlyMap<string, PublisherRow>, now: number): Projection {
+function project(replaced: readonly Replaced[], rows: ReadonlyMap<string, PublisherRow>): Projection {
   const properties: PropertyRow[] = [];
   const edges: Projection["edges"] = [];
   for (const { row, change, sets, claimsChanged } of replaced) {
-    for (const [source, set] of sets) {
-      for (const property of projectProperties(set, source)) properties.push({ ...property, publisher: row.id });
-      if (source === "adagents_json" || source === "aao_hosted")
-        for (const edge of projectEdges(set, { source, now })) edges.push({ ...edge, publisher: row.id });
+    for (const set of sets) {
+      for (const property of set.properties) properties.push({ ...property, publisher: row.id });
+      for (const edge of set.edges) edges.push({ ...edge, publisher: row.id });
     }
     if (!claimsChanged) continue;
     const byDomain = Map.groupBy(change.others ?? [], ({ publisherDomain }) => publisherDomain);
     for (const [domain, others] of byDomain) {
       const claimed = { properties: [], agents: others.map(({ agent }) => agent) };
-      for (const edge of projectEdges(claimed, { source: "agent_claim", claimant: change.domain, now }))
+      for (const edge of projectEdges(claimed, { source: "agent_claim", claimant: change.domain, now: change.now }))
         edges.push({ ...edge, publisher: rows.get(domain)!.id });
     }
   }
@@ -152,14 +131,15 @@ function changedRow({ row, change, sets, digests }: Replaced, kept: readonly Pro
   const next = { ...row, ...change.facts(row), digests: JSON.stringify(digests) };
   const all: { source: PropertySource; property: SetProperty }[] = [
     ...kept.map((one) => ({ source: one.source, property: propertyOfRow(one) })),
-    ...sets.flatMap(([source, set]) => [...keyedProperties(set).values()].map((property) => ({ source, property }))),
+    ...sets.flatMap(({ source, set }) => [...keyedProperties(set).values()].map((property) => ({ source, property }))),
   ];
   const counting = effective(all, next.valid === 1).map(({ property }) => property);
   const speaks = next.valid === 1 ? "adagents_json" : "aao_hosted";
-  const genres = sets.find(([source]) => source === speaks)?.[1].genres;
+  const spoken = sets.find(({ source }) => source === speaks)?.set;
+  const genres = spoken?.genres;
   const categories = genres !== undefined && {
     genres: genres.length === 0 ? null : JSON.stringify(genres),
-    taxonomy: sets.find(([source]) => source === speaks)![1].taxonomy ?? null,
+    taxonomy: spoken?.taxonomy ?? null,
   };
   return { ...next, ...categories, property_count: counting.length, summary: JSON.stringify(contributionOf(counting)) };
 }
@@ -168,14 +148,14 @@ function changedRow({ row, change, sets, digests }: Replaced, kept: readonly Pro
  * Writes what changed of some publishers, in the caller's transaction. The caller ticks the clock after it, makes the
  * counts, and computes profiles or marks them to be computed.
  */
-export function* writePublishers(q: Query, changes: readonly PublisherChange[], now: number): Flow<Written> {
+export function* writePublishers(q: Query, changes: readonly PreparedChange[]): Flow<Written> {
   const domains = new Set(changes.map(({ domain }) => domain));
   for (const { others } of changes) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
   const rows = yield* lockPublishers(q, [...domains].sort(byCodePoint));
-  const replaced = changes.map((change) => replacedSets(change, rows.get(change.domain)!, now));
+  const replaced = changes.map((change) => replacedSets(change, rows.get(change.domain)!));
   const tally = new Tally();
   const agents = yield* clear(q, replaced, tally);
-  const { properties, edges } = project(replaced, rows, now);
+  const { properties, edges } = project(replaced, rows);
 
   const urls = [...new Set(edges.map(({ agentUrl }) => agentUrl))].sort(byCodePoint);
   const ids = yield* ensureAgents(q, urls);
@@ -185,8 +165,8 @@ export function* writePublishers(q: Query, changes: readonly PublisherChange[], 
   for (const { source, type } of properties) if (source !== "brand_json") tally.add("properties", type, 1);
   for (const { source } of edgeRows) tally.add("authorizations", source, 1);
 
-  const changed = replaced.filter(({ sets }) => sets.length > 0);
-  const kept = yield* keptProperties(q, changed);
+  const partial = replaced.filter(keepsSets);
+  const kept = yield* keptProperties(q, partial);
   const after = replaced.map((one) =>
     one.sets.length > 0
       ? changedRow(one, kept.get(one.row.id) ?? [])
@@ -197,11 +177,9 @@ export function* writePublishers(q: Query, changes: readonly PublisherChange[], 
     const before = replaced[index]!.row;
     tally.add("publishers", "discovered", Number(row.valid === 1) - Number(before.valid === 1));
   });
-  for (const agent of yield* agentsAt(
-    q,
-    changed.map(({ row }) => row.id),
-  ))
-    agents.add(agent);
+  // Whom the new sets name is known; the sets that stay may name others.
+  for (const { source, agent } of edgeRows) if (source !== "agent_claim") agents.add(agent);
+  for (const agent of yield* agentsAt(q, idsOf(partial))) agents.add(agent);
   return {
     changed: new Set(
       replaced.filter((one) => one.sets.length > 0 || one.claimsChanged).map(({ change }) => change.domain),
@@ -213,17 +191,18 @@ export function* writePublishers(q: Query, changes: readonly PublisherChange[], 
   };
 }
 
-/** Properties of sources that stay as they are, where there are any. */
-function* keptProperties(q: Query, changed: readonly Replaced[]): Flow<Map<number, PropertyRow[]>> {
-  const partial = changed.filter(({ digests, sets }) =>
-    Object.keys(digests).some((source) => source !== "others" && !sets.some(([one]) => one === source)),
-  );
+/** Whether something is replaced, and something else of the same publisher stays as it is. */
+const keepsSets = ({ digests, sets }: Replaced): boolean =>
+  sets.length > 0 &&
+  Object.keys(digests).some((source) => source !== "others" && !sets.some((one) => one.source === source));
+
+const idsOf = (replaced: readonly Replaced[]): number[] => replaced.map(({ row }) => row.id);
+
+/** Properties of sources that stay as they are. */
+function* keptProperties(q: Query, partial: readonly Replaced[]): Flow<Map<number, PropertyRow[]>> {
   if (partial.length === 0) return new Map();
-  const rows = yield* propertiesOf(
-    q,
-    partial.map(({ row }) => row.id),
-  );
-  const replacedSources = new Map(partial.map(({ row, sets }) => [row.id, new Set(sets.map(([source]) => source))]));
+  const rows = yield* propertiesOf(q, idsOf(partial));
+  const replacedSources = new Map(partial.map(({ row, sets }) => [row.id, new Set(sets.map(({ source }) => source))]));
   return Map.groupBy(
     rows.filter((row) => !replacedSources.get(row.publisher)!.has(row.source)),
     (row) => row.publisher,

@@ -2,8 +2,8 @@
 import type { PropertySource } from "../../store/registry-publishers.js";
 import { agentType } from "../members.js";
 import { agentUrlOf, publisherDomain } from "../model.js";
+import type { PublisherChange, PublisherFacts } from "../prepared.js";
 import type { SetProperty, SourceSet } from "../project.js";
-import type { PublisherChange, PublisherFacts } from "../publisher-write.js";
 import type { AgentEntry, Member } from "../types.js";
 import type { AgentLine, FileLine, MemberLine, PropertyLine, PublisherLine } from "./lines.js";
 
