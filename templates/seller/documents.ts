@@ -1,28 +1,12 @@
 /**
- * What this seller knows, as JSON documents in one SQLite table. A call works on its own view: it reads what is
- * committed and what it wrote itself, and `commit` writes all of that in the transaction that records its answer.
+ * What this seller knows, as JSON documents. A call works on its own view: it reads what is committed and what it wrote
+ * itself, and `commit` writes all of that in the transaction that records its answer.
  */
 import { ToolError } from "adbind/seller";
-import type { SqliteStore } from "adbind/store";
+import { after } from "./effects.js";
+import type { Change, Place, Shelf, Tx } from "./shelf.js";
 
-type Database = SqliteStore["db"];
-
-/** A document's place: `kind` is its sort, `owner` whose it is (empty: everybody's), `id` its name among them. */
-export interface Place {
-  readonly kind: string;
-  readonly owner: string;
-  readonly id: string;
-}
-
-export interface Fixture extends Place {
-  readonly body: object;
-}
-
-interface Row {
-  readonly id: string;
-  readonly version: number;
-  readonly body: string;
-}
+export type { Fixture, Place } from "./shelf.js";
 
 interface Held {
   readonly place: Place;
@@ -32,13 +16,6 @@ interface Held {
   body: object | undefined;
   changed: boolean;
 }
-
-const TABLE = `create table if not exists documents (
-  position integer primary key,
-  kind text not null, owner text not null, id text not null,
-  version integer not null, body text not null,
-  unique (kind, owner, id)
-)`;
 
 export interface Documents {
   /** A copy of the document, to be changed freely and put back. */
@@ -50,25 +27,23 @@ export interface Documents {
   /** Something was put or removed. */
   readonly changed: boolean;
   /** @throws ToolError CONFLICT when another call changed a document this one has changed too */
-  commit(db: Database): void;
+  commit(tx: Tx): void | Promise<void>;
 }
 
 const keyOf = ({ kind, owner, id }: Place): string => JSON.stringify([kind, owner, id]);
 
-/** A view of the documents for one call. */
-export function openDocuments(db: Database): Documents {
+/** A view of the documents for one call; the shelf has caught up with what that call may rely on. */
+export function openDocuments(shelf: Shelf): Documents {
   const held = new Map<string, Held>();
   const hold = (place: Place): Held => {
     const key = keyOf(place);
     const known = held.get(key);
     if (known !== undefined) return known;
-    const row = db
-      .prepare<unknown[], Row>("select id, version, body from documents where kind = ? and owner = ? and id = ?")
-      .get(place.kind, place.owner, place.id);
+    const kept = shelf.read(place);
     const fresh: Held = {
       place,
-      version: row?.version ?? 0,
-      body: row === undefined ? undefined : (JSON.parse(row.body) as object),
+      version: kept?.version ?? 0,
+      body: kept === undefined ? undefined : (JSON.parse(kept.body) as object),
       changed: false,
     };
     held.set(key, fresh);
@@ -84,56 +59,29 @@ export function openDocuments(db: Database): Documents {
   return {
     get: (kind, owner, id) => copy(hold({ kind, owner, id })),
     list<T extends object>(kind: string, owner: string): T[] {
-      const ids = db
-        .prepare<unknown[], Row>("select id from documents where kind = ? and owner = ? order by position")
-        .all(kind, owner)
-        .map(({ id }) => id);
       const added = [...held.values()]
         .filter(({ place }) => place.kind === kind && place.owner === owner)
         .map(({ place }) => place.id);
-      return [...new Set([...ids, ...added])].flatMap((id) => copy<T>(hold({ kind, owner, id })) ?? []);
+      return [...new Set([...shelf.ids(kind, owner), ...added])].flatMap(
+        (id) => copy<T>(hold({ kind, owner, id })) ?? [],
+      );
     },
     put: (kind, owner, id, body) => change({ kind, owner, id }, body),
     remove: (kind, owner, id) => change({ kind, owner, id }, undefined),
     get changed() {
       return [...held.values()].some(({ changed }) => changed);
     },
-    commit(tx) {
-      for (const document of held.values()) if (document.changed) write(tx, document);
-    },
+    commit: (tx) => after(shelf.write(tx, changesOf(held.values())), refuse),
   };
 }
 
-function write(db: Database, { place, version, body }: Held): void {
-  const { kind, owner, id } = place;
-  const text = JSON.stringify(body);
-  const { changes } =
-    body === undefined
-      ? db
-          .prepare("delete from documents where kind = ? and owner = ? and id = ? and version = ?")
-          .run(kind, owner, id, version)
-      : version === 0
-        ? db
-            .prepare(
-              "insert into documents (kind, owner, id, version, body) values (?, ?, ?, 1, ?) on conflict do nothing",
-            )
-            .run(kind, owner, id, text)
-        : db
-            .prepare(
-              "update documents set body = ?, version = version + 1 where kind = ? and owner = ? and id = ? and version = ?",
-            )
-            .run(text, kind, owner, id, version);
-  if (changes === 0 && !(body === undefined && version === 0))
-    throw new ToolError("CONFLICT", `${kind} ${id} was changed by another call; read it again and repeat`);
-}
+const changesOf = (held: Iterable<Held>): Change[] =>
+  [...held]
+    .filter(({ changed }) => changed)
+    .map(({ place, version, body }) => ({ ...place, version, body: body && JSON.stringify(body) }));
 
-/** Makes the table, and puts in the fixtures that are not there yet. */
-export function prepareDocuments(db: Database, fixtures: readonly Fixture[]): void {
-  db.exec(TABLE);
-  const insert = db.prepare(
-    "insert into documents (kind, owner, id, version, body) values (?, ?, ?, 1, ?) on conflict do nothing",
-  );
-  db.transaction(() => {
-    for (const { kind, owner, id, body } of fixtures) insert.run(kind, owner, id, JSON.stringify(body));
-  })();
+function refuse(unwritten: Change | undefined): void {
+  if (unwritten === undefined) return;
+  const { kind, id } = unwritten;
+  throw new ToolError("CONFLICT", `${kind} ${id} was changed by another call; read it again and repeat`);
 }

@@ -6,15 +6,15 @@
  *     export const getProducts: Handler<"get_products"> = (request, call) => call.answer(findProducts(call, request));
  */
 import type { AnyTool, JsonObject, Reply, RequestOf } from "adbind/contract";
-import type { ArmReply, Seller, SellerContext, SellerHandler, SellerSigning, TxOf } from "adbind/seller";
-import type { SqliteStore } from "adbind/store";
+import type { ArmReply, Seller, SellerContext, SellerHandler, SellerSigning } from "adbind/seller";
 import type { tools } from "#bindings";
 import { type Documents, openDocuments } from "./documents.js";
+import type { Shelf, Tx } from "./shelf.js";
 
 export type ToolName = keyof typeof tools & string;
 export type Tool<N extends ToolName> = (typeof tools)[N];
 export type Request<N extends ToolName> = RequestOf<Tool<N>>;
-export type Tx = TxOf<SqliteStore>;
+export type { Tx } from "./shelf.js";
 
 /** What does not change from call to call. */
 export interface Settings {
@@ -34,7 +34,7 @@ export interface Settings {
 export type Capabilities = JsonObject | ((served: ReadonlySet<string>) => JsonObject);
 
 /** What an area serves beside its tools. */
-export type Routes = (app: Seller["app"], store: SqliteStore) => void;
+export type Routes = (app: Seller["app"], shelf: Shelf) => void;
 
 /** Money about to be spent. */
 export interface Spending {
@@ -87,7 +87,7 @@ export interface Call extends Settings {
   /** A new id such as `mb_3f0c...`. */
   id(prefix: string): string;
   /** The same call at a later time, with a fresh view of the documents: for what a task does after the answer. */
-  again(): Call;
+  again(): Promise<Call>;
 }
 
 /** A call of one tool, with its answers. */
@@ -113,11 +113,11 @@ type Named = { readonly [N in ToolName]?: Handler<any> };
 export type Bound<T> = { [N in keyof T]: N extends ToolName ? SellerHandler<Tool<N>, Tx> : never };
 
 /** Gives each handler its call. */
-export function bind<T extends Named>(handlers: T, settings: Settings): Bound<T> {
+export function bind<T extends Named>(handlers: T, settings: Settings, shelf: Shelf): Bound<T> {
   const bound = Object.entries(handlers).map(([name, handler]) => [
     name,
     async (request: never, ctx: Context<never>) => {
-      const call = openCall(settings, ctx);
+      const call = await openCall(settings, shelf, ctx);
       // biome-ignore lint/suspicious/noExplicitAny: which tool it is was forgotten on the way into the record
       const reply = await (handler as Handler<any>)(request, call as never);
       if (call.documents.changed) ctx.effect((tx) => call.documents.commit(tx));
@@ -127,40 +127,45 @@ export function bind<T extends Named>(handlers: T, settings: Settings): Bound<T>
   return Object.fromEntries(bound) as Bound<T>;
 }
 
-const openCall = (settings: Settings, ctx: Context<never>): ToolCall<never> => ({
-  ...settings,
+/** What all calls have; each begins with what is committed by then. */
+async function callBase(settings: Settings, shelf: Shelf, principal: string) {
+  await shelf.catchUp();
+  return { ...settings, principal, documents: openDocuments(shelf) };
+}
+
+const idOf = (prefix: string, uuid: string): string => `${prefix}_${uuid.replaceAll("-", "").slice(0, 20)}`;
+
+const openCall = async (settings: Settings, shelf: Shelf, ctx: Context<never>): Promise<ToolCall<never>> => ({
+  ...(await callBase(settings, shelf, ctx.principal)),
   ctx,
-  principal: ctx.principal,
-  documents: openDocuments((ctx.store as SqliteStore).db),
   now: new Date(ctx.now()),
-  id: (prefix) => `${prefix}_${ctx.uuid().replaceAll("-", "").slice(0, 20)}`,
+  id: (prefix) => idOf(prefix, ctx.uuid()),
   answer: (document) => ctx.complete(document as never),
-  again: () => openCall(settings, ctx),
+  again: () => openCall(settings, shelf, ctx),
 });
 
 /** A call nobody made, for reports, which are due whether anybody asks or not: it reads, and has nobody to answer. */
-export const readingCall = (settings: Settings, store: SqliteStore, principal: string): Call => ({
-  ...settings,
-  get ctx(): never {
-    throw new Error("a report is nobody's call");
-  },
-  principal,
-  documents: openDocuments(store.db),
-  now: new Date(),
-  id: (prefix) => `${prefix}_${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}`,
-  again: () => readingCall(settings, store, principal),
-});
+export async function readingCall(settings: Settings, shelf: Shelf, principal: string): Promise<Call> {
+  const base = await callBase(settings, shelf, principal);
+  return {
+    ...base,
+    get ctx(): never {
+      throw new Error("a report is nobody's call");
+    },
+    now: new Date(),
+    id: (prefix) => idOf(prefix, crypto.randomUUID()),
+    again: () => readingCall(settings, shelf, principal),
+  };
+}
 
 /** What a call outside of any request knows. */
 export type StandingFacts = Pick<CallFacts, "principal" | "release" | "mode" | "sender">;
 
 /** A call on behalf of a caller, after its request was answered: an order that a human has signed, for one. */
-export const standingCall = (settings: Settings, store: SqliteStore, facts: StandingFacts): Call => ({
-  ...settings,
+export const standingCall = async (settings: Settings, shelf: Shelf, facts: StandingFacts): Promise<Call> => ({
+  ...(await callBase(settings, shelf, facts.principal)),
   ctx: facts as CallFacts,
-  principal: facts.principal,
-  documents: openDocuments(store.db),
   now: new Date(),
-  id: (prefix) => `${prefix}_${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}`,
-  again: () => standingCall(settings, store, facts),
+  id: (prefix) => idOf(prefix, crypto.randomUUID()),
+  again: () => standingCall(settings, shelf, facts),
 });

@@ -1,21 +1,21 @@
 /** Puts the parts together: the store, what it starts with, the tools, and what this seller claims. */
 import type { JsonObject } from "adbind/contract";
 import { type AuthHook, createSeller, type Seller } from "adbind/seller";
-import { createSender } from "adbind/sender";
-import { openSqliteStore, type SqliteStore } from "adbind/store";
+import { createSender, type Sender } from "adbind/sender";
+import { openStore } from "adbind/store";
 import { release } from "#bindings";
 import { capabilities } from "./capabilities.js";
-import { prepareDocuments } from "./documents.js";
 import { fixtures } from "./fixtures.js";
 import { bind, type Call, readingCall, type Settings, standingCall, type Tx } from "./handler.js";
 import { reports } from "./reports.js";
 import { routes } from "./routes.js";
 import { scenarios } from "./scenarios.js";
+import { openShelf, type Shelf } from "./shelf.js";
 import { specialisms } from "./specialisms.js";
 import { tools } from "./tools/index.js";
 
 export interface SellerConfiguration {
-  /** The database file. */
+  /** Where its state is: `sqlite:<file>`, or `postgres://...`, which any number of processes may share. */
   readonly database: string;
   /** Where callers reach this seller, without a path. */
   readonly baseUrl: string;
@@ -49,18 +49,19 @@ const declarable = new Set([
 /** Opens the database and makes the seller; `start` makes it listen, `close` leaves nothing open. */
 export async function openSeller(configuration: SellerConfiguration) {
   const { database, baseUrl, mode, key, auth, signedFrom = 50_000, signingSteps = false } = configuration;
-  const store = openSqliteStore({ path: database });
-  prepareDocuments(store.db, fixtures);
+  const store = await openStore(database);
+  const shelf = await openShelf(store, fixtures);
   const development = mode === "development";
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: development, allowLoopback: development };
   const settings: Settings = { agentUrl: `${baseUrl}/mcp`, name: "__SELLER_NAME__", signing, signedFrom, signingSteps };
-  const sender = await createSender({ store, release, signer: signing, net, ...reporting(settings, store) });
+  const options = { store: store as never, release, signer: signing, net, ...reporting(settings, shelf) };
+  const sender = (await createSender(options)) as Sender<unknown>;
   const handlers = Object.entries(tools).filter(([name]) => development || name !== CONTROLLER);
   const seller: Seller<Tx> = await createSeller({
     release,
     specialisms,
-    tools: bind(Object.fromEntries(handlers) as typeof tools, settings),
+    tools: bind(Object.fromEntries(handlers) as typeof tools, settings, shelf),
     store,
     baseUrl,
     name: settings.name,
@@ -70,13 +71,13 @@ export async function openSeller(configuration: SellerConfiguration) {
     signing,
     ...(auth !== undefined && { auth }),
   });
-  for (const add of routes) add(seller.app, store);
+  for (const add of routes) add(seller.app, shelf);
   sender.start();
   return {
     seller,
     /** A call on behalf of a caller, for what goes on after an answer. */
-    callFor: (principal: string): Call =>
-      standingCall(settings, store, { principal, release, mode, sender: sender as never }),
+    callFor: (principal: string): Promise<Call> =>
+      standingCall(settings, shelf, { principal, release, mode, sender: sender as never }),
     async close(): Promise<void> {
       await seller.close();
       await sender.stop();
@@ -86,11 +87,11 @@ export async function openSeller(configuration: SellerConfiguration) {
 }
 
 /** Where delivery is known, buyers may have reports of it sent to them. */
-function reporting(settings: Settings, store: SqliteStore) {
+function reporting(settings: Settings, shelf: Shelf) {
   if (reports.length === 0) return {};
   return {
-    reports: ({ mediaBuyId, principal }: { mediaBuyId: string; principal: string }) => {
-      const call = readingCall(settings, store, principal);
+    reports: async ({ mediaBuyId, principal }: { mediaBuyId: string; principal: string }) => {
+      const call = await readingCall(settings, shelf, principal);
       for (const make of reports) {
         const report = make(call, { mediaBuyId });
         if (report !== undefined) return report;

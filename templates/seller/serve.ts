@@ -1,6 +1,6 @@
 /** Makes the seller listen. Settings come from the environment; see README.md. */
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AuthHook, jwtAuth, tokenAuth } from "adbind/seller";
 import { openSeller } from "./seller.js";
 
@@ -10,10 +10,12 @@ const {
   DATA = "data",
   MODE = "development",
   BASE_URL,
+  DATABASE_URL,
   ISSUER,
   SIGNED_FROM,
   SIGNING_STEPS,
   TOKENS,
+  SIGNING_KEY = `${DATA}/signing-key.json`,
 } = process.env;
 
 /** The key that signs webhooks: made at the first start, readable by its owner alone. */
@@ -21,7 +23,16 @@ function signingKey(file: string): object & { kid: string } {
   if (!existsSync(file)) {
     const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
     const kid = `key-${Date.now()}`;
-    writeFileSync(file, JSON.stringify({ ...jwk, kid, alg: "EdDSA", use: "sig" }), { mode: 0o600, flag: "wx" });
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, JSON.stringify({ ...jwk, kid, alg: "EdDSA", use: "sig" }), { mode: 0o600, flag: "wx" });
+    try {
+      // Processes that start together agree on the first one's, whole.
+      linkSync(draft, file);
+    } catch (error) {
+      if (!existsSync(file)) throw error;
+    } finally {
+      rmSync(draft);
+    }
   }
   return JSON.parse(readFileSync(file, "utf8")) as object & { kid: string };
 }
@@ -40,10 +51,10 @@ async function authOf(): Promise<AuthHook | undefined> {
 const auth = await authOf();
 mkdirSync(DATA, { recursive: true });
 const { seller, close } = await openSeller({
-  database: `${DATA}/seller.db`,
+  database: DATABASE_URL ?? `sqlite:${DATA}/seller.db`,
   baseUrl,
   mode: MODE === "production" ? "production" : "development",
-  key: signingKey(`${DATA}/signing-key.json`),
+  key: signingKey(SIGNING_KEY),
   ...(SIGNED_FROM !== undefined && { signedFrom: Number(SIGNED_FROM) }),
   signingSteps: SIGNING_STEPS === "1",
   ...(auth !== undefined && { auth }),

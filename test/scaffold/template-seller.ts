@@ -18,10 +18,13 @@ export interface TemplateSeller {
   close(): Promise<void>;
 }
 
-export async function templateSeller(): Promise<TemplateSeller> {
+/** @param database a store's URL; a file of its own by default */
+export async function templateSeller(
+  database = `sqlite:${path.join(folder, `${randomUUID()}.db`)}`,
+): Promise<TemplateSeller> {
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const { seller, close } = await openSeller({
-    database: path.join(folder, `${randomUUID()}.db`),
+    database,
     baseUrl: "http://127.0.0.1:3000",
     mode: "development",
     key: { ...jwk, kid: "test", alg: "EdDSA", use: "sig" } as never,

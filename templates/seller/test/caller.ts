@@ -12,7 +12,7 @@ export async function openTestSeller(mode: "development" | "production" = "devel
   const folder = mkdtempSync(path.join(tmpdir(), "seller-"));
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const opened = await openSeller({
-    database: path.join(folder, "seller.db"),
+    database: `sqlite:${path.join(folder, "seller.db")}`,
     baseUrl: mode === "development" ? "http://127.0.0.1:3000" : "https://seller.example",
     mode,
     key: { ...jwk, kid: "test" },

@@ -105,13 +105,13 @@ test("in production it waits until somebody signs", async () => {
     const { status, task_id } = await production.call("create_media_buy", large);
     assert.equal(status, "submitted");
     const taskId = String(task_id);
-    await signOrder(production.callFor(principal), taskId, production.seller.task(taskId));
+    await signOrder(await production.callFor(principal), taskId, production.seller.task(taskId));
     const task = await production.call("get_task_status", { task_id, include_result: true });
     assert.equal(task.status, "completed");
     const { media_buys } = (await production.call("get_media_buys", { account })) as { media_buys: JsonObject[] };
     assert.equal(media_buys.length, 1);
     await assert.rejects(
-      signOrder(production.callFor(principal), taskId, production.seller.task(taskId)),
+      signOrder(await production.callFor(principal), taskId, production.seller.task(taskId)),
       /no order waits/,
     );
   } finally {

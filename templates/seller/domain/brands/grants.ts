@@ -1,6 +1,7 @@
 /** Licences: what a buyer may do with rights, until when, and the credentials to do it. */
 import type { JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
+import { after } from "../../effects.js";
 import type { Call, Request } from "../../handler.js";
 import { stated } from "../../stated.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
@@ -115,9 +116,9 @@ function follow(call: Call, grantId: string, config: Acquire["revocation_webhook
   }
   call.ctx.effect((tx) => {
     const subscription = { resource: grantId, principal: call.principal };
-    const done = sender.channels.subscribe("rights", subscription, config as never, tx);
-    if ("ok" in done && !done.ok)
-      throw new ToolError(done.error.code, done.error.message, { field: "revocation_webhook" });
+    return after(sender.channels.subscribe("rights", subscription, config as never, tx), (done) => {
+      if (!done.ok) throw new ToolError(done.error.code, done.error.message, { field: "revocation_webhook" });
+    });
   });
 }
 

@@ -1,8 +1,8 @@
 /** Content this agent serves itself: previews, what tags load, and images it has drawn. */
 import type { Seller } from "adbind/seller";
-import type { SqliteStore } from "adbind/store";
 import { openDocuments } from "../../documents.js";
 import type { Call } from "../../handler.js";
+import type { Shelf } from "../../shelf.js";
 
 interface Hosted {
   readonly type: "text/html; charset=utf-8" | "image/svg+xml" | "application/xml";
@@ -22,9 +22,10 @@ export function host(call: Call, content: Hosted): { readonly id: string; readon
 }
 
 /** Serves what is hosted, until its time is up. Nothing in it may reach out of its frame. */
-export function serveHosted(app: Seller["app"], db: SqliteStore["db"], now: () => number = Date.now): void {
+export function serveHosted(app: Seller["app"], shelf: Shelf, now: () => number = Date.now): void {
   app.get<{ Params: { id: string } }>(`${PATH}/:id`, async (request, reply) => {
-    const found = openDocuments(db).get<Hosted>(KIND, "", request.params.id);
+    await shelf.catchUp();
+    const found = openDocuments(shelf).get<Hosted>(KIND, "", request.params.id);
     if (found === undefined || Date.parse(found.expires) <= now()) return reply.code(404).send({ error: "not there" });
     return reply
       .type(found.type)

@@ -1,4 +1,4 @@
 import type { Routes } from "../../handler.js";
 import { serveHosted } from "./hosted.js";
 
-export const routes: Routes = (app, store) => serveHosted(app, store.db);
+export const routes: Routes = (app, shelf) => serveHosted(app, shelf);

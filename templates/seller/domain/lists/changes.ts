@@ -1,6 +1,7 @@
 /** Tells who follows a list that it has changed; they fetch it then. */
 import type { JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
+import { after } from "../../effects.js";
 import type { Call } from "../../handler.js";
 
 export interface ListChange {
@@ -30,8 +31,10 @@ export function follow(call: Call, listId: string, url: string): void {
   }
   const config = url === "" ? null : { url };
   call.ctx.effect((tx) => {
-    const done = sender.channels.subscribe("list_change", { resource: listId, principal: call.principal }, config, tx);
-    if ("ok" in done && !done.ok) throw new ToolError(done.error.code, done.error.message, { field: "webhook_url" });
+    const subscription = { resource: listId, principal: call.principal };
+    return after(sender.channels.subscribe("list_change", subscription, config, tx), (done) => {
+      if (!done.ok) throw new ToolError(done.error.code, done.error.message, { field: "webhook_url" });
+    });
   });
 }
 
@@ -52,5 +55,5 @@ export function announce(call: Call, { noun, listId, listName, added, removed, t
     // The body has a place for a signature; the one that counts is in the headers.
     signature: "RFC 9421: see the Signature header",
   };
-  call.ctx.effect((tx) => void sender.channels.notify("list_change", listId, notice, tx));
+  call.ctx.effect((tx) => after(sender.channels.notify("list_change", listId, notice, tx)));
 }

@@ -46,7 +46,7 @@ export function answerOrder(request: Wanted, call: ToolCall<"create_media_buy">)
       await task.inputRequired({ reason: "APPROVAL_REQUIRED" } as never);
     }
     await step();
-    await signOrder(call.again(), taskId, task);
+    await signOrder(await call.again(), taskId, task);
   });
 }
 
@@ -58,13 +58,13 @@ type OrderTask = Pick<TaskHandle<Tool<"create_media_buy">, Tx>, "complete" | "re
  * its flight has begun or its account was closed, is rejected.
  *
  *     const { seller, callFor } = await openSeller(...);
- *     await signOrder(callFor(principal), taskId, seller.task(taskId)); // seller.unfinished() lists what waits
+ *     await signOrder(await callFor(principal), taskId, seller.task(taskId)); // seller.unfinished() lists what waits
  */
 export async function signOrder(call: Call, taskId: string, task: OrderTask): Promise<void> {
   const waiting = call.documents.get<{ request: Wanted }>(WAITING, call.principal, taskId);
   if (waiting === undefined) throw new Error(`no order waits under task ${taskId}`);
   call.documents.remove(WAITING, call.principal, taskId);
-  const effect = (tx: Tx): void => call.documents.commit(tx);
+  const effect = (tx: Tx) => call.documents.commit(tx);
   try {
     const booked = book(call, waiting.request, checkOrder(call, waiting.request));
     await task.complete(booked as never, { effect });

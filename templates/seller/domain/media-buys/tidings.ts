@@ -3,6 +3,7 @@
  * All of it is stored in the transaction that makes it so.
  */
 import type { JsonObject } from "adbind/contract";
+import { after } from "../../effects.js";
 import type { Call } from "../../handler.js";
 import type { MediaBuy } from "./media-buy.js";
 
@@ -21,7 +22,7 @@ export interface Impairment extends JsonObject {
 /** No report, impairment or other event is sent after the final report. */
 export function tellEnd(call: Call, { media_buy_id }: MediaBuy): void {
   const { sender } = call.ctx;
-  if (sender !== undefined) call.ctx.effect((tx) => void sender.channels.close(media_buy_id, tx));
+  if (sender !== undefined) call.ctx.effect((tx) => after(sender.channels.close(media_buy_id, tx)));
 }
 
 /**
@@ -47,7 +48,7 @@ export function afterCreative(
   const { sender } = call.ctx;
   if (sender !== undefined) {
     const event = { notificationId: impairment.impairment_id, eventType: "brand_safety", impairment };
-    call.ctx.effect((tx) => void sender.channels.impairment(buy.media_buy_id, event, tx));
+    call.ctx.effect((tx) => after(sender.channels.impairment(buy.media_buy_id, event, tx)));
   }
   return { ...buy, impairments: isOffline ? [...others, impairment] : others };
 }
