@@ -75,7 +75,7 @@ export async function crawlNow(
   return records.every(({ status, error }) => status === "completed" && error === null);
 }
 
-async function crawl(given: readonly string[], options: StoreOption): Promise<void> {
+async function crawl(given: readonly string[], options: StoreOption & { accept?: boolean }): Promise<void> {
   const domains = given.map((text) => {
     const domain = publisherDomain(text);
     if (domain === undefined) throw usage("that is no domain", text, "give one such as news.example");
@@ -86,6 +86,7 @@ async function crawl(given: readonly string[], options: StoreOption): Promise<vo
     // Who asks here has the machine: nobody is to be protected from asking often.
     const crawler = await createCrawler({ store, data, debounceMs: 0, perCallerHourly: Number.MAX_SAFE_INTEGER });
     try {
+      if (options.accept) for (const domain of domains) await crawler.accept(domain);
       if (!(await crawlNow({ crawler, data }, domains, (line) => console.log(line)))) process.exitCode = 1;
     } finally {
       await crawler.stop();
@@ -96,5 +97,6 @@ async function crawl(given: readonly string[], options: StoreOption): Promise<vo
 export function register(command: Command): void {
   storeOption(command.command("crawl <domain...>"))
     .description("fetches publishers' files now, from this machine; one that fails stays queued for another attempt")
+    .option("--accept", "takes what was held back of them: a changed authoritative location, or an older file")
     .action(crawl);
 }

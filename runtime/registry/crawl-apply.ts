@@ -25,7 +25,8 @@ export function changeOfCrawl(result: CrawlResult): PublisherChange {
 /** A fetch that failed says how it failed, and leaves all else as the last good one had it. */
 function adagentsFacts({ adagents, crawledAt }: CrawlResult, before: PublisherRow): PublisherFacts {
   const tried: PublisherFacts = {
-    outcome: adagents.outcome,
+    // The interchange format knows no `held`: to others the origin gave nothing that counts.
+    outcome: adagents.outcome === "held" ? "unreachable" : adagents.outcome,
     crawled_at: crawledAt,
     http_status: adagents.httpStatus,
     bytes: adagents.bytes,
@@ -45,6 +46,7 @@ function adagentsFacts({ adagents, crawledAt }: CrawlResult, before: PublisherRo
       return { ...tried, valid: before.valid ?? 0 };
     case "absent":
     case "unreachable":
+    case "held":
       return tried;
   }
 }

@@ -31,6 +31,7 @@ import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.
 import { writePublishers } from "./publisher-write.js";
 import { agentSearch } from "./search/search.js";
 import { finish, settleProfiles } from "./settle.js";
+import { endStale } from "./stale.js";
 import type {
   AgentClaim,
   AppliedCrawl,
@@ -159,6 +160,7 @@ const crawling = ({ db, now }: Parts) =>
         const due = yield* publishersDue(q, before, limit);
         return [...never, ...imported, ...due].slice(0, limit).map(({ domain }) => domain);
       }),
+    endStale: (before, limit) => db.write((q) => endStale(q, { before, limit, now: now() })),
     crawlState: async (text) => {
       const domain = domainOf(text);
       const [row] = await db.peek((q) => publishersByDomain(q, [domain]));

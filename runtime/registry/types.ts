@@ -130,9 +130,10 @@ export interface BrandAgent {
 
 /**
  * How a fetch ended. `absent`: the origin says that there is no file (404, 410). `unreachable`: the origin could not be
- * asked, or said come again. After any of the last three the last good copy stays.
+ * asked, or said come again. `held`: there is another file, which is not taken before it has stayed, or at all. After any
+ * but the first the last good copy stays, for seven days.
  */
-export type AdagentsOutcome = "valid" | "invalid" | "absent" | "unreachable";
+export type AdagentsOutcome = "valid" | "invalid" | "absent" | "unreachable" | "held";
 
 /** What the crawler hands over after it fetched one domain. */
 export interface CrawlResult {
@@ -292,6 +293,11 @@ export interface RegistryData {
 
   /** Never crawled: members' verified domains, and imported publishers. Then those last crawled before `before`, oldest first. */
   crawlDue(before: number, limit: number): Promise<string[]>;
+  /**
+   * Ends what files said that were last valid by `before`, of publishers that were crawled since: properties,
+   * authorizations and claims of others go. @returns their domains
+   */
+  endStale(before: number, limit: number): Promise<string[]>;
   /** When adagents and brand files were last crawled, whatever came of it. */
   crawlState(domain: string): Promise<CrawlState | undefined>;
 

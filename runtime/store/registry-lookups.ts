@@ -101,6 +101,16 @@ export const publishersDue = (q: Query, before: number, limit: number): Flow<{ d
     ),
   );
 
+/** Publishers whose file was last valid by a time and not since, locked, in the order in which writers lock them. */
+export const publishersStale = (q: Query, before: number, limit: number): Flow<PublisherRow[]> =>
+  settle(
+    q.rows(
+      "select * from adbind_registry_publishers where valid = 1 and crawled_at > validated_at and validated_at <= ? " +
+        `order by domain limit ?${q.lock}`,
+      [before, limit],
+    ),
+  );
+
 /** Publishers after a domain, for reading all of them in pages. */
 export const publishersAfter = (q: Query, after: string, limit: number): Flow<PublisherRow[]> =>
   settle(q.rows("select * from adbind_registry_publishers where domain > ? order by domain limit ?", [after, limit]));

@@ -12,7 +12,9 @@ import { createTelemetry } from "../../runtime/registry/server/telemetry.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { startPostgres, type TestPostgres } from "../support/postgres.js";
 import { publicLookup } from "./crawl-fixture.js";
-import { crawlQueueCase, Origins, until } from "./crawl-queue.case.js";
+import { crawlQueueCase } from "./crawl-queue.case.js";
+import { crawlRulesCase } from "./crawl-rules.case.js";
+import { Origins, until } from "./crawl-world.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-crawl-"));
 let cluster: TestPostgres;
@@ -31,8 +33,12 @@ const openSqlite = async () => {
   return openSqliteStore({ path: path.join(folder, `${count}.db`) });
 };
 
-crawlQueueCase(test, "sqlite", openSqlite);
-crawlQueueCase(test, "postgres", async () => openPostgresStore({ url: await cluster.database() }));
+const openPostgres = async () => openPostgresStore({ url: await cluster.database() });
+
+for (const cases of [crawlQueueCase, crawlRulesCase]) {
+  cases(test, "sqlite", openSqlite);
+  cases(test, "postgres", openPostgres);
+}
 
 test("options that cannot be used are refused at once", async () => {
   const store = await openSqlite();

@@ -15,8 +15,10 @@ import {
   retryRequest,
   revokedBy,
 } from "../../store/registry-crawl.js";
+import { isKept } from "../../store/registry-crawl-files.js";
 import type { CrawlResult, RegistryData } from "../types.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
+import type { FileRules } from "./file-rules.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { CrawlJob } from "./requests.js";
@@ -28,6 +30,8 @@ const REVOCATION_MS = 7 * 86_400_000;
 const MAX_CUT_OFF = 5;
 /** A domain without a file is asked ever less often, but once in this time at least, in milliseconds. */
 const LONGEST_RECRAWL_MS = 7 * 86_400_000;
+/** One whose last valid file is kept is asked at least this often, in milliseconds (registry-facts.md 7). */
+const LONGEST_KEPT_MS = 86_400_000;
 /** Reports kept until their jobs are settled; far more than are ever out. */
 const MAX_REPORTS = 4_096;
 
@@ -35,6 +39,7 @@ export interface AttemptParts {
   readonly store: CrawlStore;
   readonly data: Pick<RegistryData, "applyCrawl">;
   readonly origin: Origin;
+  readonly rules: FileRules;
   readonly limits: CrawlLimits;
   readonly metrics: CrawlMetrics;
   readonly log: Logger | undefined;
@@ -47,12 +52,14 @@ interface Report {
   readonly error: string | null;
   /** There is something at the origin: it is worth asking again soon. */
   readonly found: boolean;
+  /** When what was held back is taken if it stays, in unix milliseconds. */
+  readonly heldUntil: number | null;
 }
 
 const jobOf = (job: Pick<Job, "body">): CrawlJob => JSON.parse(Buffer.from(job.body).toString()) as CrawlJob;
 
 const found = ({ adagents, brand }: CrawlResult): boolean =>
-  adagents.outcome === "valid" || adagents.outcome === "invalid" || brand.outcome === "present";
+  ["valid", "invalid", "held"].includes(adagents.outcome) || brand.outcome === "present";
 
 export interface Attempts {
   readonly handle: (job: Job) => Promise<Outcome>;
@@ -74,7 +81,7 @@ export function crawlAttempts(parts: AttemptParts): Attempts {
   };
 }
 
-const failed = (error: string): Report => ({ status: "failed", error, found: false });
+const failed = (error: string): Report => ({ status: "failed", error, found: false, heldUntil: null });
 
 async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => Outcome): Promise<Outcome> {
   const { store, limits, metrics, log, now } = parts;
@@ -82,7 +89,7 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => O
   const number = job.attempts + 1;
   const last = number > limits.retryMs.length;
   const starts = await store.write((q) => beginAttempt(q, id, number, now()));
-  if (starts === undefined) return end({ status: "completed", error: null, found: true });
+  if (starts === undefined) return end({ status: "completed", error: null, found: true, heldUntil: null });
   if (starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
   const began = now();
   let crawled: Crawled;
@@ -97,9 +104,11 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => O
   metrics.crawled(result, now() - began);
   const { outcome, method } = result.adagents;
   log?.info({ domain, attempt: number, outcome, method, brand: result.brand.outcome, why: crawled.detail }, "crawled");
-  if (!crawled.retry) return end({ status: "completed", error: crawled.error, found: found(result) });
+  const { heldUntil } = crawled;
+  if (outcome === "held") log?.warn({ domain, why: crawled.detail, heldUntil }, "a file is held back");
+  if (!crawled.retry) return end({ status: "completed", error: crawled.error, found: found(result), heldUntil });
   const error = crawled.error ?? "the origin could not be reached";
-  return again(parts, number, error) ?? end({ status: "failed", error, found: found(result) });
+  return again(parts, number, error) ?? end({ status: "failed", error, found: found(result), heldUntil });
 }
 
 /** The verdict that tries again; undefined after the last attempt. */
@@ -109,16 +118,21 @@ function again({ limits, metrics, now }: AttemptParts, number: number, error: st
   return delay === undefined ? undefined : { verdict: { kind: "later", due: now() + delay, error }, healthy: null };
 }
 
-async function crawlOnce({ store, data, origin, now }: AttemptParts, domain: string, last: boolean): Promise<Crawled> {
+async function crawlOnce(
+  { store, data, origin, rules, now }: AttemptParts,
+  domain: string,
+  last: boolean,
+): Promise<Crawled> {
   const crawled = await crawlDomain(
-    { ...origin, now, revokedBy: (host) => store.peek((q) => revokedBy(q, host, now())) },
+    { ...origin, ...rules, now, revokedBy: (host) => store.peek((q) => revokedBy(q, host, now())) },
     domain,
   );
   if (crawled.aborted) return crawled;
-  const { revocations } = crawled;
+  const { revocations, taking } = crawled;
   if (revocations !== null)
     await store.write((q) => addRevocations(q, revocations.host, revocations.domains, now() + REVOCATION_MS));
   await data.applyCrawl(last ? crawled.last : crawled.result);
+  if (taking !== null) await rules.taken(domain, taking);
   return crawled;
 }
 
@@ -149,11 +163,10 @@ function* ended(parts: AttemptParts, q: Rows, { id, domain }: CrawlJob, report: 
   const { limits, now, random } = parts;
   const row = yield* domainRow(q, domain);
   const misses = report.found ? 0 : (row?.misses ?? 0) + 1;
-  const pause = Math.min(
-    limits.recrawlMs * 2 ** Math.max(0, misses - 1),
-    Math.max(LONGEST_RECRAWL_MS, limits.recrawlMs),
-  );
+  const longest = (yield* isKept(q, domain)) ? LONGEST_KEPT_MS : LONGEST_RECRAWL_MS;
+  const pause = Math.min(limits.recrawlMs * 2 ** Math.max(0, misses - 1), Math.max(longest, limits.recrawlMs));
   // A tenth either way, so that domains taken up together drift apart.
-  const nextAt = Math.round(now() + pause * (0.9 + 0.2 * random()));
+  const usual = Math.round(now() + pause * (0.9 + 0.2 * random()));
+  const nextAt = Math.min(usual, report.heldUntil ?? usual);
   yield* finishRequest(q, { id, domain, status: report.status, error: report.error, now: now(), misses, nextAt });
 }

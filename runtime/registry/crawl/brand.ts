@@ -2,7 +2,7 @@
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand.js";
 import { agentTypes, agentUrlOf } from "../model.js";
-import type { AgentType, BrandAgent, BrandProperty, CrawlResult, DelegationType } from "../types.js";
+import type { BrandAgent, BrandProperty, CrawlResult, DelegationType } from "../types.js";
 import { type Fault, fault, fetchDocument, isObject, type JsonObject } from "./document.js";
 import { domainIn, sameSite, textOf } from "./values.js";
 

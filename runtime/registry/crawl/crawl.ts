@@ -2,12 +2,15 @@
 import type { CrawlResult, Problem } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
+import type { FileRules, Hold, Taking } from "./file-rules.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
 
 export interface CrawlContext extends Origin {
   readonly now: () => number;
   /** Domains whose revocation by a host's file is still held. */
   readonly revokedBy: (host: string) => Promise<readonly string[]>;
+  /** Judges a valid file; default none is held back. */
+  readonly file?: FileRules["file"];
 }
 
 export interface Crawled {
@@ -24,6 +27,14 @@ export interface Crawled {
   readonly last: CrawlResult;
   /** What the file revokes, and its host. */
   readonly revocations: { readonly host: string; readonly domains: readonly string[] } | null;
+  /** What is remembered of the file once its content is kept; null where none is taken. */
+  readonly taking: Taking | null;
+  /** When a file that is held back is taken if it stays, in unix milliseconds. */
+  readonly heldUntil: number | null;
+}
+
+interface Judged extends Pick<Crawled, "error" | "revocations" | "taking" | "heldUntil" | "retry"> {
+  readonly adagents: Adagents;
 }
 
 type Adagents = CrawlResult["adagents"];
@@ -36,11 +47,7 @@ const trailOf = (found: Located | NotLocated): Omit<Adagents, "outcome" | "probl
   resolvedUrl: found.resolvedUrl,
 });
 
-async function judged(
-  found: Located,
-  domain: string,
-  { now, revokedBy }: CrawlContext,
-): Promise<{ adagents: Adagents; error: string | null; revocations: Crawled["revocations"] }> {
+async function judged(found: Located, domain: string, { now, revokedBy, file: ruleOf }: CrawlContext): Promise<Judged> {
   const host = new URL(found.url).hostname;
   const read = readAuthorizationFile(found.document, {
     domain,
@@ -49,17 +56,30 @@ async function judged(
     now: now(),
   });
   const trail = trailOf(found);
+  const none = { revocations: null, taking: null, heldUntil: null, retry: false };
   if (!read.ok) {
     const problems: Problem[] = [{ pointer: "", message: read.message }, ...read.problems];
-    return { adagents: { ...trail, outcome: "invalid", problems }, error: read.message, revocations: null };
+    return { ...none, adagents: { ...trail, outcome: "invalid", problems }, error: read.message };
   }
   const { file, problems, revokes } = read;
+  const { url: source, pointed } = found;
+  const judgement = await ruleOf?.(domain, { source, pointed, lastUpdated: file.lastUpdated });
+  if (judgement !== undefined && isHold(judgement)) {
+    const { message } = judgement;
+    // As an answer that says come again: another edge of the same origin may have the newer one.
+    const adagents = { ...trail, outcome: "held", problems: [{ pointer: "/last_updated", message }] } as const;
+    return { ...none, adagents, error: message, retry: true };
+  }
   return {
+    ...none,
     adagents: { ...trail, outcome: "valid", problems, file },
     error: null,
     revocations: revokes.length === 0 ? null : { host, domains: revokes },
+    taking: judgement ?? null,
   };
 }
+
+const isHold = (judgement: Hold | Taking): judgement is Hold => "message" in judgement;
 
 /** @see Crawled */
 export async function crawlDomain(context: CrawlContext, domain: string): Promise<Crawled> {
@@ -70,7 +90,7 @@ export async function crawlDomain(context: CrawlContext, domain: string): Promis
   if (found.ok) {
     const { adagents, ...rest } = await judged(found, domain, context);
     const result = of(adagents);
-    return { result, last: result, retry: false, aborted: false, detail: rest.error, ...rest };
+    return { result, last: result, aborted: false, detail: rest.error, ...rest };
   }
   const failed = { ...trailOf(found), problems: [{ pointer: "", message: found.message }] };
   return {
@@ -81,5 +101,7 @@ export async function crawlDomain(context: CrawlContext, domain: string): Promis
     error: found.message,
     detail: found.detail,
     revocations: null,
+    taking: null,
+    heldUntil: found.heldUntil,
   };
 }

@@ -6,7 +6,9 @@ import { openBossQueue } from "../../queue/pg-boss.js";
 import type { Queue } from "../../queue/types.js";
 import { createWorker } from "../../queue/worker.js";
 import { activeCount, type CrawlTx, crawlStore } from "../../store/registry-crawl.js";
+import { acceptFile } from "../../store/registry-crawl-files.js";
 import { crawlAttempts } from "./attempts.js";
+import { fileRules } from "./file-rules.js";
 import { hostedChecks } from "./hosted.js";
 import type { Origin } from "./locate.js";
 import { crawlMetrics } from "./metrics.js";
@@ -59,7 +61,17 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
 
   const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(options.lookup) });
-  const { handle, effect } = crawlAttempts({ store, data, origin, limits, metrics, log, now, random });
+  const { handle, effect } = crawlAttempts({
+    store,
+    data,
+    origin,
+    rules: fileRules(store, now),
+    limits,
+    metrics,
+    log,
+    now,
+    random,
+  });
   const worker = createWorker<CrawlTx>({
     queue,
     handle,
@@ -72,7 +84,9 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   });
   const checkHosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
   const owner = randomUUID();
-  const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, owner, now, random, onFault });
+  const onEnded = (domain: string): void =>
+    log?.warn({ domain }, "no valid file for seven days: what the last one said has ended");
+  const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, onEnded, owner, now, random, onFault });
   const unwatch = metrics.watch(() => store.peek(activeCount));
   let started = false;
   let stopped: Promise<void> | undefined;
@@ -89,6 +103,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     read: requests.read,
     autoCrawl: requests.autoCrawl,
     pending: requests.pending,
+    accept: (domain) => store.write((q) => acceptFile(q, domain)),
     start() {
       if (started || stopped !== undefined) return;
       started = true;

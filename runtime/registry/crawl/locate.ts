@@ -19,6 +19,7 @@ import {
   type JsonObject,
   readDocument,
 } from "./document.js";
+import type { Hold } from "./file-rules.js";
 
 /** ads.txt files of large publishers reach half of it. */
 const MAX_ADS_TXT_BYTES = 2 * 1024 * 1024;
@@ -31,6 +32,8 @@ export interface Origin {
   /** Origin of this registry: files it hosts are read without asking itself. */
   readonly publicUrl: string;
   readonly hostedFile: (domain: string) => Promise<Json | undefined>;
+  /** Says whether a location may not be followed now; default all may. */
+  readonly pointer?: (domain: string, location: string) => Promise<Hold | undefined>;
 }
 
 /** How a document came to speak for the domain. `own`: from its own site; `pointed`: elsewhere, by its own word. */
@@ -49,6 +52,8 @@ export interface Located extends Trail {
   readonly via: Via;
   /** Where the document is. */
   readonly url: string;
+  /** An authoritative location led to it. */
+  readonly pointed: boolean;
   readonly document: JsonObject;
 }
 
@@ -60,6 +65,8 @@ export interface NotLocated extends Trail {
   readonly aborted: boolean;
   readonly message: string;
   readonly detail: string;
+  /** With `held`: when what was found is taken if it stays. */
+  readonly heldUntil: number | null;
 }
 
 /** @param found `absent` is the origin's word about itself; at a place that was pointed to, it is a fault that may heal */
@@ -70,6 +77,7 @@ const notLocated = (found: Fault, trail: Partial<Trail>, pointed = false): NotLo
   aborted: found.kind === "aborted",
   message: found.message,
   detail: found.detail,
+  heldUntil: null,
   method: "direct",
   managerDomain: null,
   resolvedUrl: null,
@@ -130,6 +138,7 @@ async function followed(
     ok: true,
     via: manager ? "manager" : via,
     url: from.url,
+    pointed: from !== found,
     document: from.value,
     status: from.status,
     bytes: from.bytes,
@@ -143,6 +152,8 @@ async function followed(
     notLocated(fault("shape", message, found), { ...pointed, resolvedUrl });
   if (resolvedUrl === null || !resolvedUrl.startsWith("https:"))
     return refused("authoritative_location is not an https URL");
+  const hold = await heldBack(origin, domain, resolvedUrl);
+  if (hold !== undefined) return { ...refused(hold.message), outcome: "held", heldUntil: hold.until };
   const target = await pointedTo(origin, domain, resolvedUrl);
   if (!target.ok) return notLocated(target, { ...pointed, resolvedUrl }, true);
   if (typeof target.value.authoritative_location === "string")
@@ -150,6 +161,10 @@ async function followed(
   const own = registrableDomain(new URL(target.url).hostname) === registrableDomain(domain);
   return { ...at(target, own ? "own" : "pointed"), ...pointed };
 }
+
+/** A file that this registry hosts for the domain is one whose operator has agreed to it already. */
+const heldBack = async (origin: Origin, domain: string, location: string): Promise<Hold | undefined> =>
+  location === hostedUrl(origin.publicUrl, domain) ? undefined : origin.pointer?.(domain, location);
 
 async function pointedTo(origin: Origin, domain: string, url: string): Promise<FetchedDocument | Fault> {
   if (url === hostedUrl(origin.publicUrl, domain)) {

@@ -25,15 +25,21 @@ const AHEAD = 2;
 /** Imported publishers looked at in one go, and members' domains that were never crawled. */
 const ADOPT_ROWS = 2_000;
 const MEMBER_DOMAINS = 100;
+/** What a file said ends so long after it was last valid, in milliseconds (registry-facts.md 7). */
+const STALE_MS = 7 * 86_400_000;
+/** Publishers ended in one transaction. */
+const STALE_PUBLISHERS = 20;
 /** How long requests that ended can be read, in milliseconds (registry-facts.md 7). */
 const HISTORY_MS = 30 * 86_400_000;
 
 export interface ScheduleParts {
   readonly store: CrawlStore;
-  readonly data: Pick<RegistryData, "crawlDue">;
+  readonly data: Pick<RegistryData, "crawlDue" | "endStale">;
   readonly requests: Requests;
   readonly limits: CrawlLimits;
   readonly checkHosted: () => Promise<void>;
+  /** Told of each domain whose file came to its end. */
+  readonly onEnded: (domain: string) => void;
   /** Names this instance. */
   readonly owner: string;
   readonly now: () => number;
@@ -107,7 +113,7 @@ async function plan(parts: ScheduleParts): Promise<void> {
 }
 
 async function upkeep(parts: ScheduleParts): Promise<void> {
-  const { store, data, requests, limits, checkHosted, now } = parts;
+  const { store, data, requests, limits, checkHosted, onEnded, now } = parts;
   await inTurn(parts, "upkeep", UPKEEP_MS, async (place) => {
     await store.write(function* (q) {
       const next = yield* adoptPublishers(q, place, { intervalMs: limits.recrawlMs, limit: ADOPT_ROWS });
@@ -117,6 +123,11 @@ async function upkeep(parts: ScheduleParts): Promise<void> {
     // Nothing was crawled before 1970: these are the members' domains that never were.
     const never = await data.crawlDue(0, MEMBER_DOMAINS);
     for (const domain of await store.peek((q) => waiting(q, never, now()))) await requests.schedule(domain);
+    let stale: string[];
+    do {
+      stale = await data.endStale(now() - STALE_MS, STALE_PUBLISHERS);
+      for (const domain of stale) onEnded(domain);
+    } while (stale.length === STALE_PUBLISHERS);
     await checkHosted();
   });
 }

@@ -36,7 +36,10 @@ export interface CrawlLimits {
 
 export interface CrawlerOptions extends Partial<CrawlLimits> {
   readonly store: SqliteStore | PostgresStore;
-  readonly data: Pick<RegistryData, "applyCrawl" | "hostedFile" | "hostedDue" | "originChecked" | "crawlDue">;
+  readonly data: Pick<
+    RegistryData,
+    "applyCrawl" | "hostedFile" | "hostedDue" | "originChecked" | "crawlDue" | "endStale"
+  >;
   /** Origin of this registry, e.g. `https://registry.example`: files it hosts are known by it. Default `http://localhost`. */
   readonly publicUrl?: string;
   /** Default a guarded fetch with production rules. */
@@ -64,6 +67,12 @@ export interface Crawler {
   autoCrawl(domain: string): Promise<boolean>;
   /** Does a crawl of the domain wait or run? */
   pending(domain: string): Promise<boolean>;
+  /**
+   * An operator's word that what is held back of a domain is right: a changed authoritative location, as last seen, and a
+   * file older than the one taken before. The next crawl takes it.
+   * @returns false where nothing is remembered that could hold anything back
+   */
+  accept(domain: string): Promise<boolean>;
   /** Begins to crawl: what waits, what is due, and the origins of hosted files. */
   start(): void;
   /** Breaks off what runs and gives it back, so that another instance, or the next start, takes it up. */

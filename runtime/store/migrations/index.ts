@@ -8,6 +8,7 @@ import { registryAccess } from "./0004-registry-access.js";
 import { registryCrawl } from "./0005-registry-crawl.js";
 import { seller } from "./0006-seller.js";
 import { buyer } from "./0007-buyer.js";
+import { registryCrawlFiles } from "./0008-registry-crawl-files.js";
 import type { Migration } from "./migration.js";
 
 export type { Migration } from "./migration.js";
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   registryCrawl,
   seller,
   buyer,
+  registryCrawlFiles,
 ];
 
 export interface AppliedMigration {

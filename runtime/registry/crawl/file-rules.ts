@@ -1,0 +1,108 @@
+/**
+ * When a file that was found takes the place of the one that is kept (registry-facts.md 7, document-level cache rules): a
+ * pointer that was changed may be an attacker's, and an older file gives back what was taken away since.
+ */
+import type { CrawlStore } from "../../store/registry-crawl.js";
+import { type KeptFileRow, keptFile, putFile } from "../../store/registry-crawl-files.js";
+import { iso } from "../model.js";
+
+/** A changed location must stay the same for this long, in milliseconds, unless an operator accepts it. */
+const LOCATION_GRACE_MS = 86_400_000;
+/** Edges of one origin may differ by this much, in milliseconds: their clocks, not a file that was put back. */
+const CLOCK_SKEW_MS = 60_000;
+/** Longest URL quoted to whoever asks how a crawl went. */
+const MAX_QUOTED = 200;
+
+/** Why a file is not taken, though there is one. */
+export interface Hold {
+  /** For anyone. */
+  readonly message: string;
+  /** When it is taken if it stays, in unix milliseconds; null: not before it is another one. */
+  readonly until: number | null;
+}
+
+/** A file that was found, as far as the rules go. */
+export interface FoundFile {
+  /** URL of the file. */
+  readonly source: string;
+  /** The source is an authoritative location. */
+  readonly pointed: boolean;
+  /** The file's `last_updated`, in unix milliseconds. */
+  readonly lastUpdated: number | null;
+}
+
+/** What is remembered of a file that is taken. */
+export interface Taking {
+  readonly row: KeptFileRow;
+  /** It is remembered already. */
+  readonly known: boolean;
+}
+
+export interface FileRules {
+  /** Judges a location before it is asked. @returns undefined where it may be followed */
+  pointer(domain: string, location: string): Promise<Hold | undefined>;
+  /** Judges a file that is otherwise good. */
+  file(domain: string, found: FoundFile): Promise<Hold | Taking>;
+  /** Remembers a file once it is taken. */
+  taken(domain: string, taking: Taking): Promise<void>;
+}
+
+/** Two files have one history where they have one place, or both were pointed to: then one took over from the other. */
+const follows = (kept: KeptFileRow, { source, pointed }: FoundFile): boolean =>
+  kept.source === source || (kept.pointed === 1 && pointed);
+
+const locationHold = (location: string, until: number): Hold => ({
+  message:
+    `authoritative_location changed to ${location.slice(0, MAX_QUOTED)}: it is followed after ${iso(until)} if it stays, ` +
+    "or once an operator accepts it; until then the last valid file counts",
+  until,
+});
+
+const olderHold = (found: number, kept: number): Hold => ({
+  message:
+    `last_updated (${iso(found)}) is earlier than in the file taken before (${iso(kept)}): that one counts until an ` +
+    "operator accepts the older one",
+  until: null,
+});
+
+const taking = (found: FoundFile, kept: KeptFileRow | undefined, before: number | null, now: number): Taking => {
+  // A time ahead of ours is a mistake, and must not shut out the file that mends it.
+  const given = found.lastUpdated === null ? null : Math.min(found.lastUpdated, now);
+  const latest = given === null || before === null ? (given ?? before) : Math.max(given, before);
+  const { source, pointed } = found;
+  const row = { source, pointed: pointed ? 1 : 0, last_updated: latest, candidate: null, candidate_since: null };
+  const names = Object.keys(row) as (keyof KeptFileRow)[];
+  return { row, known: kept !== undefined && names.every((name) => kept[name] === row[name]) };
+};
+
+export function fileRules(store: CrawlStore, now: () => number): FileRules {
+  const keptOf = (domain: string) => store.peek((q) => keptFile(q, domain));
+  const put = (domain: string, row: KeptFileRow) => store.write((q) => putFile(q, domain, row));
+  return {
+    async pointer(domain, location) {
+      const kept = await keptOf(domain);
+      if (kept === undefined || kept.pointed === 0) return undefined;
+      if (kept.source === location) {
+        // It went back to what is followed: another change would have to stay from then on.
+        if (kept.candidate !== null) await put(domain, { ...kept, candidate: null, candidate_since: null });
+        return undefined;
+      }
+      const since = kept.candidate === location ? (kept.candidate_since ?? now()) : now();
+      if (kept.candidate !== location) await put(domain, { ...kept, candidate: location, candidate_since: since });
+      const until = since + LOCATION_GRACE_MS;
+      return until <= now() ? undefined : locationHold(location, until);
+    },
+    async file(domain, found) {
+      const kept = await keptOf(domain);
+      const before = kept !== undefined && follows(kept, found) ? kept.last_updated : null;
+      const { lastUpdated } = found;
+      if (before === null || lastUpdated === null || lastUpdated >= before - CLOCK_SKEW_MS)
+        return taking(found, kept, before, now());
+      return olderHold(lastUpdated, before);
+    },
+    async taken(domain, { row, known }) {
+      // Most crawls find what they found last time, and writing costs a commit.
+      if (!known) await put(domain, row);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** What a publisher's file said comes to its end (registry-facts.md 7): nobody may sell by it for ever. */
+import type { Flow } from "../signing/flow.js";
+import { publishersStale } from "../store/registry-lookups.js";
+import type { PublisherRow } from "../store/registry-publishers.js";
+import type { Query } from "../store/registry-query.js";
+import { type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
+import { writePublishers } from "./publisher-write.js";
+import { finish } from "./settle.js";
+import type { Problem } from "./types.js";
+
+const ended: Problem = { pointer: "", message: "no valid file for seven days: what the last one said has ended" };
+
+/** An explicit fault of the file stays known; else nothing is, as before the first crawl. */
+const endedFacts = ({ outcome, problems }: PublisherRow): PublisherFacts => ({
+  valid: outcome === "invalid" ? 0 : null,
+  method: null,
+  manager_domain: null,
+  resolved_url: null,
+  problems: JSON.stringify([ended, ...(JSON.parse(problems ?? "[]") as Problem[])]),
+});
+
+const nothing = { properties: [], agents: [], genres: [], taxonomy: null } as const;
+
+const changeOf = ({ domain }: PublisherRow): PublisherChange => ({
+  domain,
+  facts: endedFacts,
+  sets: { adagents_json: nothing },
+  others: [],
+});
+
+/**
+ * Ends what files said whose publishers were asked again since, and had no valid one.
+ * @param before last validated by then, in unix milliseconds
+ * @returns their domains
+ */
+export function* endStale(
+  q: Query,
+  { before, limit, now }: { readonly before: number; readonly limit: number; readonly now: number },
+): Flow<string[]> {
+  const rows = yield* publishersStale(q, before, limit);
+  if (rows.length === 0) return [];
+  yield* finish(
+    q,
+    yield* writePublishers(
+      q,
+      rows.map((row) => prepare(changeOf(row), now)),
+    ),
+    now,
+  );
+  return rows.map(({ domain }) => domain);
+}
