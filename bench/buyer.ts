@@ -47,18 +47,21 @@ export async function run(): Promise<Row[]> {
         value: cost.use.ms - cost.bare.ms,
         unit: "ms",
         target: { max: 100 },
+        floor: { of: "bare node", times: cost.use.ms / cost.bare.ms },
         note,
       },
       {
         name: "processor time of the same",
         value: cost.use.cpuMs - cost.bare.cpuMs,
         unit: "ms",
+        floor: { of: "bare node", times: cost.use.cpuMs / cost.bare.cpuMs },
         note: "tells more than the clock on a busy machine",
       },
       {
         name: "memory of the same",
         value: megabytes(cost.use.peakBytes - cost.bare.peakBytes),
         unit: "MB",
+        floor: { of: "bare node", times: cost.use.peakBytes / cost.bare.peakBytes },
         note: PEER,
       },
     ];

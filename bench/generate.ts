@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import ts from "typescript";
 import { type Command, type Cost, measure, measureOnce } from "./support/measure.js";
+import { partsOf } from "./support/options.js";
 import { type BuiltPackage, buildPackage, tsc } from "./support/package.js";
 import type { Row } from "./support/row.js";
 import { writeSynthetic } from "./support/synthetic.js";
@@ -19,9 +20,9 @@ const RUNS = 5;
 const LONG_RUNS = 3;
 const TINY_RUNS = 11;
 
-/** Sizes between which time must grow as the tools do. */
-const FEW_TOOLS = 500;
-const MANY_TOOLS = 2000;
+/** Sizes over which time must grow as the tools do; the first and the last make the figure. */
+const SIZES = [500, 1000, 2000];
+const SHORT_SIZES = [20, 40, 80];
 
 /** The shared release with the most files, and the one the program uses. */
 const LARGEST = "3.2.0-beta.0";
@@ -54,11 +55,16 @@ interface Setting {
   inputs: Inputs;
   /** Ours to fill; removed at the end. */
   scratch: string;
+  /** Tools of the releases that show the growth. */
+  sizes: readonly number[];
 }
 
 const megabytes = (bytes: number): number => bytes / 1e6;
 const seconds = (ms: number): string => `${(ms / 1e3).toFixed(2)} s`;
 const name = (release: string): string => path.basename(release);
+
+/** What `support/floor.ts` does, in words. */
+const FLOOR = "parsing and compiling the schemas once";
 
 /** `bare` is what node costs before it does anything. */
 const bare: Command = { args: ["-e", "0"] };
@@ -85,6 +91,7 @@ async function largestRows({ built, inputs, scratch }: Setting): Promise<Row[]> 
       value: ours.ms / floor.ms,
       unit: "x",
       target: { max: 2.5 },
+      floor: { of: FLOOR, times: ours.ms / floor.ms },
       note: `${sides(({ ms }) => ms)}; processor ${sides(({ cpuMs }) => cpuMs)}; ${STATED}`,
     },
     {
@@ -92,6 +99,7 @@ async function largestRows({ built, inputs, scratch }: Setting): Promise<Row[]> 
       value: megabytes(ours.peakBytes),
       unit: "MB",
       target: { max: 400 },
+      floor: { of: FLOOR, times: ours.peakBytes / floor.peakBytes },
       note: `floor ${Math.round(megabytes(floor.peakBytes))} MB`,
     },
   ];
@@ -99,12 +107,17 @@ async function largestRows({ built, inputs, scratch }: Setting): Promise<Row[]> 
 
 async function allRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
   const { ours } = await measure({ ours: generation(built, inputs.all, path.join(scratch, "all")) }, LONG_RUNS);
+  // Once each: errors of so many processes cancel.
+  let floorMs = 0;
+  for (const release of inputs.all)
+    floorMs += (await measureOnce({ args: [built.floor, release, path.join(scratch, "floor.ts")] })).ms;
   return [
     {
       name: `generate ${inputs.all.length} releases in one run`,
       value: ours.ms / 1e3,
       unit: "s",
       target: { max: 12 },
+      floor: { of: `${FLOOR}, a process a release`, times: ours.ms / floorMs },
       note: `processor ${seconds(ours.cpuMs)}, peak ${Math.round(megabytes(ours.peakBytes))} MB`,
     },
   ];
@@ -123,31 +136,45 @@ async function unchangedRows({ built, inputs, scratch }: Setting): Promise<Row[]
       value: (again.ms - nothing.ms) / 1e3,
       unit: "s",
       target: { max: 0.3 },
+      floor: { of: "bare node", times: again.ms / nothing.ms },
       note: `${seconds(again.ms)} against ${seconds(nothing.ms)}; processor ${seconds(again.cpuMs)}`,
     },
   ];
 }
 
-async function growthRows({ built, scratch }: Setting): Promise<Row[]> {
-  const release = (tools: number): string => {
+async function growthRows({ built, scratch, sizes }: Setting): Promise<Row[]> {
+  const commands = sizes.map((tools): [string, Command] => {
     const folder = path.join(scratch, `synthetic-${tools}`);
     writeSynthetic(folder, { tools, seed: 1 });
-    return folder;
-  };
-  const { few, many } = await measure(
-    {
-      few: generation(built, [release(FEW_TOOLS)], path.join(scratch, "few")),
-      many: generation(built, [release(MANY_TOOLS)], path.join(scratch, "many")),
-    },
-    LONG_RUNS,
-  );
+    return [String(tools), generation(built, [folder], path.join(scratch, `out-${tools}`))];
+  });
+  const costs = await measure(Object.fromEntries(commands), LONG_RUNS);
+  const [few, many] = [sizes[0]!, sizes.at(-1)!];
+  const [least, most] = [costs[few]!, costs[many]!];
+  const line = (of: (cost: Cost) => number) => [
+    { name: "adbind generate", points: sizes.map((tools) => [tools, of(costs[tools]!)] as const) },
+  ];
+  const x = { label: "tools of the release" };
   return [
     {
-      name: `generate ${MANY_TOOLS} tools, times ${FEW_TOOLS} tools`,
-      value: many.ms / few.ms,
+      name: `generate ${many} tools, times ${few} tools`,
+      value: most.ms / least.ms,
       unit: "x",
       target: { max: 4.4 },
-      note: `${seconds(many.ms)} against ${seconds(few.ms)}; processor ${seconds(many.cpuMs)} against ${seconds(few.cpuMs)}; peak ${Math.round(megabytes(many.peakBytes))} MB`,
+      floor: { of: "as many times the tools", times: most.ms / least.ms / (many / few) },
+      note: `${seconds(most.ms)} against ${seconds(least.ms)}; processor ${seconds(most.cpuMs)} against ${seconds(least.cpuMs)}; peak ${Math.round(megabytes(most.peakBytes))} MB`,
+      curves: [
+        {
+          name: "time",
+          title: "Generating a release, cold process",
+          ...{ x, y: { label: "time, seconds" }, lines: line(({ ms }) => ms / 1e3) },
+        },
+        {
+          name: "memory",
+          title: "Generating a release, peak memory",
+          ...{ x, y: { label: "largest resident set, MB" }, lines: line(({ peakBytes }) => megabytes(peakBytes)) },
+        },
+      ],
     },
   ];
 }
@@ -169,6 +196,7 @@ async function userRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
       value: (program.ours.ms - program.empty.ms) / 1e3,
       unit: "s",
       target: { max: 1.5 },
+      floor: { of: "tsc on an empty program", times: program.ours.ms / program.empty.ms },
       note: `tsc ${ts.version}, skipLibCheck false; ${seconds(program.ours.ms)} against ${seconds(program.empty.ms)}`,
     },
     {
@@ -176,6 +204,7 @@ async function userRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
       value: memory(program.ours, program.empty),
       unit: "MB",
       target: { max: 250 },
+      floor: { of: "tsc on an empty program", times: program.ours.peakBytes / program.empty.peakBytes },
       note: `empty program ${Math.round(megabytes(program.empty.peakBytes))} MB`,
     },
     {
@@ -183,6 +212,7 @@ async function userRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
       value: imports.one.ms - imports.bare.ms,
       unit: "ms",
       target: { max: 30 },
+      floor: { of: "bare node", times: imports.one.ms / imports.bare.ms },
       note: `bare node ${Math.round(imports.bare.ms)} ms`,
     },
     {
@@ -190,6 +220,7 @@ async function userRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
       value: memory(imports.one, imports.bare),
       unit: "MB",
       target: { max: 15 },
+      floor: { of: "bare node", times: imports.one.peakBytes / imports.bare.peakBytes },
       note: `bare node ${Math.round(megabytes(imports.bare.peakBytes))} MB`,
     },
     {
@@ -197,18 +228,25 @@ async function userRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
       value: imports.all.ms - imports.bare.ms,
       unit: "ms",
       target: { max: 150 },
+      floor: { of: "bare node", times: imports.all.ms / imports.bare.ms },
       note: `${Math.round(memory(imports.all, imports.bare))} MB above`,
     },
   ];
 }
 
-/** Measures generation and the use of what it gives. */
-export async function run(): Promise<Row[]> {
+/**
+ * Measures generation and the use of what it gives.
+ * @param args `--only=largest,all,unchanged,growth,user` for some of it; `--short` for a growth of few tools
+ */
+export async function run(args: readonly string[] = []): Promise<Row[]> {
+  const only = partsOf(args);
+  const sizes = args.includes("--short") ? SHORT_SIZES : SIZES;
+  const parts = { largest: largestRows, all: allRows, unchanged: unchangedRows, growth: growthRows, user: userRows };
   const scratch = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
   try {
-    const setting = { inputs: findInputs(), built: buildPackage(path.join(scratch, "package")), scratch };
+    const setting = { inputs: findInputs(), built: buildPackage(path.join(scratch, "package")), scratch, sizes };
     const rows: Row[] = [];
-    for (const part of [largestRows, allRows, unchangedRows, growthRows, userRows]) rows.push(...(await part(setting)));
+    for (const [part, measured] of Object.entries(parts)) if (only(part)) rows.push(...(await measured(setting)));
     return rows;
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -7,13 +7,12 @@ import { verify } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type Database from "better-sqlite3";
 import { type SignableRequest, verifyWebhook } from "../runtime/signing/index.js";
 import { openSqliteStore } from "../runtime/store/index.js";
-import { sqliteClaims } from "../runtime/store/sqlite/claims.js";
-import { Writer } from "../runtime/store/sqlite/writer.js";
 import { median } from "./support/measure.js";
+import { partsOf } from "./support/options.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
+import { keyspaceRows } from "./support/receiver-keyspace.js";
 import { drive } from "./support/receiver-load.js";
 import type { Row } from "./support/row.js";
 
@@ -22,6 +21,8 @@ const ROUNDS = 9;
 const REQUESTS_PER_ROUND = 4_000;
 const MEMORY_EVENTS = 2_000_000;
 const MEMORY_EVENTS_SHORT = 200_000;
+const KEYS = [10_000, 100_000, 1_000_000, 10_000_000];
+const KEYS_SHORT = [1_000, 10_000, 100_000];
 const MB = 1024 * 1024;
 
 const folder = (): string => mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
@@ -70,6 +71,7 @@ async function startServer(kind: string, port: number, jwk: object, database: st
 
 const KINDS = ["receiver", "bare", "fastify"] as const;
 type Kind = (typeof KINDS)[number];
+const BARE = "a bare server that verifies";
 const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
 
 /** What a server says of itself at its end, in microseconds of processor time. */
@@ -110,6 +112,7 @@ async function http(): Promise<Row[]> {
   const sides = (kind: Kind) => `${Math.round(median(speeds[kind]))}/s against ${Math.round(median(speeds.bare))}/s`;
   const cpu = (kind: Kind) => `processor time ${(cpuOf(ends.bare) / cpuOf(ends[kind])).toFixed(2)} x`;
   const how = `2 KB bodies, ${CONNECTIONS} connections, SQLite synchronous=FULL, ${pinned ? "one core each" : "cores not pinned"}`;
+  const slower = { of: BARE, times: median(p99.receiver) / median(p99.bare) };
   const bareP99 = `bare ${median(p99.bare).toFixed(1)} ms`;
   return [
     {
@@ -117,13 +120,15 @@ async function http(): Promise<Row[]> {
       value: ratio("receiver"),
       unit: "x",
       target: { min: 0.6 },
+      floor: { of: BARE, times: 1 / ratio("receiver") },
       note: `${sides("receiver")}, ${cpu("receiver")}; ${how}`,
     },
-    { name: "whole receiver, p99 latency", value: median(p99.receiver), unit: "ms", note: bareP99 },
+    { name: "whole receiver, p99 latency", value: median(p99.receiver), unit: "ms", floor: slower, note: bareP99 },
     {
       name: "the same as a fastify plugin",
       value: ratio("fastify"),
       unit: "x",
+      floor: { of: BARE, times: 1 / ratio("fastify") },
       note: `${sides("fastify")}, ${cpu("fastify")}`,
     },
   ];
@@ -164,6 +169,7 @@ async function durableNonces(): Promise<Row[]> {
       value: median(ratios),
       unit: "x",
       target: { min: 0.6 },
+      floor: { of: "crypto.verify", times: 1 / median(ratios) },
     },
   ];
 }
@@ -195,85 +201,17 @@ async function memory(events: number): Promise<Row[]> {
       value: (slope(samples) * 100_000) / MB,
       unit: "MB",
       target: { max: 1 },
+      floor: { none: "a difference, and nothing need be gained" },
       note: `${events} events; ${Math.round(samples.at(-1)!.rss / MB)} MB at the end`,
-      curve: {
-        title: "Resident memory of a receiver",
-        x: { label: "events handled" },
-        y: { label: "MB" },
-        lines: [{ name: "receiver", points: samples.map(({ events: at, rss }) => [at, rss / MB] as const) }],
-      },
-    },
-  ];
-}
-
-/** Fills a keyspace with keys in their order, which is quick, spread as hashes are. */
-function fill(db: Database.Database, keys: number): void {
-  db.exec("pragma synchronous = off; begin; insert into adbind_senders (url, live) values ('x', 0)");
-  const insert = db.prepare("insert into adbind_claims (sender, key, digest, expires) values (1, ?, ?, ?)");
-  const key = Buffer.alloc(16);
-  const digest = Buffer.alloc(16, 7);
-  for (let i = 0; i < keys; i += 1) {
-    key.writeBigUInt64BE(((BigInt(i) << 40n) / BigInt(keys)) << 24n);
-    key.writeUInt32BE(i, 12);
-    insert.run(key, digest, 2_000_000_000_000 + i);
-    if (i % 500_000 === 499_999) db.exec("commit; begin");
-  }
-  db.exec("commit; pragma wal_checkpoint(truncate); pragma synchronous = full");
-}
-
-/** Several checkpoints a round: their cost is part of it. */
-const CLAIMS_PER_ROUND = CONNECTIONS * 300;
-const KEYSPACE_ROUNDS = 9;
-
-/** A keyspace of `keys` live claims, and a way to add to it. */
-async function openKeyspace(where: string, keys: number) {
-  const database = path.join(where, `claims-${keys}.db`);
-  const first = openSqliteStore({ path: database });
-  fill(first.db, keys);
-  await first.close();
-  const store = openSqliteStore({ path: database });
-  const writer = new Writer(store.db);
-  const claims = sqliteClaims(writer);
-  const digest = new Uint8Array(16);
-  let n = 0;
-  const one = (): Promise<unknown> => {
-    n += 1;
-    const event = { key: `bench-key-${keys}-${n}` } as never;
-    const now = 1_900_000_000_000 + n;
-    const arrival = { event, digest, now, windowSeconds: 86_400, senderCap: 1e9, registered: true };
-    return writer.write(() => claims.claim(1, arrival));
-  };
-  /** Microseconds of a claim, commit and checkpoints included. */
-  const round = async (): Promise<number> => {
-    const started = performance.now();
-    for (let i = 0; i < CLAIMS_PER_ROUND; i += CONNECTIONS) await Promise.all(Array.from({ length: CONNECTIONS }, one));
-    const cost = ((performance.now() - started) / CLAIMS_PER_ROUND) * 1000;
-    // Out again, untimed: the small keyspace stays small.
-    await writer.write(() => claims.expire(1_950_000_000_000, CLAIMS_PER_ROUND));
-    return cost;
-  };
-  return { round, close: () => store.close() };
-}
-
-/** Round by round in turn, so that a busy spell of the machine falls on both. */
-async function keyspace(large: number): Promise<Row[]> {
-  const where = folder();
-  const sides = { small: await openKeyspace(where, 10_000), big: await openKeyspace(where, large) };
-  const costs: { small: number; big: number }[] = [];
-  for (let round = -1; round < KEYSPACE_ROUNDS; round += 1) {
-    const cost = { small: await sides.small.round(), big: await sides.big.round() };
-    if (round >= 0) costs.push(cost);
-  }
-  for (const side of Object.values(sides)) await side.close();
-  rmSync(where, { recursive: true });
-  const of = (side: "small" | "big") => `${median(costs.map((cost) => cost[side])).toFixed(1)} us`;
-  return [
-    {
-      name: `dedup insert among ${large.toExponential(0)} keys, times that among 1e+4`,
-      value: median(costs.map(({ small, big }) => big / small)),
-      unit: "x",
-      target: { max: 2 },
-      note: `${of("big")} against ${of("small")}, commit included`,
+      curves: [
+        {
+          name: "memory",
+          title: "Resident memory of a receiver",
+          x: { label: "events handled" },
+          y: { label: "resident set, MB" },
+          lines: [{ name: "receiver", points: samples.map(({ events: at, rss }) => [at, rss / MB] as const) }],
+        },
+      ],
     },
   ];
 }
@@ -281,19 +219,16 @@ async function keyspace(large: number): Promise<Row[]> {
 /** @param args `--short` for fewer events in the long parts; `--only=http,nonces,memory,keys` for some of them */
 export async function run(args: readonly string[] = []): Promise<Row[]> {
   const short = args.includes("--short");
-  const only = args
-    .find((arg) => arg.startsWith("--only="))
-    ?.slice("--only=".length)
-    .split(",");
+  const only = partsOf(args);
   const parts: Record<string, () => Promise<Row[]>> = {
     http,
     nonces: durableNonces,
-    keys: () => keyspace(short ? 1_000_000 : 10_000_000),
+    keys: () => keyspaceRows(short ? KEYS_SHORT : KEYS),
     memory: () => memory(short ? MEMORY_EVENTS_SHORT : MEMORY_EVENTS),
   };
   const rows: Row[] = [];
   for (const [name, part] of Object.entries(parts)) {
-    if (only === undefined || only.includes(name)) rows.push(...(await part()));
+    if (only(name)) rows.push(...(await part()));
   }
   return rows;
 }

@@ -6,53 +6,50 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createRegistryData } from "../runtime/registry/data.js";
-import type { AgentPublishers, AgentSearchResult, SearchFilters } from "../runtime/registry/types.js";
+import type { AgentPublishers, AgentSearchResult } from "../runtime/registry/types.js";
 import { openPostgresStore } from "../runtime/store/index.js";
 import { startPostgres, type TestPostgres } from "../test/support/postgres.js";
 import { agentUrl, type InventorySize, publisherDomainAt, randomFrom } from "./support/inventory.js";
 import { median } from "./support/measure.js";
 import { closedLoop, openLoop } from "./support/open-loop.js";
+import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport } from "./support/registry-floors.js";
+import { type Grown, grown, growthRows } from "./support/registry-growth.js";
 import { openPlainSearch } from "./support/registry-plain.js";
 import { buildProgram, done, type Program, type Served, serve } from "./support/registry-processes.js";
+import { atRate, classes, PAGE, RATE, searchPath } from "./support/registry-requests.js";
 import type { Row } from "./support/row.js";
 
 const SIZE = { agents: 100_000, publishers: 100_000, properties: 1_000_000 };
 const CURVE_AGENTS = [1_000, 10_000, 100_000, 1_000_000];
-const RATE = 200;
-const REQUESTS = 2_000;
-const WARM_UP = 200;
-const PAGE = 50;
 const MB = 1_048_576;
 
-/** What is asked, by how much of the agents it matches. */
-const classes: readonly (readonly [name: string, filters: SearchFilters])[] = [
-  ["0.01 % of agents", { format_kinds: ["rare"] }],
-  ["1 % of agents", { format_kinds: ["seldom"] }],
-  ["30 % of agents", { format_kinds: ["common"] }],
-  [
-    "a rare conjunction",
-    { format_kinds: ["common"], markets: ["TR"], tags: ["tag_3_1", "tag_4_2"], delivery_types: ["guaranteed"] },
-  ],
-  ["no filter", {}],
-];
+/** Properties that the plain import takes: enough to know its rate. */
+const PLAIN_PROPERTIES = 200_000;
+/** About the bytes of a page of the search, and of an expansion of 1,000 properties. */
+const PAGE_BYTES = 50_000;
+const EXPANSION_BYTES = 300_000;
+/** Thirty a second keep one core busy with nothing but writing answers of 300 KB. */
+const EXPANSION_RATE = 30;
 
 /** As docs/registry.md recommends: the defaults are for the smallest machine there is. */
 const TUNED = { shared_buffers: "1GB", max_wal_size: "4GB" };
 
+const BOUND = { none: "a bound on what one machine has" };
+
 const count = (number: number): string => number.toLocaleString("en");
 
-function searchPath(filters: SearchFilters, cursor?: string | null): string {
-  const lists = Object.entries(filters).map(([name, values]) => `${name}=${(values as string[]).join(",")}`);
-  return `/api/registry/agents/search?${[...lists, `limit=${PAGE}`, ...(cursor ? [`cursor=${cursor}`] : [])].join("&")}`;
+/** What is measured. */
+interface Subject {
+  readonly engine: "sqlite" | "postgres";
+  readonly program: Program;
+  readonly store: string;
+  /** The inventory, as lines. */
+  readonly file: string;
+  /** What a bare server takes for its slowest hundredth, in milliseconds. */
+  readonly bare: { readonly pageMs: number; readonly expansionMs: number };
 }
 
-/** Percentiles at the fixed rate, after some requests that do not count. */
-async function atRate(ask: (n: number) => Promise<unknown>) {
-  await openLoop(RATE, WARM_UP, ask);
-  return openLoop(RATE, REQUESTS, ask);
-}
-
-async function searchRows(engine: string, server: Served): Promise<Row[]> {
+async function searchRows({ engine, bare }: Subject, server: Served): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, filters] of classes) {
     const { results } = await server.get<AgentSearchResult>(searchPath(filters));
@@ -62,6 +59,7 @@ async function searchRows(engine: string, server: Served): Promise<Row[]> {
       value: measured.at(0.99),
       unit: "ms",
       target: { max: 10 },
+      floor: { of: BARE_SERVER, times: measured.at(0.99) / bare.pageMs },
       note: `p50 ${measured.at(0.5).toFixed(1)} ms at ${RATE}/s, ${results.length} results`,
     });
   }
@@ -86,11 +84,12 @@ async function deepPages(engine: string, server: Served): Promise<Row> {
     value: last / first,
     unit: "x",
     target: { max: 1.5 },
+    floor: { of: "a first page", times: last / first },
     note,
   };
 }
 
-async function lookupRows(engine: string, server: Served, size: InventorySize): Promise<Row[]> {
+async function lookupRows({ engine, bare }: Subject, server: Served, size: InventorySize): Promise<Row[]> {
   const random = randomFrom(11);
   const lookup = (): string =>
     `/api/registry/publisher?domain=${publisherDomainAt(Math.floor(random() * size.publishers))}`;
@@ -108,8 +107,7 @@ async function lookupRows(engine: string, server: Served, size: InventorySize): 
   const request = { agent_url: agentUrl(0), publisher_properties: [{ publisher_domains: domains }] };
   const target = "/api/registry/expand/product-identifiers";
   const { property_count } = await server.post<{ property_count: number }>(target, request);
-  // Thirty a second keep one core busy with nothing but writing answers of 300 KB.
-  const rate = 30;
+  const rate = EXPANSION_RATE;
   await openLoop(rate, 30, () => server.read(target, request));
   const expanded = await openLoop(rate, 300, () => server.read(target, request));
   return [
@@ -118,6 +116,7 @@ async function lookupRows(engine: string, server: Served, size: InventorySize): 
       value: looked.at(0.99),
       unit: "ms",
       target: { max: 20 },
+      floor: { of: BARE_SERVER, times: looked.at(0.99) / bare.pageMs },
       note: `p50 ${looked.at(0.5).toFixed(1)} ms at ${RATE}/s`,
     },
     {
@@ -125,55 +124,52 @@ async function lookupRows(engine: string, server: Served, size: InventorySize): 
       value: expanded.at(0.99),
       unit: "ms",
       target: { max: 20 },
+      floor: { of: BARE_SERVER, times: expanded.at(0.99) / bare.expansionMs },
       note: `p50 ${expanded.at(0.5).toFixed(1)} ms at ${rate}/s, ${property_count} properties of ${domains.length} publishers`,
     },
   ];
 }
 
-/** What is measured. */
-interface Subject {
-  readonly engine: "sqlite" | "postgres";
-  readonly program: Program;
-  readonly store: string;
-  /** The inventory, as lines. */
-  readonly file: string;
+interface Taken {
+  readonly properties: number;
+  readonly seconds: number;
+  /** Bytes. */
+  readonly peak: number;
 }
 
-async function importRows({ engine, program, store, file }: Subject): Promise<Row[]> {
-  const { properties, seconds, peak } = await done<{ properties: number; seconds: number; peak: number }>(
-    program,
-    "import",
-    store,
-    file,
-  );
+/** @param plain properties a second of an import that only stores */
+function importRows(engine: string, { properties, seconds, peak }: Taken, plain: number): Row[] {
   return [
     {
       name: `import, ${engine}`,
       value: properties / seconds,
       unit: "/s",
       target: { min: 20_000 },
+      floor: { of: PLAIN_IMPORT, times: (plain * seconds) / properties },
       note: `${count(properties)} properties in ${seconds.toFixed(1)} s, profiles included`,
     },
-    { name: `memory of an import, ${engine}, peak`, value: peak / MB, unit: "MB", target: { max: 500 } },
+    { name: `memory of an import, ${engine}, peak`, value: peak / MB, unit: "MB", target: { max: 500 }, floor: BOUND },
   ];
 }
 
 async function engineRows(subject: Subject, size: InventorySize): Promise<Row[]> {
-  const { engine, program, store } = subject;
-  const rows = await importRows(subject);
+  const { engine, program, store, file } = subject;
+  const taken = await done<Taken>(program, "import", store, file);
   const server = await serve(program, store);
-  rows.push(...(await searchRows(engine, server)));
+  const rows = await searchRows(subject, server);
   rows.push(await deepPages(engine, server));
-  rows.push(...(await lookupRows(engine, server, size)));
+  rows.push(...(await lookupRows(subject, server, size)));
   const { peak } = await server.stop();
   rows.push({
     name: `memory of a server, ${engine}, peak`,
     value: peak / MB,
     unit: "MB",
     target: { max: 500 },
+    floor: BOUND,
     note: `the index was made in ${Math.round(server.warmMs)} ms`,
   });
-  return rows;
+  // Last: what a database has to tidy up after it falls on nobody.
+  return [...importRows(engine, taken, await plainImport(store, file, PLAIN_PROPERTIES)), ...rows];
 }
 
 /** Both designs asked the same on the same PostgreSQL, without HTTP, by eight callers at a time. */
@@ -202,60 +198,9 @@ async function againstPlain(url: string): Promise<Row> {
     value: median(a) / median(b),
     unit: "x",
     target: { min: 5 },
+    floor: { none: "another design, which is no floor" },
     note: `${Math.round(median(a))}/s against ${Math.round(median(b))}/s, all kinds in turn`,
   };
-}
-
-interface Grown {
-  readonly agents: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly megabytes: number;
-  readonly warmMs: number;
-}
-
-/** How it grows: searches of all kinds on SQLite, and memory. */
-async function grown(program: Program, folder: string, agents: number): Promise<Grown> {
-  const file = path.join(folder, `curve-${agents}.ndjson`);
-  const store = `sqlite:${path.join(folder, `curve-${agents}.db`)}`;
-  const size = { agents, publishers: agents / 10, properties: agents, seed: 3 };
-  await done(program, "generate", file, JSON.stringify(size));
-  await done(program, "import", store, file);
-  rmSync(file);
-  const server = await serve(program, store);
-  const measured = await atRate((n) => server.read(searchPath(classes[n % classes.length]![1])));
-  const { peak } = await server.stop();
-  rmSync(store.slice("sqlite:".length));
-  const { warmMs } = server;
-  return { agents, p50: measured.at(0.5), p99: measured.at(0.99), megabytes: peak / MB, warmMs };
-}
-
-function curveRows(points: readonly Grown[]): Row[] {
-  const line = (name: string, of: (point: Grown) => number) => ({
-    name,
-    points: points.map((point) => [point.agents, of(point)] as const),
-  });
-  const x = { label: "agents", log: true };
-  const time = {
-    title: "Search as the registry grows, SQLite",
-    x,
-    y: { label: "ms", log: true },
-    lines: [line("p99", ({ p99 }) => p99), line("p50", ({ p50 }) => p50)],
-  };
-  const memory = {
-    title: "Memory as the registry grows, SQLite",
-    x,
-    y: { label: "MB" },
-    lines: [line("peak", ({ megabytes }) => megabytes)],
-  };
-  return points.map(({ agents, p50, p99, megabytes, warmMs }, at) => ({
-    name: `search among ${count(agents)} agents, sqlite, p99`,
-    value: p99,
-    unit: "ms",
-    note: `p50 ${p50.toFixed(1)} ms, ${Math.round(megabytes)} MB, index made in ${Math.round(warmMs)} ms`,
-    ...(at === 0 && { curve: time }),
-    ...(at === 1 && { curve: memory }),
-  }));
 }
 
 const numberOf = (args: readonly string[], name: string): number | undefined => {
@@ -277,13 +222,17 @@ export async function run(args: readonly string[]): Promise<Row[]> {
   let postgres: TestPostgres | undefined;
   const rows: Row[] = [];
   try {
+    const bare = {
+      pageMs: await bareLatency({ bytes: PAGE_BYTES, rate: RATE, requests: 400 }),
+      expansionMs: await bareLatency({ bytes: EXPANSION_BYTES, rate: EXPANSION_RATE, requests: 100 }),
+    };
     const program = buildProgram(folder);
     const file = path.join(folder, "inventory.ndjson");
     await done(program, "generate", file, JSON.stringify(size));
     if (only !== "postgres")
       rows.push(
         ...(await engineRows(
-          { engine: "sqlite", program, store: `sqlite:${path.join(folder, "registry.db")}`, file },
+          { engine: "sqlite", program, store: `sqlite:${path.join(folder, "registry.db")}`, file, bare },
           size,
         )),
       );
@@ -291,7 +240,7 @@ export async function run(args: readonly string[]): Promise<Row[]> {
       postgres = await startPostgres(TUNED);
       const url = await postgres.database();
       rows.push(
-        ...(await engineRows({ engine: "postgres", program, store: url, file }, size)),
+        ...(await engineRows({ engine: "postgres", program, store: url, file, bare }, size)),
         await againstPlain(url),
       );
     }
@@ -299,7 +248,7 @@ export async function run(args: readonly string[]): Promise<Row[]> {
       const points: Grown[] = [];
       for (const agents of CURVE_AGENTS.filter((one) => one <= size.agents * 10))
         points.push(await grown(program, folder, agents));
-      rows.push(...curveRows(points));
+      rows.push(...growthRows(points, bare.pageMs));
     }
   } finally {
     await postgres?.stop();

@@ -11,13 +11,15 @@ import { request } from "undici";
 import { release } from "../generated/3.1.0/index.js";
 import { createGuardedFetch } from "../runtime/net/index.js";
 import { embeddedQueue } from "../runtime/queue/embedded.js";
-import { createWorker, openBossQueue, type Queue } from "../runtime/queue/index.js";
+import { openBossQueue, type Queue } from "../runtime/queue/index.js";
 import { createSender, type Sender } from "../runtime/sender/index.js";
 import { signWebhookSync } from "../runtime/signing/index.js";
 import { openPostgresStore, openSqliteStore } from "../runtime/store/index.js";
 import { startPostgres } from "../test/support/postgres.js";
 import { median } from "./support/measure.js";
+import { partsOf } from "./support/options.js";
 import type { Row } from "./support/row.js";
+import { backlogRows } from "./support/sender-backlog.js";
 
 const DELIVERIES = 4_000;
 const ROUNDS = 3;
@@ -26,6 +28,7 @@ const CONCURRENCY = 64;
 const DEAD = 100;
 const OPEN_LOOP_SECONDS = 15;
 const BACKLOG = 1_000_000;
+const BACKLOG_SHORT = 20_000;
 
 const key = generateKeyPairSync("ed25519").privateKey;
 const net = { allowHttp: true, allowLoopback: true };
@@ -165,7 +168,14 @@ async function throughput(engine: Engine, { live }: Receiver): Promise<{ rows: R
   return {
     capacity,
     rows: [
-      { name: `deliveries, ${engine.name}, of a loop that signs and posts`, value: ratio, unit: "x", note, ...target },
+      {
+        name: `deliveries, ${engine.name}, of a loop that signs and posts`,
+        value: ratio,
+        unit: "x",
+        ...target,
+        floor: { of: "a loop that signs and posts", times: 1 / ratio },
+        note,
+      },
     ],
   };
 }
@@ -227,94 +237,19 @@ async function openLoop(engine: Engine, receiver: Receiver, capacity: number): P
     value: at(0.99),
     unit: "ms",
     target: { max: 1_000 },
+    floor: { none: "waiting behind others at half the capacity" },
     note,
   };
 }
 
-const CHUNK = 500;
-
-async function fill(queue: Queue<never>, count: number, from: number): Promise<number> {
-  const started = performance.now();
-  const body = Buffer.from(message.slice(0, 200));
-  for (let at = 0; at < count; at += CHUNK) {
-    const jobs = Array.from({ length: CHUNK }, (_, index) => ({
-      key: randomUUID(),
-      random: true,
-      group: `g${(from + at + index) % 50}`,
-      lane: `l${Math.floor((from + at + index) / 2)}`,
-      meta: "{}",
-      body,
-    }));
-    await queue.transact((tx) => queue.add(tx, jobs));
-  }
-  return ((performance.now() - started) * 1_000) / count;
-}
-
-/** Jobs a second, taken and settled, nothing done with them. */
-async function drainRate(queue: Queue<never>, count: number): Promise<number> {
-  let done = 0;
-  let finish: () => void = () => undefined;
-  const enough = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const worker = createWorker({
-    queue,
-    longestDelayMs: 7_200_000,
-    handle: async () => {
-      done += 1;
-      if (done === count) finish();
-      return { verdict: { kind: "done" }, healthy: true };
-    },
-  });
-  const started = performance.now();
-  worker.start();
-  await enough;
-  const rate = count / ((performance.now() - started) / 1_000);
-  await worker.stop();
-  return rate;
-}
-
-async function backlog(engine: Engine): Promise<Row[]> {
-  const total = BACKLOG;
-  const probe = total / 50;
-  const { queue, close } = await engine.queue();
-  const first = await fill(queue, probe, 0);
-  const shallow = await drainRate(queue, probe / 2);
-  const before = process.memoryUsage().rss;
-  await fill(queue, total - 2 * probe, probe);
-  const last = await fill(queue, probe, total);
-  const deep = await drainRate(queue, probe);
-  const rss = (process.memoryUsage().rss - before) / 1_048_576;
-  await close();
-  const size = total.toLocaleString("en");
-  return [
-    {
-      name: `enqueue at ${size}, ${engine.name}, of the first`,
-      value: last / first,
-      unit: "x",
-      target: { max: 2 },
-      note: `${first.toFixed(1)} and ${last.toFixed(1)} us each`,
-    },
-    {
-      name: `drain at ${size}, ${engine.name}, of a short queue`,
-      value: deep / shallow,
-      unit: "x",
-      target: { min: 0.5 },
-      note: `${Math.round(deep)}/s and ${Math.round(shallow)}/s`,
-    },
-    {
-      name: `memory for a backlog of ${size}, ${engine.name}`,
-      value: rss,
-      unit: "MB",
-      target: { max: 150 },
-      note: "RSS, page cache of SQLite included",
-    },
-  ];
-}
-
-/** @param args `--engine=sqlite` or `--engine=postgres` for one of them */
+/**
+ * @param args `--engine=sqlite` or `--engine=postgres` for one of them; `--only=deliveries,backlog` for one of both;
+ * `--short` for a short backlog
+ */
 export async function run(args: readonly string[]): Promise<Row[]> {
   const only = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
+  const asked = partsOf(args);
+  const size = args.includes("--short") ? BACKLOG_SHORT : BACKLOG;
   const rows: Row[] = [];
   const receiver = await startReceiver(DEAD);
   try {
@@ -323,8 +258,11 @@ export async function run(args: readonly string[]): Promise<Row[]> {
       if (only === "sqlite" && open === postgresEngine) continue;
       const engine = await open();
       try {
-        const { rows: measured, capacity } = await throughput(engine, receiver);
-        rows.push(...measured, await openLoop(engine, receiver, capacity), ...(await backlog(engine)));
+        if (asked("deliveries")) {
+          const { rows: measured, capacity } = await throughput(engine, receiver);
+          rows.push(...measured, await openLoop(engine, receiver, capacity));
+        }
+        if (asked("backlog")) rows.push(...(await backlogRows(engine, size)));
       } finally {
         await engine.stop();
       }

@@ -1,5 +1,5 @@
 /** Figures -> a table for people, and bench/results.json for README. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import path from "node:path";
 import { type Row, verdictOf } from "./row.js";
@@ -43,6 +43,9 @@ const targetText = ({ target, unit }: Row): string =>
 
 const verdictText = { ok: "ok", missed: "MISSED" } as const;
 
+const floorText = ({ floor }: Row): string =>
+  floor === undefined ? "" : "none" in floor ? `none: ${floor.none}` : `${amount(floor.times)} x ${floor.of}`;
+
 const cells = (row: Row): string[] => {
   const verdict = verdictOf(row);
   return [
@@ -50,13 +53,14 @@ const cells = (row: Row): string[] => {
     `${amount(row.value)} ${row.unit}`,
     targetText(row),
     verdict === undefined ? "" : verdictText[verdict],
+    floorText(row),
     row.note ?? "",
   ];
 };
 
-/** Rows as aligned columns: name, value, target, verdict, note. */
+/** Rows as aligned columns: name, value, target, verdict, cost in floors, note. */
 export function table(rows: readonly Row[]): string {
-  const lines = [["name", "value", "target", "verdict", "note"], ...rows.map(cells)];
+  const lines = [["name", "value", "target", "verdict", "floor", "note"], ...rows.map(cells)];
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
   return lines
     .map((line) =>
@@ -73,18 +77,24 @@ function readResults(file: string): Results {
 }
 
 /**
- * Draws the curves of a bench beside the results file, each as `curves/<bench>-<n>.svg`.
+ * Draws the curves of a bench beside the results file, each as `curves/<bench>-<curve>.svg`; those that it draws no more go.
+ * @param partly only some of the bench's parts were run: curves of the others stay
  * @returns the files
+ * @throws Error when two curves have one name, or one has no points
  */
-export function saveCurves(results: string, name: string, rows: readonly Row[]): string[] {
-  const curves = rows.flatMap(({ curve }) => (curve === undefined ? [] : [curve]));
+export function saveCurves(results: string, name: string, rows: readonly Row[], partly = false): string[] {
   const folder = path.join(path.dirname(results), "curves");
-  if (curves.length > 0) mkdirSync(folder, { recursive: true });
-  return curves.map((curve, index) => {
-    const file = path.join(folder, `${name}-${index + 1}.svg`);
-    writeFileSync(file, drawCurve(curve));
-    return file;
-  });
+  const drawn = new Map<string, string>();
+  for (const curve of rows.flatMap(({ curves = [] }) => curves)) {
+    const file = path.join(folder, `${name}-${curve.name}.svg`);
+    if (drawn.has(file)) throw new Error(`two curves of ${name} are called ${curve.name}`);
+    drawn.set(file, drawCurve(curve));
+  }
+  const before = partly ? [] : globSync(`${name}-*.svg`, { cwd: folder }).map((file) => path.join(folder, file));
+  for (const file of before) if (!drawn.has(file)) rmSync(file);
+  if (drawn.size > 0) mkdirSync(folder, { recursive: true });
+  for (const [file, svg] of drawn) writeFileSync(file, svg);
+  return [...drawn.keys()];
 }
 
 /**
@@ -94,11 +104,12 @@ export function saveCurves(results: string, name: string, rows: readonly Row[]):
  * @throws SyntaxError when the file is there and is not JSON
  */
 export function saveResult(file: string, name: string, result: BenchResult, partly = false): void {
-  const rows = result.rows.map(({ curve: _, ...row }) => row);
+  const rows = result.rows.map(({ curves: _, ...row }) => row);
   const before = readResults(file);
-  const fresh = new Set(rows.map((row) => row.name));
-  const kept = partly ? (before[name]?.rows ?? []).filter((row) => !fresh.has(row.name)) : [];
-  const results: Results = { ...before, [name]: { ...result, rows: [...rows, ...kept] } };
+  // Each in its place: who reads the tables of two runs compares lines.
+  const byName = (list: readonly Row[]) => list.map((row) => [row.name, row] as const);
+  const merged = () => [...new Map([...byName(before[name]?.rows ?? []), ...byName(rows)]).values()];
+  const results: Results = { ...before, [name]: { ...result, rows: partly ? merged() : rows } };
   const sorted = Object.fromEntries(Object.entries(results).sort(([a], [b]) => (a < b ? -1 : 1)));
   const beside = `${file}.${process.pid}`;
   writeFileSync(beside, `${JSON.stringify(sorted, null, 2)}\n`);

@@ -11,9 +11,17 @@ export interface Row {
   target?: { max?: number; min?: number };
   /** What stands behind the figure: the two sides of a ratio, runs, what could not be measured. */
   note?: string;
+  /** The least that any way of doing it costs; absent from results of before it was told. */
+  floor?: Floor;
   /** What the figure is one point of; drawn into `bench/curves/`, and not kept with the figures. */
-  curve?: Curve;
+  curves?: readonly Curve[];
 }
+
+/**
+ * How far a figure is from the cheapest thing that must be done: it costs `times` as much as `of`, so 1 is as good as can
+ * be and less is better than that way of doing it. `none` says why there is no such thing.
+ */
+export type Floor = { of: string; times: number } | { none: string };
 
 /** What every `bench/<name>.ts` exports. */
 export interface Bench {

@@ -1,5 +1,6 @@
 /** Finds benches, runs those asked for, tells and keeps what they found. */
-import { globSync } from "node:fs";
+import { globSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { saveCurves, saveResult, table, thisMachine } from "./report.js";
@@ -8,7 +9,7 @@ import type { Bench, Row } from "./row.js";
 export interface RunOptions {
   /** Holds `<name>.ts`, each a bench. */
   folder: string;
-  /** Gets the figures. */
+  /** Gets the figures, unless they are those of a short run. */
   results: string;
   /** Files of the folder that are no benches. */
   except: readonly string[];
@@ -40,6 +41,11 @@ export async function runBenches(argv: readonly string[], options: RunOptions): 
     return 2;
   }
   const json = args.includes("--json");
+  const partly = args.some((word) => /^--(only=|engine=|no-curve$)/.test(word));
+  // Figures of fewer events or agents are not those that README shows under the same names.
+  const small = args.some((word) => /^--(short$|agents=)/.test(word));
+  const kept = small ? path.join(mkdtempSync(path.join(tmpdir(), "adbind-bench-short-")), "results.json") : results;
+  if (small) err(`bench: figures of a short run, kept in ${path.dirname(kept)} only`);
   const all: Record<string, Row[]> = {};
   let crashed = false;
   for (const name of asked.length > 0 ? names.filter((one) => asked.includes(one)) : names) {
@@ -48,9 +54,8 @@ export async function runBenches(argv: readonly string[], options: RunOptions): 
       const machine = thisMachine();
       const rows = await run(args);
       all[name] = rows;
-      const partly = args.some((word) => /^--(only|engine)=/.test(word));
-      saveResult(results, name, { machine, rows }, partly);
-      for (const file of saveCurves(results, name, rows)) err(`curve: ${path.relative(process.cwd(), file)}`);
+      saveResult(kept, name, { machine, rows }, partly);
+      for (const file of saveCurves(kept, name, rows, partly)) err(`curve: ${path.relative(process.cwd(), file)}`);
       if (!json)
         out(
           `${name} (load ${machine.load} on ${machine.cores} cores before it)\n${table(rows).replace(/^/gm, "  ")}\n`,

@@ -1,6 +1,6 @@
 /**
  * One server that answers `get_products`, for the bench of the seller: ours, a bare server of the MCP SDK that sends the
- * same bytes, or the peer's. Prints its port.
+ * same bytes, node's own that sends them, or the peer's. Prints its port.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
@@ -55,10 +55,11 @@ const read = async (request: IncomingMessage): Promise<unknown> => {
   return JSON.parse(Buffer.concat(chunks).toString());
 };
 
-/** The floor: the SDK's own way of serving without sessions, and an answer that is ready. */
+const structuredContent = { status: "completed", products, context: { trace: "bench" } };
+const result = { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+
+/** The SDK's own way of serving without sessions, and an answer that is ready. */
 function bare(): void {
-  const structuredContent = { status: "completed", products, context: { trace: "bench" } };
-  const result = { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
   const http = createServer(async (request, response) => {
     const body = await read(request);
     const server = new Server({ name: "bare", version: "1" }, { capabilities: { tools: {} } });
@@ -67,6 +68,17 @@ function bare(): void {
     await server.connect(transport as never);
     response.on("close", () => void server.close());
     await transport.handleRequest(request, response, body);
+  });
+  http.listen(0, "127.0.0.1", () => print((http.address() as { port: number }).port));
+}
+
+/** The floor: reads what was asked and sends an answer that is bytes already. */
+function bytes(): void {
+  const answer = JSON.stringify({ jsonrpc: "2.0", id: 1, result });
+  const sent = { "content-type": "application/json", "content-length": Buffer.byteLength(answer) };
+  const http = createServer(async (request, response) => {
+    await read(request);
+    response.writeHead(200, sent).end(answer);
   });
   http.listen(0, "127.0.0.1", () => print((http.address() as { port: number }).port));
 }
@@ -91,4 +103,5 @@ function peer(): void {
 const [kind = "ours", folder = "."] = process.argv.slice(2);
 if (kind === "ours") await ours(folder);
 else if (kind === "bare") bare();
+else if (kind === "bytes") bytes();
 else peer();

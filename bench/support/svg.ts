@@ -1,5 +1,7 @@
 /** A curve as an SVG that any browser and README shows: lines, two axes, and the figures themselves as text. */
 export interface Curve {
+  /** What is drawn, in words a file's name may have: `memory`, `import-rate`. */
+  readonly name: string;
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
@@ -7,6 +9,7 @@ export interface Curve {
 }
 
 export interface Axis {
+  /** With its unit: `claim, microseconds`. */
   readonly label: string;
   /** Logarithmic; its values are then positive. Default false, and the axis begins at 0. */
   readonly log?: boolean;

@@ -66,13 +66,15 @@ test("results of other benches stay, those of the same are replaced, and nothing
   assert.equal(readdirSync(folder), ["results.json"]);
 });
 
-test("a bench that was run in part keeps the figures of its other parts", ({ folder }) => {
+test("a bench that was run in part keeps the figures of its other parts, each in its place", ({ folder }) => {
   const file = path.join(folder, "results.json");
   const machine = thisMachine();
   saveResult(file, "receiver", { machine, rows: [row(1), { ...row(2), name: "another figure" }] });
-  saveResult(file, "receiver", { machine, rows: [row(3)] }, true);
+  const another = { ...row(4), name: "another figure" };
+  const novel = { ...row(5), name: "a new figure" };
+  saveResult(file, "receiver", { machine, rows: [novel, another] }, true);
   const { rows } = JSON.parse(readFileSync(file, "utf8")).receiver;
-  assert.equal(rows, [row(3), { ...row(2), name: "another figure" }]);
+  assert.equal(rows, [row(1), another, novel]);
 });
 
 test("results that cannot be read are not overwritten", ({ folder }) => {
@@ -89,24 +91,46 @@ test("a curve is drawn, one point of it where its figure is, and is not kept wit
     [1_000_000, 100],
   ] as const;
   const curve = {
+    name: "search",
     title: "agents & time",
     x: { label: "agents", log: true },
     y: { label: "ms", log: true },
     lines: [{ name: "search", points }],
   };
-  const rows: Row[] = [row(1), { ...row(2), curve }];
+  const rows: Row[] = [row(1), { ...row(2), curves: [curve] }];
   saveResult(file, "registry", { machine: thisMachine(), rows });
   assert.equal(JSON.parse(readFileSync(file, "utf8")).registry.rows, [row(1), row(2)]);
   const drawn = saveCurves(file, "registry", rows);
   assert.equal(
     drawn.map((one) => path.relative(folder, one)),
-    ["curves/registry-1.svg"],
+    ["curves/registry-search.svg"],
   );
   const svg = readFileSync(drawn[0]!, "utf8");
   assert.match(svg, /<title>agents &#38; time<\/title>/);
   // The corners of the plot: the least value of both axes, and the greatest.
   assert.match(svg, /<polyline points="80\.0,340\.0 570\.0,50\.0"/);
-  assert.throws(() => saveCurves(file, "empty", [{ ...row(1), curve: { ...curve, lines: [] } }]), /no points/);
+  const other = { ...curve, name: "memory" };
+  const names = (): string[] => readdirSync(path.join(folder, "curves")).sort();
+  saveCurves(file, "registry", [{ ...row(1), curves: [other] }], true);
+  assert.equal(names(), ["registry-memory.svg", "registry-search.svg"]);
+  saveCurves(file, "seller", [row(1)]);
+  saveCurves(file, "registry", [{ ...row(1), curves: [other] }]);
+  assert.equal(names(), ["registry-memory.svg"]);
+  assert.throws(() => saveCurves(file, "empty", [{ ...row(1), curves: [{ ...curve, lines: [] }] }]), /no points/);
+  assert.throws(() => saveCurves(file, "twice", [{ ...row(1), curves: [curve, curve] }]), /two curves .* search/);
+});
+
+test("a figure tells its floor, and keeps it with the results", ({ folder }) => {
+  const file = path.join(folder, "results.json");
+  const rows: Row[] = [
+    { ...row(2), floor: { of: "bare node", times: 1.23456 }, note: "noted" },
+    { ...row(1), floor: { none: "only told" } },
+  ];
+  const lines = table(rows).split("\n");
+  assert.match(lines[1]!, /^a figure +2 s +1\.23 x bare node +noted$/);
+  assert.match(lines[2]!, /^a figure +1 s +none: only told$/);
+  saveResult(file, "signing", { machine: thisMachine(), rows: [rows[0]!] });
+  assert.equal(JSON.parse(readFileSync(file, "utf8")).signing.rows[0].floor, { of: "bare node", times: 1.23456 });
 });
 
 test.run();

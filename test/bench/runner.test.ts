@@ -64,6 +64,14 @@ test("an unknown name runs nothing and says what there is", async ({ bench, err,
   assert.not(existsSync(results));
 });
 
+test("a short run says where its figures are, and leaves those of README alone", async ({ bench, err, results }) => {
+  assert.is(await bench(["missing", "--short"]), 0);
+  assert.not(existsSync(results));
+  const kept = /figures of a short run, kept in (\S+)/.exec(err.join("\n"))![1]!;
+  assert.is(JSON.parse(readFileSync(path.join(kept, "results.json"), "utf8")).missing.rows[0].value, 9);
+  rmSync(kept, { recursive: true });
+});
+
 test("options reach the bench, and --json prints rows only", async ({ bench, out }) => {
   assert.is(await bench(["fine", "--json", "--quick"]), 0);
   assert.equal(JSON.parse(out.join("")), { fine: [{ name: "args", value: 2, unit: "x" }] });
