@@ -4,6 +4,7 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import { type Flow, run, runSync } from "../signing/flow.js";
+import { binaryArray } from "./postgres/binary-array.js";
 import type { PostgresStore } from "./postgres/open.js";
 import type { Tx } from "./postgres/tables.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
@@ -115,7 +116,12 @@ const postgresQuery = (tx: Tx): Query => ({
     if (rows.length === 0) return [];
     const names = columns.map(([name]) => name).join(", ");
     const lists = columns.map(([, type]) => `?::${type}[]`).join(", ");
-    const values = columns.map((_, index) => rows.map((row) => row[index] as Value));
+    const values = columns.map(([, type], index) =>
+      binaryArray(
+        type,
+        rows.map((row) => row[index] as Value),
+      ),
+    );
     const text = `insert into ${table} (${names}) select * from unnest(${lists}) ${conflict}`;
     return postgresRunner(tx, text, values as unknown as Value[]);
   },
