@@ -22,6 +22,7 @@ export function crawlQueueCase(test: Test, name: string, open: () => Promise<Sql
     ["members' domains and imported publishers are taken up", adopted],
     ["origins of hosted files are asked whether they point here", hosted],
     ["a revocation is held when the file no longer says it", revoked],
+    ["a manager's file is fetched once for its publishers, and anew for whoever asks", shared],
   ];
   crawlCases(test, name, open, cases);
 }
@@ -289,4 +290,17 @@ async function revoked({ data, origins, clock, crawler, ended }: World): Promise
   assert.is(await agents(named), 0, "held");
   clock.at += 7 * 24 * HOUR_MS;
   assert.is(await agents(named), 1);
+}
+
+async function shared({ origins, crawler, ended }: World): Promise<void> {
+  const children = ["one.example", "two.example"];
+  for (const domain of children) origins.answers.set(`${domain}/ads.txt`, "managerdomain=manager.example");
+  origins.answers.set("manager.example/adagents.json", file());
+  const one = await crawler({ debounceMs: 0 });
+  one.start();
+  for (const domain of children) assert.is(await one.autoCrawl(domain), true);
+  for (const domain of children) await until(async () => !(await one.pending(domain)), `${domain} is crawled`);
+  assert.is(origins.times("manager.example/adagents.json"), 1);
+  await ended(one, queued(await one.request("one.example", by("a"))).crawl_request_id);
+  assert.is(origins.times("manager.example/adagents.json"), 2);
 }

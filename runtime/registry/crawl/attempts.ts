@@ -85,7 +85,8 @@ const failed = (error: string): Report => ({ status: "failed", error, found: fal
 
 async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => Outcome): Promise<Outcome> {
   const { store, limits, metrics, log, now } = parts;
-  const { id, domain } = jobOf(job);
+  const wanted = jobOf(job);
+  const { id, domain } = wanted;
   const number = job.attempts + 1;
   const last = number > limits.retryMs.length;
   const starts = await store.write((q) => beginAttempt(q, id, number, now()));
@@ -94,7 +95,7 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => O
   const began = now();
   let crawled: Crawled;
   try {
-    crawled = await crawlOnce(parts, domain, last);
+    crawled = await crawlOnce(parts, wanted, last);
     if (crawled.aborted) return { verdict: { kind: "back", due: now() }, healthy: null };
   } catch (error) {
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
@@ -120,11 +121,11 @@ function again({ limits, metrics, now }: AttemptParts, number: number, error: st
 
 async function crawlOnce(
   { store, data, origin, rules, now }: AttemptParts,
-  domain: string,
+  { domain, fresh = false }: CrawlJob,
   last: boolean,
 ): Promise<Crawled> {
   const crawled = await crawlDomain(
-    { ...origin, ...rules, now, revokedBy: (host) => store.peek((q) => revokedBy(q, host, now())) },
+    { ...origin, ...rules, fresh, now, revokedBy: (host) => store.peek((q) => revokedBy(q, host, now())) },
     domain,
   );
   if (crawled.aborted) return crawled;

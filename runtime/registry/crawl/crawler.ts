@@ -16,6 +16,7 @@ import { crawlRequests } from "./requests.js";
 import { safetyCheck } from "./safety.js";
 import { crawlSchedule } from "./schedule.js";
 import { checkedCrawlLimits, checkedPublicUrl } from "./settings.js";
+import { sharedFiles } from "./shared-files.js";
 import type { Crawler, CrawlerOptions } from "./types.js";
 
 /** Name of the crawler's jobs in the queue. */
@@ -56,7 +57,8 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const { fetch, close } = fetcherOf(options, publicUrl);
   const stopping = new AbortController();
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
-  const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile };
+  const shared = sharedFiles(now);
+  const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile, shared };
   const queue = await openQueue(options, now);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
 

@@ -20,6 +20,7 @@ import {
   readDocument,
 } from "./document.js";
 import type { Hold } from "./file-rules.js";
+import type { SharedFiles } from "./shared-files.js";
 
 /** ads.txt files of large publishers reach half of it. */
 const MAX_ADS_TXT_BYTES = 2 * 1024 * 1024;
@@ -32,6 +33,10 @@ export interface Origin {
   /** Origin of this registry: files it hosts are read without asking itself. */
   readonly publicUrl: string;
   readonly hostedFile: (domain: string) => Promise<Json | undefined>;
+  /** Where files that speak for many domains are shared; default nowhere. */
+  readonly shared?: SharedFiles;
+  /** Somebody waits for what is there now: shared files are fetched again. */
+  readonly fresh?: boolean;
   /** Says whether a location may not be followed now; default all may. */
   readonly pointer?: (domain: string, location: string) => Promise<Hold | undefined>;
 }
@@ -109,6 +114,19 @@ const requestOf = ({ signal }: Origin): DocumentRequest => ({ maxBytes: MAX_ADAG
 const wellKnown = (origin: Origin, domain: string): Promise<Fetched | Fault> =>
   fetchAny(origin.fetch, expectedUrl(domain), { ...requestOf(origin), redirects: wellKnownRedirects });
 
+/** @param kind what is done to fetch it: the same URL may be one thing at its own place, and another where it is pointed to */
+const sharedDocument = (
+  { shared, fresh = false }: Origin,
+  kind: "well-known" | "location",
+  url: string,
+  load: () => Promise<FetchedDocument | Fault>,
+): Promise<FetchedDocument | Fault> => (shared === undefined ? load() : shared.get(`${kind} ${url}`, load, fresh));
+
+async function managerFile(origin: Origin, manager: string): Promise<FetchedDocument | Fault> {
+  const fetched = await wellKnown(origin, manager);
+  return fetched.ok ? readDocument(fetched) : fetched;
+}
+
 /** There is no file, and the origin says so: object stores answer 403 for what they do not have. */
 const hasNoFile = ({ status, body }: Fetched): boolean =>
   status === 404 ||
@@ -173,7 +191,8 @@ async function pointedTo(origin: Origin, domain: string, url: string): Promise<F
     return { ok: true, status: 200, bytes: Buffer.byteLength(JSON.stringify(file)), url, value: file };
   }
   // No redirects: the URL named here is the word itself, and being sent on would change it.
-  const found = await fetchDocument(origin.fetch, url, requestOf(origin));
+  const load = () => fetchDocument(origin.fetch, url, requestOf(origin));
+  const found = await sharedDocument(origin, "location", url, load);
   const redirected = !found.ok && found.kind === "status" && found.status! >= 300 && found.status! < 400;
   return redirected ? { ...found, kind: "redirect", message: "the authoritative location redirects" } : found;
 }
@@ -199,8 +218,8 @@ async function throughAdsTxt(origin: Origin, domain: string, missing: Fetched): 
   const managerDomain = managerDomainOf(Buffer.from(adsTxt.body).toString("utf8"));
   if (managerDomain === undefined || managerDomain === domain) return none;
   const trail = { method: "ads_txt_managerdomain", managerDomain } as const;
-  const fetched = await wellKnown(origin, managerDomain);
-  const found = fetched.ok ? readDocument(fetched) : fetched;
+  const load = () => managerFile(origin, managerDomain);
+  const found = await sharedDocument(origin, "well-known", managerDomain, load);
   if (!found.ok) return notLocated(found, { ...trail, resolvedUrl: expectedUrl(managerDomain) });
   return followed(origin, domain, found, trail);
 }

@@ -30,6 +30,8 @@ const AUTO_SHARE = 0.5;
 export interface CrawlJob {
   readonly id: string;
   readonly domain: string;
+  /** Somebody asked for it, and wants what is there now. */
+  readonly fresh?: boolean | undefined;
 }
 
 export interface RequestParts {
@@ -101,7 +103,7 @@ function* added(parts: RequestParts, q: Rows, tx: CrawlTx, domain: string, asked
   }
   if ((yield* activeCount(q)) >= asked.room) return refuse("queue_full", FULL_RETRY_S * 1000);
   const row = yield* addRequest(q, { id: randomUUID(), domain, requestedBy, reason, now: at });
-  const job: CrawlJob = { id: row.id, domain };
+  const job: CrawlJob = { id: row.id, domain, ...(asked.counted && { fresh: true }) };
   yield* settle(
     queue.add(tx, [
       {
