@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
+import { createTimer } from "../queue/timer.js";
 import type { Job, MaybePromise, Queue, Settlement } from "../queue/types.js";
 import { createWorker, type Outcome } from "../queue/worker.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
@@ -15,7 +16,6 @@ import { type Outbox, outboxOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createTasks, type Tasks } from "./tasks.js";
-import { startTimer } from "./timer.js";
 import type { SenderOptions } from "./types.js";
 
 export interface Sender<Tx> {
@@ -99,8 +99,8 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     uuid,
     ...coalescenceOf(options),
   });
-  const timer = startTimer(
-    TIMER_MS,
+  const timer = createTimer(
+    () => TIMER_MS,
     async () => {
       await channels.tick();
       await queue.transact((tx) => tables.sweep(tx, now(), 500) as MaybePromise<undefined>);

@@ -5,8 +5,12 @@ export interface Timer {
   stop(): Promise<void>;
 }
 
-/** @param everyMs pause between two runs, in milliseconds */
-export function startTimer(everyMs: number, run: () => Promise<void>, onFault: (error: unknown) => void): Timer {
+/**
+ * @param pauseMs pause before the next run, in milliseconds; asked for after each, so that instances that began together
+ * may drift apart
+ * @param onFault told of what a run throws; the next one comes all the same
+ */
+export function createTimer(pauseMs: () => number, run: () => Promise<void>, onFault: (error: unknown) => void): Timer {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let stopped = true;
@@ -14,7 +18,7 @@ export function startTimer(everyMs: number, run: () => Promise<void>, onFault: (
     running = run()
       .catch(onFault)
       .then(() => {
-        if (!stopped) timer = setTimeout(turn, everyMs);
+        if (!stopped) timer = setTimeout(turn, pauseMs());
       });
   };
   return {
