@@ -1,4 +1,5 @@
 /** Crawls whose time has come, and what is kept in order besides: by one instance at a time. */
+import { createTimer, type Timer } from "../../queue/timer.js";
 import type { Flow } from "../../signing/flow.js";
 import {
   activeOfReason,
@@ -45,38 +46,6 @@ export interface ScheduleParts {
   readonly now: () => number;
   readonly random: () => number;
   readonly onFault: (error: unknown) => void;
-}
-
-export interface Schedule {
-  start(): void;
-  /** Waits for what is under way. */
-  stop(): Promise<void>;
-}
-
-/** Runs `work` again and again, never twice at once, with pauses that vary by a quarter. */
-function repeated(everyMs: number, { random, onFault }: ScheduleParts, work: () => Promise<void>): Schedule {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
-  let stopped = true;
-  const turn = (): void => {
-    running = work()
-      .catch(onFault)
-      .then(() => {
-        if (!stopped) timer = setTimeout(turn, everyMs * (0.75 + 0.5 * random()));
-      });
-  };
-  return {
-    start() {
-      if (!stopped) return;
-      stopped = false;
-      turn();
-    },
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
 }
 
 /** Does work if this instance has the turn; one that died loses it after some pauses. */
@@ -132,14 +101,17 @@ async function upkeep(parts: ScheduleParts): Promise<void> {
   });
 }
 
-export function crawlSchedule(parts: ScheduleParts): Schedule {
-  const timers = [repeated(PLAN_MS, parts, () => plan(parts)), repeated(UPKEEP_MS, parts, () => upkeep(parts))];
+export function crawlSchedule(parts: ScheduleParts): Timer {
+  // Pauses vary by a quarter: instances that were started together do not go on asking together.
+  const timer = (everyMs: number, work: () => Promise<void>): Timer =>
+    createTimer(() => everyMs * (0.75 + 0.5 * parts.random()), work, parts.onFault);
+  const timers = [timer(PLAN_MS, () => plan(parts)), timer(UPKEEP_MS, () => upkeep(parts))];
   return {
     start() {
-      for (const timer of timers) timer.start();
+      for (const one of timers) one.start();
     },
     async stop() {
-      await Promise.all(timers.map((timer) => timer.stop()));
+      await Promise.all(timers.map((one) => one.stop()));
       const { store, owner, onFault } = parts;
       await store
         .write(function* (q) {
