@@ -1,10 +1,10 @@
 /** `adbind new`: projects to start from. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
 import { newSeller } from "../generator/scaffold/index.js";
-import { AdbindError } from "../runtime/errors.js";
 import { plural, printJson, shownPath, userPath } from "./output.js";
+import { releaseSource } from "./release-source.js";
 
 interface Options {
   specialism: string[];
@@ -13,29 +13,6 @@ interface Options {
   adbind?: string;
   partial?: boolean;
   json?: boolean;
-}
-
-/** Releases that come with the package stand beside `cli/` in the sources, and one level higher beside `dist/`. */
-function manifestsFolder(): string {
-  const candidates = ["../manifests", "../../manifests"].map((one) => path.resolve(import.meta.dirname, one));
-  return candidates.find(existsSync) ?? candidates[0]!;
-}
-
-const byVersion = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
-
-/** A folder or an archive as given; else a version that comes with the package; the newest one by default. */
-function releaseSource(given: string | undefined): string {
-  const folder = manifestsFolder();
-  const versions = readdirSync(folder)
-    .filter((name) => existsSync(path.join(folder, name, "manifest.json")))
-    .sort(byVersion);
-  if (given === undefined) return path.join(folder, versions.at(-1)!);
-  if (existsSync(userPath(given))) return userPath(given);
-  if (versions.includes(given)) return path.join(folder, given);
-  throw new AdbindError("usage", "there is no such release", {
-    where: given,
-    remedy: `give a folder, a .tgz, or one of ${versions.join(", ")}`,
-  });
 }
 
 /** A tarball as the project names it, so that both may be moved together; anything else is a version range. */

@@ -1,6 +1,4 @@
 /** A release on disk as the value that generated code would be: for commands that meet a release at run time. */
-import { existsSync, readdirSync } from "node:fs";
-import path from "node:path";
 import { validationSchemas } from "../../generator/emit/schemas.js";
 import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
@@ -8,7 +6,7 @@ import { buildModel } from "../../generator/model/build.js";
 import type { Model, ToolModel } from "../../generator/model/model.js";
 import type { AnyTool, ErrorTable, Recovery, Release, SpecialismTable } from "../../runtime/contract.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { userPath } from "../output.js";
+import { releaseSource } from "../release-source.js";
 
 const toolOf = (tool: ToolModel): AnyTool => ({
   name: tool.name,
@@ -45,33 +43,12 @@ function toRelease(model: Model): Release {
   };
 }
 
-/** Releases that come with the package stand beside `cli/` in the sources, and one level higher beside `dist/`. */
-function manifestsFolder(): string {
-  const candidates = ["../../manifests", "../../../manifests"].map((one) => path.resolve(import.meta.dirname, one));
-  return candidates.find(existsSync) ?? candidates[0]!;
-}
-
 /**
- * A folder or an archive as given; else a version that comes with the package; the newest one by default.
+ * The release `--release` names, whole or in part.
  * @throws AdbindError `usage`, `release_unreadable`, `release_invalid`
  */
 export async function releaseNamed(given: string | undefined): Promise<Release> {
-  const folder = manifestsFolder();
-  const versions = readdirSync(folder)
-    .filter((name) => existsSync(path.join(folder, name, "manifest.json")))
-    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-  const source =
-    given === undefined
-      ? path.join(folder, versions.at(-1)!)
-      : existsSync(userPath(given))
-        ? userPath(given)
-        : path.join(folder, given);
-  if (!existsSync(source)) {
-    throw new AdbindError("usage", "there is no such release", {
-      where: source,
-      remedy: `give a folder, a .tgz, or one of ${versions.join(", ")}`,
-    });
-  }
+  const source = releaseSource(given);
   const loaded = await loadRelease(source);
   const { broken, findings } = await checkRelease(loaded, { partial: true, levels: ["error"] });
   const fault = findings.find(({ level }) => level === "error");

@@ -1,5 +1,7 @@
 /** The smallest requests a schema allows, for agents nobody has a request for. */
+
 import { type JsonObject, type SchemaDocuments, schemaUri } from "../../runtime/contract.js";
+import { textMatching } from "./pattern.js";
 
 type Schema = boolean | JsonObject;
 
@@ -8,6 +10,12 @@ const MAX_DEPTH = 24;
 
 /** Branches of each choice that are tried. */
 const BRANCHES = 4;
+
+/**
+ * What becomes of `if`: it is judged, which says nothing of formats and numbers; or every `then` is kept, which may be more
+ * than is asked for; or none.
+ */
+const conditions = ["judged", "kept", "ignored"] as const;
 
 /** Texts that usual patterns and formats allow; the first that fits is taken. */
 const texts = [
@@ -39,6 +47,9 @@ const formats: Readonly<Record<string, string>> = {
   hostname: "check.example",
 };
 
+/** What a branch may say of members that are described beside it. */
+const applied = ["properties", "required", "then", "else", "allOf", "anyOf", "oneOf"];
+
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -49,7 +60,9 @@ function textFor({ format, pattern, minLength }: JsonObject): string {
   const least = typeof minLength === "number" ? minLength : 0;
   const fits = (text: string): boolean => typeof pattern !== "string" || new RegExp(pattern, "u").test(text);
   const padded = texts.flatMap((text) => [text, text.padEnd(least, "0")]);
-  return padded.find((text) => text.length >= least && fits(text)) ?? "check".padEnd(least, "0");
+  const made = typeof pattern === "string" ? textMatching(pattern) : undefined;
+  const fitting = [...padded, ...(made === undefined ? [] : [made])];
+  return fitting.find((text) => text.length >= least && fits(text)) ?? "check".padEnd(least, "0");
 }
 
 function numberFor({ minimum, exclusiveMinimum, type }: JsonObject): number {
@@ -58,10 +71,36 @@ function numberFor({ minimum, exclusiveMinimum, type }: JsonObject): number {
   return typeof minimum === "number" ? minimum : 1;
 }
 
+/** A part of `allOf` without its condition, which is about all of the value. */
+function unconditional(schema: Schema): Schema {
+  if (!isObject(schema)) return schema;
+  const { if: _if, then: _then, else: _else, ...rest } = schema;
+  return rest;
+}
+
+/** Whether a value is what a condition asks for, as far as presence and constants tell. */
+function holds(schema: Schema, value: unknown): boolean {
+  if (!isObject(schema)) return schema;
+  const members = isObject(value) ? value : {};
+  const { required, properties, not } = schema;
+  return (
+    (!("const" in schema) || schema.const === value) &&
+    (!Array.isArray(schema.enum) || schema.enum.includes(value)) &&
+    listOf(required).every((name) => Object.hasOwn(members, String(name))) &&
+    Object.entries(isObject(properties) ? properties : {}).every(
+      ([name, one]) => !Object.hasOwn(members, name) || holds(one as Schema, members[name]),
+    ) &&
+    listOf(schema.allOf).every((one) => holds(one, value)) &&
+    [schema.anyOf, schema.oneOf].every((any) => !Array.isArray(any) || any.some((one) => holds(one, value))) &&
+    (not === undefined || !holds(not as Schema, value))
+  );
+}
+
 export class Sampler {
   private readonly documents: ReadonlyMap<string, Schema>;
   /** Which branch of each choice is taken. */
   private branch = 0;
+  private condition: (typeof conditions)[number] = "judged";
 
   constructor(documents: SchemaDocuments) {
     this.documents = new Map(Object.entries(documents).map(([path, json]) => [schemaUri(path), JSON.parse(json)]));
@@ -95,9 +134,11 @@ export class Sampler {
 
   /** Requests, the smallest first; for judging, since what one branch of a choice wants another may forbid. */
   *requests(ref: string): Iterable<JsonObject> {
-    for (this.branch = 0; this.branch < BRANCHES; this.branch++) {
-      const value = this.sample(this.resolve(schemaUri(ref)), 0);
-      if (isObject(value)) yield value;
+    for (this.condition of conditions) {
+      for (this.branch = 0; this.branch < BRANCHES; this.branch++) {
+        const value = this.sample(this.resolve(schemaUri(ref)), 0);
+        if (isObject(value)) yield value;
+      }
     }
   }
 
@@ -150,30 +191,34 @@ export class Sampler {
   private merge(value: unknown, schema: JsonObject, depth: number): unknown {
     const one = (branches: readonly Schema[]): readonly Schema[] =>
       branches.slice(Math.min(this.branch, branches.length - 1)).slice(0, 1);
-    const conditional = this.branch > 0 && isObject(schema.then) ? [schema.then] : [];
-    const choices = [
-      ...listOf(schema.allOf),
-      ...one(listOf(schema.anyOf)),
-      ...one(listOf(schema.oneOf)),
-      ...conditional,
-    ];
+    const all = listOf(schema.allOf);
+    const choices = [...all.map(unconditional), ...one(listOf(schema.anyOf)), ...one(listOf(schema.oneOf))];
     const typed = schema.type !== undefined || schema.properties !== undefined || schema.required !== undefined;
     let merged = value;
-    for (const choice of choices) {
+    const add = (choice: Schema): void => {
       const own =
         isObject(choice) && isObject(schema.properties) ? this.withProperties(choice, schema.properties) : choice;
       const more = this.sample(own, depth + 1);
       merged = isObject(merged) && isObject(more) ? { ...merged, ...more } : typed ? merged : more;
-    }
+    };
+    for (const choice of choices) add(choice);
+    for (const holder of [schema, ...all]) for (const branch of this.consequences(holder, merged)) add(branch);
     if (isObject(merged) && (Array.isArray(schema.required) || isObject(schema.properties))) {
       merged = { ...this.members(schema, depth), ...merged };
     }
     return merged;
   }
 
+  /** What a condition adds to a value. */
+  private consequences(holder: Schema, value: unknown): Schema[] {
+    if (!isObject(holder) || holder.if === undefined || this.condition === "ignored") return [];
+    const taken = this.condition === "kept" || holds(holder.if as Schema, value) ? holder.then : holder.else;
+    return taken === undefined ? [] : [taken as Schema];
+  }
+
   /** A branch that only says what is required finds the members' schemas beside it. */
   private withProperties(branch: JsonObject, properties: JsonObject): JsonObject {
-    if (["properties", "required", "then"].every((name) => branch[name] === undefined)) return branch;
+    if (applied.every((name) => branch[name] === undefined)) return branch;
     const own = isObject(branch.properties) ? branch.properties : {};
     return { ...branch, properties: { ...properties, ...own } };
   }

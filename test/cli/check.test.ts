@@ -113,8 +113,8 @@ test("each fault of an agent fails its own check", async () => {
   assert.is(outcome(missing, "create_media_buy").offered, "failed");
 });
 
-test("every tool of our releases and of the newest published 3.0 and 3.1 can be sent a valid request", async () => {
-  const published = publishedReleases().filter((folder) => /3\.(0\.26|1\.19)$/.test(folder));
+test("every tool of our releases and of published 3.0, 3.1 and 3.2 can be sent a valid request", async () => {
+  const published = publishedReleases().filter((folder) => /3\.(0\.26|1\.19|2\.0-beta\.\d+)$/.test(folder));
   for (const folder of ["manifests/3.0.0", "manifests/3.1.0", ...published]) {
     const release = await releaseNamed(path.resolve(root, folder));
     const sampler = new Sampler(await release.schemas());
