@@ -1,29 +1,27 @@
 /** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
 import type { JsonObject } from "../contract.js";
 import { AdbindError } from "../errors.js";
-import type { MaybePromise, Queue } from "../queue/types.js";
+import type { MaybePromise } from "../queue/types.js";
 import { type Flow, settle } from "../signing/flow.js";
-import type { ChannelRow, CoalescingRow, SenderTables } from "../store/sender-tables.js";
-import { type Frequency, isFrequency, nextTurn } from "./calendar.js";
-import { isUrgent, windowFor } from "./coalescence.js";
+import type { ChannelRow } from "../store/sender-tables.js";
+import { isFrequency, nextTurn } from "./calendar.js";
+import {
+  type ChannelParts,
+  CLOSED,
+  CLOSING,
+  type EventsWebhook,
+  OPEN,
+  type ReportingWebhook,
+  target,
+} from "./channel.js";
+import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue } from "./outbox.js";
-import { authOf, type RegistrationRules, refused, registrationFault } from "./registration.js";
-import { fireReports } from "./reports.js";
+import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
+import { enqueue } from "./outbox.js";
+import { refused, registrationFault } from "./registration.js";
+import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
-import type { Emitted, PushNotificationConfig, Refused, ReportData, ReportSource } from "./types.js";
-
-/** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
-export interface ReportingWebhook extends PushNotificationConfig {
-  readonly reporting_frequency: Frequency;
-  readonly requested_metrics?: readonly string[];
-}
-
-/** `push_notification_config` of a media buy. */
-export interface EventsWebhook extends PushNotificationConfig {
-  /** Longer coalescence windows the buyer agreed to, by event type, in milliseconds. */
-  readonly coalescenceOptIn?: Readonly<Record<string, number>>;
-}
+import type { Emitted, PushNotificationConfig, Refused, ReportData } from "./types.js";
 
 export interface BuyChannels {
   readonly reporting?: ReportingWebhook;
@@ -31,15 +29,6 @@ export interface BuyChannels {
 }
 
 export type NoticeKind = "list_change" | "artifact" | "rights";
-
-export interface Impairment {
-  /** Stays the same while the impairment lasts, its closing event included. */
-  readonly notificationId: string;
-  /** `impairment` by default; `fraud` and `brand_safety` do not wait. */
-  readonly eventType?: string;
-  /** The `impairments[]` entry, newest state. */
-  readonly impairment: JsonObject;
-}
 
 export interface Channels<Tx> {
   /**
@@ -79,16 +68,6 @@ export interface Channels<Tx> {
   tick(): Promise<void>;
 }
 
-export interface ChannelParts<Tx> {
-  readonly queue: Queue<Tx>;
-  readonly tables: SenderTables<Tx>;
-  readonly rules: RegistrationRules;
-  readonly reports: ReportSource | undefined;
-  readonly coalescence?: Readonly<Record<string, number>>;
-  readonly now: () => number;
-  readonly uuid: () => string;
-}
-
 /** Fields a notice must have beside its key (webhooks-facts.md 4). */
 const noticeFields: Record<NoticeKind, readonly string[]> = {
   list_change: ["event", "list_id", "resolved_at", "signature"],
@@ -96,12 +75,6 @@ const noticeFields: Record<NoticeKind, readonly string[]> = {
   rights: ["rights_id", "brand_id", "reason", "effective_at"],
 };
 
-/** `closed` of a channel: open, waiting for its final report, over. */
-const OPEN = 0;
-export const CLOSING = 1;
-export const CLOSED = 2;
-
-const FLUSH_LIMIT = 100;
 const EVER = Number.MAX_SAFE_INTEGER;
 
 export function createChannels<Tx>(parts: ChannelParts<Tx>): Channels<Tx> {
@@ -179,143 +152,6 @@ function* putFlow<Tx>(
   };
   yield* settle(tables.putChannel(tx, row));
   return { ok: true };
-}
-
-const closedError = (resource: string): AdbindError =>
-  new AdbindError("channel_closed", "the channel has ended: nothing fires after the final event", {
-    where: resource,
-    remedy: "the buyer reads the state with its next query",
-  });
-
-function* impairmentFlow<Tx>(parts: ChannelParts<Tx>, tx: Tx, resource: string, event: Impairment): Flow<Emitted> {
-  const { tables, now, coalescence = {} } = parts;
-  const [channel] = yield* settle(tables.channel(tx, resource, "events"));
-  if (channel === undefined || channel.config === "null") return { keys: [] };
-  if (channel.closed !== OPEN) throw closedError(resource);
-  const { coalescenceOptIn = {} } = JSON.parse(channel.config) as EventsWebhook;
-  const { notificationId, eventType = "impairment", impairment } = event;
-  const due = now() + windowFor(eventType, { windows: coalescence, optIn: coalescenceOptIn });
-  // Encoded now, so that what cannot be sent fails the caller and not the timer.
-  const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
-  const row: CoalescingRow = { resource, notification_id: notificationId, event_type: eventType, payload, due };
-  yield* settle(tables.coalesce(tx, row));
-  return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
-}
-
-/** Sends what waits on a channel and is due. */
-function* flush<Tx>(
-  { tables, queue, now, uuid }: ChannelParts<Tx>,
-  tx: Tx,
-  channel: ChannelRow,
-  until: number,
-): Flow<Emitted> {
-  const rows = yield* settle(tables.takeCoalesced(tx, channel.resource, until));
-  if (channel.config === "null") return { keys: [] };
-  const config = JSON.parse(channel.config) as EventsWebhook;
-  const deliveries = rows
-    .toSorted((a, b) => a.due - b.due)
-    .map((row): Delivery => {
-      const key = uuid();
-      // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
-      const type = isUrgent(row.event_type) ? "impairment" : row.event_type;
-      const body = encodeBody(
-        {
-          idempotency_key: key,
-          notification_id: row.notification_id,
-          notification_type: type,
-          operation_id: config.operation_id,
-          media_buy_id: row.resource,
-          timestamp: new Date(now()).toISOString(),
-          token: config.token,
-          result: { media_buy_id: row.resource, ...(JSON.parse(row.payload) as JsonObject) },
-        },
-        `media buy ${row.resource}`,
-      );
-      return { ...target(channel, config), key, lane: `buy:${row.resource}`, type, body };
-    });
-  yield* settle(enqueue(queue, tx, deliveries));
-  return { keys: deliveries.map(({ key }) => key) };
-}
-
-const target = (channel: ChannelRow, config: PushNotificationConfig) => ({
-  url: config.url,
-  auth: authOf(config.authentication),
-  principal: channel.principal,
-  subject: channel.resource,
-});
-
-async function flushCoalesced<Tx>(parts: ChannelParts<Tx>): Promise<void> {
-  const { queue, tables, now } = parts;
-  const at = now();
-  const due = await queue.transact((tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
-  for (const resource of new Set(due.map((row) => row.resource))) {
-    await inTransaction(queue, undefined, function* (tx): Flow<void> {
-      // The channel's lock keeps two instances from sending what each found.
-      const [channel] = yield* settle(tables.channel(tx, resource, "events"));
-      if (channel !== undefined) yield* flush(parts, tx, channel, at);
-      else yield* settle(tables.takeCoalesced(tx, resource, at));
-    });
-  }
-}
-
-function* adjustedFlow<Tx>(
-  { tables, queue, uuid, now }: ChannelParts<Tx>,
-  tx: Tx,
-  resource: string,
-  { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
-): Flow<Emitted> {
-  const [channel] = yield* settle(tables.channel(tx, resource, "reporting"));
-  if (channel === undefined || channel.config === "null") return { keys: [] };
-  if (channel.closed === CLOSED) throw closedError(resource);
-  const key = uuid();
-  const sequence = channel.sequence + 1;
-  const made = { key, type: "adjusted", sequence, period, now: now() } as const;
-  yield* settle(tables.putChannel(tx, { ...channel, sequence }));
-  yield* settle(enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]));
-  return { keys: [key] };
-}
-
-export interface ReportFire {
-  readonly key: string;
-  readonly type: "scheduled" | "final" | "delayed" | "adjusted";
-  readonly sequence: number;
-  /** Unix milliseconds. */
-  readonly period: { readonly start: number; readonly end: number };
-  readonly now: number;
-  readonly nextExpected?: number | undefined;
-}
-
-/** A report inside its envelope (service.md, "Delivery-report result"). */
-export function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportData): Delivery {
-  const config = JSON.parse(channel.config) as ReportingWebhook;
-  // Totals across buys belong to queries, and reports carry no notification id: they must not be here.
-  const { aggregated_totals: _totals, notification_id: _id, ...data } = report;
-  const iso = (ms: number): string => new Date(ms).toISOString();
-  const body: JsonObject = {
-    idempotency_key: fire.key,
-    operation_id: config.operation_id,
-    task_id: channel.resource,
-    task_type: "media_buy_delivery",
-    domain: "media-buy",
-    status: "completed",
-    timestamp: iso(fire.now),
-    token: config.token,
-    result: {
-      ...data,
-      notification_type: fire.type,
-      sequence_number: fire.sequence,
-      next_expected_at: fire.nextExpected === undefined ? undefined : iso(fire.nextExpected),
-      reporting_period: { start: iso(fire.period.start), end: iso(fire.period.end) },
-    },
-  };
-  return {
-    ...target(channel, config),
-    key: fire.key,
-    lane: `buy:${channel.resource}`,
-    type: fire.type,
-    sequence: fire.sequence,
-    body: encodeBody(body, `media buy ${channel.resource}`),
-  };
 }
 
 function* closeFlow<Tx>(parts: ChannelParts<Tx>, tx: Tx, resource: string): Flow<Emitted> {

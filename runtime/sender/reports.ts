@@ -1,18 +1,13 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
+import type { JsonObject } from "../contract.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
-import {
-  type ChannelParts,
-  CLOSED,
-  CLOSING,
-  type ReportFire,
-  type ReportingWebhook,
-  reportDelivery,
-} from "./channels.js";
-import { enqueue } from "./outbox.js";
+import { type ChannelParts, CLOSED, CLOSING, closedError, type ReportingWebhook, target } from "./channel.js";
+import { encodeBody } from "./envelope.js";
+import { type Delivery, enqueue } from "./outbox.js";
 import { inTransaction } from "./transact.js";
-import type { ReportData } from "./types.js";
+import type { Emitted, ReportData } from "./types.js";
 
 /** Reports made in one turn; the rest follow in the next. */
 const FIRE_LIMIT = 100;
@@ -120,4 +115,65 @@ async function ask<Tx>(
     ...(expectedAt !== undefined && { expected_availability: expectedAt }),
   };
   return { delayed: true, data: { currency, media_buy_deliveries: [delayedRow] } };
+}
+
+/** Sends a corrected report of a period. */
+export function* adjustedFlow<Tx>(
+  { tables, queue, uuid, now }: ChannelParts<Tx>,
+  tx: Tx,
+  resource: string,
+  { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
+): Flow<Emitted> {
+  const [channel] = yield* settle(tables.channel(tx, resource, "reporting"));
+  if (channel === undefined || channel.config === "null") return { keys: [] };
+  if (channel.closed === CLOSED) throw closedError(resource);
+  const key = uuid();
+  const sequence = channel.sequence + 1;
+  const made = { key, type: "adjusted", sequence, period, now: now() } as const;
+  yield* settle(tables.putChannel(tx, { ...channel, sequence }));
+  yield* settle(enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]));
+  return { keys: [key] };
+}
+
+interface ReportFire {
+  readonly key: string;
+  readonly type: "scheduled" | "final" | "delayed" | "adjusted";
+  readonly sequence: number;
+  /** Unix milliseconds. */
+  readonly period: { readonly start: number; readonly end: number };
+  readonly now: number;
+  readonly nextExpected?: number | undefined;
+}
+
+/** A report inside its envelope (service.md, "Delivery-report result"). */
+function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportData): Delivery {
+  const config = JSON.parse(channel.config) as ReportingWebhook;
+  // Totals across buys belong to queries, and reports carry no notification id: they must not be here.
+  const { aggregated_totals: _totals, notification_id: _id, ...data } = report;
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const body: JsonObject = {
+    idempotency_key: fire.key,
+    operation_id: config.operation_id,
+    task_id: channel.resource,
+    task_type: "media_buy_delivery",
+    domain: "media-buy",
+    status: "completed",
+    timestamp: iso(fire.now),
+    token: config.token,
+    result: {
+      ...data,
+      notification_type: fire.type,
+      sequence_number: fire.sequence,
+      next_expected_at: fire.nextExpected === undefined ? undefined : iso(fire.nextExpected),
+      reporting_period: { start: iso(fire.period.start), end: iso(fire.period.end) },
+    },
+  };
+  return {
+    ...target(channel, config),
+    key: fire.key,
+    lane: `buy:${channel.resource}`,
+    type: fire.type,
+    sequence: fire.sequence,
+    body: encodeBody(body, `media buy ${channel.resource}`),
+  };
 }

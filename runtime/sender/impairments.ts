@@ -1,0 +1,92 @@
+/** Impairments: changes of one within its coalescence window become one event with the newest state. */
+import type { JsonObject } from "../contract.js";
+import { type Flow, settle } from "../signing/flow.js";
+import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
+import { type ChannelParts, closedError, type EventsWebhook, OPEN, target } from "./channel.js";
+import { isUrgent, windowFor } from "./coalescence.js";
+import { encodeBody } from "./envelope.js";
+import { type Delivery, enqueue } from "./outbox.js";
+import { inTransaction } from "./transact.js";
+import type { Emitted } from "./types.js";
+
+/** Media buys whose events are sent in one turn; the rest follow in the next. */
+const FLUSH_LIMIT = 100;
+
+export interface Impairment {
+  /** Stays the same while the impairment lasts, its closing event included. */
+  readonly notificationId: string;
+  /** `impairment` by default; `fraud` and `brand_safety` do not wait. */
+  readonly eventType?: string;
+  /** The `impairments[]` entry, newest state. */
+  readonly impairment: JsonObject;
+}
+
+export function* impairmentFlow<Tx>(
+  parts: ChannelParts<Tx>,
+  tx: Tx,
+  resource: string,
+  event: Impairment,
+): Flow<Emitted> {
+  const { tables, now, coalescence = {} } = parts;
+  const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+  if (channel === undefined || channel.config === "null") return { keys: [] };
+  if (channel.closed !== OPEN) throw closedError(resource);
+  const { coalescenceOptIn = {} } = JSON.parse(channel.config) as EventsWebhook;
+  const { notificationId, eventType = "impairment", impairment } = event;
+  const due = now() + windowFor(eventType, { windows: coalescence, optIn: coalescenceOptIn });
+  // Encoded now, so that what cannot be sent fails the caller and not the timer.
+  const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
+  const row: CoalescingRow = { resource, notification_id: notificationId, event_type: eventType, payload, due };
+  yield* settle(tables.coalesce(tx, row));
+  return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
+}
+
+/** Sends what waits on a channel and is due. */
+export function* flush<Tx>(
+  { tables, queue, now, uuid }: ChannelParts<Tx>,
+  tx: Tx,
+  channel: ChannelRow,
+  until: number,
+): Flow<Emitted> {
+  const rows = yield* settle(tables.takeCoalesced(tx, channel.resource, until));
+  if (channel.config === "null") return { keys: [] };
+  const config = JSON.parse(channel.config) as EventsWebhook;
+  const deliveries = rows
+    .toSorted((a, b) => a.due - b.due)
+    .map((row): Delivery => {
+      const key = uuid();
+      // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
+      const type = isUrgent(row.event_type) ? "impairment" : row.event_type;
+      const body = encodeBody(
+        {
+          idempotency_key: key,
+          notification_id: row.notification_id,
+          notification_type: type,
+          operation_id: config.operation_id,
+          media_buy_id: row.resource,
+          timestamp: new Date(now()).toISOString(),
+          token: config.token,
+          result: { media_buy_id: row.resource, ...(JSON.parse(row.payload) as JsonObject) },
+        },
+        `media buy ${row.resource}`,
+      );
+      return { ...target(channel, config), key, lane: `buy:${row.resource}`, type, body };
+    });
+  yield* settle(enqueue(queue, tx, deliveries));
+  return { keys: deliveries.map(({ key }) => key) };
+}
+
+/** Sends what is due of every channel. */
+export async function flushCoalesced<Tx>(parts: ChannelParts<Tx>): Promise<void> {
+  const { queue, tables, now } = parts;
+  const at = now();
+  const due = await queue.transact((tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
+  for (const resource of new Set(due.map((row) => row.resource))) {
+    await inTransaction(queue, undefined, function* (tx): Flow<void> {
+      // The channel's lock keeps two instances from sending what each found.
+      const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+      if (channel !== undefined) yield* flush(parts, tx, channel, at);
+      else yield* settle(tables.takeCoalesced(tx, resource, at));
+    });
+  }
+}
