@@ -14,6 +14,9 @@ export interface Finding {
   remedy: string;
 }
 
+/** What a check finds; its level and rule are the check's. */
+export type Found = Omit<Finding, "level" | "rule">;
+
 /** Escapes one token of a JSON pointer (RFC 6901, section 3). */
 export const pointerToken = (key: string | number): string => String(key).replaceAll("~", "~0").replaceAll("/", "~1");
 

@@ -1,14 +1,13 @@
 /** The rules a release must keep, as a table; ids are stable and every finding carries the id of its check. */
-import type { Finding, Level } from "../finding.js";
-import { pointer } from "../finding.js";
-import { splitRef } from "../load/closure.js";
+import { type Finding, type Found, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import type { Manifest, ManifestTool } from "../load/manifest.js";
 import { readJson } from "../load/read-json.js";
-import { atPointer, isMap, type JsonMap, pathOf, type Schema, walk } from "../load/walk.js";
+import { isMap } from "../load/walk.js";
 import { asyncKind } from "../model/arms.js";
 import { checkNames } from "../model/names.js";
+import { refLoops } from "./ref-loops.js";
 
 export interface LintInput {
   release: LoadedRelease;
@@ -21,10 +20,8 @@ export interface Check {
   level: Level;
   /** What the rule demands. */
   rule: string;
-  run(input: LintInput): Omit<Finding, "level" | "rule">[];
+  run(input: LintInput): Found[];
 }
-
-type Found = Omit<Finding, "level" | "rule">;
 
 const inManifest = (at: string, message: string, remedy: string): Found => ({
   file: "manifest.json",
@@ -52,34 +49,22 @@ const same = (a: readonly string[], b: readonly string[]): boolean =>
 
 const specialisms = (manifest: Manifest) => Object.entries(manifest.specialisms);
 
-/** Schemas that are nothing but references to each other: no value is valid or invalid by them. */
-function refLoops({ schemas }: LoadedRelease): Found[] {
-  const target = (ref: string): Schema | undefined => {
-    const { path, pointer: at } = splitRef(ref);
-    return atPointer(schemas.get(path)?.schema ?? null, at) as Schema | undefined;
-  };
-  const found: Found[] = [];
-  const safe = new Set<JsonMap>();
-  for (const { path, schema } of schemas.values()) {
-    walk(schema, (start, place) => {
-      const chain = new Set<JsonMap>();
-      let at: Schema | undefined = start;
-      while (isMap(at) && typeof at.$ref === "string" && !safe.has(at) && !chain.has(at)) {
-        chain.add(at);
-        at = target(at.$ref);
-      }
-      if (isMap(at) && chain.has(at)) {
-        found.push({
-          file: path,
-          pointer: pointer(...pathOf(place), "$ref"),
-          message: "the reference leads back to itself",
-          remedy: "Point it at a schema.",
-        });
-      } else for (const one of chain) safe.add(one);
-    });
-  }
-  return found;
-}
+type Listed = "entry_point_tools" | "exercised_tools";
+
+/** The names in one list of every specialism that are not what they should be, and what to say of each. */
+const listedAmiss = (
+  manifest: Manifest,
+  list: Listed,
+  isRight: (tool: string, specialism: Manifest["specialisms"][string]) => boolean,
+  told: (tool: string) => readonly [message: string, remedy: string],
+): Found[] =>
+  specialisms(manifest).flatMap(([id, specialism]) =>
+    specialism[list].flatMap((tool, index) =>
+      isRight(tool, specialism) ? [] : [inManifest(pointer("specialisms", id, list, index), ...told(tool))],
+    ),
+  );
+
+const isTool = (manifest: Manifest, name: string): boolean => Object.hasOwn(manifest.tools, name);
 
 export const checks: readonly Check[] = [
   {
@@ -145,18 +130,11 @@ export const checks: readonly Check[] = [
     level: "error",
     rule: "every entry point is a tool",
     run: ({ manifest }) =>
-      specialisms(manifest).flatMap(([id, { entry_point_tools }]) =>
-        entry_point_tools.flatMap((tool, index) =>
-          Object.hasOwn(manifest.tools, tool)
-            ? []
-            : [
-                inManifest(
-                  pointer("specialisms", id, "entry_point_tools", index),
-                  `${JSON.stringify(tool)} is not a tool`,
-                  "Add the tool, or take the name out.",
-                ),
-              ],
-        ),
+      listedAmiss(
+        manifest,
+        "entry_point_tools",
+        (tool) => isTool(manifest, tool),
+        (tool) => [`${JSON.stringify(tool)} is not a tool`, "Add the tool, or take the name out."],
       ),
   },
   {
@@ -164,18 +142,11 @@ export const checks: readonly Check[] = [
     level: "error",
     rule: "entry points are among the exercised tools",
     run: ({ manifest }) =>
-      specialisms(manifest).flatMap(([id, { entry_point_tools, exercised_tools }]) =>
-        entry_point_tools.flatMap((tool, index) =>
-          exercised_tools.includes(tool)
-            ? []
-            : [
-                inManifest(
-                  pointer("specialisms", id, "entry_point_tools", index),
-                  `${tool} is not exercised`,
-                  "Add it to exercised_tools.",
-                ),
-              ],
-        ),
+      listedAmiss(
+        manifest,
+        "entry_point_tools",
+        (tool, { exercised_tools }) => exercised_tools.includes(tool),
+        (tool) => [`${tool} is not exercised`, "Add it to exercised_tools."],
       ),
   },
   {
@@ -224,18 +195,11 @@ export const checks: readonly Check[] = [
     level: "warning",
     rule: "exercised names are tools",
     run: ({ manifest }) =>
-      specialisms(manifest).flatMap(([id, { exercised_tools }]) =>
-        exercised_tools.flatMap((tool, index) =>
-          Object.hasOwn(manifest.tools, tool)
-            ? []
-            : [
-                inManifest(
-                  pointer("specialisms", id, "exercised_tools", index),
-                  `${JSON.stringify(tool)} is not a tool; taken for a step of the harness`,
-                  "Nothing, if it is one.",
-                ),
-              ],
-        ),
+      listedAmiss(
+        manifest,
+        "exercised_tools",
+        (tool) => isTool(manifest, tool),
+        (tool) => [`${JSON.stringify(tool)} is not a tool; taken for a step of the harness`, "Nothing, if it is one."],
       ),
   },
   {
