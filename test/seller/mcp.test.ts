@@ -1,7 +1,5 @@
-/** The seller over MCP: what stands around a call, and what must never get through. */
+/** The seller over MCP: what stands around a call. */
 import { generateKeyPairSync } from "node:crypto";
-import { connect } from "node:net";
-import path from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
@@ -10,52 +8,14 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
-import * as fc from "fast-check";
-import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
-import { release } from "../../generated/3.1.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { createSeller, jwtAuth, type Seller, signatureAuth, tokenAuth } from "../../runtime/seller/index.js";
-import { signRequestSync, staticKeys } from "../../runtime/signing/index.js";
-import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
-import { tempFolder } from "../support/release.js";
-import { type Bench, buyRequest, mcp, newBench, openSeller, sellerOptions } from "./fixture.js";
+import { createSeller } from "../../runtime/seller/index.js";
+import { buyRequest, sellerOptions } from "./fixture.js";
+import { sellerSuite, tool, with_ } from "./mcp-suite.js";
 
-interface Context {
-  store: SqliteStore;
-  bench: Bench;
-  seller: Seller<never>;
-}
-
-const test = suite<Context>("seller over mcp");
-const folder = tempFolder();
-let count = 0;
-
-test.before.each(async (context) => {
-  count += 1;
-  context.store = openSqliteStore({ path: path.join(folder, `${count}.db`) });
-  context.bench = newBench();
-  context.seller = await openSeller(context.bench, { store: context.store });
-});
-test.after.each(async ({ seller, store }) => {
-  await seller.close();
-  await store.close();
-});
-
-const tool = (seller: Seller<never>, name: string, args: unknown, headers: Record<string, string> = {}) =>
-  mcp(seller, "tools/call", { name, arguments: args }, headers);
-
-/** Opens another seller on the test's store, and closes it. */
-async function with_(context: Context, more: object, use: (seller: Seller<never>) => Promise<void>): Promise<void> {
-  const seller = await openSeller<never>(context.bench, { store: context.store, ...more });
-  try {
-    await use(seller);
-  } finally {
-    await seller.close();
-  }
-}
+const test = sellerSuite("seller over mcp");
 
 test("the SDK's client lists tools with self-contained schemas and calls one", async ({ seller }) => {
   const address = await seller.start();
@@ -157,199 +117,6 @@ test("unknown tools are named, and those the release has are answered with a cod
   assert.equal(lacking.body.result.structuredContent.context, { a: 1 });
 });
 
-const bodies: readonly [what: string, payload: string | Buffer, status: number][] = [
-  [
-    "2 MB",
-    JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { fill: "x".repeat(2_000_000) } }),
-    413,
-  ],
-  ["deep nesting", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, 400],
-  [
-    "deep arguments",
-    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${'{"a":'.repeat(200)}1${"}".repeat(200)}}`,
-    400,
-  ],
-  ["a doubled key", '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"tools/list"}', 400],
-  ["no JSON", "{nonsense", 400],
-  ["not UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
-  ["nothing", "", 400],
-  ["a text", '"hello"', 400],
-  ["null", "null", 400],
-];
-
-test("hostile bodies get a clear error, and the next call is answered", async ({ seller }) => {
-  for (const [what, payload, status] of bodies) {
-    const response = await seller.app.inject({
-      method: "POST",
-      url: "/mcp",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      payload,
-    });
-    assert.is(response.statusCode, status, what);
-    assert.ok(response.json().error.message.length > 0, what);
-  }
-  const form = await seller.app.inject({
-    method: "POST",
-    url: "/mcp",
-    payload: "a=b",
-    headers: { "content-type": "text/plain" },
-  });
-  assert.is(form.statusCode, 415);
-  assert.is((await seller.app.inject({ method: "GET", url: "/mcp" })).statusCode, 405);
-  assert.is((await tool(seller, "get_agent_capabilities", {})).status, 200);
-});
-
-test("members named __proto__ are data and nothing else", async ({ seller }) => {
-  const args =
-    '{"buying_mode":"brief","brief":"b","__proto__":{"polluted":1},"context":{"__proto__":{"polluted":2},"a":1}}';
-  const response = await seller.app.inject({
-    method: "POST",
-    url: "/mcp",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    payload: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_products","arguments":${args}}}`,
-  });
-  assert.match(response.body, /"context":\{"__proto__":\{"polluted":2\},"a":1\}/);
-  assert.is(({} as { polluted?: number }).polluted, undefined);
-});
-
-test("whatever the arguments are, there is an answer", async ({ seller }) => {
-  const names = fc.constantFrom(...Object.keys(release.tools), "", "constructor", "__proto__", "toString");
-  await fc.assert(
-    fc.asyncProperty(names, fc.jsonValue({ depthSize: "small" }), async (name, args) => {
-      const { status, body } = await tool(seller, name, args);
-      assert.ok(status === 200 || status === 400, `${status}`);
-      assert.ok(body.error !== undefined || body.result !== undefined);
-    }),
-    { numRuns: 150, seed: 7 },
-  );
-});
-
-test("callers without good credentials are told which they need", async (context) => {
-  await with_(context, { auth: tokenAuth({ tokens: { "key-of-buyer-1": "buyer-1" } }) }, async (seller) => {
-    const open = await tool(seller, "get_agent_capabilities", {});
-    assert.is(open.status, 200);
-    const missing = await tool(seller, "get_products", {});
-    assert.is(missing.status, 401);
-    assert.is(missing.headers["www-authenticate"], 'Bearer realm="https://seller.example/mcp"');
-    assert.is(missing.body.error.data.proto_error.code, "AUTH_MISSING");
-    const bad = await tool(seller, "get_products", {}, { authorization: "Bearer nonsense" });
-    assert.match(String(bad.headers["www-authenticate"]), /error="invalid_token"/);
-    assert.is(bad.body.error.data.proto_error.code, "AUTH_INVALID");
-    const brief = { buying_mode: "brief", brief: "b" };
-    assert.is((await tool(seller, "get_products", brief, { authorization: "Bearer key-of-buyer-1" })).status, 200);
-    assert.is((await tool(seller, "get_products", brief, { "x-api-key": "key-of-buyer-1" })).status, 200);
-  });
-});
-
-test("tokens of an issuer are taken for their audience, and the issuer is named", async (context) => {
-  const { publicKey, privateKey } = await generateKeyPair("EdDSA");
-  const jwk = { ...(await exportJWK(publicKey)), kid: "i1", alg: "EdDSA" };
-  const audience = "https://seller.example/mcp";
-  const auth = jwtAuth({
-    issuer: "https://login.example",
-    audience,
-    keys: createLocalJWKSet({ keys: [jwk] }),
-    scopes: ["buy"],
-  });
-  const token = (over: { aud?: string; scope?: string; exp?: string } = {}) =>
-    new SignJWT({ scope: over.scope ?? "buy", client_id: "buyer-9" })
-      .setProtectedHeader({ alg: "EdDSA", kid: "i1" })
-      .setIssuer("https://login.example")
-      .setAudience(over.aud ?? audience)
-      .setExpirationTime(over.exp ?? "5m")
-      .sign(privateKey);
-  await with_(context, { auth }, async (seller) => {
-    const brief = { buying_mode: "brief", brief: "b" };
-    const status = async (bearer: string) =>
-      (await tool(seller, "get_products", brief, { authorization: `Bearer ${bearer}` })).status;
-    assert.is(await status(await token()), 200);
-    assert.is(await status(await token({ aud: "https://login.example" })), 401);
-    assert.is(await status(await token({ scope: "read" })), 401);
-    assert.is(await status(await token({ exp: "-5m" })), 401);
-    assert.is(await status(`${(await token()).slice(0, -4)}AAAA`), 401);
-    const { headers } = await tool(seller, "get_products", brief);
-    const metadata = /resource_metadata="([^"]+)"/.exec(String(headers["www-authenticate"]))?.[1];
-    const { pathname } = new URL(metadata!);
-    const document = (await seller.app.inject(pathname)).json();
-    assert.equal([document.resource, document.authorization_servers], [audience, ["https://login.example"]]);
-  });
-});
-
-test("signed requests are verified, and required where the capabilities say so", async (context) => {
-  const pair = generateKeyPairSync("ed25519");
-  const jwk = {
-    ...pair.publicKey.export({ format: "jwk" }),
-    kid: "b1",
-    use: "sig",
-    key_ops: ["verify"],
-    alg: "EdDSA",
-    proto_use: "request-signing",
-  };
-  const requestSigning = {
-    keys: staticKeys([jwk as never], { sender: "https://buyer.example/agent" }),
-    required_for: ["create_media_buy"],
-  };
-  await with_(context, { requestSigning, auth: signatureAuth() }, async (seller) => {
-    const said = (await tool(seller, "get_agent_capabilities", {})).body.result.structuredContent;
-    assert.equal(said.request_signing.required_for, ["create_media_buy"]);
-    const payload = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "create_media_buy", arguments: buyRequest() },
-    });
-    const url = "https://seller.example/mcp";
-    const signed = () =>
-      signRequestSync(
-        {
-          method: "POST",
-          url,
-          headers: { "content-type": "application/json" },
-          body: new TextEncoder().encode(payload),
-        },
-        { key: pair.privateKey, keyid: "b1" },
-      ).headers as unknown as Record<string, string>;
-    const send = async (headers: Record<string, string>, body = payload) =>
-      seller.app.inject({
-        method: "POST",
-        url: "/mcp",
-        headers: { host: "seller.example", "content-type": "application/json", accept: "application/json", ...headers },
-        payload: body,
-      });
-    const unsigned = await send({});
-    assert.is(unsigned.statusCode, 401);
-    assert.is(unsigned.headers["www-authenticate"], 'Signature error="request_signature_required"');
-    const good = signed();
-    const taken = await send(good);
-    assert.is(taken.json().result.structuredContent.status, "completed");
-    assert.match(String((await send(good)).headers["www-authenticate"]), /replayed/);
-    const changed = await send(signed(), payload.replace("prod_ctv_evening", "prod_later_today"));
-    assert.is(changed.statusCode, 401);
-  });
-});
-
-test("a principal that calls too often is told how long to wait", async (context) => {
-  await with_(context, { limits: { calls: { reads: 3, writes: 2 } } }, async (seller) => {
-    const statuses: number[] = [];
-    for (let n = 0; n < 5; n++) statuses.push((await tool(seller, "get_agent_capabilities", {})).status);
-    assert.equal(statuses, [200, 200, 200, 429, 429]);
-    const { headers, body } = await tool(seller, "get_agent_capabilities", {});
-    assert.ok(Number(headers["retry-after"]) >= 1);
-    assert.is(body.error.code, -32029);
-    assert.is(body.error.data.proto_error.code, "RATE_LIMITED");
-    assert.is((await tool(seller, "create_media_buy", buyRequest())).status, 200, "writes are counted apart");
-  });
-});
-
-test("pages of other origins may not call", async (context) => {
-  await with_(context, { origins: ["https://console.example"] }, async (seller) => {
-    const from = async (origin: string) => (await tool(seller, "get_agent_capabilities", {}, { origin })).status;
-    assert.is(await from("https://evil.example"), 403);
-    assert.is(await from("https://seller.example"), 200);
-    assert.is(await from("https://console.example"), 200);
-  });
-});
-
 test("the short way gives what the SDK gives", async ({ seller }) => {
   const calls: [string, object][] = [
     ["get_products", { buying_mode: "brief", brief: "b", context: { é: "\u2028", n: 1e21, "": null } }],
@@ -441,16 +208,6 @@ test("options that cannot work are refused before anything is served", async ({ 
     );
     assert.is(outcome, "seller_option_invalid", what);
   }
-});
-
-test("a slow client and one that goes away leave the server as it was", async ({ seller }) => {
-  const address = await seller.start();
-  const { port } = new URL(address);
-  const socket = connect(Number(port), "127.0.0.1");
-  await new Promise((resolve) => socket.once("connect", resolve));
-  socket.write("POST /mcp HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{");
-  socket.destroy();
-  assert.is((await tool(seller, "get_agent_capabilities", {})).status, 200);
 });
 
 test.run();

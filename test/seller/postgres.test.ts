@@ -12,11 +12,13 @@ import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { startPostgres } from "../support/postgres.js";
 import { buyRequest, newBench, openSeller, settled, until } from "./fixture.js";
-import { sellerCase } from "./seller.case.js";
+import { idempotencyCase } from "./idempotency.case.js";
+import type { SellerCase } from "./store-suite.js";
+import { tasksCase } from "./tasks.case.js";
 
 const postgres = await startPostgres({ fsync: "off" });
 
-sellerCase({
+const of = {
   name: "seller on postgres",
   async open() {
     const store = await openPostgresStore({ url: await postgres.database(), connections: 8 });
@@ -28,7 +30,10 @@ sellerCase({
   },
   notes: async (store: PostgresStore) =>
     (await sql<{ text: string }>`select text from notes`.execute(store.db)).rows.map(({ text }) => text),
-} as never);
+} as unknown as SellerCase;
+
+idempotencyCase(of);
+tasksCase(of);
 
 test("two sellers behind a round robin are one", async () => {
   const url = await postgres.database();

@@ -2,12 +2,14 @@ import path from "node:path";
 import type { Database } from "better-sqlite3";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { tempFolder } from "../support/release.js";
-import { sellerCase } from "./seller.case.js";
+import { idempotencyCase } from "./idempotency.case.js";
+import type { SellerCase } from "./store-suite.js";
+import { tasksCase } from "./tasks.case.js";
 
 const folder = tempFolder();
 let count = 0;
 
-sellerCase({
+const of = {
   name: "seller on sqlite",
   async open() {
     count += 1;
@@ -17,4 +19,7 @@ sellerCase({
   },
   note: (tx: Database, text: string) => void tx.prepare("insert into notes values (?)").run(text),
   notes: async (store: SqliteStore) => store.db.prepare("select text from notes").pluck().all() as string[],
-} as never);
+} as unknown as SellerCase;
+
+idempotencyCase(of);
+tasksCase(of);

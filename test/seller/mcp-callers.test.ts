@@ -1,0 +1,138 @@
+/** Who may call a seller over MCP, and how often. */
+import { generateKeyPairSync } from "node:crypto";
+import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
+import * as assert from "uvu/assert";
+import { jwtAuth, signatureAuth, tokenAuth } from "../../runtime/seller/index.js";
+import { signRequestSync, staticKeys } from "../../runtime/signing/index.js";
+import { buyRequest } from "./fixture.js";
+import { sellerSuite, tool, with_ } from "./mcp-suite.js";
+
+const test = sellerSuite("callers of a seller");
+
+test("callers without good credentials are told which they need", async (context) => {
+  await with_(context, { auth: tokenAuth({ tokens: { "key-of-buyer-1": "buyer-1" } }) }, async (seller) => {
+    const open = await tool(seller, "get_agent_capabilities", {});
+    assert.is(open.status, 200);
+    const missing = await tool(seller, "get_products", {});
+    assert.is(missing.status, 401);
+    assert.is(missing.headers["www-authenticate"], 'Bearer realm="https://seller.example/mcp"');
+    assert.is(missing.body.error.data.proto_error.code, "AUTH_MISSING");
+    const bad = await tool(seller, "get_products", {}, { authorization: "Bearer nonsense" });
+    assert.match(String(bad.headers["www-authenticate"]), /error="invalid_token"/);
+    assert.is(bad.body.error.data.proto_error.code, "AUTH_INVALID");
+    const brief = { buying_mode: "brief", brief: "b" };
+    assert.is((await tool(seller, "get_products", brief, { authorization: "Bearer key-of-buyer-1" })).status, 200);
+    assert.is((await tool(seller, "get_products", brief, { "x-api-key": "key-of-buyer-1" })).status, 200);
+  });
+});
+
+test("tokens of an issuer are taken for their audience, and the issuer is named", async (context) => {
+  const { publicKey, privateKey } = await generateKeyPair("EdDSA");
+  const jwk = { ...(await exportJWK(publicKey)), kid: "i1", alg: "EdDSA" };
+  const audience = "https://seller.example/mcp";
+  const auth = jwtAuth({
+    issuer: "https://login.example",
+    audience,
+    keys: createLocalJWKSet({ keys: [jwk] }),
+    scopes: ["buy"],
+  });
+  const token = (over: { aud?: string; scope?: string; exp?: string } = {}) =>
+    new SignJWT({ scope: over.scope ?? "buy", client_id: "buyer-9" })
+      .setProtectedHeader({ alg: "EdDSA", kid: "i1" })
+      .setIssuer("https://login.example")
+      .setAudience(over.aud ?? audience)
+      .setExpirationTime(over.exp ?? "5m")
+      .sign(privateKey);
+  await with_(context, { auth }, async (seller) => {
+    const brief = { buying_mode: "brief", brief: "b" };
+    const status = async (bearer: string) =>
+      (await tool(seller, "get_products", brief, { authorization: `Bearer ${bearer}` })).status;
+    assert.is(await status(await token()), 200);
+    assert.is(await status(await token({ aud: "https://login.example" })), 401);
+    assert.is(await status(await token({ scope: "read" })), 401);
+    assert.is(await status(await token({ exp: "-5m" })), 401);
+    assert.is(await status(`${(await token()).slice(0, -4)}AAAA`), 401);
+    const { headers } = await tool(seller, "get_products", brief);
+    const metadata = /resource_metadata="([^"]+)"/.exec(String(headers["www-authenticate"]))?.[1];
+    const { pathname } = new URL(metadata!);
+    const document = (await seller.app.inject(pathname)).json();
+    assert.equal([document.resource, document.authorization_servers], [audience, ["https://login.example"]]);
+  });
+});
+
+test("signed requests are verified, and required where the capabilities say so", async (context) => {
+  const pair = generateKeyPairSync("ed25519");
+  const jwk = {
+    ...pair.publicKey.export({ format: "jwk" }),
+    kid: "b1",
+    use: "sig",
+    key_ops: ["verify"],
+    alg: "EdDSA",
+    proto_use: "request-signing",
+  };
+  const requestSigning = {
+    keys: staticKeys([jwk as never], { sender: "https://buyer.example/agent" }),
+    required_for: ["create_media_buy"],
+  };
+  await with_(context, { requestSigning, auth: signatureAuth() }, async (seller) => {
+    const said = (await tool(seller, "get_agent_capabilities", {})).body.result.structuredContent;
+    assert.equal(said.request_signing.required_for, ["create_media_buy"]);
+    const payload = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "create_media_buy", arguments: buyRequest() },
+    });
+    const url = "https://seller.example/mcp";
+    const signed = () =>
+      signRequestSync(
+        {
+          method: "POST",
+          url,
+          headers: { "content-type": "application/json" },
+          body: new TextEncoder().encode(payload),
+        },
+        { key: pair.privateKey, keyid: "b1" },
+      ).headers as unknown as Record<string, string>;
+    const send = async (headers: Record<string, string>, body = payload) =>
+      seller.app.inject({
+        method: "POST",
+        url: "/mcp",
+        headers: { host: "seller.example", "content-type": "application/json", accept: "application/json", ...headers },
+        payload: body,
+      });
+    const unsigned = await send({});
+    assert.is(unsigned.statusCode, 401);
+    assert.is(unsigned.headers["www-authenticate"], 'Signature error="request_signature_required"');
+    const good = signed();
+    const taken = await send(good);
+    assert.is(taken.json().result.structuredContent.status, "completed");
+    assert.match(String((await send(good)).headers["www-authenticate"]), /replayed/);
+    const changed = await send(signed(), payload.replace("prod_ctv_evening", "prod_later_today"));
+    assert.is(changed.statusCode, 401);
+  });
+});
+
+test("a principal that calls too often is told how long to wait", async (context) => {
+  await with_(context, { limits: { calls: { reads: 3, writes: 2 } } }, async (seller) => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 5; n++) statuses.push((await tool(seller, "get_agent_capabilities", {})).status);
+    assert.equal(statuses, [200, 200, 200, 429, 429]);
+    const { headers, body } = await tool(seller, "get_agent_capabilities", {});
+    assert.ok(Number(headers["retry-after"]) >= 1);
+    assert.is(body.error.code, -32029);
+    assert.is(body.error.data.proto_error.code, "RATE_LIMITED");
+    assert.is((await tool(seller, "create_media_buy", buyRequest())).status, 200, "writes are counted apart");
+  });
+});
+
+test("pages of other origins may not call", async (context) => {
+  await with_(context, { origins: ["https://console.example"] }, async (seller) => {
+    const from = async (origin: string) => (await tool(seller, "get_agent_capabilities", {}, { origin })).status;
+    assert.is(await from("https://evil.example"), 403);
+    assert.is(await from("https://seller.example"), 200);
+    assert.is(await from("https://console.example"), 200);
+  });
+});
+
+test.run();

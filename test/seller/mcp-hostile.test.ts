@@ -1,0 +1,86 @@
+import { connect } from "node:net";
+import * as fc from "fast-check";
+import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
+import { sellerSuite, tool } from "./mcp-suite.js";
+
+const test = sellerSuite("a seller under attack");
+
+const bodies: readonly [what: string, payload: string | Buffer, status: number][] = [
+  [
+    "2 MB",
+    JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { fill: "x".repeat(2_000_000) } }),
+    413,
+  ],
+  ["deep nesting", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, 400],
+  [
+    "deep arguments",
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${'{"a":'.repeat(200)}1${"}".repeat(200)}}`,
+    400,
+  ],
+  ["a doubled key", '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"tools/list"}', 400],
+  ["no JSON", "{nonsense", 400],
+  ["not UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
+  ["nothing", "", 400],
+  ["a text", '"hello"', 400],
+  ["null", "null", 400],
+];
+
+test("hostile bodies get a clear error, and the next call is answered", async ({ seller }) => {
+  for (const [what, payload, status] of bodies) {
+    const response = await seller.app.inject({
+      method: "POST",
+      url: "/mcp",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      payload,
+    });
+    assert.is(response.statusCode, status, what);
+    assert.ok(response.json().error.message.length > 0, what);
+  }
+  const form = await seller.app.inject({
+    method: "POST",
+    url: "/mcp",
+    payload: "a=b",
+    headers: { "content-type": "text/plain" },
+  });
+  assert.is(form.statusCode, 415);
+  assert.is((await seller.app.inject({ method: "GET", url: "/mcp" })).statusCode, 405);
+  assert.is((await tool(seller, "get_agent_capabilities", {})).status, 200);
+});
+
+test("members named __proto__ are data and nothing else", async ({ seller }) => {
+  const args =
+    '{"buying_mode":"brief","brief":"b","__proto__":{"polluted":1},"context":{"__proto__":{"polluted":2},"a":1}}';
+  const response = await seller.app.inject({
+    method: "POST",
+    url: "/mcp",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    payload: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_products","arguments":${args}}}`,
+  });
+  assert.match(response.body, /"context":\{"__proto__":\{"polluted":2\},"a":1\}/);
+  assert.is(({} as { polluted?: number }).polluted, undefined);
+});
+
+test("whatever the arguments are, there is an answer", async ({ seller }) => {
+  const names = fc.constantFrom(...Object.keys(release.tools), "", "constructor", "__proto__", "toString");
+  await fc.assert(
+    fc.asyncProperty(names, fc.jsonValue({ depthSize: "small" }), async (name, args) => {
+      const { status, body } = await tool(seller, name, args);
+      assert.ok(status === 200 || status === 400, `${status}`);
+      assert.ok(body.error !== undefined || body.result !== undefined);
+    }),
+    { numRuns: 150, seed: 7 },
+  );
+});
+
+test("a slow client and one that goes away leave the server as it was", async ({ seller }) => {
+  const address = await seller.start();
+  const { port } = new URL(address);
+  const socket = connect(Number(port), "127.0.0.1");
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.write("POST /mcp HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{");
+  socket.destroy();
+  assert.is((await tool(seller, "get_agent_capabilities", {})).status, 200);
+});
+
+test.run();
