@@ -6,6 +6,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { showBindings } from "./demo/bindings.js";
+import { startCluster } from "./demo/cluster.js";
 import { openMarket } from "./demo/market.js";
 import { root } from "./demo/processes.js";
 import { tellStory } from "./demo/story.js";
@@ -15,12 +16,6 @@ const home = path.join(root, ".cache/demo");
 /** First of the ports used; the others follow. */
 const PORT = 18_700;
 const say = (line = ""): void => console.log(line);
-
-async function startCluster() {
-  const { startPostgres } = await import("../test/support/postgres.js");
-  const cluster = await startPostgres();
-  return { registry: await cluster.database(), receivers: await cluster.database(), stop: () => cluster.stop() };
-}
 
 async function show(): Promise<boolean> {
   const started = performance.now();
@@ -32,8 +27,8 @@ async function show(): Promise<boolean> {
   say("1. Bindings from releases");
   await showBindings(home, say);
 
-  const shared = values.postgres ? await startCluster() : undefined;
-  const [sellers, receivers] = shared === undefined ? [1, 1] : [2, 3];
+  const [sellers, receivers] = values.postgres ? [2, 3] : [1, 1];
+  const shared = values.postgres ? await startCluster(sellers) : undefined;
   say(`2. A market on loopback${shared === undefined ? "" : ", on one PostgreSQL"}`);
   const market = await openMarket({ home, sellers, receivers, port: PORT, say, ...(shared && { postgres: shared }) });
   try {

@@ -1,11 +1,14 @@
 /**
- * `./run soak [--minutes N] [--postgres]`: the demo's market under load, with processes killed, connections cut, clocks that
- * jump and a network at its worst, then the books: every event's effect once, nothing lost, memory flat.
+ * `./run soak [--minutes N] [--postgres]`: the demo's market under load, with processes killed, PostgreSQL restarted,
+ * connections cut, clocks that jump and a network at its worst, then the books: every event's effect once, nothing lost,
+ * memory flat.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
+import pg from "pg";
+import { type Cluster, startCluster } from "./demo/cluster.js";
 import { type Market, openMarket } from "./demo/market.js";
 import { root } from "./demo/processes.js";
 import { buyOnce } from "./demo/story.js";
@@ -40,40 +43,21 @@ function rssOf(pid: number | undefined): number | undefined {
   }
 }
 
-interface Cluster {
-  readonly registry: string;
-  readonly receivers: string;
-  cut(): Promise<void>;
-  stop(): Promise<void>;
-}
+const WAITING = "select count(*) as n from adbind_jobs where state = 'ready'";
 
-async function startCluster(): Promise<Cluster> {
-  const [{ startPostgres }, { default: pg }] = await Promise.all([import("../test/support/postgres.js"), import("pg")]);
-  const cluster = await startPostgres();
-  const [registry, receivers] = [await cluster.database(), await cluster.database()];
-  return {
-    registry,
-    receivers,
-    async cut() {
-      const client = new pg.Client(registry);
-      await client.connect();
-      await client.query(
-        "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'",
-      );
-      await client.end();
-    },
-    stop: () => cluster.stop(),
-  };
-}
-
-/** Jobs a seller still has to deliver. */
-function waitingAt(seller: number): { waiting: number; dead: number } {
-  const db = new Database(path.join(home, `seller-${seller}/data/seller.db`), { readonly: true, timeout: 5_000 });
-  const count = (state: string): number =>
-    (db.prepare("select count(*) as n from adbind_jobs where state = ?").get(state) as { n: number }).n;
-  const found = { waiting: count("ready"), dead: count("dead") };
-  db.close();
-  return found;
+/** Jobs a seller still has to deliver. @param database `sqlite:<file>` or `postgres://...` */
+async function waitingAt(database: string): Promise<number> {
+  if (database.startsWith("sqlite:")) {
+    const db = new Database(database.slice("sqlite:".length), { readonly: true, timeout: 5_000 });
+    const { n } = db.prepare(WAITING).get() as { n: number };
+    db.close();
+    return n;
+  }
+  const client = new pg.Client(database);
+  await client.connect();
+  const { rows } = await client.query<{ n: string }>(WAITING);
+  await client.end();
+  return Number(rows[0]!.n);
 }
 
 class Soak {
@@ -125,11 +109,16 @@ class Soak {
       "receivers killed": () => receivers.replace(pick(mortal)),
       "sellers killed": () => this.market.replaceSeller(pick(sellers).name),
       "clock jumps": () => this.#jump(),
-      ...(this.cluster !== undefined && { "connections cut": () => this.cluster!.cut() }),
+      ...(this.cluster !== undefined && {
+        "connections cut": () => this.cluster!.cut(),
+        "PostgreSQL restarted": () => this.cluster!.restart(),
+      }),
     };
-    while (!this.#over) {
+    // Each kind in turn, in an order that is drawn anew: a short run meets with all of them.
+    for (let round: string[] = []; !this.#over; ) {
       await pause(FAULT_MS);
-      const name = pick(Object.keys(faults));
+      if (round.length === 0) round = Object.keys(faults).sort(() => Math.random() - 0.5);
+      const name = round.pop()!;
       await faults[name]!();
       this.faults[name] = (this.faults[name] ?? 0) + 1;
     }
@@ -163,8 +152,8 @@ async function main(): Promise<boolean> {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
   writeFileSync(clockFile, "0");
-  const cluster = values.postgres ? await startCluster() : undefined;
   const [sellers, receivers] = [2, 3];
+  const cluster = values.postgres ? await startCluster(sellers) : undefined;
   say(
     `A market of ${sellers} sellers and ${receivers} receivers${cluster ? ", on PostgreSQL" : ""}, for ${minutes} minutes`,
   );
@@ -178,14 +167,16 @@ async function main(): Promise<boolean> {
     say("   the faults are over; what is on its way arrives");
     market.scene.calm();
     const end = performance.now() + DRAIN_MS;
-    const waiting = (): number =>
-      Array.from({ length: sellers }, (_, at) => waitingAt(at + 1).waiting).reduce((a, b) => a + b);
+    const waiting = async (): Promise<number> => {
+      const each = await Promise.all(market.sellers.map(({ database }) => waitingAt(database)));
+      return each.reduce((a, b) => a + b);
+    };
     const applied = async () => market.side.ledger.applied();
     while (performance.now() < end) {
-      if (waiting() === 0 && (await applied()).length >= market.scene.accepted.length) break;
+      if ((await waiting()) === 0 && (await applied()).length >= market.scene.accepted.length) break;
       await pause(1_000);
     }
-    return judge(soak, await applied(), waiting());
+    return judge(soak, await applied(), await waiting());
   } finally {
     await market.close();
     await cluster?.stop();
@@ -224,6 +215,7 @@ function judge(
       `${Math.round(memory.at(-1) ?? 0)} MB, ${growth.toFixed(1)} MB more in the last third than in the one before`,
     ],
   ]);
+  for (const one of scene.letIn) say(`   NOT REFUSED: ${one}`);
   const lost = scene.sent - scene.delivered;
   const holds = lost === 0 && twice + missing + strangers + waiting === 0 && scene.refused === scene.forgeries;
   say(holds ? "The books agree." : `THE BOOKS DO NOT AGREE: ${lost} lost`);

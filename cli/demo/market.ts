@@ -3,6 +3,7 @@ import path from "node:path";
 import { release } from "../../generated/3.1.0/index.js";
 import { type Buyer, createBuyer } from "../../runtime/buyer/index.js";
 import { openBuyerSide, Receivers } from "./buyer.js";
+import type { MarketDatabases } from "./cluster.js";
 import { writeInventory } from "./inventory.js";
 import { type RunningRegistry, startRegistry } from "./registry.js";
 import { Scene } from "./scene.js";
@@ -15,8 +16,8 @@ export interface MarketPlan {
   readonly home: string;
   readonly sellers: number;
   readonly receivers: number;
-  /** PostgreSQL database for the registry and for the receivers; SQLite files without it. */
-  readonly postgres?: { readonly registry: string; readonly receivers: string };
+  /** SQLite files without it. */
+  readonly postgres?: MarketDatabases;
   /** Says by how many milliseconds the receivers' clocks are wrong. */
   readonly clockFile?: string;
   /** Draws what the network does to each request; left out where a story plans it. */
@@ -54,7 +55,8 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
   for (let at = 1; at <= plan.sellers; at++) {
     const folder = path.join(home, `seller-${at}`);
     await scaffoldSeller(folder, "manifests/3.1.0");
-    const sellerPlan = { name: `seller ${at}`, folder, port: port++, signedFrom: SIGNED_FROM };
+    const database = plan.postgres?.sellers[at - 1] ?? `sqlite:${path.join(folder, "data/seller.db")}`;
+    const sellerPlan = { name: `seller ${at}`, folder, port: port++, database, signedFrom: SIGNED_FROM };
     plans.set(sellerPlan.name, sellerPlan);
     const seller = await startSeller(sellerPlan);
     sellers.push(seller);

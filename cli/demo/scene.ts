@@ -45,11 +45,15 @@ export class Scene {
   readonly #seen = new Map<string, { status: string; attempts: number; fate: string }>();
   #plan = new Map<string, Misfortune>();
   readonly #doing: Promise<void>[] = [];
+  /** Requests a receiver took: only these are replays when they come again. */
+  readonly #taken = new WeakSet<Passed>();
   #calm = false;
   duplicates = 0;
   stale = 0;
   forgeries = 0;
   refused = 0;
+  /** Forgeries that were not refused, and how they were answered. */
+  readonly letIn: string[] = [];
 
   constructor(readonly options: SceneOptions) {}
 
@@ -126,7 +130,8 @@ export class Scene {
     return "pass";
   }
 
-  judged(passed: Passed, { text }: Verdict, treatment: Treatment): void {
+  judged(passed: Passed, { status: answered, text }: Verdict, treatment: Treatment): void {
+    if (answered === 200) this.#taken.add(passed);
     const { key, status } = eventOf(passed);
     const said = /"status":"(\w+)"/.exec(text)?.[1] ?? text;
     const event = this.#seen.get(key)!;
@@ -149,6 +154,8 @@ export class Scene {
       `${status} signed with a key of its own, under the seller's keyid`,
       this.#resigned(passed, body),
     );
+    // What was refused under a wrong clock, or reached nobody, is news when it comes by the attacker's hand.
+    if (!this.#taken.has(passed)) return;
     await this.#attack(`the captured ${status} once more, byte for byte`, passed);
   }
 
@@ -167,12 +174,13 @@ export class Scene {
 
   async #attack(what: string, passed: Passed): Promise<void> {
     this.options.timeline.say("attacker", `posts ${what}`);
-    // A receiver that is being killed answers nobody.
+    // A receiver that is being killed answers nobody, and one without its store or the sender's keys judges nobody.
     const verdict = await this.options.inject(passed).catch(() => undefined);
-    if (verdict === undefined) return;
+    if (verdict === undefined || verdict.status >= 500) return;
     const { status, challenge } = verdict;
     this.forgeries += 1;
     if (status === 401) this.refused += 1;
+    else this.letIn.push(`${what}: ${status}`);
     const code = /error="?([a-z_]+)/.exec(challenge ?? "")?.[1] ?? "";
     this.options.timeline.say("receiver", "answers the attacker", `${status} ${code}`);
   }

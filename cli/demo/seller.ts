@@ -5,6 +5,7 @@ import { adbind, root, type Started, start } from "./processes.js";
 
 export interface RunningSeller extends Started {
   readonly name: string;
+  readonly database: string;
   /** Its MCP address, by which it is known. */
   readonly agentUrl: string;
   readonly brandUrl: string;
@@ -23,16 +24,21 @@ export interface SellerPlan {
   readonly name: string;
   readonly folder: string;
   readonly port: number;
+  /** `sqlite:<file>` or `postgres://...` */
+  readonly database: string;
   /** Orders from this much on wait for a human. */
   readonly signedFrom: number;
 }
 
-export async function startSeller({ name, folder, port, signedFrom }: SellerPlan): Promise<RunningSeller> {
+export async function startSeller({ name, folder, port, database, signedFrom }: SellerPlan): Promise<RunningSeller> {
   const started = await start("src/serve.ts", [], {
     cwd: folder,
-    env: { PORT: String(port), SIGNED_FROM: String(signedFrom), SIGNING_STEPS: "1", DATA: path.join(folder, "data") },
+    env: {
+      ...{ PORT: String(port), DATABASE_URL: database, DATA: path.join(folder, "data") },
+      ...{ SIGNED_FROM: String(signedFrom), SIGNING_STEPS: "1" },
+    },
     ready: /\/mcp$/,
   });
   const origin = new URL(started.line).origin;
-  return { ...started, name, agentUrl: `${origin}/mcp`, brandUrl: `${origin}/.well-known/brand.json` };
+  return { ...started, name, database, agentUrl: `${origin}/mcp`, brandUrl: `${origin}/.well-known/brand.json` };
 }

@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { openMarket } from "../../cli/demo/market.js";
+import { startCluster } from "../../cli/demo/cluster.js";
+import { type MarketPlan, openMarket } from "../../cli/demo/market.js";
 import { tellStory } from "../../cli/demo/story.js";
 
-test("a buyer finds a seller, buys over a network at its worst, and the books agree", async () => {
+async function tell(plan: Pick<MarketPlan, "sellers" | "receivers" | "port" | "postgres">): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), "adbind-demo-"));
   const lines: string[] = [];
-  const market = await openMarket({ home, sellers: 1, receivers: 1, port: 19_100, say: (line) => lines.push(line) });
+  const market = await openMarket({ ...plan, home, say: (line) => lines.push(line) });
   try {
     const { lost, rows } = await tellStory(market);
     const books = Object.fromEntries(rows);
@@ -27,6 +28,18 @@ test("a buyer finds a seller, buys over a network at its worst, and the books ag
   } finally {
     await market.close();
     rmSync(home, { recursive: true, force: true });
+  }
+}
+
+test("a buyer finds a seller, buys over a network at its worst, and the books agree", () =>
+  tell({ sellers: 1, receivers: 1, port: 19_100 }));
+
+test("so they do with two sellers, three receivers and the registry on one PostgreSQL", async () => {
+  const postgres = await startCluster(2);
+  try {
+    await tell({ sellers: 2, receivers: 3, port: 19_110, postgres });
+  } finally {
+    await postgres.stop();
   }
 });
 
