@@ -20,10 +20,12 @@ import { agentCounts, clock, count, counts, tick } from "../store/registry-profi
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../store/registry-query.js";
 import { changeOfCrawl } from "./crawl-apply.js";
+import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
 import { agentPublishers, lookupProperty } from "./inverse.js";
 import { assemble, putMember, registerAgent, removeMember } from "./members.js";
 import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
+import { Offers } from "./offers.js";
 import { findOperator, operatorLookup } from "./operator.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
@@ -36,6 +38,8 @@ import type {
   AgentClaim,
   AppliedCrawl,
   CrawlState,
+  ExpandRequest,
+  ExpandResult,
   HostedFile,
   Json,
   Member,
@@ -84,6 +88,7 @@ export function createRegistryData(
     ...membership(parts),
     search: search.search,
     warm: async () => {
+      await settleEffect(parts.db, parts.now);
       await settleProfiles(parts.db, parts.now);
       await search.warm();
     },
@@ -96,8 +101,10 @@ interface Parts {
   readonly publicUrl: string;
 }
 
-const lookups = ({ db, now, publicUrl }: Parts) =>
-  ({
+const lookups = ({ db, now, publicUrl }: Parts) => {
+  const offers = new Offers();
+  const expanded = (request: ExpandRequest) => db.read((q) => expand(q, request, { offers, now: now() }));
+  return {
     lookupPublisher: async (text) => {
       const domain = domainOf(text);
       return db.read((q) => lookupPublisher(q, domain, { publicUrl, now: now() }));
@@ -120,11 +127,13 @@ const lookups = ({ db, now, publicUrl }: Parts) =>
       return db.read((q) => lookupDomain(q, domain, now()));
     },
     lookupProperty: (type, value) => db.read((q) => lookupProperty(q, type, value, now())),
-    expand: (request) => db.read((q) => expand(q, request, now())),
-    validateProduct: (request) => db.read((q) => validateProduct(q, request, now())),
+    expand: async (request) => JSON.parse(await expanded(request)) as ExpandResult,
+    expandText: expanded,
+    validateProduct: (request) => db.read((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
     revision: async () => (await db.peek((q) => clock(q))).seq,
-  }) satisfies Partial<RegistryData>;
+  } satisfies Partial<RegistryData>;
+};
 
 function* stats(q: Query): Flow<Stats> {
   const kept = yield* counts(q);
@@ -179,6 +188,7 @@ const crawling = ({ db, now }: Parts) =>
       const byDomain = new Map(claims.map((claim) => [domainOf(claim.publisherDomain), claim]));
       await db.write((q) => putClaims(q, url, byDomain, now()));
     },
+    settleEffect: () => settleEffect(db, now),
     settleProfiles: () => settleProfiles(db, now),
   }) satisfies Partial<RegistryData>;
 

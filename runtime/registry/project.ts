@@ -3,6 +3,7 @@
  * to the agent's profile. No database here.
  */
 import { createHash } from "node:crypto";
+import type { EffectState } from "../store/registry-effect.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PropertySource } from "../store/registry-publishers.js";
 import { byCodePoint } from "./model.js";
 import type { AgentEntry, AuthorizationFile, DelegationType, PropertyRecord, PropertySelector } from "./types.js";
@@ -166,6 +167,36 @@ function storedEntry({ agentUrl: _, properties: __, ...entry }: AgentEntry, cove
   return compact({ ...entry, covers });
 }
 
+/** When any of some entries begins or ceases to be in effect next; null where none will. */
+function nextChange(entries: readonly StoredEntry[], now: number): number | null {
+  // An entry is in effect at the last instant too.
+  const ends = (until: number | null | undefined): number => (until == null ? Infinity : until + 1);
+  const times = entries.flatMap(({ effectiveFrom, effectiveUntil }) => [effectiveFrom ?? 0, ends(effectiveUntil)]);
+  const next = Math.min(...times.filter((at) => at > now));
+  return Number.isFinite(next) ? next : null;
+}
+
+/** What the entries of an edge come to at a time. */
+export function stateOf(
+  entries: readonly StoredEntry[],
+  propertyOf: (key: string) => SetProperty | undefined,
+  now: number,
+): EffectState {
+  const active = entries.filter((entry) => activeAt(entry, now));
+  const wide = active.some(({ covers }) => covers === null);
+  const covered = new Set(active.flatMap(({ covers }) => covers ?? []));
+  const countries = distinct(active.flatMap((entry) => entry.countries ?? []));
+  const properties = [...covered].flatMap((key) => propertyOf(key) ?? []);
+  return {
+    countries: countries.length === 0 ? null : JSON.stringify(countries),
+    wide: wide ? 1 : 0,
+    covered: wide ? 0 : covered.size,
+    // Null on an edge that is not wide: nothing of it is in effect.
+    coverage: wide || active.length === 0 ? null : JSON.stringify(contributionOf(properties)),
+    changes_at: nextChange(entries, now),
+  };
+}
+
 /** One edge per agent: a file may name it in several entries. */
 export function projectEdges(
   set: SourceSet,
@@ -181,11 +212,6 @@ export function projectEdges(
   }
   return [...byAgent].map(([agentUrl, entries], position) => {
     const stored = entries.map((entry) => storedEntry(entry, coversOf(entry, matcher)));
-    const active = stored.filter((entry) => activeAt(entry, given.now));
-    const wide = active.some(({ covers }) => covers === null);
-    const covered = new Set(active.flatMap(({ covers }) => covers ?? []));
-    const countries = distinct(active.flatMap((entry) => entry.countries ?? []));
-    const properties = [...covered].flatMap((key) => keyed.get(key) ?? []);
     return {
       agentUrl,
       source: given.source,
@@ -193,11 +219,7 @@ export function projectEdges(
       position,
       authorized_for: entries.find(({ authorizedFor }) => authorizedFor !== null)?.authorizedFor ?? null,
       entries: JSON.stringify(stored),
-      countries: countries.length === 0 ? null : JSON.stringify(countries),
-      wide: wide ? 1 : 0,
-      covered: wide ? 0 : covered.size,
-      // Null on an edge that is not wide: nothing of it is in effect.
-      coverage: wide || active.length === 0 ? null : JSON.stringify(contributionOf(properties)),
+      ...stateOf(stored, (key) => keyed.get(key), given.now),
     };
   });
 }
@@ -217,15 +239,19 @@ export const projectProperties = (set: SourceSet, source: PropertySource): Omit<
     delegation: property.delegation ?? null,
   }));
 
+/** A row with what every property has; the rest is not always read. */
+export type SomeOfProperty = Omit<PropertyRow, "position" | "channels" | "delegation"> &
+  Partial<Pick<PropertyRow, "channels" | "delegation">>;
+
 /** A row's property, for those who compute with it. */
-export const propertyOfRow = (row: PropertyRow): SetProperty => ({
+export const propertyOfRow = (row: SomeOfProperty): SetProperty => ({
   id: row.slug,
   type: row.type,
   name: row.name,
   identifiers: (JSON.parse(row.identifiers) as [string, string][]).map(([type, value]) => ({ type, value })),
   tags: JSON.parse(row.tags) as string[],
-  ...(row.channels !== null && { channels: JSON.parse(row.channels) as string[] }),
-  ...(row.delegation !== null && { delegation: row.delegation as DelegationType }),
+  ...(row.channels != null && { channels: JSON.parse(row.channels) as string[] }),
+  ...(row.delegation != null && { delegation: row.delegation as DelegationType }),
 });
 
 /** What two sources must share to speak of one property. */

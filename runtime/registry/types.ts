@@ -24,6 +24,9 @@ export type AuthorizationSource = Schemas["AuthorizationSource"];
 /** A JSON document, as it is kept and handed on. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** Such a document as text. */
+export type JsonText<Document> = string & { readonly document?: Document };
+
 export type DiscoveryMethod = "direct" | "authoritative_location" | "ads_txt_managerdomain";
 export type DelegationType = "direct" | "delegated" | "ad_network";
 /** A member's word on who may see an agent (registry-facts.md 4). */
@@ -277,6 +280,8 @@ export interface RegistryData {
   lookupDomain(domain: string): Promise<DomainAgents>;
   lookupProperty(type: PropertyAgents["type"], value: string): Promise<PropertyAgents>;
   expand(request: ExpandRequest): Promise<ExpandResult>;
+  /** The same, as it goes over the wire: it is kept as text, and reading it would only be for writing it again. */
+  expandText(request: ExpandRequest): Promise<JsonText<ExpandResult>>;
   validateProduct(request: ExpandRequest): Promise<ProductAuthorization>;
   stats(): Promise<Stats>;
   /** Changes whenever anything does; cheap, for an ETag of whatever is made from the data. */
@@ -312,6 +317,11 @@ export interface RegistryData {
   /** What an agent itself says it may sell: kept as claims in place of its earlier ones. */
   putClaims(agentUrl: string, claims: readonly AgentClaim[]): Promise<void>;
 
+  /**
+   * Works out again what authorizations cover that began or ended since, and the profiles of their agents. Cheap where
+   * there are none; any number of instances may ask. @returns how many publishers they are of
+   */
+  settleEffect(): Promise<number>;
   /** Computes profiles that an interrupted import left waiting; answers how many. */
   settleProfiles(): Promise<number>;
 }

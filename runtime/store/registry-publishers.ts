@@ -62,6 +62,8 @@ export interface EdgeRow {
   readonly covered: number;
   /** What the covered properties add to a profile; null for wide ones. */
   readonly coverage: string | null;
+  /** When an entry begins or ceases to be in effect next, in unix milliseconds; null where none will. */
+  readonly changes_at: number | null;
 }
 
 const propertyColumns: Columns = [
@@ -90,6 +92,7 @@ const edgeColumns: Columns = [
   ["wide", "bigint"],
   ["covered", "bigint"],
   ["coverage", "text"],
+  ["changes_at", "bigint"],
 ];
 
 const identifierColumns: Columns = [
@@ -229,7 +232,7 @@ export function* addEdges(q: Query, rows: readonly EdgeRow[]): Flow<void> {
   const conflict =
     "on conflict (publisher, source, agent, claimant) do update set position = excluded.position, " +
     "authorized_for = excluded.authorized_for, entries = excluded.entries, countries = excluded.countries, " +
-    "wide = excluded.wide, covered = excluded.covered, coverage = excluded.coverage";
+    "wide = excluded.wide, covered = excluded.covered, coverage = excluded.coverage, changes_at = excluded.changes_at";
   const values = rows.map((row) => valuesOf(edgeColumns, row));
   yield* settle(q.insert("adbind_registry_authorizations", edgeColumns, values, conflict));
 }

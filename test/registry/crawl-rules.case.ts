@@ -46,6 +46,7 @@ export const crawlRulesCase = (test: Test, name: string, open: () => Promise<Sql
     ["what a file said ends seven days after it was last valid", stale],
     ["what was not asked for since does not end, and one that ended begins like a new one", kept],
     ["while its last file is kept a domain that fails is asked once a day at least", daily],
+    ["an authorization that begins counts then, and not at the next crawl", dated],
   ]);
 
 async function moved(world: World): Promise<void> {
@@ -224,4 +225,18 @@ async function daily({ origins, clock, crawler, ended }: World): Promise<void> {
     await until(() => times() === before + 1, `it is asked again after ${hours} h`);
     await until(async () => !(await one.pending("news.example")), "and that ends");
   }
+}
+
+async function dated(world: World): Promise<void> {
+  const { origins, clock, data, crawler } = world;
+  const from = clock.at + HOUR_MS;
+  const entry = agent({ effective_from: iso(from) });
+  origins.answers.set("news.example/adagents.json", file({ authorized_agents: [entry] }));
+  await crawled(world);
+  const before = await data.revision();
+  const one = await crawler({ recrawlMs: 400 * DAY_MS });
+  one.start();
+  clock.at = from;
+  await until(async () => (await data.revision()) !== before, "it is worked out again");
+  assert.is(origins.times("news.example/adagents.json"), 1);
 }

@@ -17,7 +17,7 @@ import type { RegistryData } from "../types.js";
 import type { Requests } from "./requests.js";
 import type { CrawlLimits } from "./types.js";
 
-/** How often is looked for domains that are due, in milliseconds. */
+/** How often is looked for domains that are due, and for authorizations that begin or end, in milliseconds. */
 const PLAN_MS = 2_000;
 /** How often the rest is done, in milliseconds. */
 const UPKEEP_MS = 60_000;
@@ -35,7 +35,7 @@ const HISTORY_MS = 30 * 86_400_000;
 
 export interface ScheduleParts {
   readonly store: CrawlStore;
-  readonly data: Pick<RegistryData, "crawlDue" | "endStale">;
+  readonly data: Pick<RegistryData, "crawlDue" | "endStale" | "settleEffect">;
   readonly requests: Requests;
   readonly limits: CrawlLimits;
   readonly checkHosted: () => Promise<void>;
@@ -81,6 +81,11 @@ async function plan(parts: ScheduleParts): Promise<void> {
   });
 }
 
+/** Without a turn: publishers are locked one transaction after the other, and whoever comes second finds nothing to do. */
+async function settleEffect({ data }: ScheduleParts): Promise<void> {
+  await data.settleEffect();
+}
+
 async function upkeep(parts: ScheduleParts): Promise<void> {
   const { store, data, requests, limits, checkHosted, onEnded, now } = parts;
   await inTurn(parts, "upkeep", UPKEEP_MS, async (place) => {
@@ -105,7 +110,11 @@ export function crawlSchedule(parts: ScheduleParts): Timer {
   // Pauses vary by a quarter: instances that were started together do not go on asking together.
   const timer = (everyMs: number, work: () => Promise<void>): Timer =>
     createTimer(() => everyMs * (0.75 + 0.5 * parts.random()), work, parts.onFault);
-  const timers = [timer(PLAN_MS, () => plan(parts)), timer(UPKEEP_MS, () => upkeep(parts))];
+  const timers = [
+    timer(PLAN_MS, () => plan(parts)),
+    timer(PLAN_MS, () => settleEffect(parts)),
+    timer(UPKEEP_MS, () => upkeep(parts)),
+  ];
   return {
     start() {
       for (const one of timers) one.start();

@@ -38,7 +38,7 @@ export interface CrawlerOptions extends Partial<CrawlLimits> {
   readonly store: SqliteStore | PostgresStore;
   readonly data: Pick<
     RegistryData,
-    "applyCrawl" | "hostedFile" | "hostedDue" | "originChecked" | "crawlDue" | "endStale"
+    "applyCrawl" | "hostedFile" | "hostedDue" | "originChecked" | "crawlDue" | "endStale" | "settleEffect"
   >;
   /** Origin of this registry, e.g. `https://registry.example`: files it hosts are known by it. Default `http://localhost`. */
   readonly publicUrl?: string;

@@ -123,9 +123,13 @@ async function openParts(
 }
 
 /** Removes what has expired, until it is called back. */
-function sweepRegularly({ access, log, now }: Parts): () => void {
+function sweepRegularly({ access, data, log, now }: Parts): () => void {
   const timer = setInterval(() => {
     access.sweep(now()).catch((error: Error) => log.warn({ err: error }, "what has expired could not be removed"));
+    // A crawler does it sooner; without one authorizations begin and end all the same.
+    data
+      .settleEffect()
+      .catch((error: Error) => log.warn({ err: error }, "authorizations could not be brought up to date"));
   }, SWEEP_MS);
   timer.unref();
   return () => clearInterval(timer);

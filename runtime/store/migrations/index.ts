@@ -9,6 +9,7 @@ import { registryCrawl } from "./0005-registry-crawl.js";
 import { seller } from "./0006-seller.js";
 import { buyer } from "./0007-buyer.js";
 import { registryCrawlFiles } from "./0008-registry-crawl-files.js";
+import { registryEffect } from "./0009-registry-effect.js";
 import type { Migration } from "./migration.js";
 
 export type { Migration } from "./migration.js";
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   seller,
   buyer,
   registryCrawlFiles,
+  registryEffect,
 ];
 
 export interface AppliedMigration {

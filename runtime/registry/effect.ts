@@ -1,0 +1,47 @@
+/** Authorizations that begin or end on a date: what they cover, and with it the agents' profiles, changes by itself then. */
+import type { Flow } from "../signing/flow.js";
+import {
+  type EffectRow,
+  edgesChanging,
+  lockPublishersById,
+  publishersChanging,
+  putEffect,
+} from "../store/registry-effect.js";
+import { propertiesOf } from "../store/registry-lookups.js";
+import type { Query, RegistryStore } from "../store/registry-query.js";
+import { propertyOfRow, type SetProperty, type StoredEntry, stateOf } from "./project.js";
+import { finish } from "./settle.js";
+
+/** Edges looked for at a time; those of their publishers that are due go with them, in one transaction. */
+const EFFECT_EDGES = 100;
+
+/** Works out again what edges of some publishers cover whose time has come. @returns how many publishers */
+function* settleSome(q: Query, now: number): Flow<number> {
+  const due = yield* publishersChanging(q, now, EFFECT_EDGES);
+  if (due.length === 0) return 0;
+  // As every writer of publishers does, and in the same order: what another instance has settled meanwhile is not due any more.
+  yield* lockPublishersById(q, due);
+  const edges = yield* edgesChanging(q, due, now);
+  const publishers = [...new Set(edges.map(({ publisher }) => publisher))];
+  const properties = new Map<string, SetProperty>();
+  for (const row of yield* propertiesOf(q, publishers))
+    properties.set(`${row.publisher} ${row.source} ${row.key}`, propertyOfRow(row));
+  const rows = edges.map((edge): EffectRow => {
+    const { publisher, source, agent, claimant } = edge;
+    const entries = JSON.parse(edge.entries) as StoredEntry[];
+    const state = stateOf(entries, (key) => properties.get(`${publisher} ${source} ${key}`), now);
+    return { publisher, source, agent, claimant, ...state };
+  });
+  for (const row of rows) yield* putEffect(q, row);
+  const agents = new Set(rows.filter(({ source }) => source !== "agent_claim").map(({ agent }) => agent));
+  if (rows.length > 0) yield* finish(q, { agents: [...agents], counts: [] }, now);
+  return due.length;
+}
+
+/** All that is due, some publishers in each transaction. @see RegistryData.settleEffect */
+export async function settleEffect(db: RegistryStore, now: () => number): Promise<number> {
+  for (let settled = 0; ; ) {
+    if ((await db.peek((q) => publishersChanging(q, now(), 1))).length === 0) return settled;
+    settled += await db.write((q) => settleSome(q, now()));
+  }
+}

@@ -1,0 +1,4 @@
+import { dataEffectCase } from "./data-effect.case.js";
+import { sqliteEngine } from "./data-fixture.js";
+
+dataEffectCase(sqliteEngine());
