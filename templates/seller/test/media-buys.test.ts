@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { JsonObject } from "adbind/contract";
+import { ToolError } from "adbind/seller";
 import { signOrder } from "../domain/media-buys/approval.js";
 import { codeOf, openTestSeller, principal } from "./caller.js";
 
@@ -105,7 +106,15 @@ test("in production it waits until somebody signs", async () => {
     const { status, task_id } = await production.call("create_media_buy", large);
     assert.equal(status, "submitted");
     const taskId = String(task_id);
-    await signOrder(await production.callFor(principal), taskId, production.seller.task(taskId));
+    const waiting = production.seller.task(taskId);
+    let tries = 0;
+    // Another call changes something the order touches while it is being booked.
+    const complete: typeof waiting.complete = (...booked) => {
+      tries += 1;
+      return tries === 1 ? Promise.reject(new ToolError("CONFLICT", "changed meanwhile")) : waiting.complete(...booked);
+    };
+    await signOrder(await production.callFor(principal), taskId, { ...waiting, complete } as never);
+    assert.equal(tries, 2);
     const task = await production.call("get_task_status", { task_id, include_result: true });
     assert.equal(task.status, "completed");
     const { media_buys } = (await production.call("get_media_buys", { account })) as { media_buys: JsonObject[] };

@@ -61,17 +61,23 @@ type OrderTask = Pick<TaskHandle<Tool<"create_media_buy">, Tx>, "complete" | "re
  *     await signOrder(await callFor(principal), taskId, seller.task(taskId)); // seller.unfinished() lists what waits
  */
 export async function signOrder(call: Call, taskId: string, task: OrderTask): Promise<void> {
+  try {
+    await bookWaiting(call, taskId, task);
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    // What another call changed meanwhile is no fault of the order: it is looked through again, as things are now.
+    if (error.fault.code === "CONFLICT") return signOrder(await call.again(), taskId, task);
+    await task.reject(error.fault);
+  }
+}
+
+async function bookWaiting(call: Call, taskId: string, task: OrderTask): Promise<void> {
   const waiting = call.documents.get<{ request: Wanted }>(WAITING, call.principal, taskId);
   if (waiting === undefined) throw new Error(`no order waits under task ${taskId}`);
   call.documents.remove(WAITING, call.principal, taskId);
   const effect = (tx: Tx) => call.documents.commit(tx);
-  try {
-    const booked = book(call, waiting.request, checkOrder(call, waiting.request));
-    await task.complete(booked as never, { effect });
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    await task.reject(error.fault);
-  }
+  const booked = book(call, waiting.request, checkOrder(call, waiting.request));
+  await task.complete(booked as never, { effect });
 }
 
 function forcedAnswer(forced: Forced, request: Wanted, call: ToolCall<"create_media_buy">): Reply {
