@@ -2,13 +2,21 @@
 import { AdbindError } from "../errors.js";
 import type { Flow } from "../signing/flow.js";
 import { agentsByUrl } from "../store/registry-agents.js";
-import { edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
+import { edgesBetween, publishersByDomain } from "../store/registry-lookups.js";
 import type { PublisherRow } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
-import { effective, type SetProperty } from "./project.js";
-import { covers, type KnownProperty, knownProperty, standing } from "./publisher.js";
-import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
+import type { Offer, Offers } from "./offers.js";
+import type { SetProperty } from "./project.js";
+import { covers, standing } from "./publisher.js";
+import type {
+  AuthorizationSource,
+  ExpandRequest,
+  ExpandResult,
+  JsonText,
+  ProductAuthorization,
+  Selector,
+} from "./types.js";
 
 type SelectionType = "all" | "by_id" | "by_tag";
 
@@ -78,8 +86,9 @@ const looksOf = (request: ExpandRequest): Look[] =>
 
 /** One publisher as one agent sees it. */
 interface Reach {
-  readonly properties: readonly KnownProperty[];
-  readonly authorized: ReadonlySet<KnownProperty>;
+  /** By the order of answers. */
+  readonly properties: readonly Offer[];
+  readonly authorized: ReadonlySet<Offer>;
   /** All the publisher has may be sold, now and later. */
   readonly wide: boolean;
   readonly source: AuthorizationSource | "none";
@@ -87,8 +96,14 @@ interface Reach {
 
 const nothing: Reach = { properties: [], authorized: new Set(), wide: false, source: "none" };
 
+interface Given {
+  readonly offers: Offers;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
 /** What an agent may sell of these publishers. Only a publisher's own word lets it sell; a claim is told, and no more. */
-function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], now: number): Flow<Map<string, Reach>> {
+function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], given: Given): Flow<Map<string, Reach>> {
   const url = agentUrlOf(agentUrl);
   const [agent] = url === undefined ? [] : yield* agentsByUrl(q, [url]);
   const rows = yield* publishersByDomain(q, [...new Set(looks.map(({ domain }) => domain))]);
@@ -96,11 +111,11 @@ function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], now: numbe
   const ids = rows.map(({ id }) => id);
   const edges = agent === undefined ? [] : yield* edgesBetween(q, agent.id, ids);
   const byPublisher = Map.groupBy(edges, ({ publisher }) => publisher);
-  const properties = Map.groupBy(yield* propertiesOf(q, ids), ({ publisher }) => publisher);
+  const offers = yield* given.offers.of(q, rows);
   return new Map(
     rows.map(({ id, domain, valid }) => {
-      const all = effective((properties.get(id) ?? []).map(knownProperty), valid === 1);
-      const standingEdges = standing(byPublisher.get(id) ?? [], valid === 1, now);
+      const all = offers.get(id)!;
+      const standingEdges = standing(byPublisher.get(id) ?? [], valid === 1, given.now);
       const own = standingEdges.filter(({ edge }) => edge.source !== "agent_claim");
       const authorized = all.filter((one) => own.some(({ edge, covered }) => covers(covered, edge, one)));
       return [
@@ -127,71 +142,38 @@ function refuseTooMuch(rows: readonly PublisherRow[], looks: readonly Look[]): v
     });
 }
 
-export function* expand(q: Query, request: ExpandRequest, now: number): Flow<ExpandResult> {
+/**
+ * An expansion, already as JSON: it may have a thousand properties, and they are kept as text.
+ * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
+ */
+export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<JsonText<ExpandResult>> {
   const looks = looksOf(request);
-  const reach = yield* reachOf(q, request.agent_url, looks, now);
-  const picked = new Set<KnownProperty>();
-  const domainOf = new Map<KnownProperty, string>();
-  for (const { filters, domain } of looks) {
-    for (const one of reach.get(domain)?.authorized ?? []) {
-      if (!passes(filters, one.property)) continue;
-      picked.add(one);
-      domainOf.set(one, domain);
+  const reach = yield* reachOf(q, request.agent_url, looks, given);
+  const picked = new Set<Offer>();
+  for (const { filters, domain } of looks)
+    for (const one of reach.get(domain)?.authorized ?? []) if (passes(filters, one.property)) picked.add(one);
+  const properties: string[] = [];
+  // Properties without a name of their own share their identifiers.
+  const identifiers = new Set<string>();
+  for (const domain of [...reach.keys()].sort(byCodePoint)) {
+    for (const one of reach.get(domain)!.properties) {
+      if (!picked.has(one)) continue;
+      properties.push(one.text);
+      for (const text of one.identifierTexts) identifiers.add(text);
     }
   }
-  const properties = [...picked]
-    .map((one) => expandedProperty(one.property, domainOf.get(one)!))
-    .sort(
-      (a, b) =>
-        byCodePoint(a.publisher_domain, b.publisher_domain) ||
-        byCodePoint(a.property_type, b.property_type) ||
-        byCodePoint(a.property_name, b.property_name) ||
-        byCodePoint(a.property_id, b.property_id),
-    );
-  const identifiers = identifiersOf(properties);
-  return {
-    agent_url: request.agent_url,
-    properties,
-    identifiers,
-    property_count: properties.length,
-    identifier_count: identifiers.length,
-    generated_at: iso(now),
-  };
-}
-
-const expandedProperty = (property: SetProperty, domain: string): ExpandResult["properties"][number] => ({
-  publisher_domain: domain,
-  property_id: property.id ?? "",
-  property_name: property.name,
-  property_type: property.type,
-  identifiers: property.identifiers.map(({ type, value }) => ({ type, value })),
-  tags: property.tags,
-});
-
-/** Each identifier of a property once; properties without a name of their own share one list per domain. */
-function identifiersOf(properties: ExpandResult["properties"]): ExpandResult["identifiers"][number][] {
-  const all: ExpandResult["identifiers"][number][] = [];
-  const known = new Map<string, Set<string>>();
-  for (const { identifiers, property_id, publisher_domain } of properties) {
-    // A domain holds no blank, and the length says where a type ends: no two give one key.
-    const property = `${publisher_domain} ${property_id}`;
-    const own = known.get(property) ?? new Set();
-    known.set(property, own);
-    for (const { type, value } of identifiers) {
-      const identifier = `${type.length} ${type} ${value}`;
-      if (own.has(identifier)) continue;
-      own.add(identifier);
-      all.push({ type, value, property_id, publisher_domain });
-    }
-  }
-  return all;
+  const text =
+    `{"agent_url":${JSON.stringify(request.agent_url)},"properties":[${properties.join(",")}],` +
+    `"identifiers":[${[...identifiers].join(",")}],"property_count":${properties.length},` +
+    `"identifier_count":${identifiers.size},"generated_at":${JSON.stringify(iso(given.now))}}`;
+  return text as JsonText<ExpandResult>;
 }
 
 type Verdict = ProductAuthorization["selectors"][number];
 
-export function* validateProduct(q: Query, request: ExpandRequest, now: number): Flow<ProductAuthorization> {
+export function* validateProduct(q: Query, request: ExpandRequest, given: Given): Flow<ProductAuthorization> {
   const looks = looksOf(request);
-  const reach = yield* reachOf(q, request.agent_url, looks, now);
+  const reach = yield* reachOf(q, request.agent_url, looks, given);
   const selectors = looks.map(({ filters, domain }) => verdict(filters, domain, reach.get(domain) ?? nothing));
   const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
   const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
@@ -202,7 +184,7 @@ export function* validateProduct(q: Query, request: ExpandRequest, now: number):
     total_requested: requested,
     total_authorized: authorized,
     selectors,
-    checked_at: iso(now),
+    checked_at: iso(given.now),
   };
 }
 

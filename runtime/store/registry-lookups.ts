@@ -17,6 +17,18 @@ export const propertiesOf = (q: Query, publishers: readonly number[]): Flow<Prop
     ),
   );
 
+/** What of properties an agent may sell by, in the order of `propertiesOf`. */
+export const offeredPropertiesOf = (q: Query, publishers: readonly number[]): Flow<OfferedRow[]> =>
+  settle(
+    q.rows(
+      "select publisher, source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
+        `where ${q.among("publisher", "bigint")} and source <> 'brand_json' order by publisher, source, position`,
+      [q.list(publishers)],
+    ),
+  );
+
+export type OfferedRow = Omit<PropertyRow, "position" | "channels" | "delegation">;
+
 export type EdgeWithUrl = EdgeRow & { readonly url: string };
 
 export const edgesOf = (q: Query, publishers: readonly number[]): Flow<EdgeWithUrl[]> =>

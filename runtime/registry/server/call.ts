@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { operations } from "../../../generated/registry/openapi.js";
 import type { RegistryAccess } from "../../store/index.js";
 import type { Crawler } from "../crawl/index.js";
-import type { RegistryData } from "../types.js";
+import type { JsonText, RegistryData } from "../types.js";
 import type { Identity } from "./auth/caller.js";
 import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
@@ -61,7 +61,7 @@ type Json200<Id extends OperationId> = operations[Id]["responses"] extends {
 
 /** Lists may be written by handlers, whatever the document's types say. */
 export interface Answer<Body> {
-  readonly body: Body;
+  readonly body: Body | JsonText<Body>;
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

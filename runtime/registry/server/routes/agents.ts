@@ -34,8 +34,8 @@ const beforeTime = (text: string): string => text.slice(0, text.lastIndexOf(',"g
 
 export const agentRoutes = ({ data }: Parts): Handlers<Ids> => ({
   async expandProductIdentifiers({ body }) {
-    const result = await within(data.expand(checkedSelectors(body)));
-    return { body: result, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: beforeTime };
+    const text = await within(data.expandText(checkedSelectors(body)));
+    return { body: text, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: beforeTime };
   },
   async searchAgents({ query }) {
     const { cursor, limit = SEARCH_LIMIT } = query;

@@ -1,0 +1,4 @@
+import { dataExpandCase } from "./data-expand.case.js";
+import { postgresEngine } from "./data-fixture.js";
+
+dataExpandCase(await postgresEngine());

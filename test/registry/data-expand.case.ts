@@ -1,0 +1,172 @@
+/** Products in terms of properties; one body for both databases. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createRegistryData } from "../../runtime/registry/data.js";
+import type { RegistryData } from "../../runtime/registry/types.js";
+import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
+
+export function dataExpandCase(engine: Engine): void {
+  const test = suite<{ data: RegistryData }>(`expansion on ${engine.name}`);
+  test.before.each(async (context) => {
+    context.data = createRegistryData(await engine.open(), { now: () => NOW });
+  });
+
+  test("expansion: filters hold together, values are alternatives, each property comes once", async ({ data }) => {
+    const properties = [
+      property("b", { tags: ["sport"] }),
+      property("a", { type: "ctv_app", tags: ["sport", "news"] }),
+      property(null, { tags: ["sport"] }),
+    ];
+    await data.applyCrawl(crawl("news.example", { properties, agents: [entry(SELLER)] }));
+    await data.applyCrawl(
+      crawl("more.example", {
+        properties: [property("x"), property("y")],
+        agents: [entry(SELLER, { authorizationType: "property_ids", propertyIds: ["x"] })],
+      }),
+    );
+    const expanded = async (...selectors: object[]): Promise<string[]> => {
+      const request = { agent_url: SELLER, publisher_properties: selectors as never };
+      return (await data.expand(request)).properties.map((one) => `${one.publisher_domain} ${one.property_id}`);
+    };
+    const domain = { publisher_domain: "News.Example" };
+    assert.equal(await expanded(domain), ["news.example a", "news.example ", "news.example b"]);
+    assert.equal(await expanded({ ...domain, tags: ["news", "none"] }), ["news.example a"]);
+    assert.equal(await expanded({ ...domain, tags: ["sport"], property_types: ["website"] }), [
+      "news.example ",
+      "news.example b",
+    ]);
+    assert.equal(await expanded({ ...domain, property_ids: ["a", "b"], property_types: ["ctv_app"] }), [
+      "news.example a",
+    ]);
+    assert.equal(await expanded({ ...domain, property_ids: [] }), await expanded(domain));
+    assert.equal(await expanded({ ...domain, selection_type: "by_id", property_ids: [] }), []);
+    assert.equal(await expanded({ ...domain, selection_type: "by_tag", property_tags: ["news"] }), ["news.example a"]);
+    assert.equal(await expanded({ publisher_domains: ["more.example", "news.example"], tags: [] }), [
+      "more.example x",
+      ...(await expanded(domain)),
+    ]);
+    assert.equal(await expanded(domain, { ...domain, tags: ["sport"] }), await expanded(domain));
+    assert.equal(await expanded({ publisher_domain: "no domain" }), []);
+    await data.applyCrawl(
+      crawl("twins.example", {
+        properties: [
+          property(null, {
+            name: "one",
+            identifiers: [
+              { type: "domain", value: "a.x" },
+              { type: "domain", value: "a.x" },
+            ],
+          }),
+          property(null, {
+            name: "two",
+            identifiers: [
+              { type: "rss_url", value: "f" },
+              { type: "domain", value: "a.x" },
+            ],
+          }),
+        ],
+        agents: [entry(SELLER)],
+      }),
+    );
+    const twins = await data.expand({
+      agent_url: SELLER,
+      publisher_properties: [{ publisher_domain: "twins.example" }],
+    });
+    assert.equal(
+      twins.identifiers.map(({ type, value, property_id }) => [type, value, property_id]),
+      [
+        ["domain", "a.x", ""],
+        ["rss_url", "f", ""],
+      ],
+    );
+    assert.equal([twins.property_count, twins.identifier_count], [2, 2]);
+    const unknown = await data.expand({ agent_url: "not a url", publisher_properties: [domain] });
+    assert.equal([unknown.agent_url, unknown.property_count, unknown.identifiers], ["not a url", 0, []]);
+  });
+
+  test("what would keep the registry busy is refused, or covers nothing", async ({ data }) => {
+    const many = Array.from({ length: 2_500 }, (_, at) => property(`p${at}`, { tags: ["all"] }));
+    const tagged = (at: number) =>
+      entry(`https://agent-${at}.example/`, { authorizationType: "property_tags", propertyTags: ["all"] });
+    await data.applyCrawl(crawl("large.example", { properties: many, agents: [tagged(1), tagged(2)] }));
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-2.example/"))?.authorized, 2_500);
+    // Each entry looks at 2,500 properties and their tags: after 800 of them nothing is left to spend.
+    const busy = Array.from({ length: 1_000 }, (_, at) => tagged(at));
+    await data.applyCrawl(crawl("large.example", { properties: many, agents: busy }));
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-0.example/"))?.authorized, 2_500);
+    assert.is((await data.lookupAuthorization("large.example", "https://agent-999.example/"))?.authorized, 0);
+    const selector = { publisher_domain: "large.example", tags: ["all"] };
+    const request = { agent_url: "https://agent-0.example/", publisher_properties: Array(1_600).fill(selector) };
+    assert.is((await data.expand(request)).property_count, 2_500);
+    const more = { ...request, publisher_properties: [...request.publisher_properties, selector] };
+    for (const refused of await Promise.allSettled([data.expand(more), data.validateProduct(more)])) {
+      assert.is(refused.status, "rejected");
+      assert.match(String((refused as PromiseRejectedResult).reason), "too much at once");
+    }
+  });
+
+  test("a product is validated selector by selector", async ({ data }) => {
+    const properties = [property("main", { tags: ["sport"] }), property("app", { tags: ["sport"] })];
+    const entries = [entry(SELLER, { authorizationType: "property_ids", propertyIds: ["main"] })];
+    await data.applyCrawl(crawl("news.example", { properties, agents: entries }));
+    await data.applyCrawl(crawl("bare.example", { agents: [entry(SELLER)] }));
+    const domain = { publisher_domain: "news.example" };
+    const result = await data.validateProduct({
+      agent_url: SELLER,
+      publisher_properties: [
+        { ...domain, property_ids: ["main", "gone"] },
+        { ...domain, tags: ["sport"] },
+        { publisher_domain: "bare.example" },
+        { publisher_domain: "unseen.example", property_ids: ["x"] },
+      ],
+    });
+    assert.equal(
+      result.selectors.map((one) => [
+        one.selection_type,
+        one.requested_count,
+        one.authorized_count,
+        one.unauthorized_items,
+        one.source,
+      ]),
+      [
+        ["by_id", 2, 1, ["gone"], "adagents_json"],
+        ["by_tag", 2, 1, ["app"], "adagents_json"],
+        ["all", 1, 1, [], "adagents_json"],
+        ["by_id", 1, 0, ["x"], "none"],
+      ],
+    );
+    assert.equal([result.authorized, result.coverage_percentage, result.total_requested], [false, 50, 6]);
+    const fine = await data.validateProduct({
+      agent_url: SELLER,
+      publisher_properties: [{ ...domain, property_ids: ["main"] }],
+    });
+    assert.equal([fine.authorized, fine.coverage_percentage], [true, 100]);
+    const none = await data.validateProduct({ agent_url: SELLER, publisher_properties: [] });
+    assert.equal([none.authorized, none.coverage_percentage], [false, 0]);
+  });
+
+  test("an expansion follows what publishers say, however often it was asked before", async ({ data }) => {
+    const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
+    const sold = async (): Promise<string[]> =>
+      (await data.expand(request)).properties.map(
+        ({ property_id, property_name }) => `${property_id} ${property_name}`,
+      );
+    const say = (...properties: Parameters<typeof crawl>[1]["properties"] & object) =>
+      data.applyCrawl(crawl("news.example", { properties, agents: [entry(SELLER)] }));
+    assert.equal(await sold(), []);
+    await say(property("main", { name: "One" }));
+    assert.equal([await sold(), await sold()], [["main One"], ["main One"]]);
+    await say(property("main", { name: "Two" }), property("next", { name: "Next" }));
+    assert.equal(await sold(), ["next Next", "main Two"]);
+    await data.applyCrawl(failed("news.example", "unreachable", 503));
+    assert.equal(await sold(), ["next Next", "main Two"]);
+    await data.applyCrawl(crawl("news.example", { properties: [property("main")], agents: [entry(OTHER)] }));
+    assert.equal(await sold(), []);
+    await say();
+    assert.equal(await sold(), []);
+    assert.equal(JSON.parse(await data.expandText(request)), await data.expand(request));
+  });
+
+  test.after(() => engine.stop());
+  test.run();
+}
