@@ -2,38 +2,31 @@
  * Jobs behind pg-boss: one of its jobs stands for each row that may run. Taking is its claim; what may not run yet is put
  * aside in its row.
  */
-import pg from "pg";
 import { fromKysely, type PgBoss } from "pg-boss";
 import { BEHIND_DUE_MS, type Job } from "../store/jobs.js";
 import {
   addJobs,
   buryJobs,
-  countJobs,
-  dropJob,
   dueGroups,
   freeJobs,
-  getJob,
   groupHealth,
-  JOBS_CHANNEL,
   laneHeads,
-  listJobs,
   pauseGroup,
   pullJobs,
   queuedRows,
-  replayJob,
   type Shelved,
   settleJobs,
   shelveJobs,
   startedJob,
   startJobs,
 } from "../store/postgres/jobs.js";
+import { countJobs, dropJob, getJob, listJobs, replayJob } from "../store/postgres/kept-jobs.js";
 import type { PostgresStore } from "../store/postgres/open.js";
 import type { Tx } from "../store/postgres/tables.js";
+import { type BossData, type Claimed, claimOf, claimText, letGo } from "./boss-claim.js";
+import { BossEar } from "./boss-ear.js";
 import { GroupCommit } from "./group-commit.js";
 import type { NewJob, Queue, Settlement, TakeRequest } from "./types.js";
-
-/** A broken listening connection is replaced after this long, in milliseconds; polling goes on meanwhile. */
-const RELISTEN_MS = 1_000;
 
 /**
  * Rows added here after which the planner is told how many there are. Autovacuum looks once a minute; a burst before that
@@ -47,25 +40,9 @@ const ANALYZE_MS = 5_000;
 const ADMIT_JOBS = 256;
 const ADMIT_ROUNDS = 16;
 
-interface BossData {
-  readonly id: number;
-}
-interface Claimed {
-  readonly id: string;
-  readonly retryCount: number;
-  readonly data: BossData;
-}
-
-const claimText = ({ id, retryCount }: Claimed): string => `${id}:${retryCount}`;
-const claimOf = (text: string): { id: string; retryCount: number } => {
-  const at = text.lastIndexOf(":");
-  return { id: text.slice(0, at), retryCount: Number(text.slice(at + 1)) };
-};
-
 export class BossQueue implements Queue<Tx> {
   readonly kind = "pg-boss";
-  readonly #listeners = new Set<() => void>();
-  #client: pg.Client | undefined;
+  readonly #ear: BossEar;
   #closed = false;
   #full: string[] = [];
   /** Jobs that transactions of ours add when their work is done: all of them at once. */
@@ -86,6 +63,7 @@ export class BossQueue implements Queue<Tx> {
     this.topic = topic;
     this.#schema = schema;
     this.now = now;
+    this.#ear = new BossEar(store, topic);
     this.#commits = new GroupCommit(store.db, (tx, work) => this.#addingTogether(tx, work));
   }
 
@@ -151,7 +129,8 @@ export class BossQueue implements Queue<Tx> {
     effect?: Parameters<Queue<Tx>["settle"]>[2],
   ): Promise<boolean[]> {
     return this.#alone(async (tx) => {
-      const held = await this.#letGo(
+      const held = await letGo(
+        this,
         tx,
         settlements.map(({ job }) => claimOf(job.claim)),
       );
@@ -173,7 +152,7 @@ export class BossQueue implements Queue<Tx> {
 
   async pause(group: string, health: Parameters<Queue<Tx>["pause"]>[1]): Promise<void> {
     await pauseGroup(this.store.db, this.topic, group, health);
-    this.#wake();
+    this.#ear.wake();
   }
 
   health(group: string) {
@@ -209,47 +188,24 @@ export class BossQueue implements Queue<Tx> {
   }
 
   onWake(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#ear.onWake(listener);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#listeners.clear();
-    await this.#client?.end().catch(() => undefined);
+    await this.#ear.close();
     await this.boss.stop({ graceful: false, close: true });
   }
 
   /** Hears of new jobs at once; polling finds them all the same. */
-  async listen(): Promise<void> {
-    if (this.#closed) return;
-    const client = new pg.Client(this.store.pool.options);
-    this.#client = client;
-    client.on("error", () => undefined);
-    client.on("notification", ({ payload }) => {
-      if (payload === this.topic) this.#wake();
-    });
-    const again = (): void => {
-      if (!this.#closed) setTimeout(() => void this.listen(), RELISTEN_MS).unref();
-    };
-    client.once("end", again);
-    try {
-      await client.connect();
-      await client.query(`listen ${JOBS_CHANNEL}`);
-      this.#wake();
-    } catch {
-      client.end().catch(() => undefined);
-    }
-  }
-
-  #wake(): void {
-    for (const listener of this.#listeners) listener();
+  listen(): Promise<void> {
+    return this.#ear.listen();
   }
 
   async #waking<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const result = await this.#alone(work);
-    this.#wake();
+    this.#ear.wake();
     return result;
   }
 
@@ -308,7 +264,7 @@ export class BossQueue implements Queue<Tx> {
     const kept = new Set(started.map((job) => claimOf(job.claim).id));
     // What was dropped has no row any more; its job of pg-boss goes with the shelved ones.
     const idle = claimed.filter((one) => !kept.has(one.id));
-    if (idle.length > 0) await this.#letGo(tx, idle);
+    if (idle.length > 0) await letGo(this, tx, idle);
     if (shelved.length > 0) await shelveJobs(tx, this.topic, shelved);
     if (started.length > 0) {
       const claims = started.map((job) => job.claim);
@@ -320,21 +276,5 @@ export class BossQueue implements Queue<Tx> {
       );
     }
     return started;
-  }
-
-  /** Removes claimed jobs of pg-boss; answers the ids of those that were still ours. */
-  async #letGo(tx: Tx, claims: readonly { id: string; retryCount: number }[]): Promise<Set<string>> {
-    let ids: readonly string[] = [];
-    const inner = fromKysely(tx);
-    const db: ReturnType<typeof fromKysely> = {
-      async executeSql(text, values) {
-        const result = await inner.executeSql(text, values);
-        ids = (result.rows[0] as { ids?: string[] } | undefined)?.ids ?? [];
-        return result;
-      },
-    };
-    const pairs = claims.map(({ id, retryCount }) => ({ id, retryCount }));
-    if (pairs.length > 0) await this.boss.deleteJob(this.topic, pairs as never, { db });
-    return new Set(ids);
   }
 }

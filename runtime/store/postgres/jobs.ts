@@ -7,8 +7,6 @@ import {
   BEHIND_DUE_MS,
   type GroupHealth,
   type Job,
-  type JobCounts,
-  type JobFilter,
   type JobRecord,
   type JobRow,
   type NewJob,
@@ -16,7 +14,6 @@ import {
   type Settlement,
   toJobRecord,
 } from "../jobs.js";
-import { LIST_LIMIT_ROWS } from "../rows.js";
 import type { Db, Tx } from "./tables.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
@@ -58,7 +55,7 @@ interface Touch {
 }
 
 /** Says when something of a group may be due; always in the groups' order, so that two transactions never cross. */
-async function touchGroups(tx: Tx, topic: string, touches: readonly Touch[]): Promise<void> {
+export async function touchGroups(tx: Tx, topic: string, touches: readonly Touch[]): Promise<void> {
   const earliest = new Map<string, number>();
   for (const { group, at } of touches) earliest.set(group, Math.min(at, earliest.get(group) ?? at));
   const sorted = [...earliest].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -212,7 +209,7 @@ const pick = (settlements: readonly Settlement[], kind: "later" | "back" | "dead
     }));
 
 /** Lets the next of each lane go, and says when the groups have something due. */
-async function openLanes(
+export async function openLanes(
   tx: Tx,
   topic: string,
   lanes: readonly string[],
@@ -276,42 +273,6 @@ export async function pullJobs(tx: Tx, topic: string, horizon: number, now: numb
     update adbind_groups set ready_at = ${now}, paused_until = least(paused_until, ${now})
     where topic = ${topic} and ready_at > ${horizon} and ready_at < ${BEHIND_DUE_MS}`.execute(tx);
   return Number(numAffectedRows ?? 0n);
-}
-
-export async function listJobs(db: Db, filter: JobFilter): Promise<JobRecord[]> {
-  const { topic, state, group, after = 0, limit = LIST_LIMIT_ROWS } = filter;
-  const byState = state === undefined ? sql`` : sql` and state = ${state}`;
-  const byGroup = group === undefined ? sql`` : sql` and grp = ${group}`;
-  const { rows } = await sql<JobRow>`
-    select * from adbind_jobs where topic = ${topic} and id > ${after}${byState}${byGroup}
-    order by id limit ${Math.min(limit, LIST_LIMIT_ROWS)}`.execute(db);
-  return rows.map(toJobRecord);
-}
-
-export async function getJob(db: Db, id: number): Promise<JobRecord | undefined> {
-  const { rows } = await sql<JobRow>`select * from adbind_jobs where id = ${id}`.execute(db);
-  return rows[0] && toJobRecord(rows[0]);
-}
-
-export async function replayJob(tx: Tx, topic: string, id: number, now: number): Promise<boolean> {
-  const { rows } = await sql<{ grp: string }>`
-    update adbind_jobs set state = 'ready', queued = false, first_at = null, due = ${now}, error = null
-    where id = ${id} and state = 'dead' returning grp`.execute(tx);
-  if (rows[0] !== undefined) await touchGroups(tx, topic, [{ group: rows[0].grp, at: now }]);
-  return rows.length === 1;
-}
-
-export async function dropJob(tx: Tx, topic: string, id: number, now: number): Promise<boolean> {
-  const { rows } = await sql<JobRow>`delete from adbind_jobs where id = ${id} returning *`.execute(tx);
-  const row = rows[0];
-  if (row?.lane != null && row.attempts === 0) await openLanes(tx, topic, [row.lane], now);
-  return row !== undefined;
-}
-
-export async function countJobs(db: Db, topic: string): Promise<JobCounts> {
-  const { rows } = await sql<{ state: keyof JobCounts; n: number }>`
-    select state, count(*) as n from adbind_jobs where topic = ${topic} group by state`.execute(db);
-  return { ready: 0, dead: 0, ...Object.fromEntries(rows.map((row) => [row.state, row.n])) };
 }
 
 export const startedJob = (row: JobRow, claim: string, now: number): Job =>
