@@ -2,8 +2,7 @@
 import { AdbindError } from "../errors.js";
 import type { Flow } from "../signing/flow.js";
 import { agentsByUrl } from "../store/registry-agents.js";
-import { edgesBetween, publishersByDomain } from "../store/registry-lookups.js";
-import type { PublisherRow } from "../store/registry-publishers.js";
+import { type OfferingRow, offeringEdges, offeringPublishers } from "../store/registry-lookups.js";
 import type { Query } from "../store/registry-query.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import type { Offer, Offers } from "./offers.js";
@@ -106,10 +105,10 @@ interface Given {
 function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], given: Given): Flow<Map<string, Reach>> {
   const url = agentUrlOf(agentUrl);
   const [agent] = url === undefined ? [] : yield* agentsByUrl(q, [url]);
-  const rows = yield* publishersByDomain(q, [...new Set(looks.map(({ domain }) => domain))]);
+  const rows = yield* offeringPublishers(q, [...new Set(looks.map(({ domain }) => domain))]);
   refuseTooMuch(rows, looks);
   const ids = rows.map(({ id }) => id);
-  const edges = agent === undefined ? [] : yield* edgesBetween(q, agent.id, ids);
+  const edges = agent === undefined ? [] : yield* offeringEdges(q, agent.id, ids);
   const byPublisher = Map.groupBy(edges, ({ publisher }) => publisher);
   const offers = yield* given.offers.of(q, rows);
   return new Map(
@@ -132,7 +131,7 @@ function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], given: Giv
 }
 
 /** @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others */
-function refuseTooMuch(rows: readonly PublisherRow[], looks: readonly Look[]): void {
+function refuseTooMuch(rows: readonly OfferingRow[], looks: readonly Look[]): void {
   const counts = new Map(rows.map((row) => [row.domain, row.property_count]));
   const read = rows.reduce((sum, row) => sum + row.property_count, 0);
   const compared = looks.reduce((sum, { domain }) => sum + (counts.get(domain) ?? 0), 0);

@@ -4,8 +4,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Flow } from "../signing/flow.js";
-import { offeredPropertiesOf } from "../store/registry-lookups.js";
-import type { PublisherRow } from "../store/registry-publishers.js";
+import { type OfferingRow, offeredPropertiesOf } from "../store/registry-lookups.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint } from "./model.js";
 import { effective, type SetProperty } from "./project.js";
@@ -37,9 +36,9 @@ export class Offers {
   });
 
   /** @param publishers rows read in the caller's transaction: their digests tell whether what is kept still holds */
-  *of(q: Query, publishers: readonly PublisherRow[]): Flow<Map<number, readonly Offer[]>> {
+  *of(q: Query, publishers: readonly OfferingRow[]): Flow<Map<number, readonly Offer[]>> {
     const found = new Map<number, readonly Offer[]>();
-    const missing: PublisherRow[] = [];
+    const missing: OfferingRow[] = [];
     for (const row of publishers) {
       const kept = this.#kept.get(row.id);
       if (kept?.state === stateOf(row)) found.set(row.id, kept.offers);
@@ -59,7 +58,7 @@ export class Offers {
 }
 
 /** All that a publisher's offers follow from. */
-const stateOf = ({ valid, digests }: PublisherRow): string => `${valid} ${digests}`;
+const stateOf = ({ valid, digests }: OfferingRow): string => `${valid} ${digests}`;
 
 const charactersOf = ({ text, identifierTexts }: Offer): number =>
   identifierTexts.reduce((sum, one) => sum + one.length, text.length);

@@ -6,6 +6,17 @@ import type { Query } from "./registry-query.js";
 export const publishersByDomain = (q: Query, domains: readonly string[]): Flow<PublisherRow[]> =>
   settle(q.rows(`select * from adbind_registry_publishers where ${q.among("domain", "text")}`, [q.list(domains)]));
 
+/** What of publishers says which of their properties count. */
+export type OfferingRow = Pick<PublisherRow, "id" | "domain" | "valid" | "digests" | "property_count">;
+
+export const offeringPublishers = (q: Query, domains: readonly string[]): Flow<OfferingRow[]> =>
+  settle(
+    q.rows(
+      `select id, domain, valid, digests, property_count from adbind_registry_publishers where ${q.among("domain", "text")}`,
+      [q.list(domains)],
+    ),
+  );
+
 export const publishersById = (q: Query, ids: readonly number[]): Flow<PublisherRow[]> =>
   settle(q.rows(`select * from adbind_registry_publishers where ${q.among("id", "bigint")}`, [q.list(ids)]));
 
@@ -37,6 +48,18 @@ export const edgesOf = (q: Query, publishers: readonly number[]): Flow<EdgeWithU
       "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
         `where ${q.among("a.publisher", "bigint")} order by a.publisher, a.source, g.url`,
       [q.list(publishers)],
+    ),
+  );
+
+/** What of edges says which properties an agent may sell. */
+export type OfferingEdge = Pick<EdgeRow, "publisher" | "source" | "agent" | "entries">;
+
+export const offeringEdges = (q: Query, agent: number, publishers: readonly number[]): Flow<OfferingEdge[]> =>
+  settle(
+    q.rows(
+      "select publisher, source, agent, entries from adbind_registry_authorizations " +
+        `where agent = ? and ${q.among("publisher", "bigint")} order by publisher, source`,
+      [agent, q.list(publishers)],
     ),
   );
 
