@@ -1,5 +1,6 @@
 /** The tables as kysely sees them. 64-bit columns hold milliseconds and counts, which a number carries exactly. */
 import type { Generated, Kysely, Transaction } from "kysely";
+import type { InboxRow, RegistrationRow } from "../rows.js";
 
 export interface Tables {
   adbind_senders: { id: Generated<number>; url: string };
@@ -14,44 +15,16 @@ export interface Tables {
     expires: number;
   };
   adbind_notifications: { sender: number; notification_id: string; expires: number };
-  adbind_inbox: {
+  adbind_inbox: Omit<InboxRow, "id" | "url" | "reemission" | "attempts"> & {
     id: Generated<number>;
-    state: string;
     sender: number;
-    key: string;
-    route: string;
-    kind: string;
-    release: string;
-    format: string | null;
-    task_type: string | null;
-    task_id: string | null;
-    operation_id: string | null;
-    status: string | null;
-    instant: string | null;
-    notification_id: string | null;
     reemission: boolean;
-    received_at: number;
     attempts: Generated<number>;
-    due: number;
     owner: string | null;
-    error: string | null;
-    notes: string;
     token_digest: Uint8Array | null;
     lane: string | null;
-    body: Uint8Array;
   };
-  adbind_registrations: {
-    route: string;
-    operation_id: string;
-    sender: string;
-    kind: string;
-    mode: string;
-    format: string | null;
-    task_type: string | null;
-    token_digest: Uint8Array | null;
-    release: string | null;
-    expires: number | null;
-  };
+  adbind_registrations: RegistrationRow;
   adbind_nonce_keys: { id: Generated<number>; keyid: string };
   adbind_nonce_usage: { key: number; shard: number; live: number };
   adbind_nonces: { key: number; nonce: string; expires: number };
