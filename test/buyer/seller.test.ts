@@ -16,7 +16,7 @@ import { createReceiver, type Delivery, nodeListener, type Receiver } from "../.
 import { type Seller, signatureAuth } from "../../runtime/seller/index.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
-import { openSqliteStore } from "../../runtime/store/index.js";
+import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { buyRequest, newBench, openSeller } from "../seller/fixture.js";
 import { freePort } from "../support/agent.js";
 import { sellerKey } from "../support/receiver.js";
@@ -167,6 +167,19 @@ for (const transport of ["mcp", "a2a"] as const) {
       assert.is(answer.status, "completed", JSON.stringify(answer));
       assert.match((answer.data as JsonObject).media_buy_id as string, /^mb_1_/);
       assert.is(waits[0], 30_000);
+      await buyer.close();
+    }));
+
+  test(`${transport}: a seller that declines webhooks is called without, and its task polled`, () =>
+    withBoth({ sender: undefined }, async (made) => {
+      const buyer = made.buyer(transport, { pause: () => new Promise((resolve) => setTimeout(resolve, 20)) });
+      const called = await buyer.tools.create_media_buy(buyOf("prod_later"));
+      assert.equal([called.answer.status, called.operationId], ["submitted", undefined]);
+      assert.is((await called.settled()).status, "completed");
+      assert.equal([made.bench.runs, made.seen.length], [1, 0]);
+      // What was expected for it is expected no more.
+      const { db } = made.receiver.store as SqliteStore;
+      assert.is(db.prepare("select count(*) from adbind_registrations").pluck().get(), 0);
       await buyer.close();
     }));
 

@@ -76,6 +76,20 @@ export const sellerOptions = (
             await task.working({ percentage: 40 });
             return { status: "completed", data: buyOf(id) };
           });
+        case "prod_dies":
+          return ctx.submitted({}, async () => {
+            throw new Error("the ad server's password is hunter2");
+          });
+        case "prod_refused":
+          return ctx.submitted({}, async (task) => {
+            await task.working({ percentage: 10 });
+            return {
+              status: "rejected",
+              data: { errors: [{ code: "HOUSE_RULE", message: "Not on a Sunday." }] },
+            } as never;
+          });
+        case "prod_mute":
+          return { media_buy_id: "mb_1" } as never;
         case "prod_manual":
           return ctx.submitted();
       }

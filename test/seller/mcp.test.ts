@@ -8,6 +8,7 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
+import { pino } from "pino";
 import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
@@ -65,6 +66,18 @@ test("what a handler lets slip out stays here", async (context) => {
     assert.not.match(JSON.stringify(hidden.body), /hunter2/);
     assert.is(hidden.body.result.structuredContent.proto_error.code, "SERVICE_UNAVAILABLE");
   });
+});
+
+test("a handler that answers with something else fails its call, which may be made again", async (context) => {
+  const logged: string[] = [];
+  const logger = pino({ level: "error" }, { write: (line) => void logged.push(line) });
+  await with_(context, { logger }, async (seller) => {
+    for (let tries = 0; tries < 2; tries++) {
+      const { body } = await tool(seller, "create_media_buy", buyRequest("prod_mute"));
+      assert.is(body.result.structuredContent.proto_error.code, "SERVICE_UNAVAILABLE");
+    }
+  });
+  assert.match(logged.join(), /the handler of create_media_buy must answer \{status, data\}/);
 });
 
 test("an answer the release refuses is refused in development and reported in production", async (context) => {

@@ -41,6 +41,36 @@ export function tasksCase(of: SellerCase): void {
     assert.is(bench.runs, 1);
   });
 
+  test("work that fails after its answer ends its task, and says nothing of the inside", async ({
+    seller,
+    network,
+  }) => {
+    for (const [product, status, code] of [
+      ["prod_dies", "failed", "SERVICE_UNAVAILABLE"],
+      ["prod_refused", "rejected", "HOUSE_RULE"],
+    ] as const) {
+      const url = `${push.url}/${product}`;
+      const request = buyRequest(product, { push_notification_config: { url, operation_id: product } });
+      const { task_id: id } = await call(seller, "create_media_buy", request);
+      const last = () => network.sent.findLast((one) => one.url === url)?.body;
+      await until(() => last()?.status === status);
+      assert.is(last()?.result.errors[0].code, code);
+      const asked = await call(seller, "get_task_status", { task_id: id, include_result: true });
+      assert.equal([asked.status, asked.error.code], [status, code]);
+      assert.not.match(JSON.stringify([asked, network.sent]), /hunter2/);
+    }
+  });
+
+  test("a task that is canceled is told of, and stays so", async ({ seller, other, network }) => {
+    const request = buyRequest("prod_manual", { push_notification_config: push });
+    const { task_id: id } = await call(seller, "create_media_buy", request);
+    await other.task(id).cancel();
+    await until(() => network.sent.length === 1);
+    assert.is(network.sent[0]?.body.status, "canceled");
+    assert.is((await call(seller, "get_task_status", { task_id: id })).status, "canceled");
+    assert.is(await codeOf(seller.task(id).complete({} as never)), "transition_refused");
+  });
+
   test("any instance can move a task on, by its rules", async ({ seller, other, network }) => {
     const { task_id: id } = await call(
       seller,
