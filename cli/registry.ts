@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { register as registerAccounts } from "./registry-accounts.js";
 import { register as registerCrawl } from "./registry-crawl.js";
 import { register as registerHosted } from "./registry-hosted.js";
+import { register as registerIssuer } from "./registry-issuer.js";
 import { register as registerMembers } from "./registry-members.js";
 import { register as registerServe } from "./registry-serve.js";
 import { registerTransfer } from "./registry-transfer.js";
@@ -12,6 +13,7 @@ export function register(command: Command): void {
   registerTransfer(command);
   registerCrawl(command);
   registerAccounts(command);
+  registerIssuer(command);
   registerMembers(command);
   registerHosted(command);
 }

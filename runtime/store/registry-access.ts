@@ -102,6 +102,8 @@ export interface RegistryAccess {
   };
   /** The value kept under a name: `make`'s on first use, the same for every instance afterwards. */
   secret(name: string, make: () => Promise<string> | string, now: number): Promise<string>;
+  /** Puts another value under a name; false when it is not `before` any more. */
+  replaceSecret(name: string, before: string, after: string): Promise<boolean>;
   /** Counts one more request under a key; a window begins when the last one is over. */
   count(key: string, now: number, windowMs: number): Promise<{ count: number; resets: number }>;
   /** Resolves when the database answers. */
@@ -219,6 +221,14 @@ export function registryAccess(store: SqliteStore | PostgresStore): RegistryAcce
       // Another instance may have been first: what the table holds is what counts.
       return (await one<{ value: string }>("select value from adbind_secrets where name = ?", name))!.value;
     },
+    replaceSecret: async (name, before, after) =>
+      (
+        await run("update adbind_secrets set value = ? where name = ? and value = ? returning name", [
+          after,
+          name,
+          before,
+        ])
+      ).length > 0,
     async count(key, now, windowMs) {
       const rows = await run<{ count: number; resets: number }>(
         "insert into adbind_rates (key, count, resets) values (?, 1, ?) on conflict (key) do update set " +

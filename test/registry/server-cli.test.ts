@@ -52,6 +52,20 @@ async function run(args: readonly string[]): Promise<Outcome> {
   return { stdout: lines.log.join("\n"), stderr: lines.error.join("\n"), status };
 }
 
+cli("the issuer's key is changed, and changed at once where it leaked", async () => {
+  const kids = async (): Promise<string[]> => {
+    const keys = JSON.parse((await run(["issuer", "keys", "--json"])).stdout) as { kid: string; state: string }[];
+    return keys.map(({ kid, state }) => `${kid} ${state.replace(/\d{4}-\S+Z/, "T")}`);
+  };
+  const [first] = (await kids())[0]!.split(" ");
+  const rotated = (await run(["issuer", "rotate"])).stdout;
+  assert.match(rotated, /^\S+ {2}signs from \S+Z$/);
+  const [second] = rotated.split(" ");
+  assert.equal(await kids(), [`${first} signs, and verifies until T`, `${second} signs from T`]);
+  const [third] = (await run(["issuer", "rotate", "--revoke"])).stdout.split(" ");
+  assert.equal((await run(["issuer", "keys"])).stdout, `${third}  signs`);
+});
+
 cli("from nothing to a search that finds an agent, and to a key that no longer works", async () => {
   const org = (await run(["orgs", "create", "Acme", "--tier", "company_standard"])).stdout;
   const key = await run(["keys", "create", org, "server"]);

@@ -1,23 +1,15 @@
 /** The embedded OAuth 2.1 issuer: authorization code with PKCE for local accounts, by oidc-provider, state in the store. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  createLocalJWKSet,
-  exportJWK,
-  generateKeyPair,
-  type JSONWebKeySet,
-  type JWK,
-  type JWTVerifyGetKey,
-} from "jose";
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from "jose";
 import { type Configuration, Provider, errors as providerErrors } from "oidc-provider";
 import type { RegistryAccess } from "../../../store/index.js";
 import { html } from "../pages/html.js";
 import { page, pageHeaders } from "../pages/layout.js";
 import { issuerAdapter } from "./issuer-adapter.js";
+import { openKeyring, SIGNED_TOKEN_SECONDS } from "./issuer-keys.js";
 
 export const scopes = ["openid", "profile", "email"] as const;
 
-/** What an access token is worth, in seconds: short, for it cannot be called back. */
-const ACCESS_TOKEN_SECONDS = 3_600;
 const CODE_SECONDS = 60;
 const INTERACTION_SECONDS = 600;
 const SESSION_SECONDS = 8 * 3_600;
@@ -33,6 +25,7 @@ export const issuerPaths = {
 } as const;
 
 export interface Issuer {
+  /** Knows clients, grants and log-ins; what it is asked for under `handle` is answered with the keys of that time. */
   readonly provider: Provider;
   /** Keys that verify its tokens. */
   readonly keys: JWTVerifyGetKey;
@@ -52,15 +45,9 @@ export interface IssuerOptions {
   readonly onError?: (error: Error) => void;
 }
 
-const makeKey = async (): Promise<string> => {
-  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
-  const jwk = await exportJWK(privateKey);
-  return JSON.stringify({ ...jwk, alg: "ES256", use: "sig", kid: crypto.randomUUID() });
-};
-
 const makeCookieKey = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
 
-const publicSet = ({ d: _, ...jwk }: JWK): JSONWebKeySet => ({ keys: [jwk] });
+const publicSet = (keys: readonly JWK[]): JSONWebKeySet => ({ keys: keys.map(({ d: _, ...jwk }) => jwk) });
 
 /** Where a browser may be sent after a form: the application's own address, or its scheme. */
 export function formTarget(redirectUri: string): string {
@@ -76,12 +63,13 @@ function fixOrigin(request: IncomingMessage, base: URL): void {
   delete request.headers["x-forwarded-host"];
 }
 
-function configurationOf(options: IssuerOptions, jwk: JWK, cookieKey: string): Configuration {
+function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey: string): Configuration {
   const { access, baseUrl, now } = options;
   const resource = `${baseUrl}/api`;
   return {
     adapter: issuerAdapter(access, now),
-    jwks: { keys: [jwk as never] },
+    // The first that can sign does.
+    jwks: { keys: keys as never },
     cookies: {
       keys: [cookieKey],
       names: { session: "registry_session", interaction: "registry_interaction", resume: "registry_resume" },
@@ -118,7 +106,7 @@ function configurationOf(options: IssuerOptions, jwk: JWK, cookieKey: string): C
           return {
             scope: scopes.join(" "),
             audience: resource,
-            accessTokenTTL: ACCESS_TOKEN_SECONDS,
+            accessTokenTTL: SIGNED_TOKEN_SECONDS,
             accessTokenFormat: "jwt",
             jwt: { sign: { alg: "ES256" } },
           };
@@ -129,9 +117,9 @@ function configurationOf(options: IssuerOptions, jwk: JWK, cookieKey: string): C
     expiresWithSession: async () => false,
     rotateRefreshToken: true,
     ttl: {
-      AccessToken: ACCESS_TOKEN_SECONDS,
+      AccessToken: SIGNED_TOKEN_SECONDS,
       AuthorizationCode: CODE_SECONDS,
-      IdToken: ACCESS_TOKEN_SECONDS,
+      IdToken: SIGNED_TOKEN_SECONDS,
       Interaction: INTERACTION_SECONDS,
       Session: SESSION_SECONDS,
       Grant: REFRESH_TOKEN_SECONDS,
@@ -157,36 +145,79 @@ function configurationOf(options: IssuerOptions, jwk: JWK, cookieKey: string): C
   };
 }
 
+/** The provider, and the keys it was made with. */
+interface Opened {
+  readonly kids: string;
+  readonly provider: Provider;
+  readonly answer: ReturnType<Provider["callback"]>;
+  readonly verify: JWTVerifyGetKey;
+}
+
+function openProvider(options: IssuerOptions, keys: readonly JWK[], cookieKey: string): Opened {
+  const provider = new Provider(options.baseUrl, configurationOf(options, keys, cookieKey));
+  const { onError } = options;
+  provider.proxy = true;
+  if (onError !== undefined) provider.on("server_error", (_, error) => onError(error));
+  return {
+    kids: kidsOf(keys),
+    provider,
+    answer: provider.callback(),
+    verify: createLocalJWKSet(publicSet(keys)),
+  };
+}
+
+const kidsOf = (keys: readonly JWK[]): string => keys.map(({ kid }) => kid).join(" ");
+
 /** Opens the issuer; its keys are made on the first start, and then the same for every instance on the store. */
 export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
   const { access, baseUrl, now, onError } = options;
-  const jwk = JSON.parse(await access.secret("issuer-key", makeKey, now())) as JWK;
+  const keyring = await openKeyring(access, now);
   const cookieKey = await access.secret("issuer-cookies", makeCookieKey, now());
-  const provider = new Provider(baseUrl, configurationOf(options, jwk, cookieKey));
-  provider.proxy = true;
-  if (onError !== undefined) provider.on("server_error", (_, error) => onError(error));
-  const answer = provider.callback();
+  let opened = openProvider(options, await keyring.current(), cookieKey);
+  const { provider } = opened;
+  /** Its keys cannot be exchanged: with others another one is made, on the same state. */
+  const current = async (): Promise<Opened> => {
+    const keys = await keyring.current();
+    if (kidsOf(keys) !== opened.kids) opened = openProvider(options, keys, cookieKey);
+    return opened;
+  };
   const base = new URL(baseUrl);
   return {
     provider,
-    keys: createLocalJWKSet(publicSet(jwk)),
-    metadata: {
-      issuer: baseUrl,
-      authorization_endpoint: baseUrl + issuerPaths.authorization,
-      token_endpoint: baseUrl + issuerPaths.token,
-      registration_endpoint: baseUrl + issuerPaths.registration,
-      revocation_endpoint: baseUrl + issuerPaths.revocation,
-      jwks_uri: baseUrl + issuerPaths.jwks,
-      response_types_supported: ["code"],
-      grant_types_supported: ["authorization_code", "refresh_token"],
-      code_challenge_methods_supported: ["S256"],
-      token_endpoint_auth_methods_supported: ["none", "client_secret_post"],
-      authorization_response_iss_parameter_supported: true,
-      scopes_supported: [...scopes],
+    keys: async (header, token) => {
+      try {
+        return await (await current()).verify(header, token);
+      } catch (error) {
+        // Another instance may have signed it with a key that is new.
+        if (!(error instanceof errors.JWKSNoMatchingKey) || !(await keyring.lookAgain())) throw error;
+        return (await current()).verify(header, token);
+      }
     },
+    metadata: metadataOf(baseUrl),
     handle(request, response) {
       fixOrigin(request, base);
-      answer(request, response);
+      current()
+        .then(({ answer }) => answer(request, response))
+        .catch((error: Error) => {
+          onError?.(error);
+          if (response.headersSent) response.destroy();
+          else response.writeHead(503, { "retry-after": "5" }).end();
+        });
     },
   };
 }
+
+const metadataOf = (baseUrl: string): Issuer["metadata"] => ({
+  issuer: baseUrl,
+  authorization_endpoint: baseUrl + issuerPaths.authorization,
+  token_endpoint: baseUrl + issuerPaths.token,
+  registration_endpoint: baseUrl + issuerPaths.registration,
+  revocation_endpoint: baseUrl + issuerPaths.revocation,
+  jwks_uri: baseUrl + issuerPaths.jwks,
+  response_types_supported: ["code"],
+  grant_types_supported: ["authorization_code", "refresh_token"],
+  code_challenge_methods_supported: ["S256"],
+  token_endpoint_auth_methods_supported: ["none", "client_secret_post"],
+  authorization_response_iss_parameter_supported: true,
+  scopes_supported: [...scopes],
+});
