@@ -6,8 +6,6 @@
 import { once } from "node:events";
 import { createReadStream, createWriteStream, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { createRegistry } from "../../runtime/registry/server/app.js";
-import { accountsOf } from "../../runtime/registry/server/auth/accounts.js";
 import { importRegistry } from "../../runtime/registry/transfer/import.js";
 import { openStore } from "../../runtime/store/index.js";
 import { type InventorySize, inventory } from "./inventory.js";
@@ -42,6 +40,9 @@ async function take(): Promise<void> {
 }
 
 async function serve(): Promise<void> {
+  // As the command does it: an import loads no server.
+  const { createRegistry } = await import("../../runtime/registry/server/app.js");
+  const { accountsOf } = await import("../../runtime/registry/server/auth/accounts.js");
   const store = await openStore(place);
   const registry = await createRegistry({ store, crawling: "off", limits: false, embeddedIssuer: false });
   const accounts = accountsOf(registry.access, Date.now);

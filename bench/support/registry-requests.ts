@@ -1,6 +1,8 @@
 /** What the registry's bench asks for, and at what rate. */
-import type { SearchFilters } from "../../runtime/registry/types.js";
+import type { AgentPublishers, ExpandRequest, SearchFilters } from "../../runtime/registry/types.js";
+import { agentUrl } from "./inventory.js";
 import { openLoop } from "./open-loop.js";
+import type { Served } from "./registry-processes.js";
 
 /** Requests a second. */
 export const RATE = 200;
@@ -29,4 +31,39 @@ export function searchPath(filters: SearchFilters, cursor?: string | null): stri
 export async function atRate(ask: (n: number) => Promise<unknown>) {
   await openLoop(RATE, WARM_UP, ask);
   return openLoop(RATE, REQUESTS, ask);
+}
+
+export const EXPANSION_PATH = "/api/registry/expand/product-identifiers";
+/** Properties of one expansion, at least. */
+const EXPANDED_PROPERTIES = 1_000;
+/** Agents looked at for expansions: the first ones sell for the most publishers. */
+const EXPANDING_AGENTS = 100;
+
+/** Pages of what an agent may sell. */
+async function* publishersOf(server: Served, agent: string): AsyncGenerator<AgentPublishers["publishers"][number]> {
+  const path = `/api/registry/agents/${encodeURIComponent(agent)}/publishers?limit=1000`;
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page: AgentPublishers = await server.get(cursor === "" ? path : `${path}&cursor=${cursor}`);
+    yield* page.publishers;
+    cursor = page.cursor ?? null;
+  }
+}
+
+/** Expansions of so many properties, no publisher in two of them: none finds what another left behind. */
+export async function expansions(server: Served, most: number): Promise<ExpandRequest[]> {
+  const requests: ExpandRequest[] = [];
+  const used = new Set<string>();
+  for (let agent = 0; agent < EXPANDING_AGENTS && requests.length < most; agent++) {
+    let [domains, properties]: [string[], number] = [[], 0];
+    for await (const { publisher_domain, properties_authorized } of publishersOf(server, agentUrl(agent))) {
+      if (used.has(publisher_domain)) continue;
+      used.add(publisher_domain);
+      domains.push(publisher_domain);
+      properties += properties_authorized;
+      if (properties < EXPANDED_PROPERTIES) continue;
+      requests.push({ agent_url: agentUrl(agent), publisher_properties: [{ publisher_domains: domains }] });
+      [domains, properties] = [[], 0];
+    }
+  }
+  return requests.slice(0, most);
 }
