@@ -9,7 +9,7 @@ import { createRegistryData } from "../runtime/registry/data.js";
 import type { AgentSearchResult, ExpandRequest } from "../runtime/registry/types.js";
 import { openPostgresStore } from "../runtime/store/index.js";
 import { startPostgres, type TestPostgres } from "../test/support/postgres.js";
-import { agentUrl, type InventorySize, publisherDomainAt, randomFrom } from "./support/inventory.js";
+import { type InventorySize, publisherDomainAt, randomFrom } from "./support/inventory.js";
 import { median } from "./support/measure.js";
 import { closedLoop, type Latencies, openLoop } from "./support/open-loop.js";
 import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport } from "./support/registry-floors.js";
