@@ -111,7 +111,21 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
     const both = registryAccess(setup.store);
     const value = await both.secret("issuer-key", () => "", now());
     assert.is(JSON.parse(value).kid, first!.jwk.kid, "a key alone");
-    const made = await Promise.all([rotateIssuerKey(both, now()), rotateIssuerKey(access(), now())]);
+    // Neither writes before both have read.
+    let reads = 0;
+    const { promise: read, resolve } = Promise.withResolvers<void>();
+    const late: typeof both = {
+      ...both,
+      async secret(...args) {
+        const known = await both.secret(...args);
+        reads += 1;
+        if (reads === 2) resolve();
+        await read;
+        return known;
+      },
+    };
+    const made = await Promise.all([rotateIssuerKey(late, now()), rotateIssuerKey(late, now())]);
+    assert.is(reads, 3, "one of them had to look again");
     const known = await issuerKeys(both, now());
     assert.is(known[0]!.jwk.kid, first!.jwk.kid);
     assert.equal(known.map(({ jwk }) => jwk.kid).sort(), [first!, ...made].map(({ jwk }) => jwk.kid).sort());
