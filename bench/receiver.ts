@@ -1,6 +1,6 @@
 /**
- * The receiver against the least anybody could run in its place. `--short` measures memory and the large keyspace over
- * fewer events.
+ * The receiver against the least anybody could run in its place. `--short` measures over fewer events, keys and
+ * rounds.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { verify } from "node:crypto";
@@ -18,6 +18,7 @@ import type { Row } from "./support/row.js";
 
 const CONNECTIONS = 64;
 const ROUNDS = 9;
+const WARM_UP_ROUNDS = 2;
 const REQUESTS_PER_ROUND = 4_000;
 const MEMORY_EVENTS = 2_000_000;
 const MEMORY_EVENTS_SHORT = 200_000;
@@ -78,7 +79,7 @@ const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
 const cpuOf = (output: string): number => Number(/cpu (\d+)/.exec(output)?.[1] ?? Number.NaN);
 
 /** The whole receiver and the bare server, in turn, on one core; this process on another. */
-async function http(): Promise<Row[]> {
+async function http(rounds: number): Promise<Row[]> {
   const where = folder();
   const { privateKey, jwk } = makeKeys();
   if (pinned) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
@@ -90,7 +91,7 @@ async function http(): Promise<Row[]> {
     for (const [at, kind] of KINDS.entries()) {
       servers.set(kind, await startServer(kind, 18_431 + at, jwk, path.join(where, `${kind}.db`)));
     }
-    for (let round = -2; round < ROUNDS; round += 1) {
+    for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
       for (const kind of KINDS) {
         const events = Array.from({ length: REQUESTS_PER_ROUND }, () => signedEvent(privateKey));
         const { perSecond, latencies } = await drive(servers.get(kind)!.port, events, CONNECTIONS);
@@ -216,12 +217,12 @@ async function memory(events: number): Promise<Row[]> {
   ];
 }
 
-/** @param args `--short` for fewer events in the long parts; `--only=http,nonces,memory,keys` for some of them */
+/** @param args `--short` for fewer of everything in the long parts; `--only=http,nonces,memory,keys` for some of them */
 export async function run(args: readonly string[] = []): Promise<Row[]> {
   const short = args.includes("--short");
   const only = partsOf(args);
   const parts: Record<string, () => Promise<Row[]>> = {
-    http,
+    http: () => http(short ? 1 : ROUNDS),
     nonces: durableNonces,
     keys: () => keyspaceRows(short ? KEYS_SHORT : KEYS),
     memory: () => memory(short ? MEMORY_EVENTS_SHORT : MEMORY_EVENTS),

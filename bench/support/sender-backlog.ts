@@ -21,7 +21,7 @@ const body = Buffer.from("x".repeat(200));
 async function fill(queue: Queue<never>, count: number, from: number): Promise<number> {
   const started = performance.now();
   for (let at = 0; at < count; at += CHUNK) {
-    const jobs = Array.from({ length: CHUNK }, (_, index) => ({
+    const jobs = Array.from({ length: Math.min(CHUNK, count - at) }, (_, index) => ({
       key: randomUUID(),
       random: true,
       group: `g${(from + at + index) % 50}`,
@@ -34,8 +34,8 @@ async function fill(queue: Queue<never>, count: number, from: number): Promise<n
   return ((performance.now() - started) * 1_000) / count;
 }
 
-/** Jobs a second, taken and settled, nothing done with them. */
-async function drainRate(queue: Queue<never>, count: number): Promise<number> {
+/** @returns jobs a second, taken and settled, nothing done with them; and how many went: more were under way at the end */
+async function drain(queue: Queue<never>, count: number): Promise<{ rate: number; taken: number }> {
   let done = 0;
   let finish: () => void = () => undefined;
   const enough = new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ async function drainRate(queue: Queue<never>, count: number): Promise<number> {
   await enough;
   const rate = count / ((performance.now() - started) / 1_000);
   await worker.stop();
-  return rate;
+  return { rate, taken: done };
 }
 
 /** Jobs that wait, and what was measured then. */
@@ -73,7 +73,7 @@ interface Grown {
 /** The first and the last point of each line make the figures. */
 async function grow(queue: Queue<never>, total: number): Promise<Grown> {
   const probe = total / 50;
-  const [enqueue, drain, memory]: Point[][] = [[], [], []];
+  const [enqueue, drains, memory]: Point[][] = [[], [], []];
   let [waiting, added] = [0, 0];
   const add = async (count: number): Promise<void> => {
     const cost = await fill(queue, count, added);
@@ -82,8 +82,9 @@ async function grow(queue: Queue<never>, total: number): Promise<Grown> {
     enqueue!.push([waiting, cost]);
   };
   const take = async (count: number): Promise<void> => {
-    drain!.push([waiting, await drainRate(queue, count)]);
-    waiting -= count;
+    const { rate, taken } = await drain(queue, count);
+    drains!.push([waiting, rate]);
+    waiting -= taken;
   };
   const look = (): void => void memory!.push([waiting, process.memoryUsage().rss / MB]);
 
@@ -92,27 +93,27 @@ async function grow(queue: Queue<never>, total: number): Promise<Grown> {
   look();
   // What is taken on the way is added too, so that the last probe meets what was asked for.
   const between = total - probe - waiting + (DRAINS - 1) * (probe / 2);
-  const step = Math.round(between / LOOKS / CHUNK) * CHUNK;
+  const step = Math.floor(between / LOOKS);
   for (let at = 1; at <= LOOKS; at++) {
     await add(step);
     look();
     if (at % (LOOKS / DRAINS) === 0 && at < LOOKS) await take(probe / 2);
   }
-  await add(probe);
+  await add(total - waiting);
   await take(probe);
   look();
-  return { enqueue: enqueue!, drain: drain!, memory: memory! };
+  return { enqueue: enqueue!, drain: drains!, memory: memory! };
 }
 
 const names: Readonly<Record<string, string>> = { sqlite: "SQLite", postgres: "PostgreSQL" };
 
-/** @param total jobs that wait at the end; a multiple of 50,000, or nearly so many wait */
+/** @param total jobs that wait at the end; a multiple of 100 */
 export async function backlogRows(engine: Engine, total: number): Promise<Row[]> {
   const { queue, close } = await engine.queue();
-  const { enqueue, drain, memory } = await grow(queue, total);
+  const { enqueue, drain: drains, memory } = await grow(queue, total);
   await close();
   const [first, last] = [enqueue[0]![1], enqueue.at(-1)![1]];
-  const [shallow, deep] = [drain[0]![1], drain.at(-1)![1]];
+  const [shallow, deep] = [drains[0]![1], drains.at(-1)![1]];
   const size = total.toLocaleString("en");
   const curve = (name: string, what: string, label: string, points: readonly Point[]) => ({
     name: `${name}-${engine.name}`,
@@ -138,7 +139,7 @@ export async function backlogRows(engine: Engine, total: number): Promise<Row[]>
       target: { min: 0.5 },
       floor: { of: "a short queue", times: shallow / deep },
       note: `${Math.round(deep)}/s and ${Math.round(shallow)}/s`,
-      curves: [curve("drain", "Taking and settling jobs", "jobs a second", drain)],
+      curves: [curve("drain", "Taking and settling jobs", "jobs a second", drains)],
     },
     {
       name: `memory for a backlog of ${size}, ${engine.name}`,

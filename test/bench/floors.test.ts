@@ -1,0 +1,77 @@
+/** What figures are held against, and the backlog they are taken from, at sizes that take a moment. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { inventory } from "../../bench/support/inventory.js";
+import { bareLatency, plainImport } from "../../bench/support/registry-floors.js";
+import { backlogRows } from "../../bench/support/sender-backlog.js";
+import { embeddedQueue } from "../../runtime/queue/embedded.js";
+import { openSqliteStore } from "../../runtime/store/index.js";
+import { startPostgres } from "../support/postgres.js";
+
+const test = suite<{ folder: string }>("bench floors");
+
+test.before.each((context) => {
+  context.folder = mkdtempSync(path.join(tmpdir(), "adbind-floors-"));
+});
+
+test.after.each(({ folder }) => rmSync(folder, { recursive: true, force: true }));
+
+const isRate = (value: number): void => assert.ok(Number.isFinite(value) && value > 0, String(value));
+
+test("the bare server answers, and is gone afterwards", async () => {
+  isRate(await bareLatency({ bytes: 50_000, rate: 100, requests: 20 }));
+});
+
+test("the plain import stores what the inventory has, on both databases, and leaves nothing behind", async ({
+  folder,
+}) => {
+  const file = path.join(folder, "inventory.ndjson");
+  const lines = [...inventory({ agents: 20, publishers: 20, properties: 200 })].map((line) => JSON.stringify(line));
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  isRate(await plainImport(`sqlite:${path.join(folder, "registry.db")}`, file, 1_000));
+  assert.equal(readdirSync(folder), ["inventory.ndjson"]);
+  const cluster = await startPostgres();
+  try {
+    const url = await cluster.database();
+    isRate(await plainImport(url, file, 1_000));
+    // A second would find the table of the first.
+    isRate(await plainImport(url, file, 1_000));
+  } finally {
+    await cluster.stop();
+  }
+});
+
+test("a backlog is looked at as it grows, up to the size that the figures name", async ({ folder }) => {
+  const store = openSqliteStore({ path: path.join(folder, "queue.db") });
+  let left = Number.NaN;
+  const rows = await backlogRows(
+    {
+      name: "sqlite",
+      async queue() {
+        const queue = embeddedQueue(store, "bench");
+        return {
+          queue: queue as never,
+          async close() {
+            left = (await queue.counts()).ready;
+            await store.close();
+          },
+        };
+      },
+    },
+    50_000,
+  );
+  const curves = new Map(rows.flatMap((row) => row.curves ?? []).map((curve) => [curve.name, curve]));
+  assert.equal([...curves.keys()], ["enqueue-sqlite", "drain-sqlite", "memory-sqlite"]);
+  const waiting = (name: string): number[] => curves.get(name)!.lines[0]!.points.map(([at]) => at);
+  assert.is(waiting("enqueue-sqlite").length, 18);
+  assert.is(waiting("enqueue-sqlite").at(-1), 50_000);
+  assert.equal(waiting("drain-sqlite").length, 5);
+  assert.is(waiting("drain-sqlite").at(-1), 50_000);
+  // The last probe was taken, with what was under way: of the order of what the curve says that waited, and no more gone.
+  assert.ok(left <= 49_000 && left > 48_000, `${left} left`);
+});
+
+test.run();
