@@ -21,6 +21,7 @@ const LEFT = 80;
 const RIGHT = 150;
 const TOP = 50;
 const BOTTOM = 60;
+const LABEL_HEIGHT = 15;
 /** Told apart by people who mix up red and green too (Okabe and Ito). */
 const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
 
@@ -60,6 +61,17 @@ function scaleOf(values: readonly number[], log: boolean): Scale {
   };
 }
 
+/** Places of labels that begin at these heights, each a line of text from the next at least; order is kept. */
+function apart(heights: readonly number[]): number[] {
+  const places = [...heights];
+  let free = Number.NEGATIVE_INFINITY;
+  for (const index of [...heights.keys()].sort((a, b) => heights[a]! - heights[b]!)) {
+    places[index] = Math.max(heights[index]!, free);
+    free = places[index]! + LABEL_HEIGHT;
+  }
+  return places;
+}
+
 /**
  * Draws a curve.
  * @throws Error for a curve without points
@@ -96,6 +108,7 @@ export function drawCurve({ title, x, y, lines }: Curve): string {
     text(`x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 16}"`, "middle", x.label),
     text(`transform="translate(18 ${(TOP + end) / 2}) rotate(-90)"`, "middle", y.label),
   ];
+  const heights = apart(lines.map((line) => Number(py(line.points.at(-1)?.[1] ?? 0)) + 4));
   for (const [index, line] of lines.entries()) {
     const colour = colours[index % colours.length]!;
     const path = line.points.map(([a, b]) => `${px(a)},${py(b)}`).join(" ");
@@ -106,7 +119,7 @@ export function drawCurve({ title, x, y, lines }: Curve): string {
     const last = line.points.at(-1);
     if (last !== undefined)
       parts.push(
-        `<g fill="${colour}">${text(`x="${Number(px(last[0])) + 8}" y="${Number(py(last[1])) + 4}"`, "start", line.name)}</g>`,
+        `<g fill="${colour}">${text(`x="${Number(px(last[0])) + 8}" y="${heights[index]!.toFixed(1)}"`, "start", line.name)}</g>`,
       );
   }
   return `${[...parts, "</svg>"].join("\n")}\n`;

@@ -5,6 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type BenchResult, saveCurves, saveResult, table, thisMachine } from "../../bench/support/report.js";
 import { type Row, verdictOf } from "../../bench/support/row.js";
+import { drawCurve } from "../../bench/support/svg.js";
 
 const row = (value: number, target?: Row["target"]): Row => ({
   name: "a figure",
@@ -118,6 +119,21 @@ test("a curve is drawn, one point of it where its figure is, and is not kept wit
   assert.equal(names(), ["registry-memory.svg"]);
   assert.throws(() => saveCurves(file, "empty", [{ ...row(1), curves: [{ ...curve, lines: [] }] }]), /no points/);
   assert.throws(() => saveCurves(file, "twice", [{ ...row(1), curves: [curve, curve] }]), /two curves .* search/);
+});
+
+test("names of lines that end together stand under each other", () => {
+  const to = (name: string, end: number) => ({ name, points: [[0, 0] as const, [10, end] as const] });
+  const svg = drawCurve({
+    name: "close",
+    title: "close",
+    x: { label: "jobs" },
+    y: { label: "ms" },
+    lines: [to("lower", 99.9), to("upper", 100), to("far", 10)],
+  });
+  const place = (name: string): number => Number(new RegExp(`y="([\\d.]+)"[^>]*>${name}<`).exec(svg)![1]);
+  assert.is(place("upper"), 54);
+  assert.is(place("lower"), 69);
+  assert.ok(place("far") > 200);
 });
 
 test("a figure tells its floor, and keeps it with the results", ({ folder }) => {
