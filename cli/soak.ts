@@ -44,18 +44,19 @@ function rssOf(pid: number | undefined): number | undefined {
 }
 
 const WAITING = "select count(*) as n from adbind_jobs where state = 'ready'";
+const BUYS = "select count(*) as n from documents where kind = 'media_buy' and body is not null";
 
-/** Jobs a seller still has to deliver. @param database `sqlite:<file>` or `postgres://...` */
-async function waitingAt(database: string): Promise<number> {
+/** What a seller's database counts. @param database `sqlite:<file>` or `postgres://...` */
+async function countAt(database: string, query: string): Promise<number> {
   if (database.startsWith("sqlite:")) {
     const db = new Database(database.slice("sqlite:".length), { readonly: true, timeout: 5_000 });
-    const { n } = db.prepare(WAITING).get() as { n: number };
+    const { n } = db.prepare(query).get() as { n: number };
     db.close();
     return n;
   }
   const client = new pg.Client(database);
   await client.connect();
-  const { rows } = await client.query<{ n: string }>(WAITING);
+  const { rows } = await client.query<{ n: string }>(query);
   await client.end();
   return Number(rows[0]!.n);
 }
@@ -167,16 +168,16 @@ async function main(): Promise<boolean> {
     say("   the faults are over; what is on its way arrives");
     market.scene.calm();
     const end = performance.now() + DRAIN_MS;
-    const waiting = async (): Promise<number> => {
-      const each = await Promise.all(market.sellers.map(({ database }) => waitingAt(database)));
+    const atSellers = async (query: string): Promise<number> => {
+      const each = await Promise.all(market.sellers.map(({ database }) => countAt(database, query)));
       return each.reduce((a, b) => a + b);
     };
     const applied = async () => market.side.ledger.applied();
     while (performance.now() < end) {
-      if ((await waiting()) === 0 && (await applied()).length >= market.scene.accepted.length) break;
+      if ((await atSellers(WAITING)) === 0 && (await applied()).length >= market.scene.accepted.length) break;
       await pause(1_000);
     }
-    return judge(soak, await applied(), await waiting());
+    return judge(soak, await applied(), { waiting: await atSellers(WAITING), buys: await atSellers(BUYS) });
   } finally {
     await market.close();
     await cluster?.stop();
@@ -186,7 +187,7 @@ async function main(): Promise<boolean> {
 function judge(
   { market, bought, failed, faults, memory }: Soak,
   applied: readonly { key: string; times: number }[],
-  waiting: number,
+  { waiting, buys }: { readonly waiting: number; readonly buys: number },
 ): boolean {
   const { scene } = market;
   const once = new Set(applied.filter(({ times }) => times === 1).map(({ key }) => key));
@@ -198,7 +199,8 @@ function judge(
   const growth = median(memory.slice(-third)) - median(memory.slice(third, 2 * third));
   market.timeline.print = say;
   market.timeline.table([
-    ["media buys", `${bought} settled, ${failed} cut short by a fault`],
+    ["orders", `${bought} settled, ${failed} cut short by a fault`],
+    ["media buys at the sellers", buys],
     ...Object.entries(faults),
     ["events sent", scene.sent],
     ["delivered", scene.delivered],
@@ -217,8 +219,15 @@ function judge(
   ]);
   for (const one of scene.letIn) say(`   NOT REFUSED: ${one}`);
   const lost = scene.sent - scene.delivered;
-  const holds = lost === 0 && twice + missing + strangers + waiting === 0 && scene.refused === scene.forgeries;
-  say(holds ? "The books agree." : `THE BOOKS DO NOT AGREE: ${lost} lost`);
+  // An order is one call under one key, repeated until it is answered: more buys than orders, and one was made twice.
+  const ordered = bought <= buys && buys <= bought + failed;
+  const holds =
+    ordered && lost === 0 && twice + missing + strangers + waiting === 0 && scene.refused === scene.forgeries;
+  say(
+    holds
+      ? "The books agree."
+      : `THE BOOKS DO NOT AGREE: ${lost} lost${ordered ? "" : ", and buys are not the orders"}`,
+  );
   return holds;
 }
 
