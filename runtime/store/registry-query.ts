@@ -4,7 +4,7 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import { type Flow, run, runSync } from "../signing/flow.js";
-import { binaryArray } from "./postgres/binary-array.js";
+import { binaryArray, type ColumnType } from "./postgres/binary-array.js";
 import type { PostgresStore } from "./postgres/open.js";
 import type { Tx } from "./postgres/tables.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
@@ -15,7 +15,6 @@ import type { MaybePromise } from "./types.js";
 export type Value = string | number | null;
 /** A list as one value, made by `Query.list`. */
 export type ListValue = string | readonly Value[];
-export type ColumnType = "bigint" | "text" | "double precision";
 export type Columns = readonly (readonly [name: string, type: ColumnType])[];
 
 export interface Query {

@@ -2,7 +2,8 @@
  * Columns of an insert as binary arrays. As text each element is escaped here and parsed there, which costs both sides
  * more than the row itself; `pg` sends a Buffer in binary form as it is.
  */
-import type { ColumnType, Value } from "../registry-query.js";
+export type ColumnType = "bigint" | "text" | "double precision";
+type Element = string | number | null;
 
 /** OIDs of the elements (PostgreSQL's pg_type.dat). */
 const elementOid: Readonly<Record<ColumnType, number>> = { bigint: 20, text: 25, "double precision": 701 };
@@ -12,7 +13,7 @@ const HEADER_BYTES = 20;
 const BYTES_PER_UNIT = 3;
 
 /** Bytes of all elements with their lengths; of text as if it were ASCII, which nearly all of it is. */
-function likelySize(type: ColumnType, values: readonly Value[]): number {
+function likelySize(type: ColumnType, values: readonly Element[]): number {
   if (type !== "text") return HEADER_BYTES + values.length * 12;
   let units = 0;
   for (const value of values) if (value !== null) units += (value as string).length;
@@ -20,7 +21,7 @@ function likelySize(type: ColumnType, values: readonly Value[]): number {
 }
 
 /** The buffer, or a larger one with its beginning, in which an element and its length have room. */
-function withRoom(buffer: Buffer, at: number, value: Value): Buffer {
+function withRoom(buffer: Buffer, at: number, value: Element): Buffer {
   const left = buffer.length - at - 4;
   const text = typeof value === "string" ? value : "";
   const most = typeof value === "number" ? 8 : text.length * BYTES_PER_UNIT;
@@ -50,7 +51,7 @@ function writeElement(buffer: Buffer, at: number, type: ColumnType, value: strin
  * type, their number, the first index; then each element after its length in bytes, -1 for null.
  * @param values of the type, or null
  */
-export function binaryArray(type: ColumnType, values: readonly Value[]): Buffer {
+export function binaryArray(type: ColumnType, values: readonly Element[]): Buffer {
   let buffer: Buffer = Buffer.allocUnsafe(likelySize(type, values));
   buffer.writeInt32BE(1, 0);
   buffer.writeInt32BE(values.includes(null) ? 1 : 0, 4);
