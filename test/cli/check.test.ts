@@ -140,4 +140,44 @@ test("an agent that is not there is a report; a specialism that is not there is 
   assert.match(unknown.err, /sales_guaranteed/);
 });
 
+test("for people the report is text, and nothing of the agent's moves their terminal", async () => {
+  const red = "\u001b[31mred";
+  const agent = await startAgent({
+    tools: ["get_products"],
+    answer: ({ tool }) =>
+      tool === "get_agent_capabilities"
+        ? { payload: capabilities() }
+        : { payload: { errors: [{ code: red, message: "no" }] }, isError: true },
+  });
+  try {
+    const { code, out } = await runCommand(register, [agent.mcp, "--specialism", "sales_guaranteed"]);
+    assert.is(code, 1);
+    assert.match(out, /^get_products\n {2}ok +offered +the agent lists the tool$/m);
+    assert.match(out, /^ {2}FAIL +errors +\?\[31mred: neither in the table nor with a recovery$/m);
+    assert.match(out, /^create_media_buy\n {2}FAIL +offered/m);
+    assert.match(out, /sales_guaranteed of 3\.1\.0: \d+ passed, \d+ failed, \d+ skipped\n$/);
+    assert.not.ok(out.includes("\u001b"));
+  } finally {
+    await agent.close();
+  }
+  const gone = await runCommand(register, [agent.mcp, "--specialism", "sales_guaranteed"]);
+  assert.equal([gone.code, /nothing could be asked: SERVICE_UNAVAILABLE/.test(gone.out)], [1, true]);
+});
+
+test("a command line that cannot be meant asks nobody, and says what would do", async () => {
+  const url = "http://127.0.0.1:9/mcp";
+  const claim = ["--specialism", "sales_guaranteed"];
+  for (const [argv, remedy] of [
+    [["seller.example", ...claim], /scheme and host/],
+    [[url, ...claim, "--timeout", "soon"], /give e\.g\. 30/],
+    [[url, ...claim, "--transport", "rest"], /mcp, a2a or auto/],
+    [[url], /--specialism with one of .*sales_guaranteed/],
+    [[url, ...claim, "--release", "9.9.9"], /a folder, a \.tgz, or one of 3\.0\.0, 3\.1\.0/],
+  ] as const) {
+    const { code, err } = await runCommand(register, argv);
+    assert.is(code, 2, argv.join(" "));
+    assert.match(err, remedy);
+  }
+});
+
 test.run();
