@@ -158,6 +158,21 @@ shared("calls that change the same documents in another order do not wait for ea
   await other.close();
 });
 
+shared("documents of a dump from elsewhere are read once, not at every call", async () => {
+  const url = await postgres.database();
+  const before = await onPostgres(url);
+  await before.close();
+  const store = await openPostgresStore({ url, connections: 2 });
+  // Numbers of transactions this cluster has yet to reach.
+  await store.pool.query("update documents set changed_in = '9000000000'::xid8");
+  const shelf = await openShelf(store, fixtures);
+  await shelf.catchUp();
+  assert.equal(ids(openDocuments(shelf)), ["second", "first"]);
+  const ahead = "select count(*) as n from documents where changed_in > pg_snapshot_xmax(pg_current_snapshot())";
+  assert.equal((await store.pool.query(ahead)).rows, [{ n: 0 }]);
+  await store.close();
+});
+
 shared("two sellers on one database are one: buys, replays, tasks and channels", async () => {
   const url = await postgres.database();
   const [one, other] = await Promise.all([templateSeller(url), templateSeller(url)]);
