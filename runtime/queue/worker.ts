@@ -95,6 +95,8 @@ class TakingWorker<Tx> implements Worker {
   #loop: Promise<void> | undefined;
   #wake: () => void = () => undefined;
   #unsubscribe: () => void = () => undefined;
+  /** Writes that nothing waits for while jobs run; a stop does. */
+  readonly #aside = new Set<Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
   #clock = 0;
 
@@ -112,7 +114,7 @@ class TakingWorker<Tx> implements Worker {
     this.#running = true;
     this.#clock = this.#options.now();
     this.#unsubscribe = this.#options.queue.onWake(() => this.#poke());
-    this.#renewal = setInterval(() => void this.#renew(), this.#options.renewMs);
+    this.#renewal = setInterval(() => this.#besides(this.#renew()), this.#options.renewMs);
     this.#loop = this.#pull(this.#clock + this.#options.longestDelayMs, this.#clock).then(() => this.#run());
   }
 
@@ -125,6 +127,13 @@ class TakingWorker<Tx> implements Worker {
     }
     clearInterval(this.#renewal);
     this.#unsubscribe();
+    await Promise.all(this.#aside);
+  }
+
+  /** @param work tells of its own faults */
+  #besides(work: Promise<void>): void {
+    this.#aside.add(work);
+    void work.finally(() => this.#aside.delete(work));
   }
 
   #poke(): void {
@@ -184,7 +193,8 @@ class TakingWorker<Tx> implements Worker {
       return;
     }
     const turn = healthy ? this.#groups.succeeded(group) : this.#groups.failed(group, this.#options.now());
-    if (turn.kind !== "same") void this.#tell(group, turn).catch((error: unknown) => this.#options.onFault?.(error));
+    if (turn.kind !== "same")
+      this.#besides(this.#tell(group, turn).catch((error: unknown) => this.#options.onFault?.(error)));
   }
 
   /** What was learnt of a group is written down: other instances, and this one after a restart, go by it. */

@@ -17,6 +17,7 @@ export function crawlQueueCase(test: Test, name: string, open: () => Promise<Sql
     ["a crawl that a stop breaks off is made by whoever starts next, and counts as never begun", brokenOff],
     ["a crawl that ends the process every time is given up", cutOff],
     ["lookups start crawls of public names only", auto],
+    ["a stop waits for requests that nobody waits for any more", abandoned],
     ["what the store refuses is tried again", refusedByStore],
     ["domains are crawled again by themselves, by one instance; those without a file ever less often", recrawled],
     ["members' domains and imported publishers are taken up", adopted],
@@ -183,6 +184,22 @@ async function auto({ data, origins, clock, crawler }: World): Promise<void> {
   await until(async () => !(await one.pending("news.example")), "the crawl ends");
   assert.is((await data.lookupPublisher("news.example")).adagents_valid, null);
   assert.is(origins.times("news.example/adagents.json"), 2);
+}
+
+async function abandoned({ crawler }: World): Promise<void> {
+  const held = Promise.withResolvers<void>();
+  const lookup: Lookup = async () => {
+    await held.promise;
+    return publicLookup();
+  };
+  const one = await crawler({ lookup });
+  const answered: string[] = [];
+  const asked = one.autoCrawl("news.example").then(() => answered.push("request"));
+  const stop = one.stop().then(() => answered.push("stop"));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  held.resolve();
+  await Promise.all([asked, stop]);
+  assert.equal(answered, ["request", "stop"]);
 }
 
 async function refusedByStore({ data, origins, clock, crawler, ended }: World): Promise<void> {

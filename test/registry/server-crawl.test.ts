@@ -184,12 +184,41 @@ crawl("an instance that only takes requests leaves them to another", async () =>
     const read = async () => (await setup.registry.app.inject({ url: place, headers: bearer(token) })).json().status;
     assert.is(await read(), "queued");
     const worker = await open({ store: setup.store });
-    await worker.setup.registry.listen({ port: 0 });
-    await until(async () => (await read()) === "completed");
-    await worker.setup.close();
+    try {
+      await worker.setup.registry.listen({ port: 0 });
+      await until(async () => (await read()) === "completed");
+    } finally {
+      // Before the store, which is the other's.
+      await worker.setup.close();
+    }
   } finally {
     await setup.close();
   }
+});
+
+crawl("a stop waits for the index that is still read, so that nothing meets a closed store", async () => {
+  const held = Promise.withResolvers<void>();
+  const real = await open({ crawling: "off" });
+  const { data } = real.setup.registry;
+  const warm = async (): Promise<void> => {
+    await held.promise;
+    await data.warm();
+  };
+  const { setup } = await open({ store: real.setup.store, data: { ...data, warm } });
+  await setup.registry.listen({ port: 0 });
+  let stopped = false;
+  const stop = setup.close().then(() => {
+    stopped = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.is(stopped, false);
+  held.resolve();
+  await stop;
+  await real.setup.close();
+  assert.equal(
+    setup.logs.filter(({ level }) => (level as number) >= 40),
+    [],
+  );
 });
 
 crawl.run();

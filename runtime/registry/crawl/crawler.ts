@@ -93,17 +93,29 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   let started = false;
   let stopped: Promise<void> | undefined;
 
+  /** What was asked for and is not answered yet: who asked may have given up on it, but it still writes. */
+  const asked = new Set<Promise<unknown>>();
+  const tracked =
+    <A extends unknown[], T>(ask: (...args: A) => Promise<T>): ((...args: A) => Promise<T>) =>
+    (...args) => {
+      const answer = ask(...args);
+      asked.add(answer);
+      const done = (): void => void asked.delete(answer);
+      answer.then(done, done);
+      return answer;
+    };
   const stop = async (): Promise<void> => {
     stopping.abort();
     unwatch();
     if (started) await Promise.all([schedule.stop(), worker.stop()]);
+    await Promise.allSettled(asked);
     await queue.close();
     await close();
   };
   return {
-    request: requests.request,
+    request: tracked(requests.request),
     read: requests.read,
-    autoCrawl: requests.autoCrawl,
+    autoCrawl: tracked(requests.autoCrawl),
     pending: requests.pending,
     accept: (domain) => store.write((q) => acceptFile(q, domain)),
     start() {

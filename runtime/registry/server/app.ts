@@ -122,17 +122,24 @@ async function openParts(
   return [parts, opened];
 }
 
-/** Removes what has expired, until it is called back. */
-function sweepRegularly({ access, data, log, now }: Parts): () => void {
-  const timer = setInterval(() => {
-    access.sweep(now()).catch((error: Error) => log.warn({ err: error }, "what has expired could not be removed"));
+/** Removes what has expired, and lets authorizations begin and end. @returns ends it, and waits for what is under way */
+function sweepRegularly({ access, data, log, now }: Parts): () => Promise<void> {
+  const sweep = async (): Promise<void> => {
+    await access.sweep(now());
     // A crawler does it sooner; without one authorizations begin and end all the same.
-    data
-      .settleEffect()
-      .catch((error: Error) => log.warn({ err: error }, "authorizations could not be brought up to date"));
+    await data.settleEffect();
+  };
+  let running = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running
+      .then(sweep)
+      .catch((error: Error) => log.warn({ err: error }, "what has expired could not be brought up to date"));
   }, SWEEP_MS);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    return running;
+  };
 }
 
 /**
@@ -164,12 +171,15 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const endSweeping = sweepRegularly(parts);
 
   let stopped: Promise<void> | undefined;
+  let warming: Promise<void> | undefined;
   const stop = async (waitMs: number): Promise<void> => {
     state.stopping = true;
-    endSweeping();
+    const swept = endSweeping();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     await app.close();
     await crawler?.stop();
+    // Whoever waits for the end closes the store next.
+    await Promise.all([swept, warming]);
     await telemetry.stop();
   };
   return {
@@ -180,7 +190,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
       state.warm = false;
       const address = await app.listen({ host, port });
       // Answers come from the first moment on; a proxy that asks /readyz sends none until they come fast.
-      data
+      warming = data
         .warm()
         .catch((error: Error) => log.warn({ err: error }, "the search's index could not be read"))
         .finally(() => {

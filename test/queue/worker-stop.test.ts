@@ -1,0 +1,51 @@
+/** A stopped worker leaves no write behind: whoever waits for the stop closes the store next. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { embeddedQueue } from "../../runtime/queue/embedded.js";
+import { createWorker } from "../../runtime/queue/worker.js";
+import { openSqliteStore } from "../../runtime/store/index.js";
+
+test("a stop waits for jobs that are being prolonged", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-worker-"));
+  const store = openSqliteStore({ path: path.join(folder, "q.db") });
+  const queue = embeddedQueue(store, "t");
+  const prolonging = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const worker = createWorker({
+    queue: {
+      ...queue,
+      async renew(jobs, now) {
+        prolonging.resolve();
+        await held.promise;
+        await queue.renew(jobs, now);
+        order.push("prolonged");
+      },
+    },
+    // The job ends as soon as it is being prolonged.
+    handle: async () => {
+      await prolonging.promise;
+      return { verdict: { kind: "done" }, healthy: null };
+    },
+    renewMs: 20,
+    longestDelayMs: 60_000,
+  });
+  await queue.transact((tx) =>
+    queue.add(tx, [{ key: "k", random: true, group: "g", meta: "{}", body: Buffer.from("{}") }]),
+  );
+  worker.start();
+  await prolonging.promise;
+  const stop = worker.stop().then(() => order.push("stopped"));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  held.resolve();
+  await stop;
+  assert.equal(order, ["prolonged", "stopped"]);
+  await queue.close();
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.run();
