@@ -1,14 +1,17 @@
 /** From what a crawl found to a change of its publisher. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { publishersByDomain } from "../store/registry-lookups.js";
 import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
+import type { RegistryStore } from "../store/registry-query.js";
 import { brandProperties } from "./brand.js";
-import type { PublisherChange, PublisherFacts } from "./prepared.js";
+import { makeRows, type PreparedChange, type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
 import { type SourceSet, setOfFile } from "./project.js";
 import type { CrawlResult } from "./types.js";
 
 /** Longest final URL kept (registry-facts.md 7). */
 const RESOLVED_LIMIT = 2048;
 
-export function changeOfCrawl(result: CrawlResult): PublisherChange {
+function changeOfCrawl(result: CrawlResult): PublisherChange {
   const { adagents, brand } = result;
   const sets: Partial<Record<PropertySource, SourceSet>> = {};
   const file = adagents.outcome === "valid" ? adagents.file : undefined;
@@ -20,6 +23,28 @@ export function changeOfCrawl(result: CrawlResult): PublisherChange {
     sets,
     ...(file !== undefined && { others: file.others }),
   };
+}
+
+/** Properties and entries from which on a change is worked out in several turns: some ten milliseconds of work. */
+const LARGE_SET = 1_000;
+
+/**
+ * What a crawl changes, worked out before its transaction, and with large files a turn of the event loop between the parts:
+ * the transaction itself is one piece, for nobody may see half a file.
+ * @param now unix milliseconds
+ */
+export async function preparedCrawl(db: RegistryStore, result: CrawlResult, now: number): Promise<PreparedChange> {
+  const change = prepare(changeOfCrawl(result), now);
+  if (!change.sets.some(({ set }) => set.properties.length + set.agents.length >= LARGE_SET)) return change;
+  const [row] = await db.peek((q) => publishersByDomain(q, [change.domain]));
+  const before = JSON.parse(row?.digests ?? "{}") as Record<string, string>;
+  for (const set of change.sets) {
+    if (set.digest === before[set.source]) continue;
+    await nextTurn();
+    makeRows({ ...change, sets: [set] });
+  }
+  await nextTurn();
+  return change;
 }
 
 /** A fetch that failed says how it failed, and leaves all else as the last good one had it. */

@@ -19,7 +19,7 @@ import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../st
 import { agentCounts, clock, count, counts, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../store/registry-query.js";
-import { changeOfCrawl } from "./crawl-apply.js";
+import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
 import { agentPublishers, lookupProperty } from "./inverse.js";
@@ -155,13 +155,15 @@ function* stats(q: Query): Flow<Stats> {
 
 const crawling = ({ db, now }: Parts) =>
   ({
-    applyCrawl: (result) =>
-      db.write(function* (q): Flow<AppliedCrawl> {
-        const written = yield* writePublishers(q, [prepare(changeOfCrawl(result), now())]);
+    applyCrawl: async (result) => {
+      const change = await preparedCrawl(db, result, now());
+      return db.write(function* (q): Flow<AppliedCrawl> {
+        const written = yield* writePublishers(q, [change]);
         const agents = yield* finish(q, written, now());
         const { changed, properties, authorizations } = written;
         return { changed: changed.size > 0, properties, authorizations, agents };
-      }),
+      });
+    },
     crawlDue: (before, limit) =>
       db.peek(function* (q): Flow<string[]> {
         const never = yield* domainsNeverCrawled(q, limit);

@@ -1,4 +1,5 @@
 /** Crawls one domain: both of its files, as far as they may speak for it. Nothing is written here. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CrawlResult, Problem } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
@@ -37,6 +38,9 @@ interface Judged extends Pick<Crawled, "error" | "revocations" | "taking" | "hel
   readonly adagents: Adagents;
 }
 
+/** Files from here on take some milliseconds to parse, and again to read. */
+const LARGE_BYTES = 256 * 1024;
+
 type Adagents = CrawlResult["adagents"];
 
 const trailOf = (found: Located | NotLocated): Omit<Adagents, "outcome" | "problems" | "file"> => ({
@@ -49,12 +53,16 @@ const trailOf = (found: Located | NotLocated): Omit<Adagents, "outcome" | "probl
 
 async function judged(found: Located, domain: string, { now, revokedBy, file: ruleOf }: CrawlContext): Promise<Judged> {
   const host = new URL(found.url).hostname;
+  // It was parsed in this turn, and is read in another: a large file must not keep everything else waiting.
+  const large = (found.bytes ?? 0) >= LARGE_BYTES;
+  if (large) await nextTurn();
   const read = readAuthorizationFile(found.document, {
     domain,
     via: found.via,
     revoked: await revokedBy(host),
     now: now(),
   });
+  if (large) await nextTurn();
   const trail = trailOf(found);
   const none = { revocations: null, taking: null, heldUntil: null, retry: false };
   if (!read.ok) {
