@@ -42,7 +42,7 @@ const stored = async (access: RegistryAccess, now: number): Promise<string> =>
   access.secret(SECRET, async () => JSON.stringify(await makeKey()), now);
 
 /** Keys that count at a time, the one that signs first. */
-export function keysAt(keys: readonly IssuerKey[], now: number): IssuerKey[] {
+function keysAt(keys: readonly IssuerKey[], now: number): IssuerKey[] {
   const counting = keys.filter(({ retires }) => retires === null || retires > now);
   const signs = ({ signsFrom }: IssuerKey): number => (signsFrom <= now ? signsFrom : -1);
   return counting.sort((a, b) => signs(b) - signs(a));
