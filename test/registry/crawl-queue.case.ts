@@ -141,7 +141,7 @@ async function cutOff({ store, clock, origins, crawler, ended }: World): Promise
   const one = await crawler();
   const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
   const tables = crawlStore(store);
-  for (let begun = 0; begun < 5; begun++) await tables.write((q) => beginAttempt(q, id, 1, clock.at));
+  for (let begun = 0; begun < 20; begun++) await tables.write((q) => beginAttempt(q, id, 1, clock.at));
   one.start();
   const record = await ended(one, id);
   assert.equal([record?.status, record?.error], ["failed", "the crawl was cut off again and again"]);

@@ -26,8 +26,11 @@ import type { CrawlLimits } from "./types.js";
 
 /** A revocation holds for this long after the file last said it, in milliseconds (registry-facts.md 7). */
 const REVOCATION_MS = 7 * 86_400_000;
-/** Attempts that may be cut off: a file that ends the process every time must not be taken up for ever. */
-const MAX_CUT_OFF = 5;
+/**
+ * Attempts that may be cut off: a file that ends the process every time must not be taken up for ever. A process that dies
+ * takes along all crawls under way, most of them innocent: under kills by the second, five were not enough for those.
+ */
+const MAX_CUT_OFF = 20;
 /** A domain without a file is asked ever less often, but once in this time at least, in milliseconds. */
 const LONGEST_RECRAWL_MS = 7 * 86_400_000;
 /** One whose last valid file is kept is asked at least this often, in milliseconds (registry-facts.md 7). */
