@@ -137,14 +137,13 @@ export const publishersDue = (q: Query, before: number, limit: number): Flow<{ d
   );
 
 /** Publishers whose file was last valid by a time and not since, locked, in the order in which writers lock them. */
-export const publishersStale = (q: Query, before: number, limit: number): Flow<PublisherRow[]> =>
-  settle(
-    q.rows(
-      "select * from adbind_registry_publishers where valid = 1 and crawled_at > validated_at and validated_at <= ? " +
-        `order by domain limit ?${q.lock}`,
-      [before, limit],
-    ),
-  );
+export const publishersStale = (q: Query, before: number, limit: number): Flow<PublisherRow[]> => {
+  const stale = "valid = 1 and crawled_at > validated_at and validated_at <= ?";
+  // The inner order is the index's own: sorted by domain at once, all publishers would be looked at.
+  const oldest = `select id from adbind_registry_publishers where ${stale} order by validated_at limit ?`;
+  const text = `select * from adbind_registry_publishers where id in (${oldest}) and ${stale} order by domain${q.lock}`;
+  return settle(q.rows(text, [before, limit, before]));
+};
 
 /** Publishers after a domain, for reading all of them in pages. */
 export const publishersAfter = (q: Query, after: string, limit: number): Flow<PublisherRow[]> =>
