@@ -6,9 +6,9 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { Pool } from "undici";
 import { binaryArray } from "../../runtime/store/postgres/binary-array.js";
 import { openLoop } from "./open-loop.js";
+import { createReader } from "./reader.js";
 
 export const BARE_SERVER = "node's server sending as many bytes";
 export const PLAIN_IMPORT = "parsing the lines and inserting a row a property";
@@ -28,14 +28,11 @@ export async function bareLatency({ bytes, rate, requests }: Load): Promise<numb
   });
   try {
     const [port] = (await once(child.stdout, "data")) as [Buffer];
-    const pool = new Pool(`http://127.0.0.1:${Number(port.toString())}`, { connections: 64 });
-    const ask = async (): Promise<void> => {
-      const { body } = await pool.request({ method: "GET", path: `/?bytes=${bytes}` });
-      await body.arrayBuffer();
-    };
+    const reader = createReader(`http://127.0.0.1:${Number(port.toString())}`);
+    const ask = () => reader.read(`/?bytes=${bytes}`);
     await openLoop(rate, requests / 4, ask);
     const measured = await openLoop(rate, requests, ask);
-    await pool.close();
+    reader.close();
     return measured.at(0.99);
   } finally {
     child.kill();

@@ -6,6 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { Pool } from "undici";
 import { buildPackage, transpile } from "./package.js";
+import { createReader } from "./reader.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 // What the bench itself runs under is not for them: a loader for TypeScript, coverage.
@@ -63,8 +64,8 @@ export async function done<T>(program: Program, ...args: string[]): Promise<T> {
 export interface Served {
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: object): Promise<T>;
-  /** The answer's bytes, unread: parsing them is the client's time, not the server's. */
-  read(path: string, body?: object): Promise<Buffer>;
+  /** Reads an answer and lets it go: parsing it is the client's time, not the server's. @returns its bytes */
+  read(path: string, body?: object): Promise<number>;
   readonly warmMs: number;
   /** Ends it. @returns its memory in bytes */
   stop(): Promise<{ peak: number; now: number }>;
@@ -74,22 +75,28 @@ export interface Served {
 export async function serve(program: Program, store: string): Promise<Served> {
   const child = new Child(program, ["serve", store]);
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
-  const pool = new Pool(address, { connections: 64 });
+  const pool = new Pool(address, { connections: 4 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const read = async (method: "GET" | "POST", target: string, body?: string): Promise<Buffer> => {
-    const answer = await pool.request({ method, path: target, headers, ...(body !== undefined && { body }) });
-    const bytes = Buffer.from(await answer.body.arrayBuffer());
-    if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${bytes.toString()}`);
-    return bytes;
+  const reader = createReader(address, headers);
+  const ask = async <T>(method: "GET" | "POST", target: string, body?: object): Promise<T> => {
+    const answer = await pool.request({
+      method,
+      path: target,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${text}`);
+    return JSON.parse(text) as T;
   };
-  const ask = async <T>(...of: Parameters<typeof read>): Promise<T> => JSON.parse((await read(...of)).toString()) as T;
   return {
     get: (target) => ask("GET", target),
-    post: (target, body) => ask("POST", target, JSON.stringify(body)),
-    read: (target, body) => (body === undefined ? read("GET", target) : read("POST", target, JSON.stringify(body))),
+    post: (target, body) => ask("POST", target, body),
+    read: (target, body) => reader.read(target, body && JSON.stringify(body)),
     warmMs,
     async stop() {
       await pool.close();
+      reader.close();
       child.process.stdin!.end();
       const memory = await child.report<{ peak: number; now: number }>();
       await child.end();
