@@ -127,8 +127,8 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
       return db.read((q) => lookupDomain(q, domain, now()));
     },
     lookupProperty: (type, value) => db.read((q) => lookupProperty(q, type, value, now())),
-    expand: async (request) => JSON.parse(await expanded(request)) as ExpandResult,
-    expandText: expanded,
+    expand: async (request) => JSON.parse((await expanded(request)).toString()) as ExpandResult,
+    expandBytes: expanded,
     validateProduct: (request) => db.read((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
     revision: async () => (await db.peek((q) => clock(q))).seq,

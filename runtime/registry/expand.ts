@@ -4,18 +4,11 @@ import type { Flow } from "../signing/flow.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import { type OfferingRow, offeringEdges, offeringPublishers } from "../store/registry-lookups.js";
 import type { Query } from "../store/registry-query.js";
+import { type JsonBytes, jsonBytes } from "./json-bytes.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import type { Offer, Offers } from "./offers.js";
-import type { SetProperty } from "./project.js";
 import { covers, standing } from "./publisher.js";
-import type {
-  AuthorizationSource,
-  ExpandRequest,
-  ExpandResult,
-  JsonText,
-  ProductAuthorization,
-  Selector,
-} from "./types.js";
+import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
 
 type SelectionType = "all" | "by_id" | "by_tag";
 
@@ -58,7 +51,7 @@ function filtersOf(selector: Selector): Filters {
   return { selection: ids !== undefined ? "by_id" : tags !== undefined ? "by_tag" : "all", ids, types, tags };
 }
 
-const passes = ({ ids, types, tags }: Filters, property: SetProperty): boolean =>
+const passes = ({ ids, types, tags }: Filters, property: Offer): boolean =>
   (ids === undefined || (property.id !== null && ids.has(property.id))) &&
   (types === undefined || types.has(property.type)) &&
   (tags === undefined || property.tags.some((tag) => tags.has(tag)));
@@ -142,15 +135,15 @@ function refuseTooMuch(rows: readonly OfferingRow[], looks: readonly Look[]): vo
 }
 
 /**
- * An expansion, already as JSON: it may have a thousand properties, and they are kept as text.
+ * An expansion, already as JSON: it may have thousands of properties, whose texts are kept.
  * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
  */
-export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<JsonText<ExpandResult>> {
+export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<JsonBytes<ExpandResult>> {
   const looks = looksOf(request);
   const reach = yield* reachOf(q, request.agent_url, looks, given);
   const picked = new Set<Offer>();
   for (const { filters, domain } of looks)
-    for (const one of reach.get(domain)?.authorized ?? []) if (passes(filters, one.property)) picked.add(one);
+    for (const one of reach.get(domain)?.authorized ?? []) if (passes(filters, one)) picked.add(one);
   const properties: string[] = [];
   // Properties without a name of their own share their identifiers.
   const identifiers = new Set<string>();
@@ -161,11 +154,19 @@ export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<Js
       for (const text of one.identifierTexts) identifiers.add(text);
     }
   }
-  const text =
-    `{"agent_url":${JSON.stringify(request.agent_url)},"properties":[${properties.join(",")}],` +
-    `"identifiers":[${[...identifiers].join(",")}],"property_count":${properties.length},` +
-    `"identifier_count":${identifiers.size},"generated_at":${JSON.stringify(iso(given.now))}}`;
-  return text as JsonText<ExpandResult>;
+  const { agent_url } = request;
+  const counts = {
+    property_count: properties.length,
+    identifier_count: identifiers.size,
+    generated_at: iso(given.now),
+  };
+  return jsonBytes([
+    `${JSON.stringify({ agent_url }).slice(0, -1)},"properties":[`,
+    properties,
+    '],"identifiers":[',
+    identifiers,
+    `],${JSON.stringify(counts).slice(1)}`,
+  ]);
 }
 
 type Verdict = ProductAuthorization["selectors"][number];
@@ -195,10 +196,9 @@ function verdict(filters: Filters, domain: string, { properties, authorized, wid
   };
   if (filters.ids !== undefined) {
     for (const id of filters.ids) note(id, false);
-    for (const one of authorized) if (passes(filters, one.property)) note(one.property.id!, true);
+    for (const one of authorized) if (passes(filters, one)) note(one.id!, true);
   } else {
-    for (const one of properties)
-      if (passes(filters, one.property)) note(one.property.id ?? one.property.name, authorized.has(one));
+    for (const one of properties) if (passes(filters, one)) note(one.id ?? one.name, authorized.has(one));
     // A publisher that lists no property can still be sold as a whole.
     if (filters.selection === "all" && properties.length === 0) note(domain, wide);
   }

@@ -5,22 +5,32 @@
 import { LRUCache } from "lru-cache";
 import type { Flow } from "../signing/flow.js";
 import { type OfferingRow, offeredPropertiesOf } from "../store/registry-lookups.js";
+import type { PropertySource } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint } from "./model.js";
-import { effective, type SetProperty } from "./project.js";
+import { effective } from "./project.js";
 import { type KnownProperty, knownProperty } from "./publisher.js";
 import type { ExpandResult } from "./types.js";
 
-/** A property with its part of an answer. */
-export interface Offer extends KnownProperty {
+/** A property by what selectors ask of it, with its part of an answer; nothing else of it is worth keeping. */
+export interface Offer {
+  readonly source: PropertySource;
+  readonly key: string;
+  readonly id: string | null;
+  readonly type: string;
+  readonly name: string;
+  readonly tags: readonly string[];
   /** JSON of an item of `properties`. */
   readonly text: string;
   /** JSON of items of `identifiers`, each once. */
   readonly identifierTexts: readonly string[];
 }
 
-/** Most characters of answers kept: fifty thousand usual properties, and some 40 MB with what hangs on them. */
-const KEPT_LIMIT_CHARACTERS = 20_000_000;
+/** Most characters of answers kept: twenty thousand usual properties, and some 20 MB with what hangs on them. */
+const KEPT_LIMIT_CHARACTERS = 8_000_000;
+
+/** Publishers remembered for having been asked for. */
+const REMEMBERED_PUBLISHERS = 20_000;
 
 interface Kept {
   /** What the offers were made of. */
@@ -35,6 +45,9 @@ export class Offers {
     sizeCalculation: ({ state, offers }) => offers.reduce((sum, offer) => sum + charactersOf(offer), state.length),
   });
 
+  /** Publishers asked for once. What is asked for but once would be kept for nothing, and cost the collector more. */
+  readonly #asked = new LRUCache<number, true>({ max: REMEMBERED_PUBLISHERS });
+
   /** @param publishers rows read in the caller's transaction: their digests tell whether what is kept still holds */
   *of(q: Query, publishers: readonly OfferingRow[]): Flow<Map<number, readonly Offer[]>> {
     const found = new Map<number, readonly Offer[]>();
@@ -47,10 +60,12 @@ export class Offers {
     if (missing.length === 0) return found;
     const ids = missing.map(({ id }) => id);
     const rows = Map.groupBy(yield* offeredPropertiesOf(q, ids), ({ publisher }) => publisher);
+    const pool = new Map<string, string>();
     for (const row of missing) {
       const known = effective((rows.get(row.id) ?? []).map(knownProperty), row.valid === 1);
-      const offers = known.map((one) => offerOf(one, row.domain)).sort(byAnswer);
-      this.#kept.set(row.id, { state: stateOf(row), offers });
+      const offers = known.map((one) => offerOf(one, row.domain, pool)).sort(byAnswer);
+      if (this.#asked.has(row.id)) this.#kept.set(row.id, { state: stateOf(row), offers });
+      else this.#asked.set(row.id, true);
       found.set(row.id, offers);
     }
     return found;
@@ -63,28 +78,34 @@ const stateOf = ({ valid, digests }: OfferingRow): string => `${valid} ${digests
 const charactersOf = ({ text, identifierTexts }: Offer): number =>
   identifierTexts.reduce((sum, one) => sum + one.length, text.length);
 
-const byAnswer = ({ property: a }: Offer, { property: b }: Offer): number =>
+const byAnswer = (a: Offer, b: Offer): number =>
   byCodePoint(a.type, b.type) || byCodePoint(a.name, b.name) || byCodePoint(a.id ?? "", b.id ?? "");
 
-function offerOf(known: KnownProperty, domain: string): Offer {
-  const { property } = known;
-  const identifiers = property.identifiers.map(({ type, value }) =>
-    JSON.stringify({
-      type,
-      value,
-      property_id: property.id ?? "",
-      publisher_domain: domain,
-    } satisfies ExpandResult["identifiers"][number]),
-  );
-  const text = JSON.stringify(expandedProperty(property, domain));
-  return { ...known, text, identifierTexts: [...new Set(identifiers)] };
+/** One copy of texts that many properties share. */
+function shared(pool: Map<string, string>, text: string): string {
+  const known = pool.get(text);
+  if (known !== undefined) return known;
+  pool.set(text, text);
+  return text;
 }
 
-const expandedProperty = (property: SetProperty, domain: string): ExpandResult["properties"][number] => ({
-  publisher_domain: domain,
-  property_id: property.id ?? "",
-  property_name: property.name,
-  property_type: property.type,
-  identifiers: property.identifiers.map(({ type, value }) => ({ type, value })),
-  tags: property.tags,
-});
+/** @param pool texts seen so far, of types and tags */
+function offerOf({ source, key, property }: KnownProperty, domain: string, pool: Map<string, string>): Offer {
+  const { id, name, identifiers } = property;
+  const type = shared(pool, property.type);
+  const tags = property.tags.map((tag) => shared(pool, tag));
+  const whose = { property_id: id ?? "", publisher_domain: domain };
+  const item: ExpandResult["properties"][number] = {
+    publisher_domain: domain,
+    property_id: id ?? "",
+    property_name: name,
+    property_type: type,
+    identifiers,
+    tags,
+  };
+  const texts = identifiers.map((identifier) =>
+    JSON.stringify({ ...identifier, ...whose } satisfies ExpandResult["identifiers"][number]),
+  );
+  const identifierTexts = texts.length > 1 ? [...new Set(texts)] : texts;
+  return { source, key, id, type, name, tags, text: JSON.stringify(item), identifierTexts };
+}

@@ -271,8 +271,10 @@ export function effective<P extends { readonly source: PropertySource; readonly 
   const of = (source: PropertySource): P[] => properties.filter((one) => one.source === source);
   const own = of("adagents_json");
   const first = valid || own.length > 0 ? own : of("aao_hosted");
+  const discovered = of("discovered");
+  if (discovered.length === 0) return first;
   const known = new Set(first.map(({ property }) => identity(property)));
-  return [...first, ...of("discovered").filter(({ property }) => !known.has(identity(property)))];
+  return [...first, ...discovered.filter(({ property }) => !known.has(identity(property)))];
 }
 
 /** Tells whether a set is as it was: its content, and which of its entries are in effect. */

@@ -56,7 +56,7 @@ export function coverage(edge: { readonly entries: string }, now: number): Reado
 export const covers = (
   covered: ReadonlySet<string> | null,
   edge: { readonly source: EdgeSource },
-  property: KnownProperty,
+  property: Pick<KnownProperty, "source" | "key">,
 ): boolean => covered === null || (property.source === edge.source && covered.has(property.key));
 
 /** Edges that count: a hosted file gives way to the publisher's own, and what is out of effect is not there. */

@@ -3,6 +3,7 @@
  * `model.ts` makes; wire shapes are those of the API document.
  */
 import type { components } from "../../generated/registry/openapi.js";
+import type { JsonBytes } from "./json-bytes.js";
 
 type Schemas = components["schemas"];
 export type PublisherLookup = Schemas["PublisherLookup"];
@@ -23,9 +24,6 @@ export type AuthorizationSource = Schemas["AuthorizationSource"];
 
 /** A JSON document, as it is kept and handed on. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
-/** Such a document as text. */
-export type JsonText<Document> = string & { readonly document?: Document };
 
 export type DiscoveryMethod = "direct" | "authoritative_location" | "ads_txt_managerdomain";
 export type DelegationType = "direct" | "delegated" | "ad_network";
@@ -280,8 +278,8 @@ export interface RegistryData {
   lookupDomain(domain: string): Promise<DomainAgents>;
   lookupProperty(type: PropertyAgents["type"], value: string): Promise<PropertyAgents>;
   expand(request: ExpandRequest): Promise<ExpandResult>;
-  /** The same, as it goes over the wire: it is kept as text, and reading it would only be for writing it again. */
-  expandText(request: ExpandRequest): Promise<JsonText<ExpandResult>>;
+  /** The same, as it goes over the wire: its parts are kept as text, and reading them would be for writing them again. */
+  expandBytes(request: ExpandRequest): Promise<JsonBytes<ExpandResult>>;
   validateProduct(request: ExpandRequest): Promise<ProductAuthorization>;
   stats(): Promise<Stats>;
   /** Changes whenever anything does; cheap, for an ETag of whatever is made from the data. */

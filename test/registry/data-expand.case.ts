@@ -155,7 +155,7 @@ export function dataExpandCase(engine: Engine): void {
       data.applyCrawl(crawl("news.example", { properties, agents: [entry(SELLER)] }));
     assert.equal(await sold(), []);
     await say(property("main", { name: "One" }));
-    assert.equal([await sold(), await sold()], [["main One"], ["main One"]]);
+    for (let asked = 0; asked < 4; asked++) assert.equal(await sold(), ["main One"]);
     await say(property("main", { name: "Two" }), property("next", { name: "Next" }));
     assert.equal(await sold(), ["next Next", "main Two"]);
     await data.applyCrawl(failed("news.example", "unreachable", 503));
@@ -164,7 +164,7 @@ export function dataExpandCase(engine: Engine): void {
     assert.equal(await sold(), []);
     await say();
     assert.equal(await sold(), []);
-    assert.equal(JSON.parse(await data.expandText(request)), await data.expand(request));
+    assert.equal(JSON.parse((await data.expandBytes(request)).toString()), await data.expand(request));
   });
 
   test.after(() => engine.stop());

@@ -4,7 +4,8 @@ import type { Logger } from "pino";
 import type { operations } from "../../../generated/registry/openapi.js";
 import type { RegistryAccess } from "../../store/index.js";
 import type { Crawler } from "../crawl/index.js";
-import type { JsonText, RegistryData } from "../types.js";
+import type { JsonBytes } from "../json-bytes.js";
+import type { RegistryData } from "../types.js";
 import type { Identity } from "./auth/caller.js";
 import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
@@ -61,12 +62,12 @@ type Json200<Id extends OperationId> = operations[Id]["responses"] extends {
 
 /** Lists may be written by handlers, whatever the document's types say. */
 export interface Answer<Body> {
-  readonly body: Body | JsonText<Body>;
+  readonly body: Body | JsonBytes<Body>;
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The part of the body's text that its fingerprint is made of, where that is not all; it is then a weak one. */
-  readonly fingerprint?: (text: string) => string;
+  /** The part of the body that its fingerprint is made of, where that is not all; it is then a weak one. */
+  readonly fingerprint?: (bytes: Buffer) => Buffer;
 }
 
 type In<Id extends OperationId, Place extends string> = operations[Id]["parameters"] extends {

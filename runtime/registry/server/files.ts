@@ -16,8 +16,8 @@ export interface Files {
   vectors(): ServedFile | undefined;
 }
 
-export const etagOf = (text: string): string =>
-  `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+export const etagOf = (content: string | Buffer): string =>
+  `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 
 /** @param folder where releases lie, one folder each; default the package's own */
 export function openFiles(folder = packageFolder("manifests")): Files {

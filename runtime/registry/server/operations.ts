@@ -77,16 +77,16 @@ const matches = (header: string | string[] | undefined, etag: string): boolean =
 
 function send(reply: FastifyReply, request: FastifyRequest, answer: Answer<unknown>, fingerprinted: boolean) {
   const { body, status = 200, headers = {}, fingerprint } = answer;
-  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const payload = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
   if (fingerprinted) {
     const weak = fingerprint === undefined ? "" : "W/";
-    const etag = headers.etag ?? weak + etagOf(fingerprint === undefined ? text : fingerprint(text));
+    const etag = headers.etag ?? weak + etagOf(fingerprint === undefined ? payload : fingerprint(Buffer.from(payload)));
     reply.header("etag", etag);
     if (request.method !== "POST" && matches(request.headers["if-none-match"], etag))
       return reply.code(304).removeHeader("content-type").send();
   }
-  return reply.send(text);
+  return reply.send(payload);
 }
 
 function handlersOf(parts: Parts): Handlers {

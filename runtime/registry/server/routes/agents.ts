@@ -30,12 +30,12 @@ type Ids =
   | "readStats";
 
 /** An expansion without when it was made, which is its last member. */
-const beforeTime = (text: string): string => text.slice(0, text.lastIndexOf(',"generated_at":'));
+const beforeTime = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.lastIndexOf(',"generated_at":'));
 
 export const agentRoutes = ({ data }: Parts): Handlers<Ids> => ({
   async expandProductIdentifiers({ body }) {
-    const text = await within(data.expandText(checkedSelectors(body)));
-    return { body: text, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: beforeTime };
+    const bytes = await within(data.expandBytes(checkedSelectors(body)));
+    return { body: bytes, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: beforeTime };
   },
   async searchAgents({ query }) {
     const { cursor, limit = SEARCH_LIMIT } = query;
