@@ -12,7 +12,7 @@ import { startPostgres, type TestPostgres } from "../test/support/postgres.js";
 import { type InventorySize, publisherDomainAt, randomFrom } from "./support/inventory.js";
 import { median } from "./support/measure.js";
 import { closedLoop, type Latencies, openLoop } from "./support/open-loop.js";
-import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport } from "./support/registry-floors.js";
+import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport, tidied } from "./support/registry-floors.js";
 import { type Grown, grown, growthRows } from "./support/registry-growth.js";
 import { openPlainSearch } from "./support/registry-plain.js";
 import { buildProgram, done, type Program, type Served, serve } from "./support/registry-processes.js";
@@ -151,6 +151,7 @@ function importRows(engine: string, { properties, seconds, peak }: Taken, plain:
 async function engineRows(subject: Subject, size: InventorySize): Promise<Row[]> {
   const { engine, program, store, file } = subject;
   const taken = await done<Taken>(program, "import", store, file);
+  await tidied(store);
   const server = await serve(program, store);
   const rows = await searchRows(subject, server);
   rows.push(await deepPages(engine, server));
