@@ -26,8 +26,8 @@ export interface Offer {
   readonly identifierTexts: readonly string[];
 }
 
-/** Most characters of answers kept: twenty thousand usual properties, and some 20 MB with what hangs on them. */
-const KEPT_LIMIT_CHARACTERS = 8_000_000;
+/** Most characters of answers kept: fifty thousand usual properties, and some 40 MB with what hangs on them. */
+const KEPT_LIMIT_CHARACTERS = 20_000_000;
 
 /** Publishers remembered for having been asked for. */
 const REMEMBERED_PUBLISHERS = 20_000;
