@@ -4,12 +4,12 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Flow } from "../signing/flow.js";
-import { type OfferingRow, offeredPropertiesOf } from "../store/registry-lookups.js";
+import { type OfferedProperty, type OfferingRow, offeredPropertiesOf } from "../store/registry-lookups.js";
 import type { PropertySource } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint } from "./model.js";
 import { effective } from "./project.js";
-import { type KnownProperty, knownProperty } from "./publisher.js";
+import type { KnownProperty } from "./publisher.js";
 import type { ExpandResult } from "./types.js";
 
 /** A property by what selectors ask of it, with its part of an answer; nothing else of it is worth keeping. */
@@ -59,10 +59,11 @@ export class Offers {
     }
     if (missing.length === 0) return found;
     const ids = missing.map(({ id }) => id);
-    const rows = Map.groupBy(yield* offeredPropertiesOf(q, ids), ({ publisher }) => publisher);
+    const rows = new Map((yield* offeredPropertiesOf(q, ids)).map((row) => [row.publisher, row.properties]));
     const pool = new Map<string, string>();
     for (const row of missing) {
-      const known = effective((rows.get(row.id) ?? []).map(knownProperty), row.valid === 1);
+      const all = (JSON.parse(rows.get(row.id) ?? "[]") as OfferedProperty[]).map(knownOf);
+      const known = effective(all, row.valid === 1);
       const offers = known.map((one) => offerOf(one, row.domain, pool)).sort(byAnswer);
       if (this.#asked.has(row.id)) this.#kept.set(row.id, { state: stateOf(row), offers });
       else this.#asked.set(row.id, true);
@@ -80,6 +81,12 @@ const charactersOf = ({ text, identifierTexts }: Offer): number =>
 
 const byAnswer = (a: Offer, b: Offer): number =>
   byCodePoint(a.type, b.type) || byCodePoint(a.name, b.name) || byCodePoint(a.id ?? "", b.id ?? "");
+
+const knownOf = ([source, key, id, type, name, pairs, tags]: OfferedProperty): KnownProperty => ({
+  source,
+  key,
+  property: { id, type, name, identifiers: pairs.map(([kind, value]) => ({ type: kind, value })), tags },
+});
 
 /** One copy of texts that many properties share. */
 function shared(pool: Map<string, string>, text: string): string {

@@ -239,19 +239,15 @@ export const projectProperties = (set: SourceSet, source: PropertySource): Omit<
     delegation: property.delegation ?? null,
   }));
 
-/** A row with what every property has; the rest is not always read. */
-export type SomeOfProperty = Omit<PropertyRow, "position" | "channels" | "delegation"> &
-  Partial<Pick<PropertyRow, "channels" | "delegation">>;
-
 /** A row's property, for those who compute with it. */
-export const propertyOfRow = (row: SomeOfProperty): SetProperty => ({
+export const propertyOfRow = (row: PropertyRow): SetProperty => ({
   id: row.slug,
   type: row.type,
   name: row.name,
   identifiers: (JSON.parse(row.identifiers) as [string, string][]).map(([type, value]) => ({ type, value })),
   tags: JSON.parse(row.tags) as string[],
-  ...(row.channels != null && { channels: JSON.parse(row.channels) as string[] }),
-  ...(row.delegation != null && { delegation: row.delegation as DelegationType }),
+  ...(row.channels !== null && { channels: JSON.parse(row.channels) as string[] }),
+  ...(row.delegation !== null && { delegation: row.delegation as DelegationType }),
 });
 
 /** What two sources must share to speak of one property. */

@@ -18,14 +18,7 @@ import {
 import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
-import {
-  activeAt,
-  effective,
-  propertyOfRow,
-  type SetProperty,
-  type SomeOfProperty,
-  type StoredEntry,
-} from "./project.js";
+import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";
 import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, PublisherLookup } from "./types.js";
 
 /** Most agents whose counts a lookup makes (service.md, "Publisher lookup result", rule 2b). */
@@ -38,7 +31,7 @@ export interface KnownProperty {
   readonly property: SetProperty;
 }
 
-export const knownProperty = (row: SomeOfProperty): KnownProperty => ({
+export const knownProperty = (row: PropertyRow): KnownProperty => ({
   source: row.source,
   key: row.key,
   property: propertyOfRow(row),

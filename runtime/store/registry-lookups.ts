@@ -1,6 +1,6 @@
 /** Questions about publishers, their properties and who may sell them. */
 import { type Flow, settle } from "../signing/flow.js";
-import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
+import type { EdgeRow, EdgeSource, PropertyRow, PropertySource, PublisherRow } from "./registry-publishers.js";
 import type { Query } from "./registry-query.js";
 
 export const publishersByDomain = (q: Query, domains: readonly string[]): Flow<PublisherRow[]> =>
@@ -28,17 +28,40 @@ export const propertiesOf = (q: Query, publishers: readonly number[]): Flow<Prop
     ),
   );
 
-/** What of properties an agent may sell by, in the order of `propertiesOf`. */
-export const offeredPropertiesOf = (q: Query, publishers: readonly number[]): Flow<OfferedRow[]> =>
-  settle(
+/** What of a property an agent may sell it by. */
+export type OfferedProperty = readonly [
+  source: PropertySource,
+  key: string,
+  slug: string | null,
+  type: string,
+  name: string,
+  identifiers: readonly (readonly [type: string, value: string])[],
+  tags: readonly string[],
+];
+
+/** Properties of one publisher, in the order of `propertiesOf`. */
+export interface OfferedRow {
+  readonly publisher: number;
+  /** JSON of {@link OfferedProperty}s: handing over a thousand rows costs more than reading what is in them. */
+  readonly properties: string;
+}
+
+export function offeredPropertiesOf(q: Query, publishers: readonly number[]): Flow<OfferedRow[]> {
+  // Lists are kept as JSON, and stand in the text as they are.
+  const sqlite = q.lock === "";
+  const quoted = (column: string): string =>
+    sqlite ? `json_quote(${column})` : `coalesce(to_json(${column})::text, 'null')`;
+  const plain = ["source", "key", "slug", "type", "name"].map(quoted);
+  const item = `'[' || ${[...plain, "identifiers", "tags"].join(" || ',' || ")} || ']'`;
+  const list = `${sqlite ? "group_concat" : "string_agg"}(${item}, ',' order by source, position)`;
+  return settle(
     q.rows(
-      "select publisher, source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
-        `where ${q.among("publisher", "bigint")} and source <> 'brand_json' order by publisher, source, position`,
+      `select publisher, '[' || ${list} || ']' as properties from adbind_registry_properties ` +
+        `where ${q.among("publisher", "bigint")} and source <> 'brand_json' group by publisher`,
       [q.list(publishers)],
     ),
   );
-
-export type OfferedRow = Omit<PropertyRow, "position" | "channels" | "delegation">;
+}
 
 export type EdgeWithUrl = EdgeRow & { readonly url: string };
 

@@ -145,6 +145,31 @@ export function dataExpandCase(engine: Engine): void {
     assert.equal([none.authorized, none.coverage_percentage], [false, 0]);
   });
 
+  test("whatever a property is called, an expansion says it as it is", async ({ data }) => {
+    const names = [
+      '"quoted"',
+      "back\\slash",
+      "line\nbreak\t",
+      "\u0001\u001f\u007f",
+      "\u{1F600} \u2028",
+      "[],{}:",
+      "null",
+    ];
+    const properties = names.map((name) =>
+      property(name, { name, tags: [name], identifiers: [{ type: name, value: name }] }),
+    );
+    await data.applyCrawl(crawl("news.example", { properties, agents: [entry(SELLER)] }));
+    const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
+    const expanded = await data.expand(request);
+    assert.equal(
+      expanded.properties
+        .map((one) => [one.property_id, one.property_name, one.tags[0], one.identifiers[0]?.value])
+        .sort(),
+      names.map((name) => [name, name, name, name]).sort(),
+    );
+    assert.equal(expanded.identifiers.map(({ type }) => type).sort(), [...names].sort());
+  });
+
   test("an expansion follows what publishers say, however often it was asked before", async ({ data }) => {
     const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
     const sold = async (): Promise<string[]> =>
