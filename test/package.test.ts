@@ -66,7 +66,7 @@ const budgets: Record<string, number> = {
   "./extract": 24,
   "./seller": 300,
   "./buyer": 240,
-  "./registry": 640,
+  "./registry": 700,
   "./registry/client": 30,
 };
 
