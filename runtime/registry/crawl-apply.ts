@@ -41,7 +41,7 @@ export async function preparedCrawl(db: RegistryStore, result: CrawlResult, now:
   for (const set of change.sets) {
     if (set.digest === before[set.source]) continue;
     await nextTurn();
-    makeRows({ ...change, sets: [set] });
+    makeRows(set);
   }
   await nextTurn();
   return change;

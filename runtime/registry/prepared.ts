@@ -63,6 +63,4 @@ export const prepare = (change: PublisherChange, now: number): PreparedChange =>
 });
 
 /** Makes the rows now, where they will surely be needed. */
-export const makeRows = ({ sets }: PreparedChange): void => {
-  for (const set of sets) void [set.properties, set.edges];
-};
+export const makeRows = (set: PreparedSet): void => void [set.properties, set.edges];

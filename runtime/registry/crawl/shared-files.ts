@@ -2,6 +2,7 @@
  * Files that speak for many domains, kept for some minutes: a manager's is the same for each of its thousands of
  * publishers. What a file may say of a domain is judged for every domain anew; only the fetch is shared.
  */
+import { LRUCache } from "lru-cache";
 import type { Fault, FetchedDocument } from "./document.js";
 
 /** How long a file is shared, in milliseconds: a change reaches no publisher much later than it would have anyway. */
@@ -24,45 +25,30 @@ export interface SharedFiles {
 }
 
 export function sharedFiles(now: () => number): SharedFiles {
-  const kept = new Map<string, { readonly found: Found; readonly bytes: number; readonly until: number }>();
+  const kept = new LRUCache<string, Found>({
+    max: MAX_FILES,
+    maxSize: MAX_BYTES,
+    // A failure has no bytes, and the cache wants some.
+    sizeCalculation: (found) => (found.ok ? Math.max(1, found.bytes) : 1),
+    perf: { now },
+    ttlResolution: 0,
+  });
   const coming = new Map<string, Promise<Found>>();
-  let total = 0;
-
-  const drop = (key: string): void => {
-    total -= kept.get(key)?.bytes ?? 0;
-    kept.delete(key);
-  };
-
-  const keep = (key: string, found: Found): void => {
-    drop(key);
-    // One that was broken off says nothing of the file.
-    if (!found.ok && found.kind === "aborted") return;
-    const bytes = found.ok ? found.bytes : 0;
-    if (bytes > MAX_BYTES) return;
-    kept.set(key, { found, bytes, until: now() + (found.ok ? SHARED_MS : FAILURE_MS) });
-    total += bytes;
-    for (const [other, { until }] of kept) if (until <= now()) drop(other);
-    for (const other of kept.keys()) {
-      if (total <= MAX_BYTES && kept.size <= MAX_FILES) return;
-      drop(other);
-    }
-  };
 
   const fetched = async (key: string, load: () => Promise<Found>): Promise<Found> => {
     const found = await load();
-    keep(key, found);
+    // The cache still gives out what is as old as its time to live.
+    const ttl = (found.ok ? SHARED_MS : FAILURE_MS) - 1;
+    // One that was broken off says nothing of the file.
+    if (found.ok || found.kind !== "aborted") kept.set(key, found, { ttl });
+    else kept.delete(key);
     return found;
   };
 
   return {
     async get(key, load, fresh) {
-      const known = kept.get(key);
-      if (known !== undefined && !fresh && known.until > now()) {
-        // Moved to the end: what is asked for again goes last.
-        kept.delete(key);
-        kept.set(key, known);
-        return known.found;
-      }
+      const known = fresh ? undefined : kept.get(key);
+      if (known !== undefined) return known;
       const underWay = coming.get(key);
       if (underWay !== undefined) return underWay;
       const begun = fetched(key, load).finally(() => coming.delete(key));

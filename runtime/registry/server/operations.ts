@@ -81,7 +81,12 @@ function send(reply: FastifyReply, request: FastifyRequest, answer: Answer<unkno
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
   if (fingerprinted) {
     const weak = fingerprint === undefined ? "" : "W/";
-    const etag = headers.etag ?? weak + etagOf(fingerprint === undefined ? payload : fingerprint(Buffer.from(payload)));
+    const etag =
+      headers.etag ??
+      weak +
+        etagOf(
+          fingerprint === undefined ? payload : fingerprint(Buffer.isBuffer(payload) ? payload : Buffer.from(payload)),
+        );
     reply.header("etag", etag);
     if (request.method !== "POST" && matches(request.headers["if-none-match"], etag))
       return reply.code(304).removeHeader("content-type").send();

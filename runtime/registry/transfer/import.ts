@@ -181,7 +181,7 @@ class Importing {
     if (this.#publishers.has(change.domain)) await this.#flush();
     this.#publishers.set(change.domain, change);
     // Now, while the last batch is being written, rather than inside the next transaction.
-    makeRows(change);
+    change.sets.forEach(makeRows);
     for (const { set } of change.sets) this.#batchProperties += set.properties.length;
   }
 
