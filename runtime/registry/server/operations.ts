@@ -75,18 +75,18 @@ const matches = (header: string | string[] | undefined, etag: string): boolean =
     // A weak comparison (RFC 9110 section 13.1.2).
     .some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag.replace(/^W\//, ""));
 
+/** Of all of a body; or of a part of it, and then weak. */
+function fingerprintOf(payload: string | Buffer, part: Answer<unknown>["fingerprint"]): string {
+  if (part === undefined) return etagOf(payload);
+  return `W/${etagOf(part(Buffer.isBuffer(payload) ? payload : Buffer.from(payload)))}`;
+}
+
 function send(reply: FastifyReply, request: FastifyRequest, answer: Answer<unknown>, fingerprinted: boolean) {
   const { body, status = 200, headers = {}, fingerprint } = answer;
   const payload = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
   if (fingerprinted) {
-    const weak = fingerprint === undefined ? "" : "W/";
-    const etag =
-      headers.etag ??
-      weak +
-        etagOf(
-          fingerprint === undefined ? payload : fingerprint(Buffer.isBuffer(payload) ? payload : Buffer.from(payload)),
-        );
+    const etag = headers.etag ?? fingerprintOf(payload, fingerprint);
     reply.header("etag", etag);
     if (request.method !== "POST" && matches(request.headers["if-none-match"], etag))
       return reply.code(304).removeHeader("content-type").send();
