@@ -1,9 +1,10 @@
 /** Two instances on one PostgreSQL: what one knows the other knows, and one may go while requests come. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { Agent, createServer, request as httpRequest, type Server } from "node:http";
+import { Agent, createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
@@ -137,7 +138,7 @@ async function startInstance(store: string, port: number): Promise<ChildProcess>
     "--port",
     String(port),
     "--drain",
-    "1",
+    "2",
     "--crawl",
     "off",
     "--limit-publisher",
@@ -151,27 +152,48 @@ async function startInstance(store: string, port: number): Promise<ChildProcess>
   return child;
 }
 
+interface Proxy {
+  readonly port: number;
+  /** Why it could not pass a request on; it answered 502. */
+  readonly faults: readonly string[];
+  /** Until it has seen that this instance is ready. */
+  knows(port: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /**
  * A proxy as simple as can be: it asks each instance whether it is ready, takes turns among those that are, keeps
- * connections, and tries nothing twice.
+ * connections, and tries nothing twice. An instance is gone when it says so or refuses a connection, not when this
+ * process was too busy to read the answer in time.
  */
-async function startProxy(ports: readonly number[]): Promise<{ server: Server; port: number; stop: () => void }> {
+async function startProxy(ports: readonly number[]): Promise<Proxy> {
   const ready = new Set<number>();
+  const faults: string[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const check = async (port: number): Promise<void> => {
-    const ok = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(500) }).then(
+    const ok = await fetch(`http://127.0.0.1:${port}/readyz`).then(
       async (response) => (await response.text()) !== "" && response.ok,
       () => false,
     );
     if (ok) ready.add(port);
     else ready.delete(port);
   };
+  let watching = true;
+  // One check at a time for each: an older answer never overtakes a newer one.
+  const watch = async (port: number): Promise<void> => {
+    for (; watching; await sleep(100)) await check(port);
+  };
   await Promise.all(ports.map(check));
-  const timer = setInterval(() => void Promise.all(ports.map(check)), 100);
+  const watched = Promise.all(ports.map(watch));
   let turn = 0;
   const server = createServer((request, response) => {
     const choices = [...ready];
-    if (choices.length === 0) return void response.writeHead(502).end();
+    const fail = (reason: string): void => {
+      faults.push(reason);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(502).end();
+    };
+    if (choices.length === 0) return fail("no instance is ready");
     turn += 1;
     const port = choices[turn % choices.length]!;
     const upstream = httpRequest(
@@ -181,18 +203,25 @@ async function startProxy(ports: readonly number[]): Promise<{ server: Server; p
         answer.pipe(response);
       },
     );
-    upstream.on("error", () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
+    upstream.on("error", (error) => fail(`${port}: ${error.message}, a kept connection: ${upstream.reusedSocket}`));
     request.pipe(upstream);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const stop = (): void => {
-    clearInterval(timer);
-    agent.destroy();
-    server.closeAllConnections();
-    server.close();
+  return {
+    port: (server.address() as AddressInfo).port,
+    faults,
+    async knows(port) {
+      while (!ready.has(port)) await sleep(20);
+    },
+    async stop() {
+      watching = false;
+      await watched;
+      agent.destroy();
+      server.closeAllConnections();
+      server.close();
+    },
   };
-  return { server, port: (server.address() as AddressInfo).port, stop };
 }
 
 instances("a rolling restart under load answers every request", async () => {
@@ -217,7 +246,7 @@ instances("a rolling restart under load answers every request", async () => {
         (error: Error) => error.message,
       );
       statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await sleep(5);
     }
   };
   const load = Promise.all([0, 1, 2, 3].map(client));
@@ -227,16 +256,16 @@ instances("a rolling restart under load answers every request", async () => {
       instance.child.kill("SIGTERM");
       assert.equal(await ended, [0, null]);
       instance.child = await startInstance(url, instance.port);
-      // Until the proxy has seen it.
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await proxy.knows(instance.port);
     }
   } finally {
     loading = false;
     await load;
-    proxy.stop();
+    await proxy.stop();
     for (const { child } of running) child.kill("SIGKILL");
   }
   console.log(`${statuses.get(200)} requests answered`);
+  assert.equal(proxy.faults, []);
   assert.equal([...statuses.keys()], [200], JSON.stringify([...statuses]));
   assert.ok(statuses.get(200)! > 200);
 });

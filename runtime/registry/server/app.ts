@@ -72,18 +72,19 @@ interface State {
 const faultsOf =
   (access: RegistryAccess, log: Logger, state: State): Parts["faults"] =>
   async () => {
-    const faults: Record<string, string> = {
-      store: "ok",
+    const answers = await access.ping().then(
+      () => true,
+      (error: Error) => {
+        log.warn({ err: error }, "the store does not answer");
+        return false;
+      },
+    );
+    // The server's own state comes last: it may have begun to stop while the store was asked.
+    return {
+      store: answers ? "ok" : "does not answer",
       search: state.warm ? "ok" : "reads its index",
       server: state.stopping ? "stopping" : "ok",
     };
-    try {
-      await access.ping();
-    } catch (error) {
-      log.warn({ err: error }, "the store does not answer");
-      faults.store = "does not answer";
-    }
-    return faults;
   };
 
 async function openParts(
