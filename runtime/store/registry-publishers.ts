@@ -224,7 +224,8 @@ export function* addProperties(q: Query, rows: readonly PropertyRow[]): Flow<voi
   const values = rows.map((row) => valuesOf(propertyColumns, row));
   yield* settle(q.insert("adbind_registry_properties", propertyColumns, values));
   const identifiers = rows.filter((row) => row.source !== "brand_json").flatMap(identifierRows);
-  yield* settle(q.insert("adbind_registry_identifiers", identifierColumns, identifiers, "on conflict do nothing"));
+  // None is there yet: they come and go with the property, which is new. To look first costs PostgreSQL as much again.
+  yield* settle(q.insert("adbind_registry_identifiers", identifierColumns, identifiers));
 }
 
 export function* addEdges(q: Query, rows: readonly EdgeRow[]): Flow<void> {

@@ -177,6 +177,27 @@ export function transferCase(engine: Engine): void {
     }
   });
 
+  test("a line that the registry refuses keeps no other line from being taken", async ({ store }) => {
+    const line = (slug: string, url: string): string =>
+      JSON.stringify({ kind: "member", slug, display_name: slug, agents: [{ url, type: "sales" }] });
+    const lines = [line("first", SELLER), line("thief", SELLER), line("last", OTHER)];
+    const slugs = async (): Promise<unknown[]> =>
+      (await all(exportRegistry(store))).map((text) => JSON.parse(text).slug);
+    try {
+      await importRegistry(store, lines);
+      assert.unreachable();
+    } catch (error) {
+      assert.match(String((error as AdbindError).where), "line 2");
+      assert.match((error as Error).message, "belongs to another member");
+    }
+    assert.equal(await slugs(), ["first"]);
+    const told: number[] = [];
+    // The last line is none at all: what was refused before it is told of before it.
+    const result = await importRegistry(store, [...lines, "{"], { invalid: (number) => told.push(number) });
+    assert.equal([told, result.members, result.invalid], [[2, 4], 2, 2]);
+    assert.equal(await slugs(), ["first", "last"]);
+  });
+
   test("killed again and again, an import loses nothing and ends as one that was not", async ({ store }) => {
     const folder = mkdtempSync(path.join(tmpdir(), "adbind-import-"));
     const file = path.join(folder, "lines.ndjson");

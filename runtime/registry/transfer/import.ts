@@ -5,21 +5,21 @@
 import { AdbindError } from "../../errors.js";
 import type { Flow } from "../../signing/flow.js";
 import type { PostgresStore, SqliteStore } from "../../store/index.js";
-import { putHosted } from "../../store/registry-agents.js";
 import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
 import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
-import { putClaims } from "../data.js";
-import { putMember } from "../members.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
 import { settleProfiles } from "../settle.js";
-import { domainIn, LineError, memberIn, publisherChange, urlIn } from "./convert.js";
-import type { ClaimsLine, HostedLine, MemberLine } from "./lines.js";
+import { LineError, publisherChange } from "./convert.js";
+import { claimsWork, hostedWork, memberWork, type OtherWork } from "./other-work.js";
 import { parseLine } from "./parse-line.js";
 
 /** A batch ends with so many properties, or so many lines: enough to share a commit, and some megabytes at most. */
 const BATCH_PROPERTIES = 5_000;
 const BATCH_LINES = 1_000;
+/** So does one of other lines, which take several statements each; a hosted file may be large. */
+const BATCH_OTHER_LINES = 100;
+const BATCH_OTHER_CHARACTERS = 1_000_000;
 
 export interface ImportProgress {
   /** Lines read so far, those of an earlier run among them. */
@@ -51,10 +51,16 @@ export interface ImportResult extends ImportProgress {
   readonly invalid: number;
 }
 
-/** What a line asks for, in terms of the registry. */
-type Work =
-  | { readonly kind: "publisher"; readonly change: PreparedChange }
-  | { readonly kind: "other"; readonly run: (q: Query, now: number) => Flow<readonly number[]> };
+interface PublisherWork {
+  readonly kind: "publisher";
+  readonly change: PreparedChange;
+}
+
+/** A line that is no publisher's, to be written with the others. */
+interface Waiting extends OtherWork {
+  readonly line: number;
+  readonly characters: number;
+}
 
 /**
  * Imports lines of an export.
@@ -92,7 +98,9 @@ const refused = (line: number, why: string): AdbindError =>
   });
 
 class Importing {
+  // A batch has publishers or other lines, never both: lines take effect in their order.
   #publishers = new Map<string, PreparedChange>();
+  #others: Waiting[] = [];
   #batchProperties = 0;
   #batchEnd = 0;
   #writing: Promise<void> | undefined;
@@ -119,11 +127,19 @@ class Importing {
     if (text.trim() !== "") {
       const work = await this.#read(text, number);
       if (work?.kind === "publisher") await this.#gather(work.change);
-      if (work?.kind === "other") await this.#alone(work.run, number);
+      if (work?.kind === "other") await this.#gatherOther({ ...work, line: number, characters: text.length });
     }
     this.#batchEnd = number;
-    const full = this.#batchProperties >= BATCH_PROPERTIES || this.#publishers.size >= BATCH_LINES;
-    if (full) await this.#flush();
+    if (this.#full()) await this.#flush();
+  }
+
+  #full(): boolean {
+    return (
+      this.#batchProperties >= BATCH_PROPERTIES ||
+      this.#publishers.size >= BATCH_LINES ||
+      this.#others.length >= BATCH_OTHER_LINES ||
+      this.#others.reduce((sum, { characters }) => sum + characters, 0) >= BATCH_OTHER_CHARACTERS
+    );
   }
 
   async end(lines: number): Promise<void> {
@@ -145,7 +161,7 @@ class Importing {
     return { ...this.#totals, ...how };
   }
 
-  async #read(text: string, number: number): Promise<Work | undefined> {
+  async #read(text: string, number: number): Promise<PublisherWork | OtherWork | undefined> {
     const parsed = parseLine(text);
     if (!parsed.ok) return this.#invalid(number, parsed.why);
     try {
@@ -154,11 +170,11 @@ class Importing {
         case "publisher":
           return { kind: "publisher", change: prepare(publisherChange(line), this.#now()) };
         case "member":
-          return { kind: "other", run: this.#member(line) };
+          return memberWork(line);
         case "hosted":
-          return { kind: "other", run: this.#hosted(line) };
+          return hostedWork(line);
         case "claims":
-          return { kind: "other", run: this.#claims(line) };
+          return claimsWork(line);
       }
     } catch (error) {
       if (error instanceof LineError) return this.#invalid(number, error.message);
@@ -166,23 +182,31 @@ class Importing {
     }
   }
 
-  /** Lets the line go, or ends the import with all lines before it kept. */
+  /** Lets a line go that cannot be read, or ends the import with all lines before it kept. */
   async #invalid(number: number, why: string): Promise<undefined> {
-    if (this.options.invalid === undefined) {
-      await this.#flush();
-      await this.#settled();
-      throw refused(number, why);
-    }
+    // Lines before it may be refused yet, and are told of first.
+    if (this.options.invalid === undefined || this.#others.length > 0) await this.#flush();
+    await this.#settled();
+    this.#refuse(number, why);
+  }
+
+  #refuse(number: number, why: string): void {
+    if (this.options.invalid === undefined) throw refused(number, why);
     this.#totals.invalid += 1;
     this.options.invalid(number, why);
   }
 
   async #gather(change: PreparedChange): Promise<void> {
-    if (this.#publishers.has(change.domain)) await this.#flush();
+    if (this.#publishers.has(change.domain) || this.#others.length > 0) await this.#flush();
     this.#publishers.set(change.domain, change);
     // Now, while the last batch is being written, rather than inside the next transaction.
     change.sets.forEach(makeRows);
     for (const { set } of change.sets) this.#batchProperties += set.properties.length;
+  }
+
+  async #gatherOther(work: Waiting): Promise<void> {
+    if (this.#publishers.size > 0) await this.#flush();
+    this.#others.push(work);
   }
 
   /**
@@ -190,14 +214,16 @@ class Importing {
    * this process and PostgreSQL both have work; there is never more than one.
    */
   async #flush(): Promise<void> {
-    const changes = [...this.#publishers.values()];
+    const [changes, others] = [[...this.#publishers.values()], this.#others];
     const { lines, properties } = { lines: this.#batchEnd, properties: this.#batchProperties };
     this.#publishers = new Map();
+    this.#others = [];
     this.#batchProperties = 0;
     await this.#settled();
-    if (changes.length === 0) return;
+    if (changes.length === 0 && others.length === 0) return;
     const write = async (): Promise<void> => {
-      await this.db.write((q) => this.#writeBatch(q, changes, lines));
+      if (others.length > 0) await this.#writeOthers(others);
+      else await this.db.write((q) => this.#writeBatch(q, changes, lines));
       this.#totals.publishers += changes.length;
       this.#totals.properties += properties;
       this.#totals.lines = lines;
@@ -227,51 +253,30 @@ class Importing {
     if (this.options.id !== undefined) yield* putCheckpoint(q, this.options.id, { lines, done: 0 }, this.#now());
   }
 
-  /** A line of its own transaction: it may be refused by what is there already. */
-  async #alone(run: (q: Query, now: number) => Flow<readonly number[]>, number: number): Promise<void> {
-    await this.#flush();
-    await this.#settled();
-    const flow = function* (this: Importing, q: Query): Flow<void> {
-      yield* markDirty(q, yield* run(q, this.#now()));
-      yield* tick(q);
-      yield* this.#note(q, number);
+  /** Lines that may be refused by what is there already: then each has a transaction of its own. */
+  async #writeOthers(others: readonly Waiting[]): Promise<void> {
+    const write = async (some: readonly Waiting[]): Promise<void> => {
+      await this.db.write((q) => this.#runOthers(q, some));
+      for (const { adds } of some) this.#totals[adds.kind] += adds.count;
     };
     try {
-      await this.db.write((q) => flow.call(this, q));
+      await write(others);
     } catch (error) {
       if (!(error instanceof AdbindError)) throw error;
-      await this.#invalid(number, error.message);
+      for (const one of others)
+        await write([one]).catch((reason: Error) => {
+          if (!(reason instanceof AdbindError)) throw reason;
+          this.#refuse(one.line, reason.message);
+        });
     }
   }
 
-  #member(line: MemberLine): (q: Query) => Flow<readonly number[]> {
-    const member = memberIn(line);
-    this.#totals.members += 1;
-    return (q) => putMember(q, member);
-  }
-
-  #hosted(line: HostedLine): (q: Query, now: number) => Flow<readonly number[]> {
-    const domain = domainIn(line.domain);
-    this.#totals.hosted += 1;
-    return function* (q, now) {
-      yield* putHosted(q, domain, JSON.stringify(line.file), now);
-      return [];
-    };
-  }
-
-  #claims(line: ClaimsLine): (q: Query, now: number) => Flow<readonly number[]> {
-    const url = urlIn(line.agent_url);
-    const claims = new Map(
-      line.claims.map(({ publisher_domain, authorized_for }) => {
-        const publisherDomain = domainIn(publisher_domain);
-        return [publisherDomain, { publisherDomain, authorizedFor: authorized_for ?? null }];
-      }),
-    );
-    this.#totals.claims += claims.size;
-    return function* (q, now) {
-      yield* putClaims(q, url, claims, now);
-      return [];
-    };
+  *#runOthers(q: Query, others: readonly Waiting[]): Flow<void> {
+    const agents = new Set<number>();
+    for (const { run } of others) for (const agent of yield* run(q, this.#now())) agents.add(agent);
+    yield* markDirty(q, [...agents]);
+    yield* tick(q);
+    yield* this.#note(q, others.at(-1)!.line);
   }
 
   #report(): void {
