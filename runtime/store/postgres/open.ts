@@ -5,6 +5,7 @@ import { AdbindError } from "../../errors.js";
 import { SWEEP_LIMIT_ROWS } from "../rows.js";
 import type { Store } from "../types.js";
 import { expireClaims, liveClaims } from "./claims.js";
+import { PostgresClient } from "./client.js";
 import { buryParked, postgresInbox } from "./inbox.js";
 import { migratePostgres } from "./migrate.js";
 import { postgresNonces } from "./nonces.js";
@@ -42,6 +43,7 @@ const INT8_OID = 20;
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const where = options.url.split("@").at(-1) ?? "";
   const pool = new pg.Pool({
+    Client: PostgresClient,
     connectionString: options.url,
     max: options.connections ?? CONNECTIONS,
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
