@@ -49,6 +49,17 @@ export interface ApiKeyRow {
   readonly revoked: number | null;
 }
 
+/** A key as a request needs it, and whose it is. */
+export interface HeldKey {
+  readonly key: Pick<ApiKeyRow, "id" | "last_used" | "suspended" | "revoked">;
+  /** Undefined where it is gone. */
+  readonly organization: OrganizationRow | undefined;
+}
+
+type HeldKeyRow = { readonly [Name in keyof HeldKey["key"] as `key_${Name}`]: HeldKey["key"][Name] } & {
+  readonly [Name in keyof OrganizationRow]: OrganizationRow[Name] | null;
+};
+
 export interface IssuerRow {
   readonly payload: string;
   readonly consumed: number | null;
@@ -84,7 +95,8 @@ export interface RegistryAccess {
   };
   readonly keys: {
     add(row: ApiKeyRow): Promise<boolean>;
-    byHash(hash: string): Promise<ApiKeyRow | undefined>;
+    /** One question: each request with a key waits for it. */
+    byHash(hash: string): Promise<HeldKey | undefined>;
     list(organization?: string): Promise<ApiKeyRow[]>;
     /** False when there is no such key, or it is revoked already. */
     revoke(id: string, now: number): Promise<boolean>;
@@ -180,6 +192,13 @@ const issuerTable = (run: Run): RegistryAccess["issuer"] => ({
   },
 });
 
+function heldKey({ key_id, key_last_used, key_suspended, key_revoked, ...organization }: HeldKeyRow): HeldKey {
+  return {
+    key: { id: key_id, last_used: key_last_used, suspended: key_suspended, revoked: key_revoked },
+    organization: organization.id === null ? undefined : (organization as OrganizationRow),
+  };
+}
+
 /** @param store opened store; its tables are there already */
 export function registryAccess(store: SqliteStore | PostgresStore): RegistryAccess {
   const run = runOn(store);
@@ -202,7 +221,14 @@ export function registryAccess(store: SqliteStore | PostgresStore): RegistryAcce
     },
     keys: {
       add: (row) => insert("adbind_api_keys", "id", row),
-      byHash: (hash) => one("select * from adbind_api_keys where hash = ?", hash),
+      async byHash(hash) {
+        const row = await one<HeldKeyRow>(
+          "select k.id as key_id, k.last_used as key_last_used, k.suspended as key_suspended, k.revoked as key_revoked, o.* " +
+            "from adbind_api_keys k left join adbind_organizations o on o.id = k.organization where k.hash = ?",
+          hash,
+        );
+        return row && heldKey(row);
+      },
       list: (organization) =>
         organization === undefined
           ? run("select * from adbind_api_keys order by created, id", [])

@@ -35,13 +35,13 @@ const MAX_CHARACTERS = 8_192;
 
 const invalid: Identity = { state: "invalid", expired: false };
 
-async function byKey(key: string, { access, now }: IdentifyOptions): Promise<Identity> {
-  const row = await access.keys.byHash(hashKey(key));
-  if (row === undefined || row.revoked !== null) return invalid;
-  const organization = await access.organizations.get(row.organization);
-  if (row.suspended !== 0 || organization === undefined || organization.suspended !== 0) return { state: "suspended" };
-  if (row.last_used === null || row.last_used + USED_MS <= now()) await access.keys.used(row.id, now());
-  return { state: "known", caller: { id: `key:${row.id}`, kind: "key", organization } };
+async function byKey(text: string, { access, now }: IdentifyOptions): Promise<Identity> {
+  const held = await access.keys.byHash(hashKey(text));
+  if (held === undefined || held.key.revoked !== null) return invalid;
+  const { key, organization } = held;
+  if (key.suspended !== 0 || organization === undefined || organization.suspended !== 0) return { state: "suspended" };
+  if (key.last_used === null || key.last_used + USED_MS <= now()) await access.keys.used(key.id, now());
+  return { state: "known", caller: { id: `key:${key.id}`, kind: "key", organization } };
 }
 
 async function organizationOf(access: RegistryAccess, id: unknown): Promise<OrganizationRow | undefined> {
