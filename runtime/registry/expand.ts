@@ -1,12 +1,12 @@
 /** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
 import { AdbindError } from "../errors.js";
 import type { Flow } from "../signing/flow.js";
-import { agentsByUrl } from "../store/registry-agents.js";
-import { type OfferingRow, offeringEdges, offeringPublishers } from "../store/registry-lookups.js";
+import { type OfferingRow, offerings } from "../store/registry-lookups.js";
+import type { EdgeSource } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { type JsonBytes, jsonBytes } from "./json-bytes.js";
-import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
-import type { Offer, Offers } from "./offers.js";
+import { agentUrlOf, iso, publisherDomain } from "./model.js";
+import type { Offer, Offered, Offers } from "./offers.js";
 import { covers, standing } from "./publisher.js";
 import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
 
@@ -78,15 +78,17 @@ const looksOf = (request: ExpandRequest): Look[] =>
 
 /** One publisher as one agent sees it. */
 interface Reach {
-  /** By the order of answers. */
-  readonly properties: readonly Offer[];
-  readonly authorized: ReadonlySet<Offer>;
+  readonly offered: Offered;
+  readonly sells: (one: Offer) => boolean;
   /** All the publisher has may be sold, now and later. */
   readonly wide: boolean;
   readonly source: AuthorizationSource | "none";
 }
 
-const nothing: Reach = { properties: [], authorized: new Set(), wide: false, source: "none" };
+/** What a verdict needs of it. */
+type Seen = Omit<Reach, "offered"> & { readonly offered: Pick<Offered, "offers"> };
+
+const nothing: Seen = { offered: { offers: [] }, sells: () => false, wide: false, source: "none" };
 
 interface Given {
   readonly offers: Offers;
@@ -94,33 +96,36 @@ interface Given {
   readonly now: number;
 }
 
-/** What an agent may sell of these publishers. Only a publisher's own word lets it sell; a claim is told, and no more. */
+/**
+ * What an agent may sell of these publishers, by domain in their order. Only a publisher's own word lets it sell; a claim
+ * is told, and no more.
+ */
 function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], given: Given): Flow<Map<string, Reach>> {
-  const url = agentUrlOf(agentUrl);
-  const [agent] = url === undefined ? [] : yield* agentsByUrl(q, [url]);
-  const rows = yield* offeringPublishers(q, [...new Set(looks.map(({ domain }) => domain))]);
-  refuseTooMuch(rows, looks);
-  const ids = rows.map(({ id }) => id);
-  const edges = agent === undefined ? [] : yield* offeringEdges(q, agent.id, ids);
-  const byPublisher = Map.groupBy(edges, ({ publisher }) => publisher);
-  const offers = yield* given.offers.of(q, rows);
+  // What is no URL is nobody's.
+  const url = agentUrlOf(agentUrl) ?? "";
+  const rows = yield* offerings(q, url, [...new Set(looks.map(({ domain }) => domain))]);
+  const publishers = Map.groupBy(rows, ({ domain }) => domain);
+  const each = [...publishers.values()].map((edges) => edges[0]!);
+  refuseTooMuch(each, looks);
+  const offers = yield* given.offers.of(q, each);
   return new Map(
-    rows.map(({ id, domain, valid }) => {
-      const all = offers.get(id)!;
-      const standingEdges = standing(byPublisher.get(id) ?? [], valid === 1, given.now);
-      const own = standingEdges.filter(({ edge }) => edge.source !== "agent_claim");
-      const authorized = all.filter((one) => own.some(({ edge, covered }) => covers(covered, edge, one)));
-      return [
-        domain,
-        {
-          properties: all,
-          authorized: new Set(authorized),
-          wide: own.some(({ covered }) => covered === null),
-          source: (own[0] ?? standingEdges[0])?.edge.source ?? "none",
-        },
-      ];
-    }),
+    each.map(({ id, domain, valid }) => [
+      domain,
+      reachAt(offers.get(id)!, standing(publishers.get(domain)!.filter(isEdge), valid === 1, given.now)),
+    ]),
   );
+}
+
+const isEdge = (row: OfferingRow): row is OfferingRow & { source: EdgeSource; entries: string } => row.source !== null;
+
+function reachAt(offered: Offered, edges: ReturnType<typeof standing>): Reach {
+  const own = edges.filter(({ edge }) => edge.source !== "agent_claim");
+  return {
+    offered,
+    sells: (one) => own.some(({ edge, covered }) => covers(covered, edge, one)),
+    wide: own.some(({ covered }) => covered === null),
+    source: (own[0] ?? edges[0])?.edge.source ?? "none",
+  };
 }
 
 /** @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others */
@@ -141,23 +146,21 @@ function refuseTooMuch(rows: readonly OfferingRow[], looks: readonly Look[]): vo
 export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<JsonBytes<ExpandResult>> {
   const looks = looksOf(request);
   const reach = yield* reachOf(q, request.agent_url, looks, given);
-  const picked = new Set<Offer>();
-  for (const { filters, domain } of looks)
-    for (const one of reach.get(domain)?.authorized ?? []) if (passes(filters, one)) picked.add(one);
+  const byDomain = Map.groupBy(looks, ({ domain }) => domain);
   const properties: string[] = [];
-  // Properties without a name of their own share their identifiers.
-  const identifiers = new Set<string>();
-  for (const domain of [...reach.keys()].sort(byCodePoint)) {
-    for (const one of reach.get(domain)!.properties) {
-      if (!picked.has(one)) continue;
-      properties.push(one.text);
-      for (const text of one.identifierTexts) identifiers.add(text);
-    }
+  const identifiers: string[] = [];
+  for (const [domain, { offered, sells }] of reach) {
+    const asked = byDomain.get(domain)!;
+    const picked = offered.offers.filter((one) => sells(one) && asked.some(({ filters }) => passes(filters, one)));
+    for (const { text } of picked) properties.push(text);
+    const texts = picked.flatMap(({ identifierTexts }) => identifierTexts);
+    // Properties without a name of their own share their identifiers.
+    for (const text of offered.distinct ? texts : new Set(texts)) identifiers.push(text);
   }
   const { agent_url } = request;
   const counts = {
     property_count: properties.length,
-    identifier_count: identifiers.size,
+    identifier_count: identifiers.length,
     generated_at: iso(given.now),
   };
   return jsonBytes([
@@ -189,16 +192,17 @@ export function* validateProduct(q: Query, request: ExpandRequest, given: Given)
 }
 
 /** How one publisher answers a selector. Items are property ids; of properties without one, their names. */
-function verdict(filters: Filters, domain: string, { properties, authorized, wide, source }: Reach): Verdict {
+function verdict(filters: Filters, domain: string, { offered, sells, wide, source }: Seen): Verdict {
+  const properties = offered.offers;
   const items = new Map<string, boolean>();
   const note = (item: string, fine: boolean): void => {
     items.set(item, (items.get(item) ?? false) || fine);
   };
   if (filters.ids !== undefined) {
     for (const id of filters.ids) note(id, false);
-    for (const one of authorized) if (passes(filters, one)) note(one.id!, true);
+    for (const one of properties) if (passes(filters, one) && sells(one)) note(one.id!, true);
   } else {
-    for (const one of properties) if (passes(filters, one)) note(one.id ?? one.name, authorized.has(one));
+    for (const one of properties) if (passes(filters, one)) note(one.id ?? one.name, sells(one));
     // A publisher that lists no property can still be sold as a whole.
     if (filters.selection === "all" && properties.length === 0) note(domain, wide);
   }

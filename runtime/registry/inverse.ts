@@ -10,8 +10,7 @@ import {
 } from "../store/registry-lookups.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
-import { effective } from "./project.js";
-import { coverage, covers, knownProperty, standing } from "./publisher.js";
+import { counting, coverage, covers, knownProperty, standing } from "./publisher.js";
 import type {
   AgentPublishers,
   AuthorizationSource,
@@ -33,7 +32,7 @@ export function* lookupProperty(
   const agents: PropertyAgents["agents"][number][] = [];
   for (const publisher of yield* publishersById(q, ids)) {
     const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
-    const properties = effective(named, publisher.valid === 1);
+    const properties = counting(named, publisher.valid === 1);
     for (const { edge, covered } of standing(yield* edgesOf(q, [publisher.id]), publisher.valid === 1, now)) {
       const found = properties.find((one) => covers(covered, edge, one));
       if (found === undefined) continue;

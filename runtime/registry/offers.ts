@@ -4,26 +4,54 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Flow } from "../signing/flow.js";
-import { type OfferedProperty, type OfferingRow, offeredPropertiesOf } from "../store/registry-lookups.js";
-import type { PropertySource } from "../store/registry-publishers.js";
+import { type OfferedRow, offeredPropertiesOf } from "../store/registry-lookups.js";
+import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
 import { byCodePoint } from "./model.js";
-import { effective } from "./project.js";
-import type { KnownProperty } from "./publisher.js";
-import type { ExpandResult } from "./types.js";
+import { effective, identifiersOfRow } from "./project.js";
+
+/** Of JSON `[[type, value], ...]`: types and values in turn, as JSON. */
+const stringInJson = /"(?:[^"\\]|\\.)*"/g;
 
 /** A property by what selectors ask of it, with its part of an answer; nothing else of it is worth keeping. */
-export interface Offer {
+export class Offer {
   readonly source: PropertySource;
   readonly key: string;
   readonly id: string | null;
   readonly type: string;
   readonly name: string;
-  readonly tags: readonly string[];
+  #tags: string | readonly string[];
   /** JSON of an item of `properties`. */
   readonly text: string;
   /** JSON of items of `identifiers`, each once. */
   readonly identifierTexts: readonly string[];
+
+  /** @param domain JSON of the publisher's */
+  constructor({ source, key, slug, type, name, identifiers, tags }: OfferedRow, domain: string) {
+    [this.source, this.key, this.id, this.type, this.name] = [source, key, slug, type, name];
+    // Read where a selector asks for some.
+    this.#tags = tags;
+    // What is stored as JSON is taken as it is: reading and writing it again costs twice as much.
+    const id = JSON.stringify(slug ?? "");
+    const whose = `,"property_id":${id},"publisher_domain":${domain}}`;
+    const strings = identifiers.match(stringInJson) ?? [];
+    const texts: string[] = [];
+    let list = "";
+    for (let at = 0; at < strings.length; at += 2) {
+      const pair = `{"type":${strings[at]},"value":${strings[at + 1]}`;
+      list += `${at === 0 ? "" : ","}${pair}}`;
+      texts.push(pair + whose);
+    }
+    this.identifierTexts = texts.length > 1 ? [...new Set(texts)] : texts;
+    this.text =
+      `{"publisher_domain":${domain},"property_id":${id},"property_name":${JSON.stringify(name)},` +
+      `"property_type":${JSON.stringify(type)},"identifiers":[${list}],"tags":${tags}}`;
+  }
+
+  get tags(): readonly string[] {
+    if (typeof this.#tags === "string") this.#tags = JSON.parse(this.#tags) as string[];
+    return this.#tags;
+  }
 }
 
 /** Most characters of answers kept: fifty thousand usual properties, and some 40 MB with what hangs on them. */
@@ -32,13 +60,23 @@ const KEPT_LIMIT_CHARACTERS = 20_000_000;
 /** Publishers remembered for having been asked for. */
 const REMEMBERED_PUBLISHERS = 20_000;
 
-interface Kept {
-  /** What the offers were made of. */
-  readonly state: string;
+/** A publisher, and what says which of its properties count. */
+export type OfferingPublisher = Pick<PublisherRow, "id" | "domain" | "valid" | "digests">;
+
+/** What a publisher offers. */
+export interface Offered {
+  /** By the order of answers. */
   readonly offers: readonly Offer[];
+  /** No two have an identifier in common: they are told apart by the publisher's own names. */
+  readonly distinct: boolean;
 }
 
-/** The properties that count of some publishers, by the order of answers. */
+interface Kept extends Offered {
+  /** What the offers were made of. */
+  readonly state: string;
+}
+
+/** The properties that count of some publishers. */
 export class Offers {
   readonly #kept = new LRUCache<number, Kept>({
     maxSize: KEPT_LIMIT_CHARACTERS,
@@ -49,70 +87,48 @@ export class Offers {
   readonly #asked = new LRUCache<number, true>({ max: REMEMBERED_PUBLISHERS });
 
   /** @param publishers rows read in the caller's transaction: their digests tell whether what is kept still holds */
-  *of(q: Query, publishers: readonly OfferingRow[]): Flow<Map<number, readonly Offer[]>> {
-    const found = new Map<number, readonly Offer[]>();
-    const missing: OfferingRow[] = [];
+  *of(q: Query, publishers: readonly OfferingPublisher[]): Flow<Map<number, Offered>> {
+    const found = new Map<number, Offered>();
+    const missing: OfferingPublisher[] = [];
     for (const row of publishers) {
       const kept = this.#kept.get(row.id);
-      if (kept?.state === stateOf(row)) found.set(row.id, kept.offers);
+      if (kept?.state === stateOf(row)) found.set(row.id, kept);
       else missing.push(row);
     }
     if (missing.length === 0) return found;
     const ids = missing.map(({ id }) => id);
-    const rows = new Map((yield* offeredPropertiesOf(q, ids)).map((row) => [row.publisher, row.properties]));
-    const pool = new Map<string, string>();
+    const rows = Map.groupBy(yield* offeredPropertiesOf(q, ids), ({ publisher }) => publisher);
     for (const row of missing) {
-      const all = (JSON.parse(rows.get(row.id) ?? "[]") as OfferedProperty[]).map(knownOf);
-      const known = effective(all, row.valid === 1);
-      const offers = known.map((one) => offerOf(one, row.domain, pool)).sort(byAnswer);
-      if (this.#asked.has(row.id)) this.#kept.set(row.id, { state: stateOf(row), offers });
+      const offered = offeredOf(rows.get(row.id) ?? [], row);
+      if (this.#asked.has(row.id)) this.#kept.set(row.id, { ...offered, state: stateOf(row) });
       else this.#asked.set(row.id, true);
-      found.set(row.id, offers);
+      found.set(row.id, offered);
     }
     return found;
   }
 }
 
+function offeredOf(rows: readonly OfferedRow[], { domain, valid }: OfferingPublisher): Offered {
+  const known = effective(rows, valid === 1, identified);
+  const quoted = JSON.stringify(domain);
+  return {
+    offers: known.map((row) => new Offer(row, quoted)).sort(byAnswer),
+    distinct: new Set(known.map(({ slug }) => slug ?? "")).size === known.length,
+  };
+}
+
+const identified = (row: OfferedRow) => ({ ...row, identifiers: identifiersOfRow(row) });
+
 /** All that a publisher's offers follow from. */
-const stateOf = ({ valid, digests }: OfferingRow): string => `${valid} ${digests}`;
+const stateOf = ({ valid, digests }: OfferingPublisher): string => `${valid} ${digests}`;
 
 const charactersOf = ({ text, identifierTexts }: Offer): number =>
   identifierTexts.reduce((sum, one) => sum + one.length, text.length);
 
+/** Keys tell apart what is called the same. */
 const byAnswer = (a: Offer, b: Offer): number =>
-  byCodePoint(a.type, b.type) || byCodePoint(a.name, b.name) || byCodePoint(a.id ?? "", b.id ?? "");
-
-const knownOf = ([source, key, id, type, name, pairs, tags]: OfferedProperty): KnownProperty => ({
-  source,
-  key,
-  property: { id, type, name, identifiers: pairs.map(([kind, value]) => ({ type: kind, value })), tags },
-});
-
-/** One copy of texts that many properties share. */
-function shared(pool: Map<string, string>, text: string): string {
-  const known = pool.get(text);
-  if (known !== undefined) return known;
-  pool.set(text, text);
-  return text;
-}
-
-/** @param pool texts seen so far, of types and tags */
-function offerOf({ source, key, property }: KnownProperty, domain: string, pool: Map<string, string>): Offer {
-  const { id, name, identifiers } = property;
-  const type = shared(pool, property.type);
-  const tags = property.tags.map((tag) => shared(pool, tag));
-  const whose = { property_id: id ?? "", publisher_domain: domain };
-  const item: ExpandResult["properties"][number] = {
-    publisher_domain: domain,
-    property_id: id ?? "",
-    property_name: name,
-    property_type: type,
-    identifiers,
-    tags,
-  };
-  const texts = identifiers.map((identifier) =>
-    JSON.stringify({ ...identifier, ...whose } satisfies ExpandResult["identifiers"][number]),
-  );
-  const identifierTexts = texts.length > 1 ? [...new Set(texts)] : texts;
-  return { source, key, id, type, name, tags, text: JSON.stringify(item), identifierTexts };
-}
+  byCodePoint(a.type, b.type) ||
+  byCodePoint(a.name, b.name) ||
+  byCodePoint(a.id ?? "", b.id ?? "") ||
+  byCodePoint(a.source, b.source) ||
+  byCodePoint(a.key, b.key);

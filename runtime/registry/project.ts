@@ -239,19 +239,22 @@ export const projectProperties = (set: SourceSet, source: PropertySource): Omit<
     delegation: property.delegation ?? null,
   }));
 
+export const identifiersOfRow = (row: Pick<PropertyRow, "identifiers">): { type: string; value: string }[] =>
+  (JSON.parse(row.identifiers) as [string, string][]).map(([type, value]) => ({ type, value }));
+
 /** A row's property, for those who compute with it. */
 export const propertyOfRow = (row: PropertyRow): SetProperty => ({
   id: row.slug,
   type: row.type,
   name: row.name,
-  identifiers: (JSON.parse(row.identifiers) as [string, string][]).map(([type, value]) => ({ type, value })),
+  identifiers: identifiersOfRow(row),
   tags: JSON.parse(row.tags) as string[],
   ...(row.channels !== null && { channels: JSON.parse(row.channels) as string[] }),
   ...(row.delegation !== null && { delegation: row.delegation as DelegationType }),
 });
 
 /** What two sources must share to speak of one property. */
-const identity = (property: SetProperty): string => {
+const identity = (property: Pick<SetProperty, "type" | "name" | "identifiers">): string => {
   const first = property.identifiers[0];
   return first === undefined ? `${property.type}|${property.name}` : `${first.type}:${first.value.toLowerCase()}`;
 };
@@ -260,17 +263,18 @@ const identity = (property: SetProperty): string => {
  * The properties that count: those of the publisher's own file, else of the file hosted for it; then what was discovered
  * elsewhere and is not among them (service.md, "Publisher lookup result", rule 1). The brand file's never count.
  */
-export function effective<P extends { readonly source: PropertySource; readonly property: SetProperty }>(
+export function effective<P extends { readonly source: PropertySource }>(
   properties: readonly P[],
   valid: boolean,
+  propertyOf: (one: P) => Pick<SetProperty, "type" | "name" | "identifiers">,
 ): P[] {
   const of = (source: PropertySource): P[] => properties.filter((one) => one.source === source);
   const own = of("adagents_json");
   const first = valid || own.length > 0 ? own : of("aao_hosted");
   const discovered = of("discovered");
   if (discovered.length === 0) return first;
-  const known = new Set(first.map(({ property }) => identity(property)));
-  return [...first, ...discovered.filter(({ property }) => !known.has(identity(property)))];
+  const known = new Set(first.map((one) => identity(propertyOf(one))));
+  return [...first, ...discovered.filter((one) => !known.has(identity(propertyOf(one))))];
 }
 
 /** Tells whether a set is as it was: its content, and which of its entries are in effect. */

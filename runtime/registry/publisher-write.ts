@@ -133,7 +133,7 @@ function changedRow({ row, change, sets, digests }: Replaced, kept: readonly Pro
     ...kept.map((one) => ({ source: one.source, property: propertyOfRow(one) })),
     ...sets.flatMap(({ source, set }) => [...keyedProperties(set).values()].map((property) => ({ source, property }))),
   ];
-  const counting = effective(all, next.valid === 1).map(({ property }) => property);
+  const counting = effective(all, next.valid === 1, ({ property }) => property).map(({ property }) => property);
   const speaks = next.valid === 1 ? "adagents_json" : "aao_hosted";
   const spoken = sets.find(({ source }) => source === speaks)?.set;
   const genres = spoken?.genres;

@@ -37,6 +37,10 @@ export const knownProperty = (row: PropertyRow): KnownProperty => ({
   property: propertyOfRow(row),
 });
 
+/** Those of the properties that count. */
+export const counting = (known: readonly KnownProperty[], valid: boolean): KnownProperty[] =>
+  effective(known, valid, ({ property }) => property);
+
 /** What the entries of an edge cover at a time; null is all, undefined that none of them is in effect. */
 export function coverage(edge: { readonly entries: string }, now: number): ReadonlySet<string> | null | undefined {
   const active = (JSON.parse(edge.entries) as StoredEntry[]).filter((entry) => activeAt(entry, now));
@@ -53,7 +57,7 @@ export const covers = (
 ): boolean => covered === null || (property.source === edge.source && covered.has(property.key));
 
 /** Edges that count: a hosted file gives way to the publisher's own, and what is out of effect is not there. */
-export function standing<E extends { readonly source: EdgeSource; readonly agent: number; readonly entries: string }>(
+export function standing<E extends { readonly source: EdgeSource; readonly entries: string }>(
   edges: readonly E[],
   valid: boolean,
   now: number,
@@ -76,7 +80,7 @@ export function* lookupPublisher(
   const known = row === undefined ? [] : (yield* propertiesOf(q, [row.id])).map(knownProperty);
   const edges = row === undefined ? [] : yield* edgesOf(q, [row.id]);
   const valid = row?.valid === 1;
-  const stored = effective(known, valid);
+  const stored = counting(known, valid);
   const brand = known.filter(({ source }) => source === "brand_json");
   const agents = standing(distinctEdges(edges), valid, now);
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
@@ -198,7 +202,7 @@ export function* lookupAuthorization(
   const found = standing(edges, row.valid === 1, now)[0];
   if (found === undefined) return undefined;
   const { edge, covered } = found;
-  const stored = effective((yield* propertiesOf(q, [row.id])).map(knownProperty), row.valid === 1);
+  const stored = counting((yield* propertiesOf(q, [row.id])).map(knownProperty), row.valid === 1);
   const missing = stored.filter((one) => !covers(covered, edge, one));
   return {
     publisher_domain: domain,

@@ -1,21 +1,31 @@
 /** Questions about publishers, their properties and who may sell them. */
 import { type Flow, settle } from "../signing/flow.js";
-import type { EdgeRow, EdgeSource, PropertyRow, PropertySource, PublisherRow } from "./registry-publishers.js";
+import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
 import type { Query } from "./registry-query.js";
 
 export const publishersByDomain = (q: Query, domains: readonly string[]): Flow<PublisherRow[]> =>
   settle(q.rows(`select * from adbind_registry_publishers where ${q.among("domain", "text")}`, [q.list(domains)]));
 
-/** What of publishers says which of their properties count. */
-export type OfferingRow = Pick<PublisherRow, "id" | "domain" | "valid" | "digests" | "property_count">;
+/** What of a publisher says which of its properties count, beside an edge of one agent there; null where it has none. */
+export type OfferingRow = Pick<PublisherRow, "id" | "domain" | "valid" | "digests" | "property_count"> & {
+  readonly source: EdgeSource | null;
+  readonly entries: string | null;
+};
 
-export const offeringPublishers = (q: Query, domains: readonly string[]): Flow<OfferingRow[]> =>
-  settle(
-    q.rows(
-      `select id, domain, valid, digests, property_count from adbind_registry_publishers where ${q.among("domain", "text")}`,
-      [q.list(domains)],
-    ),
-  );
+/** Publishers by domain, once per edge of the agent. One question where three would do: PostgreSQL is asked over a wire. */
+export function offerings(q: Query, agentUrl: string, domains: readonly string[]): Flow<OfferingRow[]> {
+  const edges = "adbind_registry_authorizations a";
+  const there = "a.publisher = p.id and a.agent = (select id from adbind_registry_agents where url = ?)";
+  // PostgreSQL would read all of an agent's edges, of which it expects few; so it looks each publisher up.
+  const joined =
+    q.lock === ""
+      ? `left join ${edges} on ${there}`
+      : `left join lateral (select a.source, a.entries from ${edges} where ${there} offset 0) a on true`;
+  const text =
+    "select p.id, p.domain, p.valid, p.digests, p.property_count, a.source, a.entries from adbind_registry_publishers p " +
+    `${joined} where ${q.among("p.domain", "text")} order by p.domain, a.source`;
+  return settle(q.rows(text, [agentUrl, q.list(domains)]));
+}
 
 export const publishersById = (q: Query, ids: readonly number[]): Flow<PublisherRow[]> =>
   settle(q.rows(`select * from adbind_registry_publishers where ${q.among("id", "bigint")}`, [q.list(ids)]));
@@ -29,39 +39,20 @@ export const propertiesOf = (q: Query, publishers: readonly number[]): Flow<Prop
   );
 
 /** What of a property an agent may sell it by. */
-export type OfferedProperty = readonly [
-  source: PropertySource,
-  key: string,
-  slug: string | null,
-  type: string,
-  name: string,
-  identifiers: readonly (readonly [type: string, value: string])[],
-  tags: readonly string[],
-];
+export type OfferedRow = Pick<
+  PropertyRow,
+  "publisher" | "source" | "key" | "slug" | "type" | "name" | "identifiers" | "tags"
+>;
 
-/** Properties of one publisher, in the order of `propertiesOf`. */
-export interface OfferedRow {
-  readonly publisher: number;
-  /** JSON of {@link OfferedProperty}s: handing over a thousand rows costs more than reading what is in them. */
-  readonly properties: string;
-}
-
-export function offeredPropertiesOf(q: Query, publishers: readonly number[]): Flow<OfferedRow[]> {
-  // Lists are kept as JSON, and stand in the text as they are.
-  const sqlite = q.lock === "";
-  const quoted = (column: string): string =>
-    sqlite ? `json_quote(${column})` : `coalesce(to_json(${column})::text, 'null')`;
-  const plain = ["source", "key", "slug", "type", "name"].map(quoted);
-  const item = `'[' || ${[...plain, "identifiers", "tags"].join(" || ',' || ")} || ']'`;
-  const list = `${sqlite ? "group_concat" : "string_agg"}(${item}, ',' order by source, position)`;
-  return settle(
+/** In no order: sorting them costs a database more than it costs the caller, who sorts them by more than is here. */
+export const offeredPropertiesOf = (q: Query, publishers: readonly number[]): Flow<OfferedRow[]> =>
+  settle(
     q.rows(
-      `select publisher, '[' || ${list} || ']' as properties from adbind_registry_properties ` +
-        `where ${q.among("publisher", "bigint")} and source <> 'brand_json' group by publisher`,
+      "select publisher, source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
+        `where ${q.among("publisher", "bigint")} and source <> 'brand_json'`,
       [q.list(publishers)],
     ),
   );
-}
 
 export type EdgeWithUrl = EdgeRow & { readonly url: string };
 
@@ -71,18 +62,6 @@ export const edgesOf = (q: Query, publishers: readonly number[]): Flow<EdgeWithU
       "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
         `where ${q.among("a.publisher", "bigint")} order by a.publisher, a.source, g.url`,
       [q.list(publishers)],
-    ),
-  );
-
-/** What of edges says which properties an agent may sell. */
-export type OfferingEdge = Pick<EdgeRow, "publisher" | "source" | "agent" | "entries">;
-
-export const offeringEdges = (q: Query, agent: number, publishers: readonly number[]): Flow<OfferingEdge[]> =>
-  settle(
-    q.rows(
-      "select publisher, source, agent, entries from adbind_registry_authorizations " +
-        `where agent = ? and ${q.among("publisher", "bigint")} order by publisher, source`,
-      [agent, q.list(publishers)],
     ),
   );
 
