@@ -149,20 +149,18 @@ export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<Js
   const byDomain = Map.groupBy(looks, ({ domain }) => domain);
   const properties: string[] = [];
   const identifiers: string[] = [];
+  let [property_count, identifier_count] = [0, 0];
   for (const [domain, { offered, sells }] of reach) {
     const asked = byDomain.get(domain)!;
-    const picked = offered.offers.filter((one) => sells(one) && asked.some(({ filters }) => passes(filters, one)));
-    for (const { text } of picked) properties.push(text);
-    const texts = picked.flatMap(({ identifierTexts }) => identifierTexts);
-    // Properties without a name of their own share their identifiers.
-    for (const text of offered.distinct ? texts : new Set(texts)) identifiers.push(text);
+    const picks = offered.offers.map((one) => sells(one) && asked.some(({ filters }) => passes(filters, one)));
+    const found = pickedIdentifiers(offered, picks);
+    properties.push(...offered.properties.picked(picks));
+    identifiers.push(...found.texts);
+    property_count += picks.filter((pick) => pick).length;
+    identifier_count += found.count;
   }
   const { agent_url } = request;
-  const counts = {
-    property_count: properties.length,
-    identifier_count: identifiers.length,
-    generated_at: iso(given.now),
-  };
+  const counts = { property_count, identifier_count, generated_at: iso(given.now) };
   return jsonBytes([
     `${JSON.stringify({ agent_url }).slice(0, -1)},"properties":[`,
     properties,
@@ -170,6 +168,17 @@ export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<Js
     identifiers,
     `],${JSON.stringify(counts).slice(1)}`,
   ]);
+}
+
+/** Each once: properties without a name of their own share theirs. */
+function pickedIdentifiers({ identifiers, counts, shared }: Offered, picks: readonly boolean[]) {
+  if (shared === undefined)
+    return {
+      texts: identifiers.picked(picks),
+      count: counts.reduce((sum, count, at) => sum + (picks[at] ? count : 0), 0),
+    };
+  const texts = [...new Set(shared.filter((_, at) => picks[at]).flat())];
+  return { texts, count: texts.length };
 }
 
 type Verdict = ProductAuthorization["selectors"][number];

@@ -7,13 +7,11 @@ import type { Flow } from "../signing/flow.js";
 import { type OfferedRow, offeredPropertiesOf } from "../store/registry-lookups.js";
 import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
+import { JsonItems } from "./json-items.js";
 import { byCodePoint } from "./model.js";
 import { effective, identifiersOfRow } from "./project.js";
 
-/** Of JSON `[[type, value], ...]`: types and values in turn, as JSON. */
-const stringInJson = /"(?:[^"\\]|\\.)*"/g;
-
-/** A property by what selectors ask of it, with its part of an answer; nothing else of it is worth keeping. */
+/** A property by what selectors ask of it. */
 export class Offer {
   readonly source: PropertySource;
   readonly key: string;
@@ -21,31 +19,11 @@ export class Offer {
   readonly type: string;
   readonly name: string;
   #tags: string | readonly string[];
-  /** JSON of an item of `properties`. */
-  readonly text: string;
-  /** JSON of items of `identifiers`, each once. */
-  readonly identifierTexts: readonly string[];
 
-  /** @param domain JSON of the publisher's */
-  constructor({ source, key, slug, type, name, identifiers, tags }: OfferedRow, domain: string) {
+  constructor({ source, key, slug, type, name, tags }: OfferedRow) {
     [this.source, this.key, this.id, this.type, this.name] = [source, key, slug, type, name];
     // Read where a selector asks for some.
     this.#tags = tags;
-    // What is stored as JSON is taken as it is: reading and writing it again costs twice as much.
-    const id = JSON.stringify(slug ?? "");
-    const whose = `,"property_id":${id},"publisher_domain":${domain}}`;
-    const strings = identifiers.match(stringInJson) ?? [];
-    const texts: string[] = [];
-    let list = "";
-    for (let at = 0; at < strings.length; at += 2) {
-      const pair = `{"type":${strings[at]},"value":${strings[at + 1]}`;
-      list += `${at === 0 ? "" : ","}${pair}}`;
-      texts.push(pair + whose);
-    }
-    this.identifierTexts = texts.length > 1 ? [...new Set(texts)] : texts;
-    this.text =
-      `{"publisher_domain":${domain},"property_id":${id},"property_name":${JSON.stringify(name)},` +
-      `"property_type":${JSON.stringify(type)},"identifiers":[${list}],"tags":${tags}}`;
   }
 
   get tags(): readonly string[] {
@@ -53,6 +31,68 @@ export class Offer {
     return this.#tags;
   }
 }
+
+/** What a publisher offers, by the order of answers, and what an answer says of each. */
+export interface Offered {
+  readonly offers: readonly Offer[];
+  readonly properties: JsonItems;
+  readonly identifiers: JsonItems;
+  /** How many identifiers each has. */
+  readonly counts: readonly number[];
+  /** Identifiers one by one, where offers share some. */
+  readonly shared: readonly (readonly string[])[] | undefined;
+}
+
+/** Of JSON `[[type, value], ...]`: types and values in turn, as JSON. */
+const stringInJson = /"(?:[^"\\]|\\.)*"/g;
+
+/**
+ * What an answer says of a property, and of its identifiers, each once. What is stored as JSON is taken as it is: reading
+ * and writing it again costs twice as much.
+ * @param domain JSON of the publisher's
+ */
+function itemsOf({ slug, type, name, identifiers, tags }: OfferedRow, domain: string): [string, readonly string[]] {
+  const id = JSON.stringify(slug ?? "");
+  const whose = `,"property_id":${id},"publisher_domain":${domain}}`;
+  const strings = identifiers.match(stringInJson) ?? [];
+  const texts: string[] = [];
+  let list = "";
+  for (let at = 0; at < strings.length; at += 2) {
+    const pair = `{"type":${strings[at]},"value":${strings[at + 1]}`;
+    list += `${at === 0 ? "" : ","}${pair}}`;
+    texts.push(pair + whose);
+  }
+  const property =
+    `{"publisher_domain":${domain},"property_id":${id},"property_name":${JSON.stringify(name)},` +
+    `"property_type":${JSON.stringify(type)},"identifiers":[${list}],"tags":${tags}}`;
+  return [property, texts.length > 1 ? [...new Set(texts)] : texts];
+}
+
+function offeredOf(rows: readonly OfferedRow[], { domain, valid }: OfferingPublisher): Offered {
+  const known = effective(rows, valid === 1, identified).sort(byAnswer);
+  const quoted = JSON.stringify(domain);
+  const items = known.map((row) => itemsOf(row, quoted));
+  const identifiers = items.map(([, each]) => each);
+  // Told apart by the publisher's own names, no two share one.
+  const distinct = new Set(known.map(({ slug }) => slug ?? "")).size === known.length;
+  return {
+    offers: known.map((row) => new Offer(row)),
+    properties: new JsonItems(items.map(([property]) => property)),
+    identifiers: new JsonItems(identifiers.map((each) => each.join(","))),
+    counts: identifiers.map(({ length }) => length),
+    shared: distinct ? undefined : identifiers,
+  };
+}
+
+const identified = (row: OfferedRow) => ({ ...row, identifiers: identifiersOfRow(row) });
+
+/** Keys tell apart what is called the same. */
+const byAnswer = (a: OfferedRow, b: OfferedRow): number =>
+  byCodePoint(a.type, b.type) ||
+  byCodePoint(a.name, b.name) ||
+  byCodePoint(a.slug ?? "", b.slug ?? "") ||
+  byCodePoint(a.source, b.source) ||
+  byCodePoint(a.key, b.key);
 
 /** Most characters of answers kept: fifty thousand usual properties, and some 40 MB with what hangs on them. */
 const KEPT_LIMIT_CHARACTERS = 20_000_000;
@@ -63,14 +103,6 @@ const REMEMBERED_PUBLISHERS = 20_000;
 /** A publisher, and what says which of its properties count. */
 export type OfferingPublisher = Pick<PublisherRow, "id" | "domain" | "valid" | "digests">;
 
-/** What a publisher offers. */
-export interface Offered {
-  /** By the order of answers. */
-  readonly offers: readonly Offer[];
-  /** No two have an identifier in common: they are told apart by the publisher's own names. */
-  readonly distinct: boolean;
-}
-
 interface Kept extends Offered {
   /** What the offers were made of. */
   readonly state: string;
@@ -80,7 +112,8 @@ interface Kept extends Offered {
 export class Offers {
   readonly #kept = new LRUCache<number, Kept>({
     maxSize: KEPT_LIMIT_CHARACTERS,
-    sizeCalculation: ({ state, offers }) => offers.reduce((sum, offer) => sum + charactersOf(offer), state.length),
+    sizeCalculation: ({ state, properties, identifiers }) =>
+      state.length + properties.text.length + identifiers.text.length,
   });
 
   /** Publishers asked for once. What is asked for but once would be kept for nothing, and cost the collector more. */
@@ -108,27 +141,5 @@ export class Offers {
   }
 }
 
-function offeredOf(rows: readonly OfferedRow[], { domain, valid }: OfferingPublisher): Offered {
-  const known = effective(rows, valid === 1, identified);
-  const quoted = JSON.stringify(domain);
-  return {
-    offers: known.map((row) => new Offer(row, quoted)).sort(byAnswer),
-    distinct: new Set(known.map(({ slug }) => slug ?? "")).size === known.length,
-  };
-}
-
-const identified = (row: OfferedRow) => ({ ...row, identifiers: identifiersOfRow(row) });
-
 /** All that a publisher's offers follow from. */
 const stateOf = ({ valid, digests }: OfferingPublisher): string => `${valid} ${digests}`;
-
-const charactersOf = ({ text, identifierTexts }: Offer): number =>
-  identifierTexts.reduce((sum, one) => sum + one.length, text.length);
-
-/** Keys tell apart what is called the same. */
-const byAnswer = (a: Offer, b: Offer): number =>
-  byCodePoint(a.type, b.type) ||
-  byCodePoint(a.name, b.name) ||
-  byCodePoint(a.id ?? "", b.id ?? "") ||
-  byCodePoint(a.source, b.source) ||
-  byCodePoint(a.key, b.key);
