@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Latencies {
+  /** In milliseconds, shortest first. */
+  readonly sorted: readonly number[];
   readonly count: number;
   /** Latency in milliseconds below which a share of all lies. */
   at(share: number): number;
@@ -10,10 +12,15 @@ export interface Latencies {
 export function latencies(measured: readonly number[]): Latencies {
   const sorted = [...measured].sort((a, b) => a - b);
   return {
+    sorted,
     count: sorted.length,
     at: (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN,
   };
 }
+
+/** All of several measurements as one. */
+export const pooled = (measured: readonly Latencies[]): Latencies =>
+  latencies(measured.flatMap(({ sorted }) => sorted));
 
 /**
  * @param rate requests a second

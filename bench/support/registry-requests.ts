@@ -1,6 +1,6 @@
 /** What the registry's bench asks for, and at what rate. */
 import type { AgentPublishers, ExpandRequest, SearchFilters } from "../../runtime/registry/types.js";
-import { agentUrl } from "./inventory.js";
+import { agentUrl, publisherDomainAt } from "./inventory.js";
 import { openLoop } from "./open-loop.js";
 import type { Served } from "./registry-processes.js";
 
@@ -49,11 +49,20 @@ async function* publishersOf(server: Served, agent: string): AsyncGenerator<Agen
   }
 }
 
-/** Expansions of so many properties, no publisher in two of them: none finds what another left behind. */
-export async function expansions(server: Served, most: number): Promise<ExpandRequest[]> {
-  const requests: ExpandRequest[] = [];
+export interface Expansions {
+  /** Of so many properties, no publisher in two of them: none finds what another left behind. */
+  readonly disjoint: ExpandRequest[];
+  /** Of about as many properties that the agent may not sell, of publishers that are in none of the others. */
+  readonly others: ExpandRequest[];
+}
+
+/** Publishers of one of the others: they have ten properties each. */
+const OTHER_PUBLISHERS = 100;
+
+export async function expansions(server: Served, publishers: number, others: number): Promise<Expansions> {
+  const disjoint: ExpandRequest[] = [];
   const used = new Set<string>();
-  for (let agent = 0; agent < EXPANDING_AGENTS && requests.length < most; agent++) {
+  for (let agent = 0; agent < EXPANDING_AGENTS; agent++) {
     let [domains, properties]: [string[], number] = [[], 0];
     for await (const { publisher_domain, properties_authorized } of publishersOf(server, agentUrl(agent))) {
       if (used.has(publisher_domain)) continue;
@@ -61,9 +70,21 @@ export async function expansions(server: Served, most: number): Promise<ExpandRe
       domains.push(publisher_domain);
       properties += properties_authorized;
       if (properties < EXPANDED_PROPERTIES) continue;
-      requests.push({ agent_url: agentUrl(agent), publisher_properties: [{ publisher_domains: domains }] });
+      disjoint.push(expansionOf(agentUrl(agent), domains));
       [domains, properties] = [[], 0];
     }
   }
-  return requests.slice(0, most);
+  const free = Array.from({ length: publishers }, (_, at) => publisherDomainAt(at)).filter((one) => !used.has(one));
+  const parts = Array.from({ length: others }, (_, at) =>
+    free.slice(at * OTHER_PUBLISHERS, (at + 1) * OTHER_PUBLISHERS),
+  );
+  return {
+    disjoint,
+    others: parts.filter(({ length }) => length > 0).map((domains) => expansionOf(agentUrl(0), domains)),
+  };
 }
+
+const expansionOf = (agent: string, domains: string[]): ExpandRequest => ({
+  agent_url: agent,
+  publisher_properties: [{ publisher_domains: domains }],
+});
