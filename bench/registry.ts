@@ -6,17 +6,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createRegistryData } from "../runtime/registry/data.js";
-import type { AgentSearchResult, ExpandRequest } from "../runtime/registry/types.js";
+import type { AgentSearchResult } from "../runtime/registry/types.js";
 import { openPostgresStore } from "../runtime/store/index.js";
 import { startPostgres, type TestPostgres } from "../test/support/postgres.js";
 import { type InventorySize, publisherDomainAt, randomFrom } from "./support/inventory.js";
 import { median } from "./support/measure.js";
-import { closedLoop, type Latencies, openLoop, pooled } from "./support/open-loop.js";
+import { closedLoop, type Latencies, pooled } from "./support/open-loop.js";
 import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport, tidied } from "./support/registry-floors.js";
 import { type Grown, grown, growthRows } from "./support/registry-growth.js";
 import { openPlainSearch } from "./support/registry-plain.js";
 import { buildProgram, done, type Program, type Served, serve } from "./support/registry-processes.js";
-import { atRate, classes, EXPANSION_PATH, expansions, PAGE, RATE, searchPath } from "./support/registry-requests.js";
+import { atRate, classes, expansions, PAGE, RATE, REQUESTS, searchPath } from "./support/registry-requests.js";
 import type { Row } from "./support/row.js";
 
 const SIZE = { agents: 100_000, publishers: 100_000, properties: 1_000_000 };
@@ -37,6 +37,7 @@ const EXPANSION_RATE = 30;
 const EXPANSION_SERVERS = 5;
 /** For each of them. The first hundreds of requests compile the program on the way, which is no matter of expansions. */
 const EXPANSIONS_WARM_UP = 200;
+const EXPANSION_RATE_WARM_UP = 60;
 const EXPANSIONS_AGAIN = 100;
 
 /** As docs/registry.md recommends: the defaults are for the smallest machine there is. */
@@ -61,7 +62,7 @@ async function searchRows({ engine, bare }: Subject, server: Served): Promise<Ro
   const rows: Row[] = [];
   for (const [name, filters] of classes) {
     const { results } = await server.get<AgentSearchResult>(searchPath(filters));
-    const measured = await atRate(() => server.read(searchPath(filters)));
+    const measured = await atRate(server, [searchPath(filters)]);
     rows.push({
       name: `search, ${name}, ${engine}, p99`,
       value: measured.at(0.99),
@@ -101,7 +102,7 @@ async function lookupRow({ engine, bare }: Subject, server: Served, size: Invent
   const random = randomFrom(11);
   const lookup = (): string =>
     `/api/registry/publisher?domain=${publisherDomainAt(Math.floor(random() * size.publishers))}`;
-  const looked = await atRate(() => server.read(lookup()));
+  const looked = await atRate(server, Array.from({ length: REQUESTS }, lookup));
   return {
     name: `publisher lookup, ${engine}, p99`,
     value: looked.at(0.99),
@@ -120,12 +121,13 @@ interface Expanded {
 /** Expansions that nobody asked for before, and some of them again and again: the registry keeps what it made. */
 async function expand(server: Served, size: InventorySize): Promise<Expanded> {
   const { disjoint: requests, others } = await expansions(server, size.publishers, EXPANSIONS_WARM_UP);
-  const ask = (request: ExpandRequest) => server.read(EXPANSION_PATH, request);
-  for (const request of others) await ask(request);
+  const { client } = server;
+  await client.measure({ rate: EXPANSION_RATE_WARM_UP, count: others.length, requests: others });
   const warmUp = requests.splice(0, Math.ceil(requests.length / 5));
-  await openLoop(EXPANSION_RATE, warmUp.length, (n) => ask(warmUp[n]!));
-  const first = await openLoop(EXPANSION_RATE, requests.length, (n) => ask(requests[n]!));
-  const again = await openLoop(EXPANSION_RATE, EXPANSIONS_AGAIN, (n) => ask(warmUp[n % warmUp.length]!));
+  const rate = EXPANSION_RATE;
+  await client.measure({ rate, count: warmUp.length, requests: warmUp });
+  const first = await client.measure({ rate, count: requests.length, requests });
+  const again = await client.measure({ rate, count: EXPANSIONS_AGAIN, requests: warmUp });
   return { first, again };
 }
 

@@ -7,8 +7,7 @@ import { createInterface } from "node:readline";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { binaryArray } from "../../runtime/store/postgres/binary-array.js";
-import { openLoop } from "./open-loop.js";
-import { createReader } from "./reader.js";
+import { startClient } from "./client.js";
 
 export const BARE_SERVER = "node's server sending as many bytes";
 export const PLAIN_IMPORT = "parsing the lines and inserting a row a property";
@@ -28,11 +27,11 @@ export async function bareLatency({ bytes, rate, requests }: Load): Promise<numb
   });
   try {
     const [port] = (await once(child.stdout, "data")) as [Buffer];
-    const reader = createReader(`http://127.0.0.1:${Number(port.toString())}`);
-    const ask = () => reader.read(`/?bytes=${bytes}`);
-    await openLoop(rate, requests / 4, ask);
-    const measured = await openLoop(rate, requests, ask);
-    reader.close();
+    const client = startClient(`http://127.0.0.1:${Number(port.toString())}`);
+    const load = { rate, requests: [{ path: `/?bytes=${bytes}` }] };
+    await client.measure({ ...load, count: requests / 4 });
+    const measured = await client.measure({ ...load, count: requests });
+    await client.close();
     return measured.at(0.99);
   } finally {
     child.kill();

@@ -32,7 +32,10 @@ export async function grown(program: Program, folder: string, agents: number): P
   const taken = await done<{ properties: number; seconds: number; peak: number }>(program, "import", store, file);
   rmSync(file);
   const server = await serve(program, store);
-  const measured = await atRate((n) => server.read(searchPath(classes[n % classes.length]![1])));
+  const measured = await atRate(
+    server,
+    classes.map(([, filters]) => searchPath(filters)),
+  );
   const { peak } = await server.stop();
   rmSync(store.slice("sqlite:".length));
   return {

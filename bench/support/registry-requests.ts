@@ -1,12 +1,13 @@
 /** What the registry's bench asks for, and at what rate. */
 import type { AgentPublishers, ExpandRequest, SearchFilters } from "../../runtime/registry/types.js";
+import type { Request } from "./client.js";
 import { agentUrl, publisherDomainAt } from "./inventory.js";
-import { openLoop } from "./open-loop.js";
+import type { Latencies } from "./open-loop.js";
 import type { Served } from "./registry-processes.js";
 
 /** Requests a second. */
 export const RATE = 200;
-const REQUESTS = 2_000;
+export const REQUESTS = 2_000;
 const WARM_UP = 200;
 export const PAGE = 50;
 
@@ -28,12 +29,12 @@ export function searchPath(filters: SearchFilters, cursor?: string | null): stri
 }
 
 /** Percentiles at the fixed rate, after some requests that do not count. */
-export async function atRate(ask: (n: number) => Promise<unknown>) {
-  await openLoop(RATE, WARM_UP, ask);
-  return openLoop(RATE, REQUESTS, ask);
+export async function atRate({ client }: Served, paths: readonly string[]): Promise<Latencies> {
+  const requests = paths.map((path) => ({ path }));
+  await client.measure({ rate: RATE, count: WARM_UP, requests });
+  return client.measure({ rate: RATE, count: REQUESTS, requests });
 }
 
-export const EXPANSION_PATH = "/api/registry/expand/product-identifiers";
 /** Properties of one expansion, at least. */
 const EXPANDED_PROPERTIES = 1_000;
 /** Agents looked at for expansions: the first ones sell for the most publishers. */
@@ -51,16 +52,16 @@ async function* publishersOf(server: Served, agent: string): AsyncGenerator<Agen
 
 export interface Expansions {
   /** Of so many properties, no publisher in two of them: none finds what another left behind. */
-  readonly disjoint: ExpandRequest[];
+  readonly disjoint: Request[];
   /** Of about as many properties that the agent may not sell, of publishers that are in none of the others. */
-  readonly others: ExpandRequest[];
+  readonly others: Request[];
 }
 
 /** Publishers of one of the others: they have ten properties each. */
 const OTHER_PUBLISHERS = 100;
 
 export async function expansions(server: Served, publishers: number, others: number): Promise<Expansions> {
-  const disjoint: ExpandRequest[] = [];
+  const disjoint: Request[] = [];
   const used = new Set<string>();
   for (let agent = 0; agent < EXPANDING_AGENTS; agent++) {
     let [domains, properties]: [string[], number] = [[], 0];
@@ -84,7 +85,7 @@ export async function expansions(server: Served, publishers: number, others: num
   };
 }
 
-const expansionOf = (agent: string, domains: string[]): ExpandRequest => ({
-  agent_url: agent,
-  publisher_properties: [{ publisher_domains: domains }],
+const expansionOf = (agent: string, domains: string[]): Request => ({
+  path: "/api/registry/expand/product-identifiers",
+  body: { agent_url: agent, publisher_properties: [{ publisher_domains: domains }] } satisfies ExpandRequest,
 });
