@@ -1,5 +1,5 @@
 /** Profiles: what an agent can sell, computed from what publishers let it, and from what its member says of it. */
-import type { Flow } from "../signing/flow.js";
+import { type Flow, settle } from "../signing/flow.js";
 import { type AgentRow, agentsById } from "../store/registry-agents.js";
 import {
   addMoves,
@@ -109,11 +109,20 @@ const SLICE_AGENTS = 100;
 /** What each agent's profile should be. */
 function* contentsOf(q: Query, agents: readonly AgentRow[]): Flow<Map<number, Content | undefined>> {
   const contents = new Map<number, Content | undefined>();
+  const sliceAt = (first: number): readonly AgentRow[] => agents.slice(first, first + SLICE_AGENTS);
+  const ask = (slice: readonly AgentRow[]) =>
+    slice.length === 0
+      ? []
+      : contributionsOf(
+          q,
+          slice.map(({ id }) => id),
+        );
+  let asked = ask(sliceAt(0));
   for (let first = 0; first < agents.length; first += SLICE_AGENTS) {
-    const slice = agents.slice(first, first + SLICE_AGENTS);
-    const ids = slice.map(({ id }) => id);
-    const edges = Map.groupBy(yield* contributionsOf(q, ids), (edge) => edge.agent);
-    for (const agent of slice) contents.set(agent.id, profileOf(agent, edges.get(agent.id) ?? []));
+    const edges = Map.groupBy(yield* settle(asked), (edge) => edge.agent);
+    // PostgreSQL looks for the next ones while these are computed.
+    asked = ask(sliceAt(first + SLICE_AGENTS));
+    for (const agent of sliceAt(first)) contents.set(agent.id, profileOf(agent, edges.get(agent.id) ?? []));
   }
   return contents;
 }

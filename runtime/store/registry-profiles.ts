@@ -1,6 +1,7 @@
 /** Profiles of agents, the clock they are versioned by, counters and import checkpoints, as rows. */
 import { type Flow, settle } from "../signing/flow.js";
 import type { Columns, Query, Value } from "./registry-query.js";
+import type { MaybePromise } from "./types.js";
 
 export interface ProfileRow {
   readonly agent: number;
@@ -164,15 +165,13 @@ export interface ContributionRow {
 }
 
 /** Only what publishers themselves say: a claim makes nobody rank higher. */
-export const contributionsOf = (q: Query, agents: readonly number[]): Flow<ContributionRow[]> =>
-  settle(
-    q.rows(
-      "select a.agent, a.publisher, a.source, a.countries, a.wide, a.covered, a.coverage, p.valid, p.property_count, " +
-        "case when a.wide = 1 then p.summary end as summary, p.genres, p.taxonomy " +
-        "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
-        `where ${q.among("a.agent", "bigint")} and a.source <> 'agent_claim' order by a.agent, a.publisher, a.source`,
-      [q.list(agents)],
-    ),
+export const contributionsOf = (q: Query, agents: readonly number[]): MaybePromise<ContributionRow[]> =>
+  q.rows(
+    "select a.agent, a.publisher, a.source, a.countries, a.wide, a.covered, a.coverage, p.valid, p.property_count, " +
+      "case when a.wide = 1 then p.summary end as summary, p.genres, p.taxonomy " +
+      "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
+      `where ${q.among("a.agent", "bigint")} and a.source <> 'agent_claim' order by a.agent, a.publisher, a.source`,
+    [q.list(agents)],
   );
 
 export interface CountChange {
