@@ -38,7 +38,7 @@ const EXPANSION_SERVERS = 5;
 /** For each of them. The first hundreds of requests compile the program on the way, which is no matter of expansions. */
 const EXPANSIONS_WARM_UP = 200;
 const EXPANSION_RATE_WARM_UP = 60;
-const EXPANSIONS_AGAIN = 100;
+const EXPANSIONS_AGAIN = 300;
 
 /** As docs/registry.md recommends: the defaults are for the smallest machine there is. */
 const TUNED = { shared_buffers: "1GB", max_wal_size: "4GB" };
