@@ -38,9 +38,12 @@ export interface Served {
   stop(): Promise<{ peak: number; now: number }>;
 }
 
+/** As docs/registry.md recommends. */
+const SERVER_FLAGS = ["--max-semi-space-size=16"];
+
 /** A server of a registry, and a client of it. */
 export async function serve(program: Program, store: string): Promise<Served> {
-  const child = new Child([program.file, "serve", store]);
+  const child = new Child([...SERVER_FLAGS, program.file, "serve", store]);
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
   const pool = new Pool(address, { connections: 4 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
