@@ -7,6 +7,7 @@ import { type Client, startClient } from "./client.js";
 import { buildPackage, transpile } from "./package.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
+
 /** A process of the bench, and the lines it reports. */
 export interface Program {
   /** The processes' program, compiled against the package as a user has it. */

@@ -154,8 +154,8 @@ export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<Js
     const asked = byDomain.get(domain)!;
     const picks = offered.offers.map((one) => sells(one) && asked.some(({ filters }) => passes(filters, one)));
     const found = pickedIdentifiers(offered, picks);
-    properties.push(...offered.properties.picked(picks));
-    identifiers.push(...found.texts);
+    for (const text of offered.properties.picked(picks)) properties.push(text);
+    for (const text of found.texts) identifiers.push(text);
     property_count += picks.filter((pick) => pick).length;
     identifier_count += found.count;
   }

@@ -105,6 +105,17 @@ export function dataExpandCase(engine: Engine): void {
     }
   });
 
+  test("a publisher may have more properties than a function takes arguments", async ({ data }) => {
+    const count = 130_000;
+    const properties = Array.from({ length: count }, (_, at) =>
+      property(null, { name: `p${at}`, identifiers: [{ type: "domain", value: `${at}.x` }], tags: [`tag${at % 2}`] }),
+    );
+    await data.applyCrawl(crawl("huge.example", { properties, agents: [entry(SELLER)] }));
+    const publisher_properties = [{ publisher_domain: "huge.example" }];
+    const all = await data.expand({ agent_url: SELLER, publisher_properties });
+    assert.equal([all.property_count, all.identifier_count], [count, count]);
+  });
+
   test("a product is validated selector by selector", async ({ data }) => {
     const properties = [property("main", { tags: ["sport"] }), property("app", { tags: ["sport"] })];
     const entries = [entry(SELLER, { authorizationType: "property_ids", propertyIds: ["main"] })];

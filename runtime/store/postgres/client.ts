@@ -8,8 +8,8 @@ const asked = pg.Client.prototype.query as unknown as AnyQuery;
 
 /**
  * Asks with callbacks only. Of a query asked for a promise, pg 8.23 keeps what the collector takes for a link to the next
- * one: each answer that has once outlived a small collection keeps the later ones, and copying megabytes of them stops
- * the process for 20 milliseconds, ten times a second, where nothing of them is needed.
+ * one: an answer that has once outlived a small collection keeps the later ones until a full one. Answers of hundreds of
+ * kilobytes made each small collection copy megabytes, and stop the process for 20 milliseconds.
  */
 export class PostgresClient extends pg.Client {}
 
