@@ -103,7 +103,7 @@ interface Parts {
 
 const lookups = ({ db, now, publicUrl }: Parts) => {
   const offers = new Offers();
-  const expanded = (request: ExpandRequest) => db.read((q) => expand(q, request, { offers, now: now() }));
+  const expanded = (request: ExpandRequest) => db.peek((q) => expand(q, request, { offers, now: now() }));
   return {
     lookupPublisher: async (text) => {
       const domain = domainOf(text);
@@ -129,7 +129,7 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
     lookupProperty: (type, value) => db.read((q) => lookupProperty(q, type, value, now())),
     expand: async (request) => JSON.parse((await expanded(request)).toString()) as ExpandResult,
     expandBytes: expanded,
-    validateProduct: (request) => db.read((q) => validateProduct(q, request, { offers, now: now() })),
+    validateProduct: (request) => db.peek((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
     revision: async () => (await db.peek((q) => clock(q))).seq,
   } satisfies Partial<RegistryData>;

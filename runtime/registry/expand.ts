@@ -1,12 +1,10 @@
 /** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
-import { AdbindError } from "../errors.js";
 import type { Flow } from "../signing/flow.js";
-import { type OfferingRow, offerings } from "../store/registry-lookups.js";
-import type { EdgeSource } from "../store/registry-publishers.js";
-import type { Query } from "../store/registry-query.js";
+import type { Peek } from "../store/registry-query.js";
 import { type JsonBytes, jsonBytes } from "./json-bytes.js";
-import { agentUrlOf, iso, publisherDomain } from "./model.js";
-import type { Offer, Offered, Offers } from "./offers.js";
+import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
+import type { Offer, Offered, Told } from "./offered.js";
+import { type Offers, tooMuch } from "./offers.js";
 import { covers, standing } from "./publisher.js";
 import type { AuthorizationSource, ExpandRequest, ExpandResult, ProductAuthorization, Selector } from "./types.js";
 
@@ -25,9 +23,6 @@ interface Filters {
  * publisher with a thousand properties stay below.
  */
 const MATCHING_LIMIT = 4_000_000;
-
-/** Most properties read for one request; an answer with them all has some 60 MB. */
-const READING_LIMIT = 200_000;
 
 const present = (list: readonly string[] | undefined): ReadonlySet<string> | undefined =>
   list === undefined || list.length === 0 ? undefined : new Set(list);
@@ -97,26 +92,30 @@ interface Given {
 }
 
 /**
- * What an agent may sell of these publishers, by domain in their order. Only a publisher's own word lets it sell; a claim
- * is told, and no more.
+ * What is made of each publisher as an agent may sell it, by domain in their order. Only a publisher's own word lets it
+ * sell; a claim is told, and no more.
+ * @param make gets what the selectors ask there
+ * @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others
  */
-function* reachOf(q: Query, agentUrl: string, looks: readonly Look[], given: Given): Flow<Map<string, Reach>> {
+function* reached<T>(
+  q: Peek,
+  request: ExpandRequest,
+  given: Given,
+  make: (reach: Reach, asked: readonly Filters[]) => T,
+): Flow<Map<string, T>> {
+  const looks = Map.groupBy(looksOf(request), ({ domain }) => domain);
+  const made: [domain: string, T][] = [];
+  let left = MATCHING_LIMIT;
   // What is no URL is nobody's.
-  const url = agentUrlOf(agentUrl) ?? "";
-  const rows = yield* offerings(q, url, [...new Set(looks.map(({ domain }) => domain))]);
-  const publishers = Map.groupBy(rows, ({ domain }) => domain);
-  const each = [...publishers.values()].map((edges) => edges[0]!);
-  refuseTooMuch(each, looks);
-  const offers = yield* given.offers.of(q, each);
-  return new Map(
-    each.map(({ id, domain, valid }) => [
-      domain,
-      reachAt(offers.get(id)!, standing(publishers.get(domain)!.filter(isEdge), valid === 1, given.now)),
-    ]),
-  );
+  const agentUrl = agentUrlOf(request.agent_url) ?? "";
+  yield* given.offers.of(q, { agentUrl, domains: [...looks.keys()] }, ({ domain, valid, offered, edges }) => {
+    const asked = looks.get(domain)!.map(({ filters }) => filters);
+    left -= offered.offers.length * asked.length;
+    if (left < 0) throw tooMuch();
+    made.push([domain, make(reachAt(offered, standing(edges, valid, given.now)), asked)]);
+  });
+  return new Map(made.sort(([a], [b]) => byCodePoint(a, b)));
 }
-
-const isEdge = (row: OfferingRow): row is OfferingRow & { source: EdgeSource; entries: string } => row.source !== null;
 
 function reachAt(offered: Offered, edges: ReturnType<typeof standing>): Reach {
   const own = edges.filter(({ edge }) => edge.source !== "agent_claim");
@@ -128,65 +127,39 @@ function reachAt(offered: Offered, edges: ReturnType<typeof standing>): Reach {
   };
 }
 
-/** @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others */
-function refuseTooMuch(rows: readonly OfferingRow[], looks: readonly Look[]): void {
-  const counts = new Map(rows.map((row) => [row.domain, row.property_count]));
-  const read = rows.reduce((sum, row) => sum + row.property_count, 0);
-  const compared = looks.reduce((sum, { domain }) => sum + (counts.get(domain) ?? 0), 0);
-  if (read > READING_LIMIT || compared > MATCHING_LIMIT)
-    throw new AdbindError("registry_data_invalid", "the selectors ask for too much at once", {
-      remedy: "ask for fewer of them at a time",
-    });
-}
-
 /**
  * An expansion, already as JSON: it may have thousands of properties, whose texts are kept.
  * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
  */
-export function* expand(q: Query, request: ExpandRequest, given: Given): Flow<JsonBytes<ExpandResult>> {
-  const looks = looksOf(request);
-  const reach = yield* reachOf(q, request.agent_url, looks, given);
-  const byDomain = Map.groupBy(looks, ({ domain }) => domain);
-  const properties: string[] = [];
-  const identifiers: string[] = [];
-  let [property_count, identifier_count] = [0, 0];
-  for (const [domain, { offered, sells }] of reach) {
-    const asked = byDomain.get(domain)!;
-    const picks = offered.offers.map((one) => sells(one) && asked.some(({ filters }) => passes(filters, one)));
-    const found = pickedIdentifiers(offered, picks);
-    for (const text of offered.properties.picked(picks)) properties.push(text);
-    for (const text of found.texts) identifiers.push(text);
-    property_count += picks.filter((pick) => pick).length;
-    identifier_count += found.count;
-  }
+export function* expand(q: Peek, request: ExpandRequest, given: Given): Flow<JsonBytes<ExpandResult>> {
+  const reach = yield* reached(q, request, given, ({ offered, sells }, asked) => {
+    const picks = offered.offers.map((one) => sells(one) && asked.some((filters) => passes(filters, one)));
+    return offered.told(picks);
+  });
+  const told = [...reach.values()];
   const { agent_url } = request;
-  const counts = { property_count, identifier_count, generated_at: iso(given.now) };
+  const sum = (of: (one: Told) => number): number => told.reduce((all, one) => all + of(one), 0);
+  const counts = {
+    property_count: sum((one) => one.propertyCount),
+    identifier_count: sum((one) => one.identifierCount),
+    generated_at: iso(given.now),
+  };
   return jsonBytes([
     `${JSON.stringify({ agent_url }).slice(0, -1)},"properties":[`,
-    properties,
+    told.flatMap(({ properties }) => properties),
     '],"identifiers":[',
-    identifiers,
+    told.flatMap(({ identifiers }) => identifiers),
     `],${JSON.stringify(counts).slice(1)}`,
   ]);
 }
 
-/** Each once: properties without a name of their own share theirs. */
-function pickedIdentifiers({ identifiers, counts, shared }: Offered, picks: readonly boolean[]) {
-  if (shared === undefined)
-    return {
-      texts: identifiers.picked(picks),
-      count: counts.reduce((sum, count, at) => sum + (picks[at] ? count : 0), 0),
-    };
-  const texts = [...new Set(shared.filter((_, at) => picks[at]).flat())];
-  return { texts, count: texts.length };
-}
-
 type Verdict = ProductAuthorization["selectors"][number];
 
-export function* validateProduct(q: Query, request: ExpandRequest, given: Given): Flow<ProductAuthorization> {
-  const looks = looksOf(request);
-  const reach = yield* reachOf(q, request.agent_url, looks, given);
-  const selectors = looks.map(({ filters, domain }) => verdict(filters, domain, reach.get(domain) ?? nothing));
+export function* validateProduct(q: Peek, request: ExpandRequest, given: Given): Flow<ProductAuthorization> {
+  const reach = yield* reached(q, request, given, (one) => one);
+  const selectors = looksOf(request).map(({ filters, domain }) =>
+    verdict(filters, domain, reach.get(domain) ?? nothing),
+  );
   const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
   const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
   return {

@@ -1,145 +1,100 @@
 /**
- * Publishers' properties as expansions need them. Making them from rows is most of an expansion's work, so they are kept
- * as long as what their sources said stays the same.
+ * Publishers' properties as expansions need them. Reading them is most of an expansion's work, so those that are asked for
+ * again are kept, as long as what their sources said stays the same.
  */
 import { LRUCache } from "lru-cache";
+import { AdbindError } from "../errors.js";
 import type { Flow } from "../signing/flow.js";
-import { type OfferedRow, offeredPropertiesOf } from "../store/registry-lookups.js";
-import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
-import type { Query } from "../store/registry-query.js";
-import { JsonItems } from "./json-items.js";
-import { byCodePoint } from "./model.js";
-import { effective, identifiersOfRow } from "./project.js";
+import {
+  type OfferedRow,
+  type OfferingRow,
+  offeredProperties,
+  offerings,
+  unpackedEdges,
+  unpackedProperties,
+} from "../store/registry-offerings.js";
+import type { EdgeRow } from "../store/registry-publishers.js";
+import type { Peek } from "../store/registry-query.js";
+import { FreshOffers, KeptOffers, type Offered } from "./offered.js";
 
-/** A property by what selectors ask of it. */
-export class Offer {
-  readonly source: PropertySource;
-  readonly key: string;
-  readonly id: string | null;
-  readonly type: string;
-  readonly name: string;
-  #tags: string | readonly string[];
-
-  constructor({ source, key, slug, type, name, tags }: OfferedRow) {
-    [this.source, this.key, this.id, this.type, this.name] = [source, key, slug, type, name];
-    // Read where a selector asks for some.
-    this.#tags = tags;
-  }
-
-  get tags(): readonly string[] {
-    if (typeof this.#tags === "string") this.#tags = JSON.parse(this.#tags) as string[];
-    return this.#tags;
-  }
-}
-
-/** What a publisher offers, by the order of answers, and what an answer says of each. */
-export interface Offered {
-  readonly offers: readonly Offer[];
-  readonly properties: JsonItems;
-  readonly identifiers: JsonItems;
-  /** How many identifiers each has. */
-  readonly counts: readonly number[];
-  /** Identifiers one by one, where offers share some. */
-  readonly shared: readonly (readonly string[])[] | undefined;
-}
-
-/** Of JSON `[[type, value], ...]`: types and values in turn, as JSON. */
-const stringInJson = /"(?:[^"\\]|\\.)*"/g;
-
-/**
- * What an answer says of a property, and of its identifiers, each once. What is stored as JSON is taken as it is: reading
- * and writing it again costs twice as much.
- * @param domain JSON of the publisher's
- */
-function itemsOf({ slug, type, name, identifiers, tags }: OfferedRow, domain: string): [string, readonly string[]] {
-  const id = JSON.stringify(slug ?? "");
-  const whose = `,"property_id":${id},"publisher_domain":${domain}}`;
-  const strings = identifiers.match(stringInJson) ?? [];
-  const texts: string[] = [];
-  let list = "";
-  for (let at = 0; at < strings.length; at += 2) {
-    const pair = `{"type":${strings[at]},"value":${strings[at + 1]}`;
-    list += `${at === 0 ? "" : ","}${pair}}`;
-    texts.push(pair + whose);
-  }
-  const property =
-    `{"publisher_domain":${domain},"property_id":${id},"property_name":${JSON.stringify(name)},` +
-    `"property_type":${JSON.stringify(type)},"identifiers":[${list}],"tags":${tags}}`;
-  return [property, texts.length > 1 ? [...new Set(texts)] : texts];
-}
-
-function offeredOf(rows: readonly OfferedRow[], { domain, valid }: OfferingPublisher): Offered {
-  const known = effective(rows, valid === 1, identified).sort(byAnswer);
-  const quoted = JSON.stringify(domain);
-  const items = known.map((row) => itemsOf(row, quoted));
-  const identifiers = items.map(([, each]) => each);
-  // Told apart by the publisher's own names, no two share one.
-  const distinct = new Set(known.map(({ slug }) => slug ?? "")).size === known.length;
-  return {
-    offers: known.map((row) => new Offer(row)),
-    properties: new JsonItems(items.map(([property]) => property)),
-    identifiers: new JsonItems(identifiers.map((each) => each.join(","))),
-    counts: identifiers.map(({ length }) => length),
-    shared: distinct ? undefined : identifiers,
-  };
-}
-
-const identified = (row: OfferedRow) => ({ ...row, identifiers: identifiersOfRow(row) });
-
-/** Keys tell apart what is called the same. */
-const byAnswer = (a: OfferedRow, b: OfferedRow): number =>
-  byCodePoint(a.type, b.type) ||
-  byCodePoint(a.name, b.name) ||
-  byCodePoint(a.slug ?? "", b.slug ?? "") ||
-  byCodePoint(a.source, b.source) ||
-  byCodePoint(a.key, b.key);
-
-/** Most characters of answers kept: fifty thousand usual properties, and some 40 MB with what hangs on them. */
+/** Most characters of answers kept: fifty thousand usual properties, and some 50 MB with what hangs on them. */
 const KEPT_LIMIT_CHARACTERS = 20_000_000;
 
 /** Publishers remembered for having been asked for. */
 const REMEMBERED_PUBLISHERS = 20_000;
 
-/** A publisher, and what says which of its properties count. */
-export type OfferingPublisher = Pick<PublisherRow, "id" | "domain" | "valid" | "digests">;
+/** Most properties read for one request; an answer with them all has some 60 MB. */
+const READING_LIMIT = 200_000;
 
-interface Kept extends Offered {
+/** A publisher as one agent meets it. */
+export interface Offering {
+  readonly domain: string;
+  /** Whether its own file is. */
+  readonly valid: boolean;
+  readonly offered: Offered;
+  /** The agent's. */
+  readonly edges: readonly Pick<EdgeRow, "source" | "entries">[];
+}
+
+export interface OffersQuery {
+  readonly agentUrl: string;
+  /** Each once. */
+  readonly domains: readonly string[];
+}
+
+interface Kept {
+  readonly offered: KeptOffers;
   /** What the offers were made of. */
   readonly state: string;
 }
 
+export const tooMuch = (): AdbindError =>
+  new AdbindError("registry_data_invalid", "the selectors ask for too much at once", {
+    remedy: "ask for fewer of them at a time",
+  });
+
 /** The properties that count of some publishers. */
 export class Offers {
-  readonly #kept = new LRUCache<number, Kept>({
+  /** By domain. */
+  readonly #kept = new LRUCache<string, Kept>({
     maxSize: KEPT_LIMIT_CHARACTERS,
-    sizeCalculation: ({ state, properties, identifiers }) =>
-      state.length + properties.text.length + identifiers.text.length,
+    sizeCalculation: ({ state, offered }) => state.length + offered.characters,
   });
 
   /** Publishers asked for once. What is asked for but once would be kept for nothing, and cost the collector more. */
-  readonly #asked = new LRUCache<number, true>({ max: REMEMBERED_PUBLISHERS });
+  readonly #asked = new LRUCache<string, true>({ max: REMEMBERED_PUBLISHERS });
 
-  /** @param publishers rows read in the caller's transaction: their digests tell whether what is kept still holds */
-  *of(q: Query, publishers: readonly OfferingPublisher[]): Flow<Map<number, Offered>> {
-    const found = new Map<number, Offered>();
-    const missing: OfferingPublisher[] = [];
-    for (const row of publishers) {
-      const kept = this.#kept.get(row.id);
-      if (kept?.state === stateOf(row)) found.set(row.id, kept);
-      else missing.push(row);
+  /**
+   * Those of some publishers that are known, in no order, as they are at one time.
+   * @param take works on one while the database looks for the next; what it throws ends the question
+   * @throws AdbindError `registry_data_invalid` when they have too many properties to be read at once
+   */
+  *of(q: Peek, { agentUrl, domains }: OffersQuery, take: (offering: Offering) => void): Flow<void> {
+    const kept = new Map(domains.map((domain) => [domain, this.#kept.get(domain)]));
+    const known = new Map(domains.map((domain) => [domain, kept.get(domain)?.state ?? ""]));
+    const unread: OfferingRow[] = [];
+    const tell = (row: OfferingRow, offered: Offered): void =>
+      take({ domain: row.domain, valid: row.valid === 1, offered, edges: unpackedEdges(row) });
+    yield* offerings(q, { agentUrl, known, limit: READING_LIMIT }, (row) => {
+      if (row.read > READING_LIMIT) throw tooMuch();
+      const before = kept.get(row.domain);
+      if (before?.state === row.state) return tell(row, before.offered);
+      const properties = unpackedProperties(row);
+      if (properties === undefined) unread.push(row);
+      else tell(row, this.#made(row, properties));
+    });
+    for (const row of unread) tell(row, this.#made(row, yield* offeredProperties(q, row.id)));
+  }
+
+  #made(row: OfferingRow, properties: readonly OfferedRow[]): Offered {
+    const { domain, valid, state } = row;
+    const fresh = new FreshOffers(domain, properties, valid === 1);
+    if (!this.#asked.has(domain)) {
+      this.#asked.set(domain, true);
+      return fresh;
     }
-    if (missing.length === 0) return found;
-    const ids = missing.map(({ id }) => id);
-    const rows = Map.groupBy(yield* offeredPropertiesOf(q, ids), ({ publisher }) => publisher);
-    for (const row of missing) {
-      const offered = offeredOf(rows.get(row.id) ?? [], row);
-      if (this.#asked.has(row.id)) this.#kept.set(row.id, { ...offered, state: stateOf(row) });
-      else this.#asked.set(row.id, true);
-      found.set(row.id, offered);
-    }
-    return found;
+    const offered = new KeptOffers(fresh);
+    this.#kept.set(domain, { offered, state });
+    return offered;
   }
 }
-
-/** All that a publisher's offers follow from. */
-const stateOf = ({ valid, digests }: OfferingPublisher): string => `${valid} ${digests}`;

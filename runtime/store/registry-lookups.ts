@@ -6,27 +6,6 @@ import type { Query } from "./registry-query.js";
 export const publishersByDomain = (q: Query, domains: readonly string[]): Flow<PublisherRow[]> =>
   settle(q.rows(`select * from adbind_registry_publishers where ${q.among("domain", "text")}`, [q.list(domains)]));
 
-/** What of a publisher says which of its properties count, beside an edge of one agent there; null where it has none. */
-export type OfferingRow = Pick<PublisherRow, "id" | "domain" | "valid" | "digests" | "property_count"> & {
-  readonly source: EdgeSource | null;
-  readonly entries: string | null;
-};
-
-/** Publishers by domain, once per edge of the agent. One question where three would do: PostgreSQL is asked over a wire. */
-export function offerings(q: Query, agentUrl: string, domains: readonly string[]): Flow<OfferingRow[]> {
-  const edges = "adbind_registry_authorizations a";
-  const there = "a.publisher = p.id and a.agent = (select id from adbind_registry_agents where url = ?)";
-  // PostgreSQL would read all of an agent's edges, of which it expects few; so it looks each publisher up.
-  const joined =
-    q.lock === ""
-      ? `left join ${edges} on ${there}`
-      : `left join lateral (select a.source, a.entries from ${edges} where ${there} offset 0) a on true`;
-  const text =
-    "select p.id, p.domain, p.valid, p.digests, p.property_count, a.source, a.entries from adbind_registry_publishers p " +
-    `${joined} where ${q.among("p.domain", "text")} order by p.domain, a.source`;
-  return settle(q.rows(text, [agentUrl, q.list(domains)]));
-}
-
 export const publishersById = (q: Query, ids: readonly number[]): Flow<PublisherRow[]> =>
   settle(q.rows(`select * from adbind_registry_publishers where ${q.among("id", "bigint")}`, [q.list(ids)]));
 
@@ -34,22 +13,6 @@ export const propertiesOf = (q: Query, publishers: readonly number[]): Flow<Prop
   settle(
     q.rows(
       `select * from adbind_registry_properties where ${q.among("publisher", "bigint")} order by publisher, source, position`,
-      [q.list(publishers)],
-    ),
-  );
-
-/** What of a property an agent may sell it by. */
-export type OfferedRow = Pick<
-  PropertyRow,
-  "publisher" | "source" | "key" | "slug" | "type" | "name" | "identifiers" | "tags"
->;
-
-/** In no order: sorting them costs a database more than it costs the caller, who sorts them by more than is here. */
-export const offeredPropertiesOf = (q: Query, publishers: readonly number[]): Flow<OfferedRow[]> =>
-  settle(
-    q.rows(
-      "select publisher, source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
-        `where ${q.among("publisher", "bigint")} and source <> 'brand_json'`,
       [q.list(publishers)],
     ),
   );

@@ -5,6 +5,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import { type Flow, run, runSync } from "../signing/flow.js";
 import { binaryArray, type ColumnType } from "./postgres/binary-array.js";
+import { postgresEach } from "./postgres/each.js";
 import type { PostgresStore } from "./postgres/open.js";
 import type { Tx } from "./postgres/tables.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
@@ -22,6 +23,8 @@ export interface Query {
   /** Condition that a column is in a list given as one `?`. */
   among(column: string, type: ColumnType): string;
   list(values: readonly Value[]): ListValue;
+  /** Table of the members of a JSON object of texts given as one `?`; its columns are `key` and `value`. */
+  readonly members: string;
   /** Inserts many rows. @param conflict the `on conflict` clause */
   insert(
     table: string,
@@ -35,12 +38,21 @@ export interface Query {
   readonly lock: "" | " for update";
 }
 
+/** Statements that stand for themselves. */
+export interface Peek extends Query {
+  /**
+   * Takes rows one by one as they come: a caller that works on each has done so when the last is there.
+   * @param take what it throws ends the question
+   */
+  each<Row>(text: string, values: readonly (Value | ListValue)[], take: (row: Row) => void): MaybePromise<void>;
+}
+
 export interface RegistryStore {
   readonly kind: "sqlite" | "postgres";
   /** Statements that see one state of the database, and write nothing. */
   read<T>(flow: (query: Query) => Flow<T>): Promise<T>;
   /** One statement, or several that need not agree. */
-  peek<T>(flow: (query: Query) => Flow<T>): Promise<T>;
+  peek<T>(flow: (query: Peek) => Flow<T>): Promise<T>;
   /** One transaction; durable when it answers. */
   write<T>(flow: (query: Query) => Flow<T>): Promise<T>;
 }
@@ -69,13 +81,17 @@ function onSqlite(store: SqliteStore): RegistryStore {
   };
 }
 
-function sqliteQuery(db: Database): Query {
+function sqliteQuery(db: Database): Peek {
   const runner = sqliteRunner() as unknown as Runner<Database>;
   const inserts = new Map<string, Statement<Value[]>>();
   return {
     rows: (text, values = []) => runner(db, text, values as readonly Value[]),
+    each<Row>(text: string, values: readonly (Value | ListValue)[], take: (row: Row) => void) {
+      for (const row of runner(db, text, values as readonly Value[]) as Row[]) take(row);
+    },
     among: (column) => `${column} in (select value from json_each(?))`,
     list: (values) => JSON.stringify(values),
+    members: "json_each(?)",
     insert(table, columns, rows, conflict = "") {
       const names = columns.map(([name]) => name);
       const text = `insert into ${table} (${names.join(", ")}) values (${names.map(() => "?").join(", ")}) ${conflict}`;
@@ -93,7 +109,11 @@ function sqliteQuery(db: Database): Query {
 }
 
 function onPostgres(store: PostgresStore): RegistryStore {
-  const { db } = store;
+  const { db, pool } = store;
+  const peek: Peek = {
+    ...postgresQuery(db as unknown as Tx),
+    each: (text, values, take) => postgresEach(pool, { text, values: values as readonly Value[], take }),
+  };
   return {
     kind: "postgres",
     read: (flow) =>
@@ -102,7 +122,7 @@ function onPostgres(store: PostgresStore): RegistryStore {
         .setIsolationLevel("repeatable read")
         .setAccessMode("read only")
         .execute((tx) => run(flow(postgresQuery(tx)))),
-    peek: (flow) => run(flow(postgresQuery(db as unknown as Tx))),
+    peek: (flow) => run(flow(peek)),
     write: (flow) => db.transaction().execute((tx) => run(flow(postgresQuery(tx)))),
   };
 }
@@ -111,6 +131,7 @@ const postgresQuery = (tx: Tx): Query => ({
   rows: (text, values = []) => postgresRunner(tx, text, values as readonly Value[]),
   among: (column, type) => `${column} = any(?::${type}[])`,
   list: (values) => values,
+  members: "json_each_text(?::json)",
   insert(table, columns, rows, conflict = "") {
     if (rows.length === 0) return [];
     const names = columns.map(([name]) => name).join(", ");

@@ -103,7 +103,8 @@ export const sqliteRunner = (): Runner<Database> => {
 };
 
 const numbered = new Map<string, string>();
-const numberedText = (text: string): string => {
+/** A statement as PostgreSQL reads it: `$1` for the first `?`. */
+export const numberedText = (text: string): string => {
   let known = numbered.get(text);
   if (known === undefined) {
     let count = 0;

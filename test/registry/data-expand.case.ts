@@ -3,6 +3,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
+import { settle } from "../../runtime/signing/flow.js";
+import { lockPublishers } from "../../runtime/store/registry-publishers.js";
+import { registryStore } from "../../runtime/store/registry-query.js";
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
 export function dataExpandCase(engine: Engine): void {
@@ -114,6 +117,15 @@ export function dataExpandCase(engine: Engine): void {
     const publisher_properties = [{ publisher_domain: "huge.example" }];
     const all = await data.expand({ agent_url: SELLER, publisher_properties });
     assert.equal([all.property_count, all.identifier_count], [count, count]);
+    // Both together are more than a request may have read.
+    await data.applyCrawl(crawl("other.example", { properties: properties.slice(0, 70_001), agents: [entry(SELLER)] }));
+    const both = {
+      agent_url: SELLER,
+      publisher_properties: [...publisher_properties, { publisher_domain: "other.example" }],
+    };
+    for (const refused of await Promise.allSettled([data.expand(both), data.validateProduct(both)]))
+      assert.match(String((refused as PromiseRejectedResult).reason), "too much at once");
+    assert.is((await data.expand({ agent_url: SELLER, publisher_properties })).property_count, count);
   });
 
   test("a product is validated selector by selector", async ({ data }) => {
@@ -164,11 +176,17 @@ export function dataExpandCase(engine: Engine): void {
       "\u0001\u001f\u007f",
       "\u{1F600} \u2028",
       "[],{}:",
+      'cut"],[',
+      'cut",',
       "null",
     ];
-    const properties = names.map((name) =>
-      property(name, { name, tags: [name], identifiers: [{ type: name, value: name }] }),
-    );
+    const properties = names.map((name) => {
+      const identifiers = [
+        { type: name, value: name },
+        { type: "domain", value: `${name}"` },
+      ];
+      return property(name, { name, tags: [name], identifiers });
+    });
     await data.applyCrawl(crawl("news.example", { properties, agents: [entry(SELLER)] }));
     const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
     const expanded = await data.expand(request);
@@ -178,7 +196,10 @@ export function dataExpandCase(engine: Engine): void {
         .sort(),
       names.map((name) => [name, name, name, name]).sort(),
     );
-    assert.equal(expanded.identifiers.map(({ type }) => type).sort(), [...names].sort());
+    assert.equal(
+      expanded.identifiers.map(({ type, value }) => `${type} ${value}`).sort(),
+      names.flatMap((name) => [`${name} ${name}`, `domain ${name}"`]).sort(),
+    );
   });
 
   test("an expansion follows what publishers say, however often it was asked before", async ({ data }) => {
@@ -201,6 +222,37 @@ export function dataExpandCase(engine: Engine): void {
     await say();
     assert.equal(await sold(), []);
     assert.equal(JSON.parse((await data.expandBytes(request)).toString()), await data.expand(request));
+  });
+
+  test("rows that come one by one: what a reader throws ends the question, and the next one is answered", async () => {
+    const store = registryStore(await engine.open());
+    const domains = ["a.example", "b.example", "c.example"];
+    await store.write((q) => lockPublishers(q, domains));
+    const read = (take: (domain: string) => void) =>
+      store.peek((q) =>
+        settle(
+          q.each<{ domain: string }>(
+            `select domain from adbind_registry_publishers where ${q.among("domain", "text")} order by domain`,
+            [q.list(domains)],
+            ({ domain }) => take(domain),
+          ),
+        ),
+      );
+    const taken: string[] = [];
+    const failing = read((domain) => {
+      taken.push(domain);
+      if (domain === "b.example") throw new Error("enough");
+    });
+    await failing.then(
+      () => assert.unreachable("nothing was told"),
+      (error: Error) => assert.is(error.message, "enough"),
+    );
+    assert.equal(taken, ["a.example", "b.example"]);
+    const wrong = store.peek((q) => settle(q.each("select no_column from adbind_registry_publishers", [], () => {})));
+    assert.is((await Promise.allSettled([wrong]))[0]!.status, "rejected");
+    const all: string[] = [];
+    await read((domain) => void all.push(domain));
+    assert.equal(all, domains);
   });
 
   test.after(() => engine.stop());

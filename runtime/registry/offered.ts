@@ -1,0 +1,170 @@
+/** What a publisher offers: its properties that count, and what an answer says of those that are picked. */
+import type { OfferedRow } from "../store/registry-offerings.js";
+import type { PropertySource } from "../store/registry-publishers.js";
+import { JsonItems } from "./json-items.js";
+import { byCodePoint } from "./model.js";
+import { effective, identifiersOfRow } from "./project.js";
+
+/** A property by what selectors ask of it. */
+export class Offer {
+  readonly source: PropertySource;
+  readonly key: string;
+  readonly id: string | null;
+  readonly type: string;
+  readonly name: string;
+  #tags: string | readonly string[];
+
+  constructor({ source, key, slug, type, name, tags }: OfferedRow) {
+    this.source = source;
+    this.key = key;
+    this.id = slug;
+    this.type = type;
+    this.name = name;
+    // Read where a selector asks for some.
+    this.#tags = tags;
+  }
+
+  get tags(): readonly string[] {
+    if (typeof this.#tags === "string") this.#tags = JSON.parse(this.#tags) as string[];
+    return this.#tags;
+  }
+}
+
+/** Lists of an answer, as JSON: some texts may hold several items, with commas between. */
+export interface Told {
+  readonly properties: readonly string[];
+  readonly identifiers: readonly string[];
+  readonly propertyCount: number;
+  readonly identifierCount: number;
+}
+
+export interface Offered {
+  /** By the order of answers. */
+  readonly offers: readonly Offer[];
+  /** @param picks which of the offers are told */
+  told(picks: readonly boolean[]): Told;
+}
+
+/** Of JSON `[[type, value], ...]`: types and values in turn, as JSON. */
+const stringInJson = /"(?:[^"\\]|\\.)*"/g;
+
+/** The identifiers of a row as JSON, each without its closing brace. */
+function openIdentifiers({ identifiers }: OfferedRow): string[] {
+  if (identifiers === "[]") return [];
+  if (!identifiers.includes("\\"))
+    // No quotation mark is part of a text then, and all of them may be cut at.
+    return identifiers
+      .slice('[["'.length, -'"]]'.length)
+      .split('"],["')
+      .map((pair) => `{"type":"${pair.replace('","', '","value":"')}"`);
+  const strings = identifiers.match(stringInJson) ?? [];
+  return strings.flatMap((type, at) => (at % 2 === 0 ? [`{"type":${type},"value":${strings[at + 1]}`] : []));
+}
+
+/**
+ * What an answer says of a property, and of its identifiers, each once. What is stored as JSON is taken as it is: reading
+ * and writing it again costs twice as much.
+ * @param domain JSON of the publisher's
+ */
+function itemsOf(row: OfferedRow, domain: string): [property: string, identifiers: readonly string[]] {
+  const id = JSON.stringify(row.slug ?? "");
+  const whose = `,"property_id":${id},"publisher_domain":${domain}}`;
+  const open = openIdentifiers(row);
+  const list = open.length === 0 ? "" : `${open.join("},")}}`;
+  const property =
+    `{"publisher_domain":${domain},"property_id":${id},"property_name":${JSON.stringify(row.name)},` +
+    `"property_type":${JSON.stringify(row.type)},"identifiers":[${list}],"tags":${row.tags}}`;
+  const texts = open.map((one) => one + whose);
+  return [property, texts.length > 1 ? [...new Set(texts)] : texts];
+}
+
+const identified = (row: OfferedRow) => ({ ...row, identifiers: identifiersOfRow(row) });
+
+/** Keys tell apart what is called the same. */
+const byAnswer = (a: OfferedRow, b: OfferedRow): number =>
+  byCodePoint(a.type, b.type) ||
+  byCodePoint(a.name, b.name) ||
+  byCodePoint(a.slug ?? "", b.slug ?? "") ||
+  byCodePoint(a.source, b.source) ||
+  byCodePoint(a.key, b.key);
+
+/** Offers for one answer: what is not picked is never written. */
+export class FreshOffers implements Offered {
+  readonly offers: readonly Offer[];
+  readonly #rows: readonly OfferedRow[];
+  /** As JSON. */
+  readonly #domain: string;
+
+  /**
+   * @param properties rows of all sources
+   * @param valid whether the publisher's own file is
+   */
+  constructor(domain: string, properties: readonly OfferedRow[], valid: boolean) {
+    this.#rows = effective(properties, valid, identified).sort(byAnswer);
+    this.#domain = JSON.stringify(domain);
+    this.offers = this.#rows.map((row) => new Offer(row));
+  }
+
+  /** Told apart by the publisher's own names, no two share an identifier's item. */
+  get distinct(): boolean {
+    return new Set(this.#rows.map(({ slug }) => slug ?? "")).size === this.#rows.length;
+  }
+
+  /** What is said of those that are picked, one by one. */
+  items(picks?: readonly boolean[]): [property: string, identifiers: readonly string[]][] {
+    const rows = picks === undefined ? this.#rows : this.#rows.filter((_, at) => picks[at]);
+    return rows.map((row) => itemsOf(row, this.#domain));
+  }
+
+  told(picks: readonly boolean[]): Told {
+    const items = this.items(picks);
+    const all = items.flatMap(([, identifiers]) => identifiers);
+    const identifiers = this.distinct ? all : [...new Set(all)];
+    return {
+      // One text each: it costs as much to write as one of its items.
+      properties: joined(items.map(([property]) => property)),
+      identifiers: joined(identifiers),
+      propertyCount: items.length,
+      identifierCount: identifiers.length,
+    };
+  }
+}
+
+const joined = (items: readonly string[]): string[] => (items.length === 0 ? [] : [items.join(",")]);
+
+/** Offers for many answers: each item is written once. */
+export class KeptOffers implements Offered {
+  readonly offers: readonly Offer[];
+  readonly #properties: JsonItems;
+  readonly #identifiers: JsonItems;
+  /** How many identifiers each has. */
+  readonly #counts: readonly number[];
+  /** Identifiers one by one, where offers share some. */
+  readonly #shared: readonly (readonly string[])[] | undefined;
+
+  constructor(fresh: FreshOffers) {
+    const items = fresh.items();
+    const identifiers = items.map(([, each]) => each);
+    this.offers = fresh.offers;
+    this.#properties = new JsonItems(items.map(([property]) => property));
+    this.#identifiers = new JsonItems(identifiers.map((each) => each.join(",")));
+    this.#counts = identifiers.map(({ length }) => length);
+    this.#shared = fresh.distinct ? undefined : identifiers;
+  }
+
+  /** What it takes to keep them. */
+  get characters(): number {
+    return this.#properties.text.length + this.#identifiers.text.length;
+  }
+
+  told(picks: readonly boolean[]): Told {
+    const properties = this.#properties.picked(picks);
+    const propertyCount = picks.filter((pick) => pick).length;
+    if (this.#shared !== undefined) {
+      const identifiers = [...new Set(this.#shared.filter((_, at) => picks[at]).flat())];
+      return { properties, identifiers, propertyCount, identifierCount: identifiers.length };
+    }
+    const identifierCount = this.#counts.reduce((sum, one, at) => sum + (picks[at] ? one : 0), 0);
+    return { properties, identifiers: this.#identifiers.picked(picks), propertyCount, identifierCount };
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What publishers offer and what an agent may sell of it, asked for in one statement and packed into one row for each
+ * publisher: a thousand properties as rows cost the reader more than the database.
+ */
+import { type Flow, settle } from "../signing/flow.js";
+import type { EdgeRow, EdgeSource, PropertyRow, PropertySource, PublisherRow } from "./registry-publishers.js";
+import type { Peek, Query } from "./registry-query.js";
+
+/** Between the parts of an item, and between items. What is crawled has no control characters; what is written by others may. */
+const [PART, ITEM] = ["\u001f", "\u001e"];
+
+export interface OfferingsQuery {
+  readonly agentUrl: string;
+  /** Domain -> state of the publisher where its properties need not be read again, else an empty text. */
+  readonly known: ReadonlyMap<string, string>;
+  /** After so many properties no more are read. */
+  readonly limit: number;
+}
+
+/** A publisher, its properties and the edges of one agent there. */
+export interface OfferingRow extends Pick<PublisherRow, "id" | "domain" | "valid"> {
+  /** Properties of the publishers up to this one. */
+  readonly read: number;
+  /** All that the properties follow from; the same for the same properties. */
+  readonly state: string;
+  /** For `unpackedEdges`; null where there is none. */
+  readonly edges: string | null;
+  /** For `unpackedProperties`; null where there is none, or none was to be read. */
+  readonly properties: string | null;
+}
+
+/** What of a property an agent may sell it by. */
+export type OfferedRow = Pick<PropertyRow, "source" | "key" | "slug" | "type" | "name" | "identifiers" | "tags">;
+
+const OFFERED_PARTS = 7;
+
+/** Publishers of domains, in no order, as they are at one time. */
+export function offerings(
+  q: Peek,
+  { agentUrl, known, limit }: OfferingsQuery,
+  take: (row: OfferingRow) => void,
+): Flow<void> {
+  const packed = (parts: readonly string[]): string => `string_agg(${parts.join(` || '${PART}' || `)}, '${ITEM}')`;
+  const edges =
+    `(select ${packed(["a.source", "a.entries"])} from adbind_registry_authorizations a ` +
+    "where a.publisher = f.id and a.agent = (select id from adbind_registry_agents where url = ?))";
+  const slug = "coalesce('=' || o.slug, '')";
+  const properties =
+    `(select ${packed(["o.source", "o.key", slug, "o.type", "o.name", "o.identifiers", "o.tags"])} ` +
+    "from adbind_registry_properties o where o.publisher = f.id and o.source <> 'brand_json')";
+  const state = "p.id || ' ' || coalesce(p.valid, 0) || ' ' || coalesce(p.digests, '')";
+  const found =
+    `(select p.id, p.domain, p.valid, p.property_count, ${state} as state, asked.value as known, ` +
+    `cast(sum(p.property_count) over (rows unbounded preceding) as bigint) as read from ${q.members} asked ` +
+    "join adbind_registry_publishers p on p.domain = asked.key)";
+  const text =
+    `select f.id, f.domain, f.valid, f.read, f.state, ${edges} as edges, ` +
+    `case when f.read <= ? and f.state <> f.known then ${properties} end as properties from ${found} f`;
+  return settle(q.each(text, [agentUrl, limit, JSON.stringify(Object.fromEntries(known))], take));
+}
+
+const unpacked = (packed: string | null): string[][] =>
+  packed === null ? [] : packed.split(ITEM).map((item) => item.split(PART));
+
+export const unpackedEdges = ({ edges }: Pick<OfferingRow, "edges">): Pick<EdgeRow, "source" | "entries">[] =>
+  unpacked(edges)
+    .map(([source, entries]) => ({ source: source as EdgeSource, entries: entries! }))
+    .sort((a, b) => (a.source < b.source ? -1 : a.source > b.source ? 1 : 0));
+
+/** @returns undefined where a text has what was put between texts */
+export function unpackedProperties({ properties }: Pick<OfferingRow, "properties">): OfferedRow[] | undefined {
+  const items = unpacked(properties);
+  if (items.some(({ length }) => length !== OFFERED_PARTS)) return undefined;
+  return items.map(([source, key, slug, type, name, identifiers, tags]) => ({
+    source: source as PropertySource,
+    key: key!,
+    slug: slug === "" ? null : slug!.slice(1),
+    type: type!,
+    name: name!,
+    identifiers: identifiers!,
+    tags: tags!,
+  }));
+}
+
+/** The same as rows. */
+export const offeredProperties = (q: Query, publisher: number): Flow<OfferedRow[]> =>
+  settle(
+    q.rows(
+      "select source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
+        "where publisher = ? and source <> 'brand_json'",
+      [publisher],
+    ),
+  );
