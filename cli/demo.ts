@@ -4,14 +4,18 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { showBindings } from "./demo/bindings.js";
 import { startCluster } from "./demo/cluster.js";
 import { openMarket } from "./demo/market.js";
 import { root } from "./demo/processes.js";
 import { tellStory } from "./demo/story.js";
+import { script } from "./script.js";
 
-const { values } = parseArgs({ options: { postgres: { type: "boolean" }, stay: { type: "boolean" } } });
+const values = script("demo", "the whole market on this machine: bindings, registry, sellers, buyer")
+  .option("--postgres", "two sellers and three receivers on one PostgreSQL, instead of embedded stores")
+  .option("--stay", "leave it running until Ctrl-C")
+  .parse()
+  .opts<{ readonly postgres?: true; readonly stay?: true }>();
 const home = path.join(root, ".cache/demo");
 /** First of the ports used; the others follow. */
 const PORT = 18_700;

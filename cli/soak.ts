@@ -5,18 +5,20 @@
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { type Cluster, startCluster } from "./demo/cluster.js";
 import { type Market, openMarket } from "./demo/market.js";
 import { root } from "./demo/processes.js";
 import { buyOnce } from "./demo/story.js";
+import { positive, script } from "./script.js";
 
-const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "10" }, postgres: { type: "boolean" } },
-});
-const minutes = Number(values.minutes);
+const values = script("soak", "the demo's market under load and faults, then the books")
+  .option("--minutes <n>", "how long", positive, 10)
+  .option("--postgres", "on one PostgreSQL, which is restarted too")
+  .parse()
+  .opts<{ readonly minutes: number; readonly postgres?: true }>();
+const { minutes } = values;
 const home = path.join(root, ".cache/soak");
 const clockFile = path.join(home, "clock");
 const PORT = 18_900;

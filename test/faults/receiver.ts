@@ -1,17 +1,20 @@
-/** `./run faults receiver [--kills N] [--store sqlite|postgres]`: kill -9 under load, then the books. */
-import { parseArgs } from "node:util";
+/** `./run faults receiver [--kills N] [--engine sqlite|postgres]`: kill -9 under load, then the books. */
+import { engineOption, type FaultsValues, killsOption, script } from "../../cli/script.js";
 import { holds, runFaults } from "./receiver-run.js";
 
-const { values } = parseArgs({ options: { kills: { type: "string", default: "200" }, store: { type: "string" } } });
-const kills = Number(values.kills);
+const values = script("faults receiver", "kill -9 of receivers under load, then the books")
+  .addOption(killsOption(200))
+  .addOption(engineOption())
+  .parse()
+  .opts<FaultsValues>();
 const modes = [
   ["sqlite", 1],
   ["postgres", 3],
 ] as const;
 
 for (const [store, processes] of modes) {
-  if (values.store !== undefined && values.store !== store) continue;
-  const ledger = await runFaults(store, kills, processes);
+  if (values.engine !== undefined && values.engine !== store) continue;
+  const ledger = await runFaults(store, values.kills, processes);
   console.log(JSON.stringify(ledger, null, 2));
   const verdict = holds(ledger) ? "holds" : "BROKEN";
   console.log(

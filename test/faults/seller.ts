@@ -1,12 +1,15 @@
 /** `./run faults seller [--kills N] [--engine sqlite|postgres]`: kill -9 of sellers in the middle of calls. */
-import { parseArgs } from "node:util";
+import { chosen, engineOption, type FaultsValues, killsOption, script } from "../../cli/script.js";
 import { runSellerFaults } from "./seller-run.js";
 
-const { values } = parseArgs({ options: { kills: { type: "string", default: "50" }, engine: { type: "string" } } });
-const engines = values.engine === undefined ? (["sqlite", "postgres"] as const) : [values.engine as "sqlite"];
+const values = script("faults seller", "kill -9 of sellers in the middle of calls")
+  .addOption(killsOption(50))
+  .addOption(engineOption())
+  .parse()
+  .opts<FaultsValues>();
 let faulty = false;
-for (const engine of engines) {
-  const { faults, ...counts } = await runSellerFaults({ engine, kills: Number(values.kills) });
+for (const engine of chosen(values.engine)) {
+  const { faults, ...counts } = await runSellerFaults({ engine, kills: values.kills });
   console.log(
     Object.entries(counts)
       .map(([name, value]) => `${name} ${value}`)

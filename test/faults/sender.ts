@@ -1,14 +1,17 @@
 /** `./run faults sender [--kills N] [--engine sqlite|postgres]`: kill -9 of senders in the middle of deliveries. */
-import { parseArgs } from "node:util";
+import { chosen, engineOption, type FaultsValues, killsOption, script } from "../../cli/script.js";
 import { type Ledger, runFaults } from "./sender-run.js";
 
-const { values } = parseArgs({ options: { kills: { type: "string", default: "200" }, engine: { type: "string" } } });
-const engines = values.engine === undefined ? (["sqlite", "postgres"] as const) : [values.engine as "sqlite"];
+const values = script("faults sender", "kill -9 of senders in the middle of deliveries")
+  .addOption(killsOption(200))
+  .addOption(engineOption())
+  .parse()
+  .opts<FaultsValues>();
 const ledgers: Ledger[] = [];
-for (const engine of engines) {
+for (const engine of chosen(values.engine)) {
   const ledger = await runFaults({
     engine,
-    kills: Number(values.kills),
+    kills: values.kills,
     senders: 3,
     tasks: 30,
     eventsFirst: 20,

@@ -1,13 +1,17 @@
 /** `./run fuzz receiver [--count N] [--seed N]`: mutated requests, counted by what they were answered. */
-import { parseArgs } from "node:util";
+import { count, script } from "../../cli/script.js";
 import { runFuzz } from "./receiver-run.js";
 
-const { values } = parseArgs({ options: { count: { type: "string", default: "20000" }, seed: { type: "string" } } });
-const seed = Number(values.seed ?? Date.now() % 2 ** 31);
+const values = script("fuzz receiver", "mutated requests, counted by what they were answered")
+  .option("--count <n>", "requests", count, 20_000)
+  .option("--seed <n>", "of the mutations; the same gives the same", count, Date.now() % 2 ** 31)
+  .parse()
+  .opts<{ readonly count: number; readonly seed: number }>();
+const { seed } = values;
 console.log(`seed ${seed}`);
-const report = await runFuzz(Number(values.count), seed);
-for (const [status, count] of Object.entries(report.statuses).sort((a, b) => b[1] - a[1])) {
-  console.log(`${String(count).padStart(9)}  ${status}`);
+const report = await runFuzz(values.count, seed);
+for (const [status, answered] of Object.entries(report.statuses).sort((a, b) => b[1] - a[1])) {
+  console.log(`${String(answered).padStart(9)}  ${status}`);
 }
 console.log(
   `${report.count} requests in ${report.seconds.toFixed(0)} s: no crash, no 5xx, nothing accepted that was not signed`,
