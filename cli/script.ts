@@ -1,5 +1,5 @@
 /** Commands of `./run` that are not adbind's own: what they take, and what is said of a mistake. */
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 
 export const script = (name: string, description: string): Command =>
   new Command(`./run ${name}`).description(description).allowExcessArguments(false).showHelpAfterError();
@@ -16,21 +16,4 @@ export function count(text: string): number {
   const number = positive(text);
   if (!Number.isSafeInteger(number)) throw new InvalidArgumentError("It takes a whole number above 0.");
   return number;
-}
-
-export const killsOption = (usual: number): Option =>
-  new Option("--kills <n>", "processes to kill").argParser(count).default(usual);
-
-const engines = ["sqlite", "postgres"] as const;
-
-/** `engine` of its values is one of the databases; without it both are meant. */
-export const engineOption = (): Option => new Option("--engine <name>", "one database only").choices(engines);
-
-export const chosen = (only: (typeof engines)[number] | undefined): readonly (typeof engines)[number][] =>
-  only === undefined ? engines : [only];
-
-/** Values of `killsOption` and `engineOption`. */
-export interface FaultsValues {
-  readonly kills: number;
-  readonly engine?: (typeof engines)[number];
 }

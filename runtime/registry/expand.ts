@@ -99,17 +99,17 @@ interface Given {
  */
 function* reached<T>(
   q: Peek,
-  request: ExpandRequest,
+  { agentUrl, looks }: { readonly agentUrl: string; readonly looks: readonly Look[] },
   given: Given,
   make: (reach: Reach, asked: readonly Filters[]) => T,
 ): Flow<Map<string, T>> {
-  const looks = Map.groupBy(looksOf(request), ({ domain }) => domain);
+  const byDomain = Map.groupBy(looks, ({ domain }) => domain);
   const made: [domain: string, T][] = [];
   let left = MATCHING_LIMIT;
   // What is no URL is nobody's.
-  const agentUrl = agentUrlOf(request.agent_url) ?? "";
-  yield* given.offers.of(q, { agentUrl, domains: [...looks.keys()] }, ({ domain, valid, offered, edges }) => {
-    const asked = looks.get(domain)!.map(({ filters }) => filters);
+  const wanted = { agentUrl: agentUrlOf(agentUrl) ?? "", domains: [...byDomain.keys()] };
+  yield* given.offers.of(q, wanted, ({ domain, valid, offered, edges }) => {
+    const asked = byDomain.get(domain)!.map(({ filters }) => filters);
     left -= offered.offers.length * asked.length;
     if (left < 0) throw tooMuch();
     made.push([domain, make(reachAt(offered, standing(edges, valid, given.now)), asked)]);
@@ -128,16 +128,17 @@ function reachAt(offered: Offered, edges: ReturnType<typeof standing>): Reach {
 }
 
 /**
- * An expansion, already as JSON: it may have thousands of properties, whose texts are kept.
+ * An expansion, already as JSON: it may have thousands of properties.
  * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
  */
 export function* expand(q: Peek, request: ExpandRequest, given: Given): Flow<JsonBytes<ExpandResult>> {
-  const reach = yield* reached(q, request, given, ({ offered, sells }, asked) => {
+  const { agent_url } = request;
+  const question = { agentUrl: agent_url, looks: looksOf(request) };
+  const reach = yield* reached(q, question, given, ({ offered, sells }, asked) => {
     const picks = offered.offers.map((one) => sells(one) && asked.some((filters) => passes(filters, one)));
     return offered.told(picks);
   });
   const told = [...reach.values()];
-  const { agent_url } = request;
   const sum = (of: (one: Told) => number): number => told.reduce((all, one) => all + of(one), 0);
   const counts = {
     property_count: sum((one) => one.propertyCount),
@@ -156,10 +157,9 @@ export function* expand(q: Peek, request: ExpandRequest, given: Given): Flow<Jso
 type Verdict = ProductAuthorization["selectors"][number];
 
 export function* validateProduct(q: Peek, request: ExpandRequest, given: Given): Flow<ProductAuthorization> {
-  const reach = yield* reached(q, request, given, (one) => one);
-  const selectors = looksOf(request).map(({ filters, domain }) =>
-    verdict(filters, domain, reach.get(domain) ?? nothing),
-  );
+  const looks = looksOf(request);
+  const reach = yield* reached(q, { agentUrl: request.agent_url, looks }, given, (one) => one);
+  const selectors = looks.map(({ filters, domain }) => verdict(filters, domain, reach.get(domain) ?? nothing));
   const requested = selectors.reduce((sum, one) => sum + one.requested_count, 0);
   const authorized = selectors.reduce((sum, one) => sum + one.authorized_count, 0);
   return {

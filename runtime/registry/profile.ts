@@ -1,5 +1,5 @@
 /** Profiles: what an agent can sell, computed from what publishers let it, and from what its member says of it. */
-import { type Flow, settle } from "../signing/flow.js";
+import { type Flow, isPromise, settle } from "../signing/flow.js";
 import { type AgentRow, agentsById } from "../store/registry-agents.js";
 import {
   addMoves,
@@ -120,8 +120,13 @@ function* contentsOf(q: Query, agents: readonly AgentRow[]): Flow<Map<number, Co
   let asked = ask(sliceAt(0));
   for (let first = 0; first < agents.length; first += SLICE_AGENTS) {
     const edges = Map.groupBy(yield* settle(asked), (edge) => edge.agent);
-    // PostgreSQL looks for the next ones while these are computed.
     asked = ask(sliceAt(first + SLICE_AGENTS));
+    if (isPromise(asked)) {
+      // Nobody waits for it yet; where this slice fails, nobody will.
+      asked.catch(() => undefined);
+      // It is sent in a turn of its own; then PostgreSQL looks for the next ones while these are computed.
+      yield new Promise(setImmediate);
+    }
     for (const agent of sliceAt(first)) contents.set(agent.id, profileOf(agent, edges.get(agent.id) ?? []));
   }
   return contents;

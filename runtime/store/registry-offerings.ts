@@ -46,7 +46,7 @@ export function offerings(
     "where a.publisher = f.id and a.agent = (select id from adbind_registry_agents where url = ?))";
   const slug = "coalesce('=' || o.slug, '')";
   const properties =
-    `(select ${packed(["o.source", "o.key", slug, "o.type", "o.name", "o.identifiers", "o.tags"])} ` +
+    `(select count(*) || '${ITEM}' || ${packed(["o.source", "o.key", slug, "o.type", "o.name", "o.identifiers", "o.tags"])} ` +
     "from adbind_registry_properties o where o.publisher = f.id and o.source <> 'brand_json')";
   const state = "p.id || ' ' || coalesce(p.valid, 0) || ' ' || coalesce(p.digests, '')";
   const found =
@@ -67,9 +67,13 @@ export const unpackedEdges = ({ edges }: Pick<OfferingRow, "edges">): Pick<EdgeR
     .map(([source, entries]) => ({ source: source as EdgeSource, entries: entries! }))
     .sort((a, b) => (a.source < b.source ? -1 : a.source > b.source ? 1 : 0));
 
-/** @returns undefined where a text has what was put between texts */
+/**
+ * Their number comes first: with it no text can pass for what stands between texts.
+ * @returns undefined where a text has what was put between texts
+ */
 export function unpackedProperties({ properties }: Pick<OfferingRow, "properties">): OfferedRow[] | undefined {
-  const items = unpacked(properties);
+  const [count, ...items] = unpacked(properties);
+  if (count !== undefined && items.length !== Number(count[0])) return undefined;
   if (items.some(({ length }) => length !== OFFERED_PARTS)) return undefined;
   return items.map(([source, key, slug, type, name, identifiers, tags]) => ({
     source: source as PropertySource,

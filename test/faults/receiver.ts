@@ -1,5 +1,6 @@
 /** `./run faults receiver [--kills N] [--engine sqlite|postgres]`: kill -9 under load, then the books. */
-import { engineOption, type FaultsValues, killsOption, script } from "../../cli/script.js";
+import { script } from "../../cli/script.js";
+import { engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { holds, runFaults } from "./receiver-run.js";
 
 const values = script("faults receiver", "kill -9 of receivers under load, then the books")

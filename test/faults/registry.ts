@@ -1,6 +1,7 @@
 /** `./run faults registry [--kills N] [--engine sqlite|postgres] [--part crawl|import]`: kill -9 of registries at work. */
 import { Option } from "commander";
-import { chosen, engineOption, type FaultsValues, killsOption, script } from "../../cli/script.js";
+import { script } from "../../cli/script.js";
+import { chosen, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import type { FaultsLedger } from "./registry-children.js";
 import { runCrawlFaults } from "./registry-crawls.js";
 import type { Engine } from "./registry-database.js";

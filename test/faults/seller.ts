@@ -1,5 +1,6 @@
 /** `./run faults seller [--kills N] [--engine sqlite|postgres]`: kill -9 of sellers in the middle of calls. */
-import { chosen, engineOption, type FaultsValues, killsOption, script } from "../../cli/script.js";
+import { script } from "../../cli/script.js";
+import { chosen, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { runSellerFaults } from "./seller-run.js";
 
 const values = script("faults seller", "kill -9 of sellers in the middle of calls")

@@ -1,5 +1,6 @@
 /** `./run faults sender [--kills N] [--engine sqlite|postgres]`: kill -9 of senders in the middle of deliveries. */
-import { chosen, engineOption, type FaultsValues, killsOption, script } from "../../cli/script.js";
+import { script } from "../../cli/script.js";
+import { chosen, engineOption, type FaultsValues, killsOption } from "./faults-options.js";
 import { type Ledger, runFaults } from "./sender-run.js";
 
 const values = script("faults sender", "kill -9 of senders in the middle of deliveries")

@@ -202,6 +202,17 @@ export function dataExpandCase(engine: Engine): void {
     );
   });
 
+  test("a text that looks like properties packed together is one text", async ({ data }) => {
+    const name = "One\u001f[]\u001f[]\u001eadagents_json\u001f#evil\u001f=evil\u001fwebsite\u001fTwo";
+    await data.applyCrawl(crawl("news.example", { properties: [property("main", { name })], agents: [entry(SELLER)] }));
+    const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
+    for (let asked = 0; asked < 3; asked++)
+      assert.equal(
+        (await data.expand(request)).properties.map((one) => [one.property_id, one.property_name]),
+        [["main", name]],
+      );
+  });
+
   test("an expansion follows what publishers say, however often it was asked before", async ({ data }) => {
     const request = { agent_url: SELLER, publisher_properties: [{ publisher_domain: "news.example" }] };
     const sold = async (): Promise<string[]> =>
