@@ -76,7 +76,7 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
   const store = plan.postgres?.receivers ?? `sqlite:${path.join(home, "receiver.db")}`;
   const wire: Wire = new Wire({
     receivers: () => receivers.ports,
-    treat: (passed) => scene.treat(passed),
+    treat: (passed, verdict) => scene.treat(passed, verdict),
     onVerdict: (passed, verdict, treatment) => scene.judged(passed, verdict, treatment),
   });
   const wireUrl: string = await wire.start();

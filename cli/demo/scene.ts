@@ -45,8 +45,8 @@ export class Scene {
   readonly #seen = new Map<string, { status: string; attempts: number; fate: string }>();
   #plan = new Map<string, Misfortune>();
   readonly #doing: Promise<void>[] = [];
-  /** Requests a receiver took: only these are replays when they come again. */
-  readonly #taken = new WeakSet<Passed>();
+  /** Events held back until another one of their task has gone by, each with that task. */
+  readonly #held = new Map<string, string>();
   #calm = false;
   duplicates = 0;
   stale = 0;
@@ -90,8 +90,9 @@ export class Scene {
     await Promise.all(this.#doing);
   }
 
-  treat(passed: Passed): Treatment {
-    const { key, status } = eventOf(passed);
+  /** @param verdict what a receiver will have said of it; undefined when it reached none */
+  treat(passed: Passed, verdict: Promise<Verdict | undefined>): Treatment {
+    const { key, status, task } = eventOf(passed);
     const event = this.#seen.get(key) ?? { status, attempts: 0, fate: "" };
     this.#seen.set(key, event);
     event.attempts += 1;
@@ -99,7 +100,11 @@ export class Scene {
     const again = event.attempts > 1 ? `, attempt ${event.attempts}, signed afresh` : ", signed";
     timeline.say("seller", `sends ${status}${again}`);
     if (this.#calm) return "pass";
-    if (this.options.weather !== undefined) return this.#treatByWeather(passed, this.options.weather());
+    if (this.options.weather !== undefined) return this.#treatByWeather(passed, verdict, this.options.weather());
+    if (this.#held.has(key)) {
+      timeline.say("network", `holds ${status} back once more`);
+      return "hold back";
+    }
     if (event.attempts > 1) return "pass";
     const misfortune = this.#plan.get(status);
     this.#plan.delete(status);
@@ -111,9 +116,10 @@ export class Scene {
         return "lose the answer";
       case "held back":
         timeline.say("network", `holds ${status} back: what comes after it goes first`);
+        this.#held.set(key, task);
         return "hold back";
       case "forged":
-        this.#doing.push(this.#forge(passed, status));
+        this.#doing.push(this.#forge(passed, verdict, status));
         return "pass";
       case "receiver killed":
         timeline.say("machine", `kills the receiver (SIGKILL) as ${status} arrives`);
@@ -123,16 +129,16 @@ export class Scene {
   }
 
   /** Any attempt may meet with it, not only the first. */
-  #treatByWeather(passed: Passed, drawn: number): Treatment {
+  #treatByWeather(passed: Passed, verdict: Promise<Verdict | undefined>, drawn: number): Treatment {
     if (drawn < 0.08) return "lose the answer";
     if (drawn < 0.16) return "hold back";
-    if (drawn < 0.2) this.#doing.push(this.#forge(passed, "event"));
+    if (drawn < 0.2) this.#doing.push(this.#forge(passed, verdict, "event"));
     return "pass";
   }
 
-  judged(passed: Passed, { status: answered, text }: Verdict, treatment: Treatment): void {
-    if (answered === 200) this.#taken.add(passed);
-    const { key, status } = eventOf(passed);
+  judged(passed: Passed, { text }: Verdict, treatment: Treatment): void {
+    const { key, status, task } = eventOf(passed);
+    for (const [held, of] of this.#held) if (of === task && held !== key) this.#held.delete(held);
     const said = /"status":"(\w+)"/.exec(text)?.[1] ?? text;
     const event = this.#seen.get(key)!;
     if (said === "duplicate") this.duplicates += 1;
@@ -144,8 +150,8 @@ export class Scene {
   }
 
   /** Forgeries of what just passed: another body under its signature, a signature of the attacker's, the same request again. */
-  async #forge(passed: Passed, status: string): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 150));
+  async #forge(passed: Passed, verdict: Promise<Verdict | undefined>, status: string): Promise<void> {
+    const answered = await verdict;
     const changed = JSON.parse(passed.body.toString()) as Record<string, unknown>;
     changed.message = `pay ${randomBytes(4).toString("hex")} instead`;
     const body = Buffer.from(JSON.stringify(changed));
@@ -155,7 +161,7 @@ export class Scene {
       this.#resigned(passed, body),
     );
     // What was refused under a wrong clock, or reached nobody, is news when it comes by the attacker's hand.
-    if (!this.#taken.has(passed)) return;
+    if (answered?.status !== 200) return;
     await this.#attack(`the captured ${status} once more, byte for byte`, passed);
   }
 

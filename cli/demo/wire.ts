@@ -22,8 +22,8 @@ export type Treatment = "pass" | "lose the answer" | "hold back";
 export interface WireOptions {
   /** Ports of receivers, asked each time: they come and go. */
   readonly receivers: () => readonly number[];
-  /** Decides, per request. */
-  treat(passed: Passed): Treatment;
+  /** Decides, per request. @param verdict what a receiver will have said; undefined when it reached none */
+  treat(passed: Passed, verdict: Promise<Verdict | undefined>): Treatment;
   /** Told of each request that reached a receiver. */
   onVerdict(passed: Passed, verdict: Verdict, treatment: Treatment): void;
 }
@@ -66,13 +66,19 @@ export class Wire {
   async #carry(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await read(message);
     const passed = { method: message.method!, target: message.url!, headers: message.rawHeaders, body };
-    const treatment = this.options.treat(passed);
+    const judged = Promise.withResolvers<Verdict | undefined>();
+    const treatment = this.options.treat(passed, judged.promise);
     if (treatment === "hold back") {
+      judged.resolve(undefined);
       response.writeHead(503).end();
       return;
     }
-    const verdict = await this.#forward(passed);
+    const verdict = await this.#forward(passed).catch((error: unknown) => {
+      judged.resolve(undefined);
+      throw error;
+    });
     this.options.onVerdict(passed, verdict, treatment);
+    judged.resolve(verdict);
     if (treatment === "lose the answer") response.destroy();
     else response.writeHead(verdict.status, { "content-type": "application/json" }).end(verdict.text);
   }
