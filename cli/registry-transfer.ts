@@ -176,7 +176,7 @@ const FORMAT_HELP = `
 Each line is a JSON object of one kind:
   publisher  domain; crawl (valid, method, crawled_at, validated_at, http_status, ...);
              adagents_json, aao_hosted: properties, authorized_agents, genres, others;
-             discovered, brand_json: properties
+             discovered: properties; brand_json: name, properties, agents (url, type, id, description)
   member     slug, display_name, organization, tier, founding, is_public,
              domains (domain, verified), agents (url, type, visibility, delivery_types, format_kinds, has_tmp)
   hosted     domain, file

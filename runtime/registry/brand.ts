@@ -1,6 +1,8 @@
-/** Properties that a brand file names, as properties of its domain (registry-facts.md 2). */
+/** What a brand file says of its domain: a name, agents, and properties as properties of the domain (registry-facts.md 2). */
+import type { PublisherRow } from "../store/registry-publishers.js";
+import type { PublisherFacts } from "./prepared.js";
 import type { SetProperty } from "./project.js";
-import type { BrandProperty } from "./types.js";
+import type { BrandAgent, BrandProperty } from "./types.js";
 
 /** Most properties taken from one brand file. */
 const BRAND_LIMIT_PROPERTIES = 5000;
@@ -25,3 +27,24 @@ export function brandProperties(given: readonly BrandProperty[]): SetProperty[] 
   }
   return [...found.values()];
 }
+
+export interface Brand {
+  readonly name: string | null;
+  readonly agents: readonly BrandAgent[];
+}
+
+/** A brand file that was found, as facts of its publisher. */
+export const presentBrand = ({ name, agents }: Brand): PublisherFacts => ({
+  brand_outcome: "present",
+  brand_name: name,
+  brand_agents: agents.length === 0 ? null : JSON.stringify(agents),
+});
+
+/** The same as it is told: what the file does not say is left out. */
+export const brandTold = ({
+  brand_name: name,
+  brand_agents: agents,
+}: PublisherRow): { name?: string; agents?: BrandAgent[] } => ({
+  ...(name !== null && { name }),
+  ...(agents !== null && { agents: JSON.parse(agents) as BrandAgent[] }),
+});

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { publishersByDomain } from "../store/registry-lookups.js";
 import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
 import type { RegistryStore } from "../store/registry-query.js";
-import { brandProperties } from "./brand.js";
+import { brandProperties, presentBrand } from "./brand.js";
 import { makeRows, type PreparedChange, type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
 import { type SourceSet, setOfFile } from "./project.js";
 import type { CrawlResult } from "./types.js";
@@ -77,6 +77,6 @@ function adagentsFacts({ adagents, crawledAt }: CrawlResult, before: PublisherRo
 }
 
 function brandFacts(brand: CrawlResult["brand"], before: PublisherRow): PublisherFacts {
-  if (brand.outcome === "present") return { brand_outcome: "present", brand_name: brand.name };
+  if (brand.outcome === "present") return presentBrand(brand);
   return before.brand_outcome === "present" ? {} : { brand_outcome: brand.outcome };
 }

@@ -17,6 +17,7 @@ import {
 } from "../store/registry-lookups.js";
 import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
 import type { Query } from "../store/registry-query.js";
+import { brandTold } from "./brand.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
 import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";
 import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, PublisherLookup } from "./types.js";
@@ -98,10 +99,7 @@ export function* lookupPublisher(
         status: row?.valid == null ? "unknown" : row.valid === 1 ? "valid" : "invalid",
         expected_url: expectedUrl(domain),
       },
-      brand_json:
-        row?.brand_outcome === "present"
-          ? { status: "present", ...(row.brand_name !== null && { name: row.brand_name }) }
-          : { status: "unknown" },
+      brand_json: row?.brand_outcome === "present" ? { status: "present", ...brandTold(row) } : { status: "unknown" },
     },
     properties: (stored.length > 0 ? stored : brand).map(publisherProperty),
     authorized_agents: agents.map(({ edge, covered }, index) => ({

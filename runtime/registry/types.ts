@@ -19,6 +19,8 @@ export type ExpandResult = Schemas["ExpandResult"];
 export type Selector = Schemas["Selector"];
 export type ProductAuthorization = Schemas["ProductAuthorization"];
 export type Stats = Schemas["Stats"];
+/** An entry of a brand file's `agents[]`. */
+export type BrandAgent = Schemas["BrandAgent"];
 export type AgentType = Schemas["AgentType"];
 export type AuthorizationSource = Schemas["AuthorizationSource"];
 
@@ -115,18 +117,7 @@ export interface BrandProperty {
   /** A namespace or kind as the file has it; null is a website. */
   readonly type: string | null;
   readonly identifier: string;
-  readonly store: string | null;
-  readonly region: string | null;
-  readonly primary: boolean | null;
   readonly relationship: "owned" | DelegationType | null;
-}
-
-/** An entry of a brand file's `agents[]`. */
-export interface BrandAgent {
-  readonly url: string;
-  readonly type: AgentType;
-  readonly id: string;
-  readonly description: string | null;
 }
 
 /**
@@ -159,6 +150,7 @@ export interface CrawlResult {
     readonly outcome: "present" | "absent" | "invalid" | "unreachable";
     readonly name: string | null;
     readonly properties: readonly BrandProperty[];
+    /** Of `agents[]`. */
     readonly agents: readonly BrandAgent[];
   };
 }

@@ -22,6 +22,8 @@ export interface PublisherRow {
   readonly problems: string | null;
   readonly brand_outcome: string | null;
   readonly brand_name: string | null;
+  /** JSON: the agents its brand file names. */
+  readonly brand_agents: string | null;
   readonly genres: string | null;
   readonly taxonomy: string | null;
   readonly property_count: number;
@@ -117,6 +119,7 @@ const factColumns: Columns = [
   ["problems", "text"],
   ["brand_outcome", "text"],
   ["brand_name", "text"],
+  ["brand_agents", "text"],
   ["genres", "text"],
   ["taxonomy", "text"],
   ["property_count", "bigint"],

@@ -80,16 +80,8 @@ export function transferCase(engine: Engine): void {
           brand: {
             outcome: "present",
             name: "News",
-            properties: [
-              {
-                type: null,
-                identifier: "n.example",
-                store: null,
-                region: null,
-                primary: null,
-                relationship: "delegated",
-              },
-            ],
+            properties: [{ type: null, identifier: "n.example", relationship: "delegated" }],
+            agents: [{ url: OTHER, type: "sales", id: "n_sales", description: "Sells." }],
           },
         },
       ),

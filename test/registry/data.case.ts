@@ -187,28 +187,26 @@ export function dataCase(engine: Engine): void {
     const brand = {
       outcome: "present" as const,
       name: "News Example",
+      agents: [{ url: OTHER, type: "buying" as const, id: "news_buys" }],
       properties: [
         {
           type: null,
           identifier: "News.example",
-          store: null,
-          region: null,
-          primary: true,
           relationship: "owned" as const,
         },
         {
           type: "mobile_app",
           identifier: "com.news",
-          store: null,
-          region: null,
-          primary: null,
           relationship: "ad_network" as const,
         },
       ],
     };
     await data.applyCrawl(crawl("news.example", { agents: [entry(SELLER)] }, { brand }));
     const first = await data.lookupPublisher("news.example");
-    assert.equal(first.files?.brand_json, { status: "present", name: "News Example" });
+    assert.equal(first.files?.brand_json, {
+      ...{ status: "present", name: "News Example" },
+      agents: [{ url: OTHER, type: "buying", id: "news_buys" }],
+    });
     assert.equal(first.properties, [
       {
         type: "website",

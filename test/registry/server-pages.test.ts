@@ -44,8 +44,8 @@ pages.before(async () => {
   await setup.accounts.addUser({ email: "ada@buyer.example", password: PASSWORD, name: "Ada" });
   await seedWorld(setup.registry.data, organization.id);
   await setup.registry.listen({ host: "localhost", port });
-  if (browserPath !== undefined)
-    browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
+  if (browserPath !== undefined) browser = await chromium.launch({ executablePath: browserPath, args });
 });
 pages.after(async () => {
   await browser?.close();
@@ -103,6 +103,8 @@ pages("by keyboard: past the menu, type a domain, read what was found", async ()
     );
     assert.ok(rows.some((row) => row.includes(OTHER) && row.includes("1 of 2 properties")));
     assert.ok(rows.some((row) => row.includes("nothing the publisher confirms")));
+    const own = page.getByRole("region", { name: "The brand's own agents" }).locator("tbody tr");
+    assert.equal(await own.allInnerTexts(), [`https://ads.${NEWS}/mcp\tsales\tdesk`]);
     await page.screenshot({ path: path.join(shots, "publisher.png"), fullPage: true });
   });
 });

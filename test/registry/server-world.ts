@@ -50,7 +50,12 @@ export function crawlOf(
       file,
       ...more,
     },
-    brand: { outcome: "present", name: `Brand of ${domain}`, properties: [], agents: [] },
+    brand: {
+      outcome: "present",
+      name: `Brand of ${domain}`,
+      properties: [],
+      agents: [{ url: `https://ads.${domain}/mcp`, type: "sales", id: "desk" }],
+    },
   };
 }
 
@@ -89,7 +94,7 @@ export async function seedWorld(data: RegistryData, organization: string): Promi
     problems: [{ pointer: "/authorized_agents/0/url", message: "is no https URL" }],
   });
   const { file: _, ...adagents } = failed.adagents;
-  await data.applyCrawl({ ...failed, adagents, brand: { ...failed.brand, outcome: "absent", name: null } });
+  await data.applyCrawl({ ...failed, adagents, brand: { ...failed.brand, outcome: "absent", name: null, agents: [] } });
   await data.putClaims("https://claims.example/mcp", [{ publisherDomain: NEWS, authorizedFor: "Some of it" }]);
   const hosted = entry(SELLER, { authorizedFor: "Hosted inventory" });
   await data.putHostedFile(HOSTED, {

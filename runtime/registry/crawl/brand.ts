@@ -83,9 +83,6 @@ function propertiesIn(owners: readonly JsonObject[]): BrandProperty[] {
     found.push({
       type: textOf(value.type, 100) ?? null,
       identifier,
-      store: textOf(value.store, 100) ?? null,
-      region: textOf(value.region, 100) ?? null,
-      primary: typeof value.primary === "boolean" ? value.primary : null,
       relationship: relationships.includes(relationship as string) ? (relationship as "owned" | DelegationType) : null,
     });
   }
@@ -101,7 +98,8 @@ function agentsIn(owners: readonly JsonObject[]): BrandAgent[] {
       const id = textOf(value.id, 100);
       const type = agentTypes.find((one) => one === value.type);
       if (!url?.startsWith("https://") || id === undefined || type === undefined || found.size === MAX_AGENTS) continue;
-      found.set(`${url} ${id}`, { url, type, id, description: textOf(value.description, MAX_TEXT) ?? null });
+      const description = textOf(value.description, MAX_TEXT);
+      found.set(`${url} ${id}`, { url, type, id, ...(description !== undefined && { description }) });
     }
   }
   return [...found.values()];
@@ -146,6 +144,7 @@ export async function crawlBrand(origin: BrandOrigin, domain: string): Promise<C
     outcome: "present",
     name: named.flatMap((owner) => (owner === undefined ? [] : (nameOf(owner) ?? []))).at(0) ?? null,
     properties: propertiesIn(owners),
-    agents: agentsIn(house === undefined ? owners : [house, ...owners]),
+    // A house's agents act for its brands; whoever merely calls it theirs is none of them.
+    agents: agentsIn(house === undefined || owners.length === 0 ? owners : [house, ...owners]),
   };
 }

@@ -1,5 +1,6 @@
 /** Between lines and what the registry keeps. */
 import type { PropertySource } from "../../store/registry-publishers.js";
+import { type Brand, presentBrand } from "../brand.js";
 import { agentType } from "../members.js";
 import { agentUrlOf, publisherDomain } from "../model.js";
 import type { PublisherChange, PublisherFacts } from "../prepared.js";
@@ -74,6 +75,11 @@ const othersIn = (line: FileLine): { publisherDomain: string; agent: AgentEntry 
     agent: entryIn(agent),
   }));
 
+const brandIn = ({ name, agents = [] }: NonNullable<PublisherLine["brand_json"]>): Brand => ({
+  name: name ?? null,
+  agents: agents.map((agent) => ({ ...agent, url: urlIn(agent.url), type: agentType(agent.type) })),
+});
+
 const ms = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso));
 
 export function publisherChange(line: PublisherLine): PublisherChange {
@@ -84,7 +90,7 @@ export function publisherChange(line: PublisherLine): PublisherChange {
   if (line.brand_json) sets.brand_json = setIn(line.brand_json);
   const facts: PublisherFacts = {
     ...crawlFacts(line),
-    ...(line.brand_json && { brand_outcome: "present", brand_name: line.brand_json.name ?? null }),
+    ...(line.brand_json && presentBrand(brandIn(line.brand_json))),
   };
   const others = line.adagents_json && othersIn(line.adagents_json);
   return { domain: domainIn(line.domain), facts: () => facts, sets, ...(others && { others }) };

@@ -12,6 +12,7 @@ import {
 } from "../../store/registry-lookups.js";
 import type { PropertyRow, PropertySource, PublisherRow } from "../../store/registry-publishers.js";
 import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
+import { brandTold } from "../brand.js";
 import { assemble } from "../members.js";
 import { iso } from "../model.js";
 import { propertyOfRow, type SetProperty, type StoredEntry } from "../project.js";
@@ -142,7 +143,7 @@ function publisherLine(row: PublisherRow, { properties, edges, claims }: Parts):
     ...(digests.aao_hosted !== undefined && { aao_hosted: file("aao_hosted") }),
     ...(digests.discovered !== undefined && { discovered: { properties: list("discovered") } }),
     ...(row.brand_outcome === "present" && {
-      brand_json: { ...(row.brand_name !== null && { name: row.brand_name }), properties: list("brand_json") },
+      brand_json: { ...brandTold(row), properties: list("brand_json") },
     }),
   };
 }

@@ -56,7 +56,11 @@ export interface PublisherLine {
   adagents_json?: FileLine;
   aao_hosted?: FileLine;
   discovered?: { properties: PropertyLine[] };
-  brand_json?: { name?: string; properties: PropertyLine[] };
+  brand_json?: {
+    name?: string;
+    properties: PropertyLine[];
+    agents?: { url: string; type: string; id: string; description?: string }[];
+  };
 }
 
 export interface MemberLine {

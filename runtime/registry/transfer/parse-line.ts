@@ -86,7 +86,14 @@ const lineSchemas = {
       adagents_json: { $ref: "#/$defs/file" },
       aao_hosted: { $ref: "#/$defs/file" },
       discovered: record({ properties }, ["properties"]),
-      brand_json: record({ name: text, properties }, ["properties"]),
+      brand_json: record(
+        {
+          name: text,
+          properties,
+          agents: list(record({ url: text, type: text, id: text, description: text }, ["url", "type", "id"])),
+        },
+        ["properties"],
+      ),
     },
     ["kind", "domain"],
   ),

@@ -10,6 +10,7 @@ import { seller } from "./0006-seller.js";
 import { buyer } from "./0007-buyer.js";
 import { registryCrawlFiles } from "./0008-registry-crawl-files.js";
 import { registryEffect } from "./0009-registry-effect.js";
+import { registryBrandAgents } from "./0010-registry-brand-agents.js";
 import type { Migration } from "./migration.js";
 
 export type { Migration } from "./migration.js";
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   buyer,
   registryCrawlFiles,
   registryEffect,
+  registryBrandAgents,
 ];
 
 export interface AppliedMigration {

@@ -110,6 +110,14 @@ function propertiesOf({ properties, domain }: PublisherLookup): Html {
   return html`${table("Properties", ["Name", "Kind", "Identifiers", "Labels", "Known from"], rows)}${more(properties.length, domain)}`;
 }
 
+/** What the brand file says of agents says nothing of who may sell. */
+function brandAgentsOf({ files }: PublisherLookup): Part {
+  const agents = files?.brand_json.agents ?? [];
+  if (agents.length === 0) return "";
+  const rows = agents.slice(0, ROWS).map(({ url, type, description, id }) => [url, type, description ?? id]);
+  return html`<h2>The brand's own agents</h2>${table("The brand's own agents", ["Agent", "Kind", "What it is"], rows)}`;
+}
+
 /** @param state what the last crawl left out of the file, where there was one */
 export function publisherPage(found: PublisherLookup, state: CrawlState | undefined): Html {
   const { domain, hosting, member, files } = found;
@@ -137,6 +145,7 @@ ${
 ${agentsOf(found)}
 <h2>Properties</h2>
 ${propertiesOf(found)}
+${brandAgentsOf(found)}
 <p><a href="/api/registry/publisher?domain=${domain}">The same as JSON</a></p>`;
 }
 
