@@ -25,6 +25,7 @@ import type { PostgresStore } from "../store/postgres/open.js";
 import type { Tx } from "../store/postgres/tables.js";
 import { type BossData, type Claimed, claimOf, claimText, letGo } from "./boss-claim.js";
 import { BossEar } from "./boss-ear.js";
+import type { EachWork } from "./each.js";
 import { GroupCommit } from "./group-commit.js";
 import type { NewJob, Queue, Settlement, TakeRequest } from "./types.js";
 
@@ -87,6 +88,10 @@ export class BossQueue implements Queue<Tx> {
 
   transact<T>(work: (tx: Tx) => T | Promise<T>): Promise<T> {
     return this.#commits.run(work);
+  }
+
+  transactEach<Item, T>(work: EachWork<Tx, Item, T>, item: Item): Promise<T> {
+    return this.#commits.each(work, item);
   }
 
   async #addingTogether(tx: Tx, work: () => Promise<void>): Promise<void> {

@@ -5,6 +5,7 @@ import { AdbindError } from "../errors.js";
 import { sqliteJobs } from "../store/sqlite/jobs.js";
 import type { SqliteStore } from "../store/sqlite/open.js";
 import { Writer } from "../store/sqlite/writer.js";
+import { oneOf } from "./each.js";
 import type { MaybePromise, Queue } from "./types.js";
 
 /** How long a job stays out without news of its worker. Renewed at a quarter of it; under the promised 30 s. */
@@ -57,6 +58,8 @@ export function embeddedQueue(store: SqliteStore, topic: string, options: Embedd
       setImmediate(wake);
     },
     transact: (work) => writer.guarded(() => refusePromise(work(store.db))),
+    // A statement of SQLite is a call: there is nothing to gain from several items at a time.
+    transactEach: (work, item) => writer.guarded(() => oneOf(refusePromise(work(store.db, [item])))),
     take(request) {
       taken += 1;
       const claim = `${instance}:${taken}`;

@@ -3,15 +3,28 @@
  * changes pays for one begin, one commit and one flush of the log instead of one each. Alone, nothing waits.
  */
 import type { Db, Tx } from "../store/postgres/tables.js";
+import type { EachWork } from "./each.js";
 import type { MaybePromise } from "./types.js";
 
 /** Work of one transaction; more goes into the next. Bounds how long its rows stay locked. */
 const BATCH_LIMIT = 64;
 
 interface Asked {
-  readonly work: (tx: Tx) => MaybePromise<unknown>;
+  readonly work: EachWork<Tx, unknown, unknown>;
+  readonly item: unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** Neighbours with the same work, as one call of it. */
+function runsOf(batch: readonly Asked[]): Asked[][] {
+  const runs: Asked[][] = [];
+  for (const one of batch) {
+    const last = runs.at(-1);
+    if (last?.[0]?.work === one.work) last.push(one);
+    else runs.push([one]);
+  }
+  return runs;
 }
 
 export class GroupCommit {
@@ -31,8 +44,16 @@ export class GroupCommit {
    * transaction throws, it is undone and each runs again in one of its own, so that only the guilty one fails.
    */
   run<T>(work: (tx: Tx) => MaybePromise<T>): Promise<T> {
+    return this.each(async (tx) => [{ status: "fulfilled", value: await work(tx) }], undefined);
+  }
+
+  /**
+   * The same for work that takes many items in fewer statements than one by one: those that were asked for one after the
+   * other come in one call. An item it rejects fails alone, and must have written nothing.
+   */
+  each<Item, T>(work: EachWork<Tx, Item, T>, item: Item): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#waiting.push({ work, resolve: resolve as Asked["resolve"], reject });
+    this.#waiting.push({ work, item, resolve, reject } as Asked);
     if (!this.#running) void this.#drain();
     return promise;
   }
@@ -44,12 +65,15 @@ export class GroupCommit {
   }
 
   async #commit(batch: readonly Asked[]): Promise<void> {
-    const values: unknown[] = [];
+    const results: PromiseSettledResult<unknown>[] = [];
     let worked = false;
     try {
       await this.db.transaction().execute(async (tx) => {
         await this.wrap(tx, async () => {
-          for (const { work } of batch) values.push(await work(tx));
+          for (const run of runsOf(batch)) {
+            const items = run.map(({ item }) => item);
+            results.push(...(await run[0]!.work(tx, items)));
+          }
         });
         worked = true;
       });
@@ -59,6 +83,10 @@ export class GroupCommit {
       else for (const one of batch) await this.#commit([one]);
       return;
     }
-    for (const [at, { resolve }] of batch.entries()) resolve(values[at]);
+    for (const [at, { resolve, reject }] of batch.entries()) {
+      const result = results[at]!;
+      if (result.status === "fulfilled") resolve(result.value);
+      else reject(result.reason);
+    }
   }
 }

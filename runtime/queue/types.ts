@@ -11,6 +11,7 @@ import type {
   Verdict,
 } from "../store/jobs.js";
 import type { MaybePromise } from "../store/types.js";
+import type { EachWork } from "./each.js";
 
 export type { GroupHealth, Job, JobCounts, JobFilter, JobRecord, JobState, MaybePromise, NewJob, Settlement, Verdict };
 
@@ -41,6 +42,12 @@ export interface Queue<Tx = unknown> {
    * it is undone and runs again. On SQLite it must not return a promise.
    */
   transact<T>(work: (tx: Tx) => MaybePromise<T>): Promise<T>;
+  /**
+   * The same, for work that several callers ask for at a time: where waiting for a statement is what takes the time, it is
+   * given their items together.
+   * @param work the same function each time
+   */
+  transactEach<Item, T>(work: EachWork<Tx, Item, T>, item: Item): Promise<T>;
   /** Takes due jobs, fairly over groups. */
   take(request: TakeRequest): Promise<Job[]>;
   /**

@@ -3,12 +3,12 @@ import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatu
 import { AdbindError } from "../errors.js";
 import type { MaybePromise, Queue } from "../queue/types.js";
 import { type Flow, settle } from "../signing/flow.js";
-import type { SenderTables, SentTaskRow } from "../store/sender-tables.js";
+import type { SenderTables, SentTaskRow, TaskChange } from "../store/sender-tables.js";
 import type { Validator } from "../validate/index.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import { authOf, type RegistrationRules, refused, registrationFault } from "./registration.js";
-import { inTransaction } from "./transact.js";
+import { eachOf, inTransaction, inTransactionEach } from "./transact.js";
 import { describeNext, mayFollow } from "./transitions.js";
 import type {
   A2aPushConfig,
@@ -79,6 +79,8 @@ const isSyncOnly = (tool: AnyTool): boolean => !answersLater.some((status) => Ob
 
 export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
   const { queue } = parts;
+  const registering = eachOf(queue, (tx: Tx, rows: readonly SentTaskRow[]) => registerFlow(parts, tx, rows));
+  const updating = eachOf(queue, (tx: Tx, updates: readonly Update[]) => updateFlow(parts, tx, updates));
   return {
     check: (tool, channels) => channelsFault(channels, toolOf(parts.release, tool), parts.rules),
     register(start, channels, tx) {
@@ -87,7 +89,7 @@ export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
       const fault = channelsFault(channels, tool, parts.rules);
       if (fault !== undefined) return fault;
       if (channels.push === undefined && channels.a2a === undefined) return { ok: true, registered: false };
-      return inTransaction(queue, tx, (open) => registerFlow(parts, open, start, channels));
+      return inTransactionEach(queue, tx, registering, taskRow(parts, start, channels));
     },
     attach(start, a2a, tx) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
@@ -97,10 +99,10 @@ export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
     },
     attached: (taskId, tx) =>
       inTransaction(queue, tx, function* (open): Flow<A2aPushConfig | undefined> {
-        const [row] = yield* settle(parts.tables.task(open, taskId));
+        const [row] = yield* settle(parts.tables.tasks(open, [taskId]));
         return row === undefined ? undefined : (JSON.parse(row.details) as Details).a2a;
       }),
-    update: (taskId, change, tx) => inTransaction(queue, tx, (open) => updateFlow(parts, open, taskId, change)),
+    update: (taskId, change, tx) => inTransactionEach(queue, tx, updating, { taskId, change }),
   };
 }
 
@@ -127,12 +129,7 @@ function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: Regist
   return registrationFault(a2a, "configuration.pushNotificationConfig", tool, rules);
 }
 
-function* registerFlow<Tx>(
-  { tables, now }: TaskParts<Tx>,
-  tx: Tx,
-  start: TaskStart,
-  channels: TaskChannels,
-): Flow<Registered> {
+function taskRow<Tx>({ now }: TaskParts<Tx>, start: TaskStart, channels: TaskChannels): SentTaskRow {
   const { taskId, context, contextId } = start;
   if (taskId === "" || taskId.length > MAX_TASK_ID_CHARACTERS || !taskId.isWellFormed() || taskId.includes("\0")) {
     throw new AdbindError("event_invalid", "a task id cannot be used", {
@@ -146,18 +143,24 @@ function* registerFlow<Tx>(
     ...(context !== undefined && { context }),
     ...(contextId !== undefined && { contextId }),
   };
-  yield* settle(
-    tables.addTask(tx, {
-      task_id: taskId,
-      principal: start.principal,
-      tool: start.tool,
-      status: start.status,
-      instant: new Date(now()).toISOString(),
-      details: JSON.stringify(details),
-      expires: now() + TASK_RETENTION_MS,
-    }),
-  );
-  return { ok: true, registered: true };
+  return {
+    task_id: taskId,
+    principal: start.principal,
+    tool: start.tool,
+    status: start.status,
+    instant: new Date(now()).toISOString(),
+    details: JSON.stringify(details),
+    expires: now() + TASK_RETENTION_MS,
+  };
+}
+
+function* registerFlow<Tx>(
+  { tables }: TaskParts<Tx>,
+  tx: Tx,
+  rows: readonly SentTaskRow[],
+): Flow<PromiseSettledResult<Registered>[]> {
+  yield* settle(tables.addTasks(tx, rows));
+  return rows.map(() => ({ status: "fulfilled", value: { ok: true, registered: true } }));
 }
 
 function* attachFlow<Tx>(
@@ -166,8 +169,12 @@ function* attachFlow<Tx>(
   start: TaskStart,
   config: A2aPushConfig | null,
 ): Flow<Registered> {
-  const [row] = yield* settle(parts.tables.task(tx, start.taskId));
-  if (row === undefined) return config === null ? NONE : yield* registerFlow(parts, tx, start, { a2a: config });
+  const [row] = yield* settle(parts.tables.tasks(tx, [start.taskId]));
+  if (row === undefined) {
+    if (config === null) return NONE;
+    yield* settle(parts.tables.addTasks(tx, [taskRow(parts, start, { a2a: config })]));
+    return { ok: true, registered: true };
+  }
   if (isTerminal(row.status as TaskStatus)) return NONE;
   const { a2a: _before, ...details } = JSON.parse(row.details) as Details;
   const next: Details = config === null ? details : { ...details, a2a: config };
@@ -177,10 +184,47 @@ function* attachFlow<Tx>(
 
 const NONE: Registered = { ok: true, registered: false };
 
-function* updateFlow<Tx>(parts: TaskParts<Tx>, tx: Tx, taskId: string, change: StatusChange): Flow<Emitted> {
-  const { tables, queue, release, validator } = parts;
-  const [task] = yield* settle(tables.task(tx, taskId));
-  if (task === undefined) return { keys: [] };
+interface Update {
+  readonly taskId: string;
+  readonly change: StatusChange;
+}
+
+/** Each is judged by what those before it made of its task; the events of all are written together. */
+function* updateFlow<Tx>(
+  parts: TaskParts<Tx>,
+  tx: Tx,
+  updates: readonly Update[],
+): Flow<PromiseSettledResult<Emitted>[]> {
+  const { tables, queue } = parts;
+  const rows = yield* settle(tables.tasks(tx, [...new Set(updates.map(({ taskId }) => taskId))]));
+  const tasks = new Map(rows.map((row) => [row.task_id, row]));
+  const changed = new Map<string, TaskChange>();
+  const made: Delivery[] = [];
+  const results = updates.map(({ taskId, change }): PromiseSettledResult<Emitted> => {
+    const task = tasks.get(taskId);
+    if (task === undefined) return { status: "fulfilled", value: { keys: [] } };
+    try {
+      const { next, deliveries } = changeOf(parts, task, change);
+      tasks.set(taskId, { ...task, ...next });
+      changed.set(taskId, next);
+      made.push(...deliveries);
+      return { status: "fulfilled", value: { keys: deliveries.map(({ key }) => key) } };
+    } catch (reason) {
+      return { status: "rejected", reason };
+    }
+  });
+  if (changed.size > 0) yield* settle(tables.setTasks(tx, [...changed.values()]));
+  yield* settle(enqueue(queue, tx, made));
+  return results;
+}
+
+function changeOf<Tx>(
+  parts: TaskParts<Tx>,
+  task: SentTaskRow,
+  change: StatusChange,
+): { readonly next: TaskChange; readonly deliveries: readonly Delivery[] } {
+  const { release, validator } = parts;
+  const { task_id: taskId } = task;
   const from = task.status as TaskStatus;
   if (!mayFollow(from, change.status)) {
     throw new AdbindError("transition_refused", `a task that is ${from} cannot become ${change.status}`, {
@@ -191,11 +235,10 @@ function* updateFlow<Tx>(parts: TaskParts<Tx>, tx: Tx, taskId: string, change: S
   const tool = toolOf(release, task.tool);
   checkResult(validator, tool, taskId, change);
   const instant = laterThan(task.instant, parts.now());
-  const deliveries = deliveriesOf(parts, task, tool, change, instant);
-  const expires = parts.now() + TASK_RETENTION_MS;
-  yield* settle(tables.setTask(tx, { task_id: taskId, status: change.status, instant, expires }));
-  yield* settle(enqueue(queue, tx, deliveries));
-  return { keys: deliveries.map(({ key }) => key) };
+  return {
+    next: { task_id: taskId, status: change.status, instant, expires: parts.now() + TASK_RETENTION_MS },
+    deliveries: deliveriesOf(parts, task, tool, change, instant),
+  };
 }
 
 /** Receivers apply only what is newer: two events of a task never carry one time, whatever the clock does. */

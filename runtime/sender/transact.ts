@@ -1,6 +1,7 @@
 /** One body for both databases: a flow runs to its end inside SQLite's synchronous transaction, and waits on PostgreSQL. */
+import { type EachWork, oneOf } from "../queue/each.js";
 import type { MaybePromise, Queue } from "../queue/types.js";
-import { type Flow, run, runSync } from "../signing/flow.js";
+import { type Flow, isPromise, run, runSync } from "../signing/flow.js";
 
 /**
  * Runs a flow in the caller's transaction, or in one of our own.
@@ -13,4 +14,25 @@ export const inTransaction = <Tx, T>(
 ): MaybePromise<T> => {
   const work = (open: Tx): MaybePromise<T> => (queue.kind === "embedded" ? runSync(flow(open)) : run(flow(open)));
   return tx === undefined ? queue.transact(work) : work(tx);
+};
+
+/** A flow over several items, as the queue runs it for many callers at a time. */
+export const eachOf =
+  <Tx, Item, T>(
+    queue: Queue<Tx>,
+    flow: (tx: Tx, items: readonly Item[]) => Flow<PromiseSettledResult<T>[]>,
+  ): EachWork<Tx, Item, T> =>
+  (tx, items) =>
+    queue.kind === "embedded" ? runSync(flow(tx, items)) : run(flow(tx, items));
+
+/** Does `work` to one item, in the caller's transaction or in one that is shared with other callers'. */
+export const inTransactionEach = <Tx, Item, T>(
+  queue: Queue<Tx>,
+  tx: Tx | undefined,
+  work: EachWork<Tx, Item, T>,
+  item: Item,
+): MaybePromise<T> => {
+  if (tx === undefined) return queue.transactEach(work, item);
+  const results = work(tx, [item]);
+  return isPromise(results) ? results.then(oneOf) : oneOf(results);
 };

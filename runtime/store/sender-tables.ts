@@ -24,6 +24,9 @@ export interface SentTaskRow {
   readonly expires: number;
 }
 
+/** What an event changes of its task. */
+export type TaskChange = Pick<SentTaskRow, "task_id" | "status" | "instant" | "expires">;
+
 export interface ChannelRow {
   readonly resource: string;
   readonly kind: string;
@@ -51,11 +54,11 @@ export interface ActivityRow {
 }
 
 export interface SenderTables<Tx> {
-  /** Also locks it: events of one task are made one after the other. */
-  task(tx: Tx, taskId: string): MaybePromise<SentTaskRow[]>;
-  /** Adds a task unless it is there; answers the row when it was added. */
-  addTask(tx: Tx, row: SentTaskRow): MaybePromise<{ task_id: string }[]>;
-  setTask(tx: Tx, row: Pick<SentTaskRow, "task_id" | "status" | "instant" | "expires">): MaybePromise<unknown>;
+  /** Also locks them, in their order: events of one task are made one after the other. */
+  tasks(tx: Tx, taskIds: readonly string[]): MaybePromise<SentTaskRow[]>;
+  /** Adds tasks that are not there yet. */
+  addTasks(tx: Tx, rows: readonly SentTaskRow[]): MaybePromise<unknown>;
+  setTasks(tx: Tx, rows: readonly TaskChange[]): MaybePromise<unknown>;
   setTaskDetails(tx: Tx, taskId: string, details: string): MaybePromise<unknown>;
   /** Also locks it. */
   channel(tx: Tx, resource: string, kind: string): MaybePromise<ChannelRow[]>;
@@ -135,21 +138,7 @@ const LOG_ROWS = 64;
 export function senderTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SenderTables<Tx> {
   const channelColumns = ["resource", "kind", "principal", "config", "sequence", "period_start", "next_fire", "closed"];
   return {
-    task: (tx, taskId) => run(tx, `select * from adbind_sent_tasks where task_id = ?${lock}`, [taskId]),
-    addTask: (tx, row) =>
-      run(
-        tx,
-        `insert into adbind_sent_tasks ${list(["task_id", "principal", "tool", "status", "instant", "details", "expires"])} ` +
-          "on conflict do nothing returning task_id",
-        [row.task_id, row.principal, row.tool, row.status, row.instant, row.details, row.expires],
-      ),
-    setTask: (tx, row) =>
-      run(tx, "update adbind_sent_tasks set status = ?, instant = ?, expires = ? where task_id = ?", [
-        row.status,
-        row.instant,
-        row.expires,
-        row.task_id,
-      ]),
+    ...taskTables(run, lock),
     setTaskDetails: (tx, taskId, details) =>
       run(tx, "update adbind_sent_tasks set details = ? where task_id = ?", [details, taskId]),
     channel: (tx, resource, kind) =>
@@ -174,6 +163,30 @@ export function senderTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): Sen
     ...activityTables(run),
   };
 }
+
+/** Tasks that many callers change at a time share a statement; each is one of as many texts as there are sizes. */
+const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SenderTables<Tx>, "tasks" | "addTasks" | "setTasks"> => ({
+  tasks: (tx, ids) =>
+    run(
+      tx,
+      `select * from adbind_sent_tasks where task_id in (${ids.map(() => "?").join(", ")}) order by task_id${lock}`,
+      ids,
+    ),
+  addTasks: (tx, rows) =>
+    run(
+      tx,
+      "insert into adbind_sent_tasks (task_id, principal, tool, status, instant, details, expires) " +
+        `values ${rows.map(() => "(?, ?, ?, ?, ?, ?, ?)").join(", ")} on conflict do nothing`,
+      rows.flatMap((row) => [row.task_id, row.principal, row.tool, row.status, row.instant, row.details, row.expires]),
+    ),
+  setTasks: (tx, rows) =>
+    run(
+      tx,
+      "update adbind_sent_tasks set status = v.column2, instant = v.column3, expires = v.column4 " +
+        `from (values ${rows.map(() => "(?, ?, ?, cast(? as bigint))").join(", ")}) as v where task_id = v.column1`,
+      rows.flatMap((row) => [row.task_id, row.status, row.instant, row.expires]),
+    ),
+});
 
 const coalescingTables = <Tx>(
   run: Runner<Tx>,

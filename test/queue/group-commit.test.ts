@@ -66,6 +66,45 @@ test("a statement the database refuses fails alone", async () => {
   assert.equal(await kept(), [1, 2, 3]);
 });
 
+test("items of the same work come together, in the order they were asked for", async () => {
+  const calls: number[][] = [];
+  const odd = new Error("odd");
+  const even = async (tx: Tx, values: readonly number[]): Promise<PromiseSettledResult<number>[]> => {
+    calls.push([...values]);
+    const good = values.filter((value) => value % 2 === 0);
+    for (const value of good) await keep(value)(tx);
+    return values.map((value) =>
+      value % 2 === 0 ? { status: "fulfilled", value: value * 10 } : { status: "rejected", reason: odd },
+    );
+  };
+  const results = await Promise.allSettled([
+    ...[0, 1, 2].map((value) => commits.each(even, value)),
+    commits.run(keep(99)),
+    ...[4, 5].map((value) => commits.each(even, value)),
+  ]);
+  assert.equal(
+    results.map((result) => (result.status === "fulfilled" ? result.value : result.reason)),
+    [0, odd, 20, 99, 40, odd],
+  );
+  // The first is under way before there is a second.
+  assert.equal(calls, [[0], [1, 2], [4, 5]]);
+  assert.equal(await kept(), [0, 2, 4, 99]);
+});
+
+test("items that the database refuses together are done one by one", async () => {
+  await commits.run(keep(2));
+  const each = async (tx: Tx, values: readonly number[]): Promise<PromiseSettledResult<number>[]> => {
+    for (const value of values) await keep(value)(tx);
+    return values.map((value) => ({ status: "fulfilled", value }));
+  };
+  const results = await Promise.allSettled([0, 1, 2, 3].map((value) => commits.each(each, value)));
+  assert.equal(
+    results.map(({ status }) => status),
+    ["fulfilled", "fulfilled", "rejected", "fulfilled"],
+  );
+  assert.equal(await kept(), [0, 1, 2, 3]);
+});
+
 test("after a commit that failed nothing runs again: it may have been done", async () => {
   let runs = 0;
   await sql`create table parents (id integer primary key)`.execute(store.db);

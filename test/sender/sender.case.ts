@@ -108,6 +108,31 @@ export function senderCase<Tx>(of: SenderCase<Tx>): void {
     assert.is((await sender.outbox.list())[0]!.url, HOOK);
   });
 
+  test("changes asked for at a time are each judged by those before them", async ({ sender }) => {
+    const ids = ["a", "b", "c", "d"];
+    const registered = ids.map((taskId) => sender.tasks.register(start({ taskId }), { push }));
+    const said = (status: "working" | "canceled") => (taskId: string) => sender.tasks.update(taskId, { status });
+    const results = await Promise.allSettled([
+      ...registered,
+      ...["a", "b", "none", "c"].map(said("working")),
+      ...["b", "a"].map(said("canceled")),
+      // Too late for these two, and no less in time for the others.
+      ...["a", "d", "b", "c"].map(said("working")),
+    ]);
+    assert.equal(
+      results.flatMap(({ status }, at) => (status === "rejected" ? [at] : [])),
+      [10, 12],
+    );
+    const keys = results.flatMap((result) =>
+      result.status === "fulfilled" && "keys" in result.value ? result.value.keys : [],
+    );
+    const kept = (await sender.outbox.list({ limit: 50 })).sort((one, other) => one.id - other.id);
+    assert.equal(
+      kept.map(({ key, subject }) => [key, subject]),
+      ["a", "b", "c", "b", "a", "d", "c"].map((subject, at) => [keys[at], subject]),
+    );
+  });
+
   test("a result the release does not allow is refused before anything is stored", async ({ sender }) => {
     await sender.tasks.register(start(), { push });
     for (const change of [
