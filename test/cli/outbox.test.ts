@@ -9,7 +9,7 @@ import { register as webhook } from "../../cli/webhook.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, NOW, optionsFor, until } from "../sender/fixture.js";
-import { push, start } from "../sender/sender.case.js";
+import { push, start } from "../sender/sender-suite.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
 const { at, remove } = commandFolder();

@@ -16,7 +16,7 @@ import { redactUrl } from "../../runtime/sender/redact.js";
 import { HORIZON_MS, nextAttempt, retryAfterMs } from "../../runtime/sender/schedule.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, NOW, optionsFor, until } from "./fixture.js";
-import { push, start } from "./sender.case.js";
+import { push, start } from "./sender-suite.js";
 
 // Active it replaces sockets too, and the other tests here are about those.
 nock.restore();

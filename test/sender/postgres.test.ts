@@ -3,12 +3,14 @@ import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { startPostgres } from "../support/postgres.js";
-import { senderCase } from "./sender.case.js";
+import { channelCase } from "./channels.case.js";
+import type { SenderCase } from "./sender-suite.js";
+import { taskCase } from "./tasks.case.js";
 
 const postgres = await startPostgres({ fsync: "off" });
 let store: PostgresStore | undefined;
 
-senderCase<Tx>({
+const on: SenderCase<Tx> = {
   name: "sender on postgres",
   open: (options) => createSender({ ...options, store: store! }),
   reset: async () => {
@@ -20,7 +22,9 @@ senderCase<Tx>({
       await work(tx);
     });
   },
-});
+};
+taskCase(on);
+channelCase(on);
 
 test.after(async () => {
   await store?.close();

@@ -5,13 +5,15 @@ import type { Database } from "better-sqlite3";
 import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
-import { senderCase } from "./sender.case.js";
+import { channelCase } from "./channels.case.js";
+import type { SenderCase } from "./sender-suite.js";
+import { taskCase } from "./tasks.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
 let count = 0;
 let store: SqliteStore | undefined;
 
-senderCase<Database>({
+const on: SenderCase<Database> = {
   name: "sender on sqlite",
   open: (options) => createSender({ ...options, store: store! }),
   reset: async () => {
@@ -22,7 +24,9 @@ senderCase<Database>({
   transaction: async (work) => {
     store!.db.transaction(() => work(store!.db))();
   },
-});
+};
+taskCase(on);
+channelCase(on);
 
 test("the folder is cleared", () => {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
