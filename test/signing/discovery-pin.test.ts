@@ -1,0 +1,165 @@
+/** Keys that a publisher pins in its file: what is fetched, what is believed, and what an outage means. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { publisherPin } from "../../runtime/signing/discovery/index.js";
+import type { KeySource } from "../../runtime/signing/types.js";
+import { AGENT, codeOf, down, key, now, PIN, show, web } from "./discovery-site.js";
+
+const pin = suite("publisher pin");
+const published: KeySource = {
+  resolve: (keyid) =>
+    ["a", "b"].includes(keyid)
+      ? { ok: true, key: publishedKeys[keyid as "a" | "b"], sender: AGENT }
+      : { ok: false, code: "key_unknown" },
+};
+const publishedKeys = { a: { jwk: key("a") }, b: { jwk: key("b") } };
+const pins = (...signing_keys: unknown[]) => ({
+  authorized_agents: [{ url: AGENT, authorized_for: "all", signing_keys }],
+});
+const pinned = (site: ReturnType<typeof web>, extra: object = {}) =>
+  publisherPin({
+    keys: published,
+    agentUrl: AGENT,
+    publisher: "publisher.example.net",
+    fetch: site.fetch,
+    now: site.now,
+    ...extra,
+  });
+
+pin("a kid on the list passes, another is unknown whatever the agent publishes", async () => {
+  const site = web({ [PIN]: pins({ kid: "a", kty: "OKP" }) });
+  const source = pinned(site);
+  const found = await source.resolve("a");
+  assert.equal(show(found), [AGENT, "x-of-a"]);
+  assert.equal(show(await source.resolve("b"))[0], "key_unknown");
+  assert.is(site.count(PIN), 2, "one refresh");
+  assert.equal(show(now(source, "b"))[0], "key_unknown");
+  assert.is(site.count(PIN), 2);
+  const [one, two] = [now(source, "a"), now(source, "a")];
+  assert.ok(one.ok && two.ok && one.key === two.key, "an imported key is not imported again");
+  assert.equal(site.asked[0]?.redirects, { hops: 3, scope: "registrable-domain" });
+});
+
+pin("a key added to the file is found by its first use", async () => {
+  const site = web({ [PIN]: pins({ kid: "a", kty: "OKP" }) });
+  const source = pinned(site);
+  await source.resolve("a");
+  site.pages[PIN] = pins({ kid: "a", kty: "OKP" }, { kid: "b", kty: "OKP" });
+  assert.is(codeOf(await source.resolve("b")), "ok");
+});
+
+pin("no pin for the agent: its keys as they are", async () => {
+  for (const agents of [
+    [],
+    [{ url: AGENT }],
+    [{ url: "https://other.example", signing_keys: [] }],
+    [7, { signing_keys: [] }],
+  ]) {
+    const site = web({ [PIN]: { authorized_agents: agents } });
+    assert.is(codeOf(await pinned(site).resolve("b")), "ok", JSON.stringify(agents));
+  }
+});
+
+pin("a pin is not escaped by spelling the agent's URL differently, nor by an empty or broken list", async () => {
+  const spelled = AGENT.replace("https://agent", "HTTPS://AGENT").replace(".com/", ".com:443/");
+  for (const agent of [
+    { url: spelled, signing_keys: [{ kid: "a", kty: "OKP" }] },
+    { url: AGENT, signing_keys: [] },
+    { url: AGENT, signing_keys: "a" },
+  ]) {
+    const site = web({ [PIN]: { authorized_agents: [agent] } });
+    assert.is(codeOf(await pinned(site).resolve("b")), "key_unknown", JSON.stringify(agent));
+  }
+});
+
+pin("pinned material is what verifies, purpose comes from the agent's key set", async () => {
+  const site = web({
+    [PIN]: pins({ kid: "a", kty: "OKP", crv: "Ed25519", x: "pinned", proto_use: "governance-signing" }),
+  });
+  const found = await pinned(site).resolve("a");
+  assert.ok(found.ok);
+  assert.equal(found.key.jwk, key("a", { x: "pinned" }));
+});
+
+pin("material of another type brings nothing of the old one along", async () => {
+  const site = web({ [PIN]: pins({ kid: "a", kty: "EC", crv: "P-256", x: "px", y: "py", alg: "ES256" }) });
+  const found = await pinned(site).resolve("a");
+  assert.ok(found.ok);
+  assert.equal(found.key.jwk, key("a", { kty: "EC", crv: "P-256", x: "px", y: "py", alg: "ES256" }));
+});
+
+pin("a key only the publisher knows may sign webhooks, as the agent", async () => {
+  const site = web({ [PIN]: pins({ kid: "p", kty: "OKP", crv: "Ed25519", x: "pinned" }, { kid: "bare", kty: "OKP" }) });
+  const source = pinned(site, { word: "acme" });
+  const found = await source.resolve("p");
+  assert.ok(found.ok && found.sender === AGENT);
+  const { acme_use, use, key_ops, alg, x } = found.key.jwk;
+  assert.equal([acme_use, use, key_ops, alg, x], ["request-signing", "sig", ["verify"], "EdDSA", "pinned"]);
+  assert.is(codeOf(now(source, "bare")), "key_unknown");
+});
+
+pin("a pin vouches for a key, not for an agent its brand file does not list", async () => {
+  const site = web({ [PIN]: pins({ kid: "p", kty: "OKP", crv: "Ed25519", x: "pinned" }) });
+  for (const code of ["untrusted", "unavailable"] as const) {
+    const source = pinned(site, { keys: { resolve: () => ({ ok: false, code }) } });
+    assert.is(codeOf(await source.resolve("p")), code);
+  }
+});
+
+pin("revoked_at travels with the key; a date that cannot be read is past", async () => {
+  const at = "2026-04-18T14:00:00Z";
+  const site = web({
+    [PIN]: pins({ kid: "a", kty: "OKP", revoked_at: at }, { kid: "b", kty: "OKP", revoked_at: "soon" }),
+  });
+  const source = pinned(site);
+  const [a, b] = [await source.resolve("a"), await source.resolve("b")];
+  assert.equal([a.ok && a.key.revokedAt, b.ok && b.key.revokedAt], [Date.parse(at) / 1000, 0]);
+});
+
+pin("several entries of one agent add up; one kid with two keys is nobody's", async () => {
+  const agent = (...signing_keys: object[]) => ({ url: AGENT, signing_keys });
+  const site = web({
+    [PIN]: {
+      authorized_agents: [
+        agent({ kid: "a", kty: "OKP", x: "1" }),
+        agent({ kid: "b", kty: "OKP" }, { kid: "a", kty: "OKP", x: "2" }),
+      ],
+    },
+  });
+  const source = pinned(site);
+  assert.equal([codeOf(await source.resolve("a")), codeOf(await source.resolve("b"))], ["key_unknown", "ok"]);
+});
+
+pin("a file that cannot be had is unavailable; a missing one only by choice no pin", async () => {
+  for (const page of [down, 503, "{", {}, { authorized_agents: {} }]) {
+    for (const ifAbsent of ["refuse", "unpinned"]) {
+      assert.is(codeOf(await pinned(web({ [PIN]: page }), { ifAbsent }).resolve("a")), "unavailable");
+    }
+  }
+  assert.is(codeOf(await pinned(web({})).resolve("a")), "unavailable");
+  assert.is(codeOf(await pinned(web({}), { ifAbsent: "unpinned" }).resolve("a")), "ok");
+});
+
+pin("one pointer is followed, without redirects", async () => {
+  const hosted = "https://network.example.org/adagents.json";
+  const site = web({ [PIN]: { authoritative_location: hosted }, [hosted]: pins({ kid: "a", kty: "OKP" }) });
+  assert.is(codeOf(await pinned(site).resolve("b")), "key_unknown");
+  assert.equal(site.requests.slice(0, 2), [PIN, hosted]);
+  assert.is(site.asked[1]?.redirects, undefined);
+  site.pages[hosted] = { authoritative_location: PIN };
+  assert.is(codeOf(await pinned(site).resolve("a")), "untrusted");
+});
+
+pin("a removed pin is gone after an hour at the latest", async () => {
+  const site = web({ [PIN]: pins({ kid: "a", kty: "OKP" }) });
+  site.headers[PIN] = { "cache-control": "max-age=86400" };
+  const source = pinned(site);
+  await source.resolve("a");
+  site.pages[PIN] = pins();
+  site.clock.at += 3599;
+  assert.is(codeOf(await source.resolve("a")), "ok");
+  site.clock.at += 1;
+  assert.is(codeOf(await source.resolve("a")), "key_unknown");
+});
+
+pin.run();
