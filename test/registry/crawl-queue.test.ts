@@ -14,6 +14,7 @@ import { startPostgres, type TestPostgres } from "../support/postgres.js";
 import { publicLookup } from "./crawl-fixture.js";
 import { crawlQueueCase } from "./crawl-queue.case.js";
 import { crawlRulesCase } from "./crawl-rules.case.js";
+import { crawlUnaskedCase } from "./crawl-unasked.case.js";
 import { Origins, until } from "./crawl-world.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-crawl-"));
@@ -35,7 +36,7 @@ const openSqlite = async () => {
 
 const openPostgres = async () => openPostgresStore({ url: await cluster.database() });
 
-for (const cases of [crawlQueueCase, crawlRulesCase]) {
+for (const cases of [crawlQueueCase, crawlUnaskedCase, crawlRulesCase]) {
   cases(test, "sqlite", openSqlite);
   cases(test, "postgres", openPostgres);
 }

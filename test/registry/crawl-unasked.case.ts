@@ -1,0 +1,80 @@
+/** What a crawler does unasked, on either database, with the registry's real data. */
+import * as assert from "uvu/assert";
+import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { file } from "./crawl-fixture.js";
+import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, type Test, until, type World } from "./crawl-world.js";
+
+/** @param open an opened store on an empty database */
+export function crawlUnaskedCase(test: Test, name: string, open: () => Promise<SqliteStore | PostgresStore>): void {
+  const cases: [string, (world: World) => Promise<void>][] = [
+    ["domains are crawled again by themselves, by one instance; those without a file ever less often", recrawled],
+    ["members' domains and imported publishers are taken up", adopted],
+    ["origins of hosted files are asked whether they point here", hosted],
+  ];
+  crawlCases(test, name, open, cases);
+}
+
+async function recrawled({ origins, clock, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  const [one, two] = [await crawler(), await crawler()];
+  one.start();
+  two.start();
+  for (const domain of ["news.example", "none.example"])
+    await ended(one, queued(await one.request(domain, by("a"))).crawl_request_id);
+  const news = () => origins.times("news.example/adagents.json");
+  const none = () => origins.times("none.example/adagents.json");
+  clock.at += 6 * HOUR_MS - MINUTE_MS;
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  assert.equal([news(), none()], [1, 1], "not yet");
+  clock.at += MINUTE_MS;
+  await until(() => news() === 2 && none() === 2, "both are crawled again");
+  await until(async () => !(await one.pending("none.example")) && !(await one.pending("news.example")), "both end");
+  clock.at += 6 * HOUR_MS;
+  await until(() => news() === 3, "the one with a file is crawled again");
+  assert.is(none(), 2);
+}
+
+async function adopted({ data, origins, clock, crawler }: World): Promise<void> {
+  const imported = { domain: "imported.example", crawledAt: clock.at - 24 * HOUR_MS };
+  await data.applyCrawl({
+    ...imported,
+    adagents: {
+      ...{ outcome: "absent", method: "direct", managerDomain: null, httpStatus: 404, bytes: 0, resolvedUrl: null },
+      problems: [],
+    },
+    brand: { outcome: "absent", name: null, properties: [], agents: [] },
+  });
+  await data.putMember({
+    ...{ slug: "m", organization: null, displayName: "M", tier: null, founding: false, isPublic: true, agents: [] },
+    domains: [{ domain: "member.example", verified: true }],
+  });
+  const one = await crawler();
+  one.start();
+  await until(() => origins.times("imported.example/adagents.json") === 1, "the imported one is crawled");
+  await until(() => origins.times("member.example/adagents.json") === 1, "the member's is crawled");
+}
+
+async function hosted({ data, origins, clock, crawler }: World): Promise<void> {
+  const url = (domain: string) => `https://registry.example/publisher/${domain}/.well-known/adagents.json`;
+  const content = { agents: [], properties: [], genres: [], genreTaxonomy: null, lastUpdated: null, others: [] };
+  for (const domain of ["points.example", "elsewhere.example", "down.example"])
+    await data.putHostedFile(domain, { file: {}, content });
+  origins.answers.set("points.example/adagents.json", { authoritative_location: url("points.example") });
+  origins.answers.set("elsewhere.example/adagents.json", { authoritative_location: url("points.example") });
+  await data.originChecked("down.example", { verified: true, at: clock.at - 2 * HOUR_MS });
+  origins.answers.set("down.example/adagents.json", 503);
+  const one = await crawler();
+  one.start();
+  const verified = async (domain: string) => (await data.hostedFile(domain))?.originVerifiedAt;
+  const checked = async (domain: string) => (await data.hostedFile(domain))?.originLastCheckedAt;
+  await until(async () => (await checked("points.example")) === clock.at, "the first is asked");
+  await until(async () => (await checked("elsewhere.example")) === clock.at, "the second is asked");
+  await until(() => origins.times("down.example/adagents.json") === 1, "the third is asked");
+  assert.equal([await verified("points.example"), await verified("elsewhere.example")], [clock.at, null]);
+  assert.is(await verified("down.example"), clock.at - 2 * HOUR_MS, "an origin that is down keeps its word for a day");
+  await one.stop();
+  clock.at += 24 * HOUR_MS;
+  const two = await crawler();
+  two.start();
+  await until(async () => (await verified("down.example")) === null, "and no longer");
+}

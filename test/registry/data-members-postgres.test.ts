@@ -1,0 +1,4 @@
+import { postgresEngine } from "./data-fixture.js";
+import { dataMembersCase } from "./data-members.case.js";
+
+dataMembersCase(await postgresEngine());

@@ -1,0 +1,4 @@
+import { postgresEngine } from "./data-fixture.js";
+import { dataPublisherCase } from "./data-publisher.case.js";
+
+dataPublisherCase(await postgresEngine());

@@ -1,0 +1,4 @@
+import { sqliteEngine } from "./data-fixture.js";
+import { dataPublisherCase } from "./data-publisher.case.js";
+
+dataPublisherCase(sqliteEngine());

@@ -1,4 +1,0 @@
-import { dataCase } from "./data.case.js";
-import { sqliteEngine } from "./data-fixture.js";
-
-dataCase(sqliteEngine());
