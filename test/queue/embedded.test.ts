@@ -8,7 +8,9 @@ import { AdbindError } from "../../runtime/errors.js";
 import { embeddedQueue } from "../../runtime/queue/embedded.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
-import { job, NOW, queueCase } from "./queue.case.js";
+import { queueCase } from "./queue.case.js";
+import { job, NOW, type QueueCase } from "./queue-suite.js";
+import { queueWorkerCase } from "./queue-worker.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-queue-"));
 let count = 0;
@@ -20,7 +22,7 @@ const open = (): SqliteStore => {
   return store;
 };
 
-queueCase<Database>({
+const engine: QueueCase<Database> = {
   name: "embedded",
   open: async (now) => embeddedQueue(open(), "test", { now }),
   reset: async () => {
@@ -44,7 +46,9 @@ queueCase<Database>({
       .all()
       .map((row) => row.value);
   },
-});
+};
+queueCase(engine);
+queueWorkerCase(engine);
 
 test("work that returns a promise is refused and undone", async () => {
   count += 1;

@@ -8,7 +8,9 @@ import type { Queue } from "../../runtime/queue/types.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { startPostgres } from "../support/postgres.js";
-import { job, queueCase } from "./queue.case.js";
+import { queueCase } from "./queue.case.js";
+import { job, type QueueCase } from "./queue-suite.js";
+import { queueWorkerCase } from "./queue-worker.case.js";
 
 const postgres = await startPostgres({ fsync: "off" });
 let url = "";
@@ -20,7 +22,7 @@ const open = async (now: () => number = Date.now): Promise<Queue<Tx>> => {
   return queue;
 };
 
-queueCase<Tx>({
+const engine: QueueCase<Tx> = {
   name: "pg-boss",
   open,
   reset: async () => {
@@ -44,7 +46,9 @@ queueCase<Tx>({
     const { rows } = await sql<{ value: string }>`select value from effects order by id`.execute(db);
     return rows.map((row) => row.value);
   },
-});
+};
+queueCase(engine);
+queueWorkerCase(engine);
 
 test("the row and the job of pg-boss are one transaction", async () => {
   url = await postgres.database();
