@@ -150,7 +150,6 @@ export interface CrawlResult {
     readonly outcome: "present" | "absent" | "invalid" | "unreachable";
     readonly name: string | null;
     readonly properties: readonly BrandProperty[];
-    /** Of `agents[]`. */
     readonly agents: readonly BrandAgent[];
   };
 }

@@ -3,6 +3,10 @@ import { type EachWork, oneOf } from "../queue/each.js";
 import type { MaybePromise, Queue } from "../queue/types.js";
 import { type Flow, isPromise, run, runSync } from "../signing/flow.js";
 
+/** To its end at once, or as a promise, as the queue's database has it. */
+const ran = <T>({ kind }: Pick<Queue, "kind">, flow: Flow<T>): MaybePromise<T> =>
+  kind === "embedded" ? runSync(flow) : run(flow);
+
 /**
  * Runs a flow in the caller's transaction, or in one of our own.
  * @returns on SQLite with a transaction: no promise, and what the flow throws is thrown
@@ -12,7 +16,7 @@ export const inTransaction = <Tx, T>(
   tx: Tx | undefined,
   flow: (tx: Tx) => Flow<T>,
 ): MaybePromise<T> => {
-  const work = (open: Tx): MaybePromise<T> => (queue.kind === "embedded" ? runSync(flow(open)) : run(flow(open)));
+  const work = (open: Tx): MaybePromise<T> => ran(queue, flow(open));
   return tx === undefined ? queue.transact(work) : work(tx);
 };
 
@@ -23,7 +27,7 @@ export const eachOf =
     flow: (tx: Tx, items: readonly Item[]) => Flow<PromiseSettledResult<T>[]>,
   ): EachWork<Tx, Item, T> =>
   (tx, items) =>
-    queue.kind === "embedded" ? runSync(flow(tx, items)) : run(flow(tx, items));
+    ran(queue, flow(tx, items));
 
 /** Does `work` to one item, in the caller's transaction or in one that is shared with other callers'. */
 export const inTransactionEach = <Tx, Item, T>(

@@ -1,5 +1,4 @@
 /** Who an event is from: never what its body says. */
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
   envelope,
@@ -8,30 +7,16 @@ import {
   OTHER,
   SECRET,
   SELLER,
-  type Setup,
-  type SetupOptions,
   START_MS,
   sellerKey,
   send,
   sendHmac,
-  setup,
   statusOf,
   TOKEN,
 } from "../support/receiver.js";
+import { receiverSuite } from "./receiver-suite.js";
 
-const test = suite<{ open: (options?: SetupOptions) => Promise<Setup>; opened: Setup[] }>("identity");
-test.before.each((context) => {
-  context.opened = [];
-  context.open = async (options) => {
-    const made = await setup(options);
-    context.opened.push(made);
-    await made.receiver.expect({ route: "/hooks/a", sender: SELLER, kind: "task", operationId: "op-1" });
-    return made;
-  };
-});
-test.after.each(async ({ opened }) => {
-  for (const one of opened) await one.close();
-});
+const test = receiverSuite("identity");
 
 test("legacy credentials by registration only, with two secrets while rotating", async ({ open }) => {
   const previous = "cHJldmlvdXMtc2VjcmV0LW9mLWEtc2VsbGVyLTAx";

@@ -1,6 +1,5 @@
 /** What a receiver is told beforehand, and what it tells. */
 import { createHmac } from "node:crypto";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import {
@@ -10,29 +9,15 @@ import {
   PUBLIC_URL,
   SECRET,
   SELLER,
-  type Setup,
-  type SetupOptions,
   START_MS,
   send,
   sendHmac,
-  setup,
   statusOf,
   TOKEN,
 } from "../support/receiver.js";
+import { receiverSuite } from "./receiver-suite.js";
 
-const test = suite<{ open: (options?: SetupOptions) => Promise<Setup>; opened: Setup[] }>("options");
-test.before.each((context) => {
-  context.opened = [];
-  context.open = async (options) => {
-    const made = await setup(options);
-    context.opened.push(made);
-    await made.receiver.expect({ route: "/hooks/a", sender: SELLER, kind: "task", operationId: "op-1" });
-    return made;
-  };
-});
-test.after.each(async ({ opened }) => {
-  for (const one of opened) await one.close();
-});
+const test = receiverSuite("options");
 
 test("logs hold no body, no secret and no unsanitised key name", async ({ open }) => {
   const s = await open({ senderConfig: { hmac: { current: SECRET } } });

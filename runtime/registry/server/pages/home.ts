@@ -111,11 +111,11 @@ function propertiesOf({ properties, domain }: PublisherLookup): Html {
 }
 
 /** What the brand file says of agents says nothing of who may sell. */
-function brandAgentsOf({ files }: PublisherLookup): Part {
+function brandAgentsOf({ files, domain }: PublisherLookup): Part {
   const agents = files?.brand_json.agents ?? [];
   if (agents.length === 0) return "";
   const rows = agents.slice(0, ROWS).map(({ url, type, description, id }) => [url, type, description ?? id]);
-  return html`<h2>The brand's own agents</h2>${table("The brand's own agents", ["Agent", "Kind", "What it is"], rows)}`;
+  return html`<h2>The brand's own agents</h2>${table("The brand's own agents", ["Agent", "Kind", "What it is"], rows)}${more(agents.length, domain)}`;
 }
 
 /** @param state what the last crawl left out of the file, where there was one */
