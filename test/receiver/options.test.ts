@@ -1,7 +1,6 @@
 /** What a receiver is told beforehand, and what it tells. */
 import { createHmac } from "node:crypto";
 import * as assert from "uvu/assert";
-import { AdbindError } from "../../runtime/errors.js";
 import {
   envelope,
   errorOf,
@@ -15,6 +14,7 @@ import {
   statusOf,
   TOKEN,
 } from "../support/receiver.js";
+import { codeOf } from "../support/thrown.js";
 import { receiverSuite } from "./receiver-suite.js";
 
 const test = receiverSuite("options");
@@ -51,25 +51,16 @@ test("logs hold no body, no secret and no unsanitised key name", async ({ open }
 });
 
 test("configuration that cannot work is refused when it is given", async ({ open }) => {
-  const code = async (job: () => Promise<unknown>): Promise<string> => {
-    try {
-      await job();
-      return "fine";
-    } catch (error) {
-      assert.instance(error, AdbindError);
-      return (error as AdbindError).code;
-    }
-  };
   const s = await open({ senderConfig: { bearer: { current: "short" } } });
   const base = { route: "/hooks/x", sender: SELLER, kind: "task" } as const;
-  assert.is(await code(() => s.receiver.expect({ ...base, route: "hooks" })), "registration_invalid");
-  assert.is(await code(() => s.receiver.expect({ ...base, sender: OTHER })), "registration_invalid");
-  assert.is(await code(() => s.receiver.expect({ ...base, mode: "HMAC-SHA256" })), "registration_invalid");
-  assert.is(await code(() => s.receiver.expect({ ...base, mode: "Bearer" })), "secret_weak");
-  assert.is(await code(() => s.receiver.expect({ ...base, release: "9.9.9" })), "registration_invalid");
-  assert.is(await code(() => s.receiver.expect({ ...base, operationId: "" })), "registration_invalid");
+  assert.is(await codeOf(() => s.receiver.expect({ ...base, route: "hooks" })), "registration_invalid");
+  assert.is(await codeOf(() => s.receiver.expect({ ...base, sender: OTHER })), "registration_invalid");
+  assert.is(await codeOf(() => s.receiver.expect({ ...base, mode: "HMAC-SHA256" })), "registration_invalid");
+  assert.is(await codeOf(() => s.receiver.expect({ ...base, mode: "Bearer" })), "secret_weak");
+  assert.is(await codeOf(() => s.receiver.expect({ ...base, release: "9.9.9" })), "registration_invalid");
+  assert.is(await codeOf(() => s.receiver.expect({ ...base, operationId: "" })), "registration_invalid");
   assert.is(
-    await code(() => s.receiver.expect({ ...base, route: "/hooks/a", kind: "report" })),
+    await codeOf(() => s.receiver.expect({ ...base, route: "/hooks/a", kind: "report" })),
     "registration_invalid",
   );
   for (const settings of [
@@ -82,7 +73,7 @@ test("configuration that cannot work is refused when it is given", async ({ open
     { handlers: { fallback: undefined as never } },
     { handlers: { tools: { no_such_tool: {} } as never } },
   ]) {
-    assert.is(await code(() => open(settings)), "receiver_option_invalid", JSON.stringify(settings));
+    assert.is(await codeOf(() => open(settings)), "receiver_option_invalid", JSON.stringify(settings));
   }
 });
 

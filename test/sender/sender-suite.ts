@@ -1,6 +1,5 @@
 /** What the cases of a sender start from, on every store. */
 import { suite } from "uvu";
-import { AdbindError } from "../../runtime/errors.js";
 import type { Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 
@@ -47,13 +46,3 @@ export function suiteOf<Tx>(of: SenderCase<Tx>, what: string): ReturnType<typeof
 }
 
 export const drained = async <Tx>(sender: Sender<Tx>): Promise<boolean> => (await sender.outbox.counts()).waiting === 0;
-
-/** What it throws, by its code. */
-export async function codeOf(work: () => unknown): Promise<string> {
-  try {
-    await work();
-  } catch (error) {
-    return error instanceof AdbindError ? error.code : String(error);
-  }
-  return "";
-}

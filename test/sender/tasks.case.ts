@@ -2,8 +2,9 @@
 import * as assert from "uvu/assert";
 import type { Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
 import { memoryReplayStore } from "../../runtime/signing/index.js";
+import { codeOf } from "../support/thrown.js";
 import { NOW, optionsFor, type Sent, until, verify } from "./fixture.js";
-import { codeOf, drained, HOOK, HOUR, push, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
+import { drained, HOOK, HOUR, push, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
 
 export function taskCase<Tx>(of: SenderCase<Tx>): void {
   const test = suiteOf(of, "tasks");

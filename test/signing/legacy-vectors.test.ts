@@ -4,9 +4,10 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import * as node from "../../runtime/signing/index.js";
 import * as web from "../../runtime/signing/web.js";
+import { codeOf } from "../support/thrown.js";
 import { corpusFile, readJson } from "./corpus.js";
 import { bytes } from "./fixtures.js";
-import { codeOf, quiet } from "./legacy-fixture.js";
+import { quiet } from "./legacy-fixture.js";
 
 interface HmacVectors {
   secret: string;

@@ -4,8 +4,9 @@ import * as assert from "uvu/assert";
 import * as node from "../../runtime/signing/index.js";
 import { nodeCrypto } from "../../runtime/signing/node-crypto.js";
 import { webCrypto } from "../../runtime/signing/web-crypto.js";
+import { codeOf } from "../support/thrown.js";
 import { bytes } from "./fixtures.js";
-import { codeOf, quiet } from "./legacy-fixture.js";
+import { quiet } from "./legacy-fixture.js";
 
 const SECRET = "6f1d0c7ab2e94c53a8f07b1e5d2c9a34";
 const OTHER = "b07c5e91d3a84f2690e1c6a7f5d83b42";

@@ -1,0 +1,14 @@
+/** What work throws, by its code. */
+import * as assert from "uvu/assert";
+import { AdbindError } from "../../runtime/errors.js";
+
+/** @returns the code of the AdbindError that `work` throws; `nothing thrown` where it does not */
+export async function codeOf(work: () => unknown): Promise<string> {
+  try {
+    await work();
+    return "nothing thrown";
+  } catch (error) {
+    assert.instance(error, AdbindError);
+    return (error as AdbindError).code;
+  }
+}
