@@ -7,6 +7,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { disagreements, namesOf, readGlossary } from "./house/glossary.js";
 import { type Exceptions, judge, type RuleName, rules } from "./house/rules.js";
 import { readSources } from "./house/source.js";
 import { subjects } from "./house/subjects.js";
@@ -65,6 +66,10 @@ test("each exception names the issue that will mend it, or says why it stays", (
 test("what is known of the walks through the house is there still", () => {
   none(mended(walks, (file) => (globSync(file, { cwd: root }).length > 0 ? read(file) : undefined)));
   assert.is(walks.length, LISTED_WALKS);
+});
+
+test("the glossary's names that go are in the code, and those that went are not", () => {
+  none(disagreements(readGlossary(read("docs/glossary.md")), namesOf(sources)));
 });
 
 test("templates decide nothing", () => {
