@@ -8,7 +8,7 @@ import * as assert from "uvu/assert";
 const root = path.resolve(import.meta.dirname, "..");
 
 /** Leaves that import nothing of ours. */
-const base = ["runtime/contract", "runtime/errors", "runtime/json", "runtime/url"];
+const base = ["runtime/contract/", "runtime/errors", "runtime/json", "runtime/url"];
 
 const room = (name: string): string => `runtime/${name}/`;
 
@@ -29,7 +29,7 @@ const allowed: [part: string, uses: string[]][] = [
     room(name),
     [...base, ...["signing", "validate", "store", "net", "queue", "extract"].map(room)],
   ]),
-  ["generator/", ["runtime/contract", "runtime/errors", "runtime/json"]],
+  ["generator/", ["runtime/contract/", "runtime/errors", "runtime/json"]],
 ];
 
 /** A seller is handed its sender, a buyer its receiver: what they need of each other is types. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 
 /** An object of JSON's: neither null nor an array. */
 export const isJsonObject = (value: unknown): value is JsonObject =>

@@ -9,7 +9,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
 import { openRelease } from "../../generator/load/files.js";
-import type { AnyTool, Release } from "../../runtime/contract.js";
+import type { AnyTool, Release } from "../../runtime/contract/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { corpus, peerRelease, publishedReleases } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
