@@ -1,7 +1,7 @@
 /** `adbind check`: a live agent against what a specialism asks of it. */
 import type { Command } from "commander";
 import { createBuyer, type TransportName } from "../runtime/buyer/index.js";
-import type { Failure, Release } from "../runtime/contract.js";
+import type { Failure, Release } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type CheckResult, checks, Probe, type ToolReport } from "./check/probe.js";
 import { releaseNamed } from "./check/release-value.js";

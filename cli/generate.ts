@@ -1,6 +1,7 @@
 /** `adbind generate`: bindings from releases. */
-import type { Command } from "commander";
-import type { GenerateResult, ReleaseResult } from "../generator/run.js";
+import { type Command, Option } from "commander";
+import { type ImportExtension, importExtensions } from "../generator/emit/import-extension.js";
+import type { GenerateResult, ReleaseResult } from "../generator/result.js";
 import { generate } from "../generator/run.js";
 import { plural, printFindings, printJson, shownPath, userPath } from "./output.js";
 
@@ -8,6 +9,7 @@ interface Options {
   out: string;
   check?: boolean;
   standalone?: boolean;
+  importExtension?: ImportExtension;
   partial?: boolean;
   force?: boolean;
   json?: boolean;
@@ -19,6 +21,7 @@ const verb: Record<ReleaseResult["outcome"], string> = {
   same: "up to date",
   different: "differs",
   refused: "refused",
+  withheld: "withheld",
 };
 
 function line(result: ReleaseResult): string {
@@ -54,6 +57,11 @@ export function register(command: Command): void {
     .option("--out <folder>", "gets one folder per release", "generated")
     .option("--check", "compare instead of writing; exit 1 when anything differs")
     .option("--standalone", "also emit precompiled validators, for runtimes that may not compile code")
+    .addOption(
+      new Option("--import-extension <name>", "what imports in the output end in; ts lets plain node run it")
+        .choices(importExtensions)
+        .default("js"),
+    )
     .option("--partial", "leave out the tools that missing or dangling files break")
     .option("--force", "write even when nothing changed")
     .option("--json", "print the result as JSON")

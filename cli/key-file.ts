@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import path from "node:path";
-import { wireNames } from "../runtime/contract.js";
+import { wireNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { parseStrict } from "../runtime/json.js";
 import type { Jwk } from "../runtime/signing/index.js";

@@ -1,7 +1,7 @@
 /** `adbind keys`: the keys a seller signs with. Private parts go to a file and nowhere else. */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import type { Command } from "commander";
-import { wireNames } from "../runtime/contract.js";
+import { wireNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import type { Jwk, SignatureAlgorithm } from "../runtime/signing/index.js";
 import { changeKeyFile, createKeyFile, isExposed, publicKey, purposeOf, readKeyFile } from "./key-file.js";

@@ -1,4 +1,7 @@
-/** The generator, as a list of stages: read it and you know what happens between a release and its bindings. */
+/**
+ * The generator, as a list of stages: load -> check -> model -> plan -> (write | compare). Each takes what the one before
+ * gives and says what it found; all releases are planned before any is written.
+ */
 import path from "node:path";
 import { AdbindError } from "../runtime/errors.js";
 import {
@@ -6,16 +9,18 @@ import {
   compareFolder,
   type Difference,
   generatorName,
-  hashOf,
   isUnchanged,
   type Owned,
-  ownedText,
+  withOwned,
   writePlans,
 } from "./emit/disk.js";
-import type { Plan } from "./emit/plan.js";
+import type { ImportExtension } from "./emit/import-extension.js";
+import type { EmitOptions, Plan } from "./emit/plan.js";
 import { type Finding, sortFindings } from "./finding.js";
 import { checkRelease } from "./lint/check.js";
 import { type LoadedRelease, loadRelease } from "./load/load.js";
+import type { Model } from "./model/model.js";
+import type { GenerateResult, ReleaseOutcome, ReleaseResult } from "./result.js";
 
 export interface GenerateOptions {
   /** Folder that gets one folder per release. */
@@ -24,6 +29,8 @@ export interface GenerateOptions {
   check?: boolean;
   /** Emit precompiled validators too. */
   standalone?: boolean;
+  /** What emitted imports end in; `js` by default. */
+  importExtension?: ImportExtension;
   /** Leave out the tools that missing or dangling files break, instead of refusing the release. */
   partial?: boolean;
   /** Write even when nothing changed. */
@@ -32,74 +39,130 @@ export interface GenerateOptions {
   onProgress?: (result: ReleaseResult) => void;
 }
 
-export interface ReleaseResult {
-  /** As the user named it. */
-  source: string;
-  word: string;
-  version: string;
-  digest: string;
-  outcome: "written" | "unchanged" | "same" | "different" | "refused";
-  tools: number;
-  codes: number;
-  specialisms: number;
-  files: number;
-  /** Tools that `partial` left out, with the reasons. */
-  leftOut: { tool: string; because: string[] }[];
-  findings: Finding[];
-  /** With `check`: what differs from what the release gives. */
-  differences: Difference[];
-  /** Milliseconds. */
-  took: number;
+/** The options with every default in, and what of them decides what is emitted. */
+interface Settings extends Pick<GenerateOptions, "out"> {
+  readonly mode: "write" | "compare";
+  readonly force: boolean;
+  readonly partial: boolean;
+  readonly emit: EmitOptions;
+  /** What a folder must say of itself to be taken for this run's. */
+  readonly made: Pick<Owned, "generator" | "options">;
 }
 
-export interface GenerateResult {
-  /** Nothing was refused, and with `check` nothing differs. */
-  ok: boolean;
-  releases: ReleaseResult[];
+function settingsOf(options: GenerateOptions): Settings {
+  const { standalone = false, importExtension = "js", partial = false } = options;
+  return {
+    out: options.out,
+    mode: options.check ? "compare" : "write",
+    force: options.force ?? false,
+    partial,
+    emit: { standalone, importExtension },
+    made: { generator: generatorName(), options: { standalone, importExtension, partial } },
+  };
 }
 
-const emptyResult = (release: LoadedRelease, started: number): ReleaseResult => ({
-  source: release.source.label,
-  word: release.word,
-  version: release.version,
-  digest: release.digest,
-  outcome: "refused",
-  tools: 0,
-  codes: 0,
-  specialisms: 0,
-  files: 0,
-  leftOut: [],
-  findings: [],
-  differences: [],
-  took: performance.now() - started,
-});
+/** A release that passed, and what would be written of it. */
+interface Planned {
+  readonly stage: "planned";
+  readonly release: LoadedRelease;
+  readonly findings: readonly Finding[];
+  readonly model: Model;
+  readonly plan: Plan;
+}
 
-const ownedOf = (
+/** How far a release came. */
+type Prepared =
+  | Planned
+  /** Its folder holds what it would give. */
+  | { readonly stage: "standing"; readonly release: LoadedRelease }
+  | { readonly stage: "refused"; readonly release: LoadedRelease; readonly findings: readonly Finding[] };
+
+const folderOf = ({ out }: Settings, { version }: LoadedRelease): string => path.join(out, version);
+
+/** check: the findings, and the tools that `partial` leaves out for some of them. */
+async function check(
   release: LoadedRelease,
-  plan: Plan,
-  leftOut: string[],
-  shared: Pick<Owned, "generator" | "options">,
-): Owned => ({
-  ...shared,
-  word: release.word,
-  version: release.version,
-  digest: release.digest,
-  leftOut,
-  files: Object.fromEntries([...plan].map(([file, text]) => [file, hashOf(text)])),
-});
+  { partial }: Settings,
+): Promise<{ findings: Finding[]; broken: Map<string, string[]>; passed: boolean }> {
+  const { findings, broken } = await checkRelease(release, { partial, levels: ["error"] });
+  return { findings: sortFindings(findings), broken, passed: findings.every(({ level }) => level !== "error") };
+}
+
+/** model, plan: what they need is loaded only once a release is to be emitted. */
+async function emit(
+  release: LoadedRelease,
+  broken: Map<string, string[]>,
+  settings: Settings,
+): Promise<Pick<Planned, "model" | "plan">> {
+  const [{ buildModel }, { planRelease }] = await Promise.all([import("./model/build.js"), import("./emit/plan.js")]);
+  const model = buildModel(release, broken);
+  const plan = await planRelease(model, settings.emit);
+  const { word, version, digest } = release;
+  return { model, plan: withOwned(plan, { ...settings.made, word, version, digest, leftOut: model.leftOut }) };
+}
+
+/** load -> check -> model -> plan, for one release. */
+async function prepare(source: string, settings: Settings): Promise<Prepared> {
+  const release = await loadRelease(source);
+  if (settings.mode === "write" && !settings.force && release.version !== "") {
+    const expected = { ...settings.made, digest: release.digest };
+    if (isUnchanged(folderOf(settings, release), expected)) return { stage: "standing", release };
+  }
+  const { findings, broken, passed } = await check(release, settings);
+  if (!passed) return { stage: "refused", release, findings };
+  return { stage: "planned", release, findings, ...(await emit(release, broken, settings)) };
+}
 
 /** Two releases of one version would share a folder. */
 function assertDistinct(releases: readonly LoadedRelease[]): void {
   for (const [version, group] of Map.groupBy(releases, (release) => release.version)) {
-    if (group.length === 1) continue;
-    throw new AdbindError(
-      "output_conflict",
-      `${group.map(({ source }) => source.label).join(" and ")} are both release ${version}`,
-      {
-        remedy: "generate them in two runs with an --out of their own",
-      },
-    );
+    if (group.length === 1 || version === "") continue;
+    const labels = group.map(({ source }) => source.label).join(" and ");
+    throw new AdbindError("output_conflict", `${labels} are both release ${version}`, {
+      remedy: "generate them in two runs with an --out of their own",
+    });
   }
+}
+
+/** compare: each planned release against its folder. */
+const compare = (settings: Settings, { release, plan }: Planned): Difference[] =>
+  compareFolder(folderOf(settings, release), plan);
+
+/** write: all planned releases, or, where one cannot be, none. */
+function write(settings: Settings, planned: readonly Planned[]): void {
+  if (planned.length === 0) return;
+  for (const { release } of planned) assertReplaceable(folderOf(settings, release));
+  writePlans(settings.out, new Map(planned.map(({ release, plan }) => [release.version, plan])));
+}
+
+interface Ended {
+  readonly outcome: ReleaseOutcome;
+  readonly differences?: Difference[];
+}
+
+function resultOf(prepared: Prepared, took: number, { outcome, differences = [] }: Ended): ReleaseResult {
+  const { source, word, version, digest } = prepared.release;
+  const model = prepared.stage === "planned" ? prepared.model : undefined;
+  return {
+    ...{ source: source.label, word, version, digest, outcome },
+    tools: model?.tools.length ?? 0,
+    codes: model?.codes.length ?? 0,
+    specialisms: model?.specialisms.length ?? 0,
+    files: prepared.stage === "planned" ? prepared.plan.size : 0,
+    leftOut: model?.leftOut ?? [],
+    findings: prepared.stage === "standing" ? [] : [...prepared.findings],
+    differences,
+    took,
+  };
+}
+
+/** What became of a release without anything being written; undefined where that is still to be seen. */
+function endOf(prepared: Prepared, settings: Settings): Ended | undefined {
+  if (prepared.stage === "standing") return { outcome: "unchanged" };
+  if (prepared.stage === "refused") return { outcome: "refused" };
+  if (settings.mode === "write") return undefined;
+  const differences = compare(settings, prepared);
+  return { outcome: differences.length === 0 ? "same" : "different", differences };
 }
 
 /**
@@ -108,73 +171,26 @@ function assertDistinct(releases: readonly LoadedRelease[]): void {
  * @throws AdbindError release_unreadable, output_conflict
  */
 export async function generate(sources: readonly string[], options: GenerateOptions): Promise<GenerateResult> {
-  const shared = {
-    generator: generatorName(),
-    options: { standalone: options.standalone ?? false, partial: options.partial ?? false },
-  };
-  const plans = new Map<string, Plan>();
-  const results: ReleaseResult[] = [];
-  const loaded: LoadedRelease[] = [];
+  const settings = settingsOf(options);
+  const rows: { prepared: Prepared; took: number; result: ReleaseResult | undefined }[] = [];
   for (const source of sources) {
     const started = performance.now();
-    const release = await loadRelease(source);
-    loaded.push(release);
-    const result = await handle(release, options, shared, plans, started);
-    result.took = performance.now() - started;
-    results.push(result);
-    if (result.outcome !== "written") options.onProgress?.(result);
+    const prepared = await prepare(source, settings);
+    const ended = endOf(prepared, settings);
+    const took = performance.now() - started;
+    const result = ended && resultOf(prepared, took, ended);
+    if (result !== undefined) options.onProgress?.(result);
+    rows.push({ prepared, took, result });
   }
-  assertDistinct(loaded.filter(({ version }) => version !== ""));
-  const refused = results.some(({ outcome }) => outcome === "refused");
-  if (!refused && plans.size > 0) {
-    for (const version of plans.keys()) assertReplaceable(path.join(options.out, version));
-    writePlans(options.out, plans);
-  }
-  for (const result of results.filter(({ outcome }) => outcome === "written")) {
-    if (refused) result.outcome = "unchanged";
-    else options.onProgress?.(result);
-  }
-  return { ok: !refused && results.every(({ outcome }) => outcome !== "different"), releases: results };
-}
-
-/** One release through the stages: unchanged? -> check -> model -> plan -> compare, or leave it for writing. */
-async function handle(
-  release: LoadedRelease,
-  options: GenerateOptions,
-  shared: Pick<Owned, "generator" | "options">,
-  plans: Map<string, Plan>,
-  started: number,
-): Promise<ReleaseResult> {
-  const result = emptyResult(release, started);
-  const folder = path.join(options.out, release.version);
-  if (
-    !options.check &&
-    !options.force &&
-    release.version !== "" &&
-    isUnchanged(folder, { ...shared, digest: release.digest })
-  ) {
-    return { ...result, outcome: "unchanged" };
-  }
-  const { findings, broken } = await checkRelease(release, { partial: options.partial ?? false, levels: ["error"] });
-  result.findings = sortFindings(findings);
-  if (findings.some(({ level }) => level === "error")) return result;
-
-  const [{ buildModel }, { planRelease }] = await Promise.all([import("./model/build.js"), import("./emit/plan.js")]);
-  const model = buildModel(release, broken);
-  const plan = await planRelease(model, { standalone: shared.options.standalone ?? false });
-  const leftOut = model.leftOut.map(({ tool }) => tool);
-  plan.set("owned.json", ownedText(ownedOf(release, plan, leftOut, shared)));
-  Object.assign(result, {
-    tools: model.tools.length,
-    codes: model.codes.length,
-    specialisms: model.specialisms.length,
-    files: plan.size,
-    leftOut: model.leftOut,
+  assertDistinct(rows.map(({ prepared }) => prepared.release));
+  const refused = rows.some(({ prepared }) => prepared.stage === "refused");
+  const planned = rows.map(({ prepared }) => prepared).filter((one) => one.stage === "planned");
+  if (settings.mode === "write" && !refused) write(settings, planned);
+  const releases = rows.map(({ prepared, took, result }) => {
+    if (result !== undefined) return result;
+    const late = resultOf(prepared, took, { outcome: refused ? "withheld" : "written" });
+    options.onProgress?.(late);
+    return late;
   });
-  if (options.check) {
-    const differences = compareFolder(folder, plan);
-    return { ...result, differences, outcome: differences.length === 0 ? "same" : "different" };
-  }
-  plans.set(release.version, plan);
-  return { ...result, outcome: "written" };
+  return { ok: !refused && releases.every(({ outcome }) => outcome !== "different"), releases };
 }

@@ -29,15 +29,15 @@ const listed: Readonly<Record<RuleName, number>> = {
   "only cli prints or exits": 0,
   "exports are named": 0,
   "no protocol's name is in the code": 1,
-  "a file has at most 300 lines": 5,
+  "a file has at most 300 lines": 4,
   "a function has at most 60 lines": 44,
   "an exported name means one thing": 56,
   "a database engine is named in its own folder only": 46,
-  "the statuses of a task are listed once": 11,
+  "the statuses of a task are listed once": 7,
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 21;
+const LISTED_WALKS = 18;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {

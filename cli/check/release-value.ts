@@ -4,7 +4,7 @@ import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
 import type { Model, ToolModel } from "../../generator/model/model.js";
-import type { AnyTool, ErrorTable, Recovery, Release, SpecialismTable } from "../../runtime/contract.js";
+import type { AnyTool, ErrorTable, Recovery, Release, SpecialismTable } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { releaseSource } from "../release-source.js";
 

@@ -11,7 +11,7 @@ export interface Owned {
   word: string;
   version: string;
   digest: string;
-  options: Record<string, boolean>;
+  options: Record<string, boolean | string>;
   leftOut: string[];
   /** Path -> SHA-256, hex. */
   files: Record<string, string>;
@@ -53,7 +53,19 @@ export function isUnchanged(folder: string, expected: Pick<Owned, "generator" | 
   return present.every((name) => name === OWNED || hashOf(readFileSync(path.join(folder, name))) === owned.files[name]);
 }
 
-export const ownedText = (owned: Owned): string => `${JSON.stringify(owned, null, 2)}\n`;
+/** A plan with the file that says what it is: who made it, of what, with which options, and the hash of each file. */
+export function withOwned(
+  plan: Plan,
+  of: Omit<Owned, "files" | "leftOut"> & { readonly leftOut: readonly { readonly tool: string }[] },
+): Plan {
+  const { generator, options, word, version, digest } = of;
+  const owned: Owned = {
+    ...{ generator, options, word, version, digest },
+    leftOut: of.leftOut.map(({ tool }) => tool),
+    files: Object.fromEntries([...plan].map(([file, text]) => [file, hashOf(text)])),
+  };
+  return new Map([...plan, [OWNED, `${JSON.stringify(owned, null, 2)}\n`]]);
+}
 
 export interface Difference {
   file: string;

@@ -2,6 +2,7 @@
 import { ts } from "ts-morph";
 import type { Model } from "../model/model.js";
 import { takenNames, toolUnit } from "../model/names.js";
+import { type ImportExtension, importSuffix } from "./import-extension.js";
 import { createRender, type Render } from "./render.js";
 import { validationSchemas } from "./schemas.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
@@ -21,6 +22,7 @@ import {
 export interface EmitOptions {
   /** Emit precompiled validators too. */
   standalone: boolean;
+  importExtension: ImportExtension;
 }
 
 export type Plan = Map<string, string>;
@@ -74,7 +76,8 @@ function planSchemas(add: (path: string, text: string) => void, model: Model, re
  * Plans the files of a release.
  * @throws Error when a file would not parse, which is a fault of adbind
  */
-export async function planRelease(model: Model, options: EmitOptions, render: Render = createRender()): Promise<Plan> {
+export async function planRelease(model: Model, options: EmitOptions): Promise<Plan> {
+  const render = createRender({ extension: importSuffix(options.importExtension) });
   const places = model.tools.flatMap(({ arms }) =>
     arms.flatMap(({ schema }) => (schema?.includes("#") ? [schema] : [])),
   );

@@ -6,7 +6,7 @@ import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import formatsModule from "ajv-formats";
 import { ts } from "ts-morph";
-import { schemaUri } from "../../runtime/contract.js";
+import { schemaUri } from "../../runtime/contract/index.js";
 import type { Model, ToolModel } from "../model/model.js";
 import { toolUnit } from "../model/names.js";
 import type { Plan } from "./plan.js";

@@ -1,5 +1,5 @@
 /** Every name of the runtime that emitted code uses, in one place. `satisfies` ties each to the contract. */
-import type * as contract from "../../runtime/contract.js";
+import type * as contract from "../../runtime/contract/index.js";
 
 export const contractModule = "adbind/contract";
 

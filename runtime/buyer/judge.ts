@@ -1,5 +1,5 @@
 /** Requests and answers against the release's schemas, where the application wants to be told. */
-import type { AnyTool, JsonObject, Release } from "../contract.js";
+import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import type { Validator } from "../validate/index.js";
 import type { Outcome } from "./exchange.js";
 import { localError } from "./fault.js";

@@ -1,8 +1,8 @@
 /** A buyer's options, judged and completed once. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { Release, WireNames } from "../contract.js";
-import { wireNames } from "../contract.js";
+import type { Release, WireNames } from "../contract/index.js";
+import { wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Fetcher, GuardedFetch } from "../net/index.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportName } from "./types.js";

@@ -10,7 +10,7 @@ import type {
   Release,
   RequestOf,
   TaskStatus,
-} from "../contract.js";
+} from "../contract/index.js";
 import type { Fetcher } from "../net/index.js";
 import type { ValidationResult } from "../validate/index.js";
 

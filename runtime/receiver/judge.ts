@@ -1,5 +1,5 @@
 /** Compares a result with what the sender's release says of it. What differs is noted, never refused: it would be lost. */
-import { isTaskStatus, type Release } from "../contract.js";
+import { isTaskStatus, type Release } from "../contract/index.js";
 import { isJsonObject } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
 import type { EventKind, EventNote } from "../store/types.js";

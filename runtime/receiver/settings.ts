@@ -1,7 +1,7 @@
 /** Options checked and completed once, so that nothing downstream meets a bad one. */
 import { metrics as otel } from "@opentelemetry/api";
 import { type Logger, pino } from "pino";
-import type { Release } from "../contract.js";
+import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { canonicalUrl } from "../url.js";
 import { createValidator } from "../validate/index.js";

@@ -1,5 +1,5 @@
 /** Judges what a handler answered: refused in development, reported in production. */
-import type { JsonObject, TaskStatus } from "../contract.js";
+import type { JsonObject, TaskStatus } from "../contract/index.js";
 import type { Settings } from "./settings.js";
 import type { ServedTool, Spoken } from "./spoken.js";
 import { ToolError } from "./tool-error.js";

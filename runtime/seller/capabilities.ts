@@ -1,5 +1,5 @@
 /** What a seller says of itself, derived from what it was given. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import type { Jwk } from "../signing/index.js";
 import { isObject } from "./json-object.js";
 import { badOption, builtInNames, type Settings } from "./settings.js";

@@ -1,6 +1,6 @@
 /** Puts the parts together: handlers in, a server out. */
 import type { FastifyInstance } from "fastify";
-import type { AnyTool, JsonObject, Release } from "../contract.js";
+import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import { type Flow, settle } from "../signing/flow.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
 import { a2aEndpoint } from "./a2a.js";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
 import { isObject } from "./json-object.js";

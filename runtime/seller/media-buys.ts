@@ -1,5 +1,5 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
-import type { AnyTool, JsonObject } from "../contract.js";
+import type { AnyTool, JsonObject } from "../contract/index.js";
 import type { Sender } from "../sender/sender.js";
 import { type Flow, settle } from "../signing/flow.js";
 import { isObject } from "./json-object.js";

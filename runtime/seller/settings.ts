@@ -1,8 +1,8 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { JsonObject, Release } from "../contract.js";
-import { specialismChecks } from "../contract.js";
+import type { JsonObject, Release } from "../contract/index.js";
+import { specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { canonicalUrl } from "../url.js";

@@ -1,5 +1,5 @@
 /** The releases a seller speaks, and which of them a call is answered in. */
-import { type AnyTool, type JsonObject, type Release, type WireNames, wireNames } from "../contract.js";
+import { type AnyTool, type JsonObject, type Release, type WireNames, wireNames } from "../contract/index.js";
 import { createValidator, type Validator } from "../validate/index.js";
 import { domainStatusReader } from "./domain-status.js";
 import { ToolError } from "./tool-error.js";

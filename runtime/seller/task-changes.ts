@@ -1,5 +1,5 @@
 /** Changes of a task: each durable, judged by the release, and told of by webhooks in the same transaction. */
-import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { SellerDatabase } from "../store/seller-tables.js";

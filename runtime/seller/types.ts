@@ -12,7 +12,7 @@ import type {
   RequestOf,
   TaskStatus,
   Tools,
-} from "../contract.js";
+} from "../contract/index.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { PostgresStore, SqliteStore } from "../store/index.js";

@@ -1,5 +1,5 @@
 /** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { MaybePromise } from "../queue/types.js";
 import { type Flow, settle } from "../signing/flow.js";

@@ -1,5 +1,5 @@
 /** Impairments: changes of one within its coalescence window become one event with the newest state. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import { type ChannelParts, closedError, type EventsWebhook, OPEN, target } from "./channel.js";

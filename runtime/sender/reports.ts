@@ -1,5 +1,5 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";

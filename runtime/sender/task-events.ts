@@ -1,5 +1,5 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
-import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract.js";
+import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
 import { type Flow, settle } from "../signing/flow.js";

@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
-import type { AnyTool, ArmsOf, Release, RequestOf, SchemaDocuments, SchemaRef, Tools } from "../contract.js";
-import { schemaUri } from "../contract.js";
+import type { AnyTool, ArmsOf, Release, RequestOf, SchemaDocuments, SchemaRef, Tools } from "../contract/index.js";
+import { schemaUri } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 
 export interface ValidationError {

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { releaseNamed } from "../../cli/check/release-value.js";
 import { Sampler } from "../../cli/check/sample.js";
 import { register } from "../../cli/check.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { capabilities, failing } from "../buyer/fixtures.js";

@@ -1,6 +1,6 @@
 /** The published releases are the judge: each generates, type-checks, and its validators say what plain ajv says. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
@@ -9,24 +9,15 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
 import { openRelease } from "../../generator/load/files.js";
-import type { AnyTool, Release } from "../../runtime/contract.js";
+import type { AnyTool, Release } from "../../runtime/contract/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { corpus, peerRelease, publishedReleases } from "../support/corpus.js";
-import { tempFolder } from "../support/release.js";
+import { userProject } from "../support/project.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const releases = publishedReleases();
 
-/** A project whose `adbind` is this one, so that generated code finds the contract. */
-function project(): string {
-  const folder = tempFolder();
-  mkdirSync(path.join(folder, "node_modules"));
-  symlinkSync(root, path.join(folder, "node_modules/adbind"));
-  writeFileSync(path.join(folder, "package.json"), '{"type":"module"}');
-  return folder;
-}
-
-const folder = project();
+const folder = userProject();
 const out = path.join(folder, "bindings");
 const result = releases.length === 0 ? undefined : await generate(releases, { out });
 
@@ -198,7 +189,7 @@ const isWrapped = (example: unknown): example is { data: unknown } =>
 test("the release of the protocol's SDK needs --partial, which names what it leaves out", async () => {
   const source = peerRelease();
   if (source === undefined) return;
-  const target = path.join(project(), "bindings");
+  const target = path.join(userProject(), "bindings");
   const refused = await generate([source], { out: target });
   assert.is(refused.ok, false);
   const partial = await generate([source], { out: target, partial: true });

@@ -122,7 +122,7 @@ const inContract = /^runtime\/contract(\.ts|\/)/;
 function taskStatuses(sources: readonly Source[]): ReadonlySet<string> {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
-    if (ts.isVariableDeclaration(node) && node.name.getText() !== "taskStatuses") return;
+    if (ts.isVariableDeclaration(node) && !/^(task|interim|terminal)Statuses$/.test(node.name.getText())) return;
     if (ts.isArrayLiteralExpression(node)) found.push(...textsOf(node));
     ts.forEachChild(node, visit);
   };

@@ -59,28 +59,10 @@ export const walks: readonly Walk[] = [
     still: /inbox\.list\(\{ sender, limit: INBOX_PAGE, after \}\)/,
   },
   {
-    file: "generator/run.ts",
-    fault: "the stages share a map that one fills and another writes; an outcome is `written` before anything is",
-    until: subjects.types,
-    still: /plans: Map<string, Plan>|Object\.assign\(result,/,
-  },
-  {
-    file: "runtime/contract.ts",
-    fault: "the leaf holds types, the logic of statuses, the envelope's fields, recovery and specialisms",
-    until: subjects.types,
-    still: /\bTaskStatus =[\s\S]*\brecoveryOf\b/,
-  },
-  {
     file: "runtime/seller/call.ts",
     fault: "the pipeline of every tool knows media buys",
     until: subjects.transports,
     still: /addActivity\(|from "\.\/media-buys\.js"/,
-  },
-  {
-    file: "package.json",
-    fault: "`imports` names a file that the package does not ship",
-    until: subjects.types,
-    still: /"#bindings": "\.\/generated\//,
   },
   {
     file: "generated/3.1.0/types/asset.ts",

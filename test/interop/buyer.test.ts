@@ -10,7 +10,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { releaseNamed } from "../../cli/check/release-value.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
-import type { Failure, JsonObject } from "../../runtime/contract.js";
+import type { Failure, JsonObject } from "../../runtime/contract/index.js";
 import { freePort } from "../support/agent.js";
 import { peerRelease } from "../support/corpus.js";
 

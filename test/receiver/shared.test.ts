@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
 import { startPostgres } from "../support/postgres.js";

@@ -1,7 +1,7 @@
 /** Handlers that fail, wait, are many, or lose their lease. */
 import * as assert from "uvu/assert";
 import { release as release31 } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { at, envelope, PUBLIC_URL, receiverSuite, send, silent, statusOf } from "../support/receiver.js";
 

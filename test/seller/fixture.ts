@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { release } from "../../generated/3.1.0/index.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { createSeller, type Seller, type SellerOptions, ToolError } from "../../runtime/seller/index.js";
 import type { SqliteStore } from "../../runtime/store/index.js";
 

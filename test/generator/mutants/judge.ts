@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import type { Release, StandaloneCheck, Tools } from "../../../runtime/contract.js";
+import type { Release, StandaloneCheck, Tools } from "../../../runtime/contract/index.js";
 import { createValidator } from "../../../runtime/validate/index.js";
 import { type Any, manifestOf, schemaFiles } from "../../support/mutate-release.js";
 import { type Files, tempFolder } from "../../support/release.js";
