@@ -10,7 +10,7 @@ import { binaryArray, type ColumnType } from "./postgres/binary-array.js";
 import { postgresEach } from "./postgres/each.js";
 import type { PostgresStore } from "./postgres/open.js";
 import type { Tx } from "./postgres/tables.js";
-import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
+import { postgresRunner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
 import { Writer } from "./sqlite/writer.js";
 

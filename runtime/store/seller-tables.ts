@@ -6,6 +6,7 @@ import type { MaybePromise } from "../contract.js";
 import { type Flow, run as runFlow, runSync, settle } from "../signing/flow.js";
 import type { ExpiringIn } from "./expiry.js";
 import type { PostgresStore } from "./postgres/open.js";
+import type { Tx as PostgresTx } from "./postgres/tables.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
 import { Writer } from "./sqlite/writer.js";
@@ -255,19 +256,22 @@ export interface SellerDatabase<Tx> {
   transact<T>(work: (tx: Tx) => Flow<T>): Promise<T>;
 }
 
-/** Opens a store for a seller. */
-export function sellerDatabase<Tx>(store: SqliteStore | PostgresStore): SellerDatabase<Tx> {
-  if (store.kind === "sqlite") {
-    const writer = new Writer(store.db);
-    const database: SellerDatabase<SqliteStore["db"]> = {
-      tables: sellerTables(sqliteRunner(), ""),
-      transact: (work) => writer.guarded(() => runSync(work(store.db))),
-    };
-    return database as never;
-  }
-  const database = {
-    tables: sellerTables(postgresRunner, " for update"),
-    transact: <T>(work: (tx: never) => Flow<T>) => store.db.transaction().execute((tx) => runFlow(work(tx as never))),
+const onSqlite = ({ db }: SqliteStore): SellerDatabase<SqliteStore["db"]> => {
+  const writer = new Writer(db);
+  return {
+    tables: sellerTables(sqliteRunner(), ""),
+    transact: (work) => writer.guarded(() => runSync(work(db))),
   };
-  return database as never;
-}
+};
+
+const onPostgres = ({ db }: PostgresStore): SellerDatabase<PostgresTx> => ({
+  tables: sellerTables(postgresRunner, " for update"),
+  transact: (work) => db.transaction().execute((tx) => runFlow(work(tx))),
+});
+
+/**
+ * Opens a store for a seller. `Tx` is what the store's transactions are: the one thing its kind says and its type, taken
+ * apart from its caller's, does not.
+ */
+export const sellerDatabase = <Tx>(store: SqliteStore | PostgresStore): SellerDatabase<Tx> =>
+  (store.kind === "sqlite" ? onSqlite(store) : onPostgres(store)) as never;
