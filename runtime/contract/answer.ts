@@ -43,5 +43,5 @@ export class UnexpectedStatusError extends Error {
 export function dispatch<Arms, R>(answer: Answer<Arms>, on: Handlers<Arms, R>): R {
   const { status, data } = answer;
   if (!Object.hasOwn(on, status)) throw new UnexpectedStatusError(status, Object.keys(on));
-  return on[status](data, answer as never);
+  return on[status](data, answer as Extract<Answer<Arms>, { status: typeof status }>);
 }

@@ -1,7 +1,8 @@
 /** What a seller writes: a handler per tool, typed by the release. */
 import type { ArmsOf, RequestOf, Tools } from "./tool.js";
 
-type MaybePromise<T> = T | Promise<T>;
+/** What may answer at once, and need not: nothing is waited for where there is nothing to wait for. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /** What a seller's handler returns: one of the tool's arms. */
 export type Reply<T> = { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>];

@@ -4,7 +4,7 @@
  */
 export { type Answer, dispatch, type Handlers, UnexpectedStatusError } from "./answer.js";
 export { type Failure, failureOf, type ProtocolError } from "./failure.js";
-export type { Reply, SellerTools, ToolHandler } from "./handler.js";
+export type { MaybePromise, Reply, SellerTools, ToolHandler } from "./handler.js";
 export { extra, type JsonObject } from "./json-object.js";
 export {
   answerFields,

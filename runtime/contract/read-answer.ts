@@ -87,11 +87,16 @@ const taskless = (raw: unknown): Failure => ({
   raw,
 });
 
-const makeAnswer = (status: TaskStatus, data: unknown, parts: ReturnType<typeof companions>, word: string): never => {
+const makeAnswer = <Arms>(
+  status: TaskStatus,
+  data: unknown,
+  parts: ReturnType<typeof companions>,
+  word: string,
+): Answer<Arms> => {
   if (status === "submitted" && parts.taskId === undefined) {
-    return { ...parts, status: "failed", data: taskless(data) } as never;
+    return { ...parts, status: "failed", data: taskless(data) } as Answer<Arms>;
   }
-  return { status, data: isFailing(status) ? failureOf(data, word) : data, ...parts } as never;
+  return { status, data: isFailing(status) ? failureOf(data, word) : data, ...parts } as Answer<Arms>;
 };
 
 /**

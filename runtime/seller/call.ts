@@ -188,7 +188,7 @@ class Answering<Tx> {
       answered = await this.handle(claim);
       return answered;
     } finally {
-      claim.stop();
+      await claim.stop();
       // A failure is not remembered; where releasing fails too, the lease runs out.
       if (answered === undefined || answered.failed) await claim.release().catch(() => undefined);
     }
@@ -250,7 +250,7 @@ class Answering<Tx> {
       now: settings.now,
       uuid: settings.uuid,
       logger: settings.logger,
-      task: (id: string) => this.parts.book.handle(id, this.call.identity.principal) as never,
+      task: <T = AnyTool>(id: string) => this.parts.book.handle<T>(id, this.call.identity.principal),
     };
   }
 

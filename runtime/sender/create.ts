@@ -9,22 +9,23 @@ import { OUTBOX_TOPIC } from "./outbox.js";
 import { assembleSender, type Sender } from "./sender.js";
 import type { SenderOptions } from "./types.js";
 
+type OnSqlite = SenderOptions<Database> & { readonly store: SqliteStore };
+type OnPostgres = SenderOptions<PostgresTx> & { readonly store: PostgresStore };
+
+const isOnSqlite = (options: OnSqlite | OnPostgres): options is OnSqlite => options.store.kind === "sqlite";
+
 /**
  * Makes a sender on a store: SQLite for one machine, PostgreSQL for any number of instances.
  * @throws AdbindError `sender_option_invalid`, `net_option_invalid`
  */
-export function createSender(
-  options: SenderOptions<Database> & { readonly store: SqliteStore },
-): Promise<Sender<Database>>;
-export function createSender(
-  options: SenderOptions<PostgresTx> & { readonly store: PostgresStore },
-): Promise<Sender<PostgresTx>>;
-export async function createSender(options: SenderOptions<never>): Promise<Sender<Database> | Sender<PostgresTx>> {
-  const { store, now } = options;
-  if (store.kind === "sqlite") {
-    const queue = embeddedQueue(store, OUTBOX_TOPIC, now === undefined ? {} : { now });
-    return assembleSender({ queue, tables: senderTables(sqliteRunner(), ""), options: options as never });
+export function createSender(options: OnSqlite): Promise<Sender<Database>>;
+export function createSender(options: OnPostgres): Promise<Sender<PostgresTx>>;
+export async function createSender(options: OnSqlite | OnPostgres): Promise<Sender<Database> | Sender<PostgresTx>> {
+  const clock = options.now === undefined ? {} : { now: options.now };
+  if (isOnSqlite(options)) {
+    const queue = embeddedQueue(options.store, OUTBOX_TOPIC, clock);
+    return assembleSender({ queue, tables: senderTables(sqliteRunner(), ""), options });
   }
-  const queue = await openBossQueue(store, OUTBOX_TOPIC, now === undefined ? {} : { now });
-  return assembleSender({ queue, tables: senderTables(postgresRunner, " for update"), options: options as never });
+  const queue = await openBossQueue(options.store, OUTBOX_TOPIC, clock);
+  return assembleSender({ queue, tables: senderTables(postgresRunner, " for update"), options });
 }

@@ -1,21 +1,27 @@
 /** Puts the parts together: registrations in, signed deliveries out. */
+
 import { randomUUID } from "node:crypto";
+import type { MaybePromise } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
-import { createTimer } from "../queue/timer.js";
-import type { Job, MaybePromise, Queue, Settlement } from "../queue/types.js";
+import { expirySteps } from "../queue/expiry.js";
+import { createPeriodic, tellLog } from "../queue/periodic.js";
+import type { Job, Queue, Settlement } from "../queue/types.js";
 import { createWorker, type Outcome } from "../queue/worker.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
+import type { Expiring } from "../store/types.js";
 import { createValidator } from "../validate/index.js";
 import { type ActivityRecord, activityRow, pendingRecord } from "./activity.js";
 import { type AttemptOptions, attempt } from "./attempt.js";
-import { type Channels, createChannels } from "./channels.js";
+import type { ChannelParts } from "./channel.js";
+import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { type Outbox, outboxOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createTasks, type Tasks } from "./tasks.js";
+import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
 
 export interface Sender<Tx> {
@@ -57,7 +63,8 @@ export interface SenderParts<Tx> {
 export async function assembleSender<Tx>({ queue, tables, options }: SenderParts<Tx>): Promise<Sender<Tx>> {
   const { release, now = Date.now, random = Math.random, uuid = randomUUID, activityDays = ACTIVITY_DAYS } = options;
   if (!(activityDays >= ACTIVITY_DAYS)) throw badOption("activityDays", `give at least ${ACTIVITY_DAYS}`);
-  const signer = typeof options.signer === "function" ? options.signer : () => options.signer as never;
+  const { signer: given } = options;
+  const signer = typeof given === "function" ? given : () => given;
   const policy = checkedPolicy(options.net ?? {});
   const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
   const rules: RegistrationRules = {
@@ -79,7 +86,7 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     now,
     random,
   };
-  const delivery = deliverer({ tables, attemptOptions, metrics, activityDays, now });
+  const delivery = deliverer({ queue, tables, attemptOptions, metrics, activityDays, now });
   const worker = createWorker<Tx>({
     ...options.worker,
     queue,
@@ -90,7 +97,7 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     onBuried: (group, count) => options.logger?.warn({ destination: group, count }, "events were given up"),
     onFault: (error) => options.logger?.error({ err: error }, "the outbox could not be reached"),
   });
-  const channels = createChannels<Tx>({
+  const channelParts: ChannelParts<Tx> = {
     queue,
     tables,
     rules,
@@ -98,32 +105,35 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     now,
     uuid,
     ...coalescenceOf(options),
+  };
+  const upkeep = createPeriodic({
+    pauseMs: TIMER_MS,
+    steps: [...dueSteps(channelParts), ...expirySteps(expiringIn(queue, tables), now)],
+    telling: tellLog(options.logger),
   });
-  const timer = createTimer(
-    () => TIMER_MS,
-    async () => {
-      await channels.tick();
-      await queue.transact((tx) => tables.sweep(tx, now(), 500) as MaybePromise<undefined>);
-    },
-    (error) => options.logger?.error({ err: error }, "scheduled events could not be made"),
-  );
   return {
     tasks: createTasks({ queue, tables, release, validator, rules, now, uuid }),
-    channels,
+    channels: createChannels(channelParts),
     outbox: outboxOf(queue as Queue<never>, now),
     activity: (request) => listActivity(queue, tables, request),
     start() {
       worker.start();
-      timer.start();
+      upkeep.start();
     },
     async stop() {
-      await timer.stop();
+      await upkeep.stop();
       await worker.stop();
       await ownFetch?.close();
       await queue.close();
     },
   };
 }
+
+const expiringIn = <Tx>(queue: Queue<Tx>, tables: SenderTables<Tx>): Expiring[] =>
+  tables.expiring.map(({ what, remove }) => ({
+    what,
+    remove: async (now, limit) => inTransaction(queue, undefined, (tx) => remove(tx, now, limit)),
+  }));
 
 const coalescenceOf = <Tx>({ coalescence }: SenderOptions<Tx>) => (coalescence === undefined ? {} : { coalescence });
 
@@ -136,6 +146,7 @@ const warnOnce = (message: string): void => {
 };
 
 interface DelivererParts<Tx> {
+  readonly queue: Queue<Tx>;
   readonly tables: SenderTables<Tx>;
   readonly attemptOptions: AttemptOptions;
   readonly metrics: SenderMetrics;
@@ -144,7 +155,7 @@ interface DelivererParts<Tx> {
 }
 
 /** The attempt, and what of it is written down in the transaction that settles it. */
-function deliverer<Tx>({ tables, attemptOptions, metrics, activityDays, now }: DelivererParts<Tx>) {
+function deliverer<Tx>({ queue, tables, attemptOptions, metrics, activityDays, now }: DelivererParts<Tx>) {
   const rows = new WeakMap<object, ActivityRow>();
   const handle = async (job: Job): Promise<Outcome> => {
     const report = await attempt(job, attemptOptions);
@@ -153,10 +164,12 @@ function deliverer<Tx>({ tables, attemptOptions, metrics, activityDays, now }: D
     return report.outcome;
   };
   const effect = (tx: Tx, settled: readonly Settlement[]): MaybePromise<void> =>
-    tables.log(
-      tx,
-      settled.map(({ verdict }) => rows.get(verdict)).filter((row) => row !== undefined),
-    ) as MaybePromise<void>;
+    inTransaction(queue, tx, (open) =>
+      tables.log(
+        open,
+        settled.map(({ verdict }) => rows.get(verdict)).filter((row) => row !== undefined),
+      ),
+    );
   return { handle, effect };
 }
 

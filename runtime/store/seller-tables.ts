@@ -2,12 +2,14 @@
  * Calls and tasks of a seller, written once for both databases (see sender-tables.ts), and the transactions they are
  * written in.
  */
-import { type Flow, run as runFlow, runSync } from "../signing/flow.js";
+import type { MaybePromise } from "../contract/index.js";
+import { type Flow, run as runFlow, runSync, settle } from "../signing/flow.js";
+import type { ExpiringIn } from "./expiry.js";
 import type { PostgresStore } from "./postgres/open.js";
+import type { Tx as PostgresTx } from "./postgres/tables.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
 import { Writer } from "./sqlite/writer.js";
-import type { MaybePromise } from "./types.js";
 
 type Value = string | number | null;
 
@@ -81,24 +83,24 @@ export interface SellerTables<Tx> {
   /** Also locks it. */
   call(tx: Tx, scope: string, key: string): MaybePromise<CallRow[]>;
   /** Takes over a call whose owner is gone. */
-  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): MaybePromise<unknown>;
-  renewCall(tx: Tx, of: HeldCall, lease: number): MaybePromise<unknown>;
+  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): MaybePromise<unknown[]>;
+  renewCall(tx: Tx, of: HeldCall, lease: number): MaybePromise<unknown[]>;
   /** Records the answer; answers the key where the owner still holds it. */
   answerCall(tx: Tx, of: HeldCall, answer: string, until: CallTimes): MaybePromise<{ key: string }[]>;
   /** Forgets a call that failed: its key may be used again. */
-  dropCall(tx: Tx, of: HeldCall): MaybePromise<unknown>;
+  dropCall(tx: Tx, of: HeldCall): MaybePromise<unknown[]>;
   /** Adds a task unless its id is taken; answers the id when it was added. */
   addTask(tx: Tx, row: SellerTaskRow): MaybePromise<{ task_id: string }[]>;
   /** Also locks it. */
   task(tx: Tx, taskId: string): MaybePromise<SellerTaskRow[]>;
-  setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
+  setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown[]>;
   tasks(tx: Tx, filter: TaskFilter, page: TaskPage): MaybePromise<SellerTaskRow[]>;
   countTasks(tx: Tx, filter: TaskFilter): MaybePromise<{ status: string; count: number }[]>;
   /** Tasks that are not over, oldest first. */
   unfinished(tx: Tx, after: number, limit: number): MaybePromise<SellerTaskRow[]>;
   tasksOf(tx: Tx, principal: string, resource: string): MaybePromise<{ task_id: string }[]>;
-  /** Empties answers that are no longer replayed, and removes what is to be forgotten, oldest first. */
-  sweep(tx: Tx, now: number, limit: number): MaybePromise<unknown>[];
+  /** Answers that are no longer replayed, and what is to be forgotten. */
+  readonly expiring: readonly ExpiringIn<Tx>[];
 }
 
 export interface HeldCall {
@@ -122,7 +124,7 @@ const insert = (table: string, row: object): { text: string; values: Value[] } =
 
 /** @param lock `for update` on PostgreSQL */
 function sellerTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SellerTables<Tx> {
-  return { ...callTables(run, lock), ...taskTables(run, lock), sweep: sweeper(run) };
+  return { ...callTables(run, lock), ...taskTables(run, lock), expiring: expiringRows(run) };
 }
 
 type CallMethods = "addCall" | "call" | "takeCall" | "renewCall" | "answerCall" | "dropCall";
@@ -223,25 +225,29 @@ function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
   return { text: `where ${parts.join(" and ")}`, values };
 }
 
-const sweeper =
-  <Tx>(run: Runner<Tx>): SellerTables<Tx>["sweep"] =>
-  (tx, now, limit) => {
-    const oldest = (key: string, table: string, time: string, more = "") =>
-      `(${key}) in (select ${key} from ${table} where ${time} <= ?${more} order by ${time} limit ?)`;
-    const calls = (time: string, more = "") => oldest("scope, key", "adbind_calls", time, more);
-    return [
-      // A call that is under way is its owner's.
-      run(tx, `delete from adbind_calls where ${calls("forget_at")}`, [now, limit]),
-      run(tx, `update adbind_calls set answer = null where ${calls("replay_until", " and answer is not null")}`, [
-        now,
-        limit,
-      ]),
-      run(tx, `delete from adbind_seller_tasks where ${oldest("task_id", "adbind_seller_tasks", "expires")}`, [
-        now,
-        limit,
-      ]),
-    ];
-  };
+/** Each removes by one statement the oldest of what has expired. */
+const expiringRows = <Tx>(run: Runner<Tx>): readonly ExpiringIn<Tx>[] => {
+  const oldest = (key: string, table: string, time: string, more = "") =>
+    `(${key}) in (select ${key} from ${table} where ${time} <= ?${more} order by ${time} limit ?) returning ${key}`;
+  const calls = (time: string, more = "") => oldest("scope, key", "adbind_calls", time, more);
+  const kind = (what: string, text: string): ExpiringIn<Tx> => ({
+    what,
+    *remove(tx, now, limit) {
+      return (yield* settle(run(tx, text, [now, limit]))).length;
+    },
+  });
+  return [
+    kind("idempotency keys that are remembered no longer", `delete from adbind_calls where ${calls("forget_at")}`),
+    kind(
+      "answers that are replayed no longer",
+      `update adbind_calls set answer = null where ${calls("replay_until", " and answer is not null")}`,
+    ),
+    kind(
+      "expired tasks",
+      `delete from adbind_seller_tasks where ${oldest("task_id", "adbind_seller_tasks", "expires")}`,
+    ),
+  ];
+};
 
 /** A seller's tables, and transactions on them. */
 export interface SellerDatabase<Tx> {
@@ -250,19 +256,22 @@ export interface SellerDatabase<Tx> {
   transact<T>(work: (tx: Tx) => Flow<T>): Promise<T>;
 }
 
-/** Opens a store for a seller. */
-export function sellerDatabase<Tx>(store: SqliteStore | PostgresStore): SellerDatabase<Tx> {
-  if (store.kind === "sqlite") {
-    const writer = new Writer(store.db);
-    const database: SellerDatabase<SqliteStore["db"]> = {
-      tables: sellerTables(sqliteRunner(), ""),
-      transact: (work) => writer.guarded(() => runSync(work(store.db))),
-    };
-    return database as never;
-  }
-  const database = {
-    tables: sellerTables(postgresRunner, " for update"),
-    transact: <T>(work: (tx: never) => Flow<T>) => store.db.transaction().execute((tx) => runFlow(work(tx as never))),
+const onSqlite = ({ db }: SqliteStore): SellerDatabase<SqliteStore["db"]> => {
+  const writer = new Writer(db);
+  return {
+    tables: sellerTables(sqliteRunner(), ""),
+    transact: (work) => writer.guarded(() => runSync(work(db))),
   };
-  return database as never;
-}
+};
+
+const onPostgres = ({ db }: PostgresStore): SellerDatabase<PostgresTx> => ({
+  tables: sellerTables(postgresRunner, " for update"),
+  transact: (work) => db.transaction().execute((tx) => runFlow(work(tx))),
+});
+
+/**
+ * Opens a store for a seller. `Tx` is what the store's transactions are: the one thing its kind says and its type, taken
+ * apart from its caller's, does not.
+ */
+export const sellerDatabase = <Tx>(store: SqliteStore | PostgresStore): SellerDatabase<Tx> =>
+  (store.kind === "sqlite" ? onSqlite(store) : onPostgres(store)) as never;

@@ -1,7 +1,7 @@
 /** What a seller remembers of its calls and tasks. */
 import type { Migration } from "./migration.js";
 
-// A call's row outlives its answer: what was seen and is no longer replayed is told apart from what was never seen.
+// A call's row outlives its answer: what was seen and is no longer replayed is told apart from what is new.
 const sqlite = `
 create table adbind_calls (
   scope text not null,
