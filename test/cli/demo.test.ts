@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { startCluster } from "../../cli/demo/cluster.js";
 import { type MarketPlan, openMarket } from "../../cli/demo/market.js";
 import { tellStory } from "../../cli/demo/story.js";
+import { sharedPostgres } from "../support/postgres.js";
 
 async function tell(plan: Pick<MarketPlan, "sellers" | "receivers" | "port" | "postgres">): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), "adbind-demo-"));
@@ -35,9 +35,15 @@ test("a buyer finds a seller, buys over a network at its worst, and the books ag
   tell({ sellers: 1, receivers: 1, port: 19_100 }));
 
 test("so they do with two sellers, three receivers and the registry on one PostgreSQL", async () => {
-  const postgres = await startCluster(2);
+  const postgres = await sharedPostgres();
   try {
-    await tell({ sellers: 2, receivers: 3, port: 19_110, postgres });
+    const [registry, receivers, ...sellers] = [
+      await postgres.database(),
+      await postgres.database(),
+      await postgres.database(),
+      await postgres.database(),
+    ];
+    await tell({ sellers: 2, receivers: 3, port: 19_110, postgres: { registry, receivers, sellers } });
   } finally {
     await postgres.stop();
   }

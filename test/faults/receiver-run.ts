@@ -12,7 +12,7 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { signWebhook } from "../../runtime/signing/index.js";
 import { openStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 
 export const SENDER = "https://seller.example/agent";
 export const PUBLIC_URL = "https://hooks.buyer.example";
@@ -75,7 +75,7 @@ async function sqliteEffects(): Promise<Effects> {
 }
 
 async function postgresEffects(): Promise<Effects> {
-  const cluster = await startPostgres();
+  const cluster = await sharedPostgres();
   const url = await cluster.database();
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   // The cluster goes before the last connection to it does.

@@ -7,12 +7,12 @@ import { openBossQueue } from "../../runtime/queue/pg-boss.js";
 import type { Queue } from "../../runtime/queue/types.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { queueCase } from "./queue.case.js";
 import { job, type QueueCase } from "./queue-suite.js";
 import { queueWorkerCase } from "./queue-worker.case.js";
 
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 let url = "";
 const stores = new Map<Queue<Tx>, PostgresStore>();
 const open = async (now: () => number = Date.now): Promise<Queue<Tx>> => {

@@ -16,7 +16,7 @@ import {
 import { type Crawled, crawlDomain } from "../../runtime/registry/crawl/crawl.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { openPostgresStore, openSqliteStore, type PostgresStore, type SqliteStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { agent, context, file, property } from "./crawl-fixture.js";
 
 const pem = (name: string) => readFileSync(new URL(`../net/fixtures/loopback-test-only.${name}.pem`, import.meta.url));
@@ -34,12 +34,12 @@ const server = createServer({ key: pem("key"), cert: pem("cert") }, (request, re
 });
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-hostile-"));
-let cluster: TestPostgres;
+let cluster: TestDatabases;
 const stores: (SqliteStore | PostgresStore)[] = [];
 
 test.before(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  cluster = await startPostgres({ fsync: "off" });
+  cluster = await sharedPostgres();
   stores.push(openSqliteStore({ path: path.join(folder, "store.db") }));
   stores.push(await openPostgresStore({ url: await cluster.database() }));
 });

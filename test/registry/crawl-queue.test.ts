@@ -10,7 +10,7 @@ import { createCrawler } from "../../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { createTelemetry } from "../../runtime/registry/server/telemetry.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { publicLookup } from "./crawl-fixture.js";
 import { crawlQueueCase } from "./crawl-queue.case.js";
 import { crawlRulesCase } from "./crawl-rules.case.js";
@@ -18,11 +18,11 @@ import { crawlUnaskedCase } from "./crawl-unasked.case.js";
 import { Origins, until } from "./crawl-world.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-crawl-"));
-let cluster: TestPostgres;
+let cluster: TestDatabases;
 let count = 0;
 
 test.before(async () => {
-  cluster = await startPostgres({ fsync: "off" });
+  cluster = await sharedPostgres();
 });
 test.after(async () => {
   await cluster.stop();

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { type Documents, openDocuments } from "../../templates/seller/documents.js";
 import { openShelf, type Shelf, type Tx } from "../../templates/seller/shelf.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
 import { account, key, templateSeller } from "./template-seller.js";
 
@@ -16,7 +16,7 @@ interface Opened {
 }
 
 const fixtures = ["second", "first"].map((id) => ({ kind: "tent", owner: "", id, body: { id } }));
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 
 async function onSqlite(file: string): Promise<Opened> {
   const store = openSqliteStore({ path: file });
