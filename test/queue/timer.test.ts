@@ -1,7 +1,9 @@
 /** What the sender's schedule and the registry's crawl plan run on. */
+
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createTimer } from "../../runtime/queue/timer.js";
+import { turns } from "../support/until.js";
 
 /** Runs that end when they are told to. */
 function heldRuns() {
@@ -60,11 +62,11 @@ test("stopping waits for the run under way, and none follows", async () => {
   const stop = timer.stop().then(() => {
     stopped = true;
   });
-  await new Promise(setImmediate);
+  await turns();
   assert.not(stopped);
   runs.end(0);
   await stop;
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await turns();
   assert.is(runs.begun(), 1);
   timer.start();
   await runs.reached(2);

@@ -1,4 +1,5 @@
 /** A crawler's queue on real SQLite and real PostgreSQL. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,11 +12,12 @@ import { createRegistryData } from "../../runtime/registry/data.js";
 import { createTelemetry } from "../../runtime/registry/server/telemetry.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
+import { until } from "../support/until.js";
 import { publicLookup } from "./crawl-fixture.js";
 import { crawlQueueCase } from "./crawl-queue.case.js";
 import { crawlRulesCase } from "./crawl-rules.case.js";
 import { crawlUnaskedCase } from "./crawl-unasked.case.js";
-import { Origins, until } from "./crawl-world.js";
+import { Origins } from "./crawl-world.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-crawl-"));
 let cluster: TestDatabases;

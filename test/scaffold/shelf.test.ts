@@ -7,6 +7,7 @@ import { type Documents, openDocuments } from "../../templates/seller/documents.
 import { openShelf, type Shelf, type Tx } from "../../templates/seller/shelf.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
+import { until } from "../support/until.js";
 import { account, key, templateSeller } from "./template-seller.js";
 
 interface Opened {
@@ -205,11 +206,11 @@ shared("two sellers on one database are one: buys, replays, tasks and channels",
     );
     const large = { ...request, ...key(), packages: [{ ...request.packages[0], budget: 75_000 }] };
     const { task_id } = await one.ask("create_media_buy", large);
-    let task = await other.ask("get_task_status", { task_id, include_result: true });
-    for (const end = Date.now() + 15_000; task.status !== "completed" && Date.now() < end; ) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    let task: Awaited<ReturnType<typeof other.ask>>;
+    await until(async () => {
       task = await other.ask("get_task_status", { task_id, include_result: true });
-    }
+      return task.status === "completed";
+    }, "the order is signed");
     const { media_buys: signed } = await other.ask("get_media_buys", { media_buy_ids: [task.result.media_buy_id] });
     assert.is(signed.length, 1);
   } finally {

@@ -11,7 +11,8 @@ import { openPostgresStore, type PostgresStore } from "../../runtime/store/index
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { sharedPostgres } from "../support/postgres.js";
-import { buyRequest, newBench, openSeller, settled, until } from "./fixture.js";
+import { until } from "../support/until.js";
+import { buyRequest, newBench, openSeller, settled } from "./fixture.js";
 import { idempotencyCase } from "./idempotency.case.js";
 import type { SellerCase } from "./store-suite.js";
 import { tasksCase } from "./tasks.case.js";

@@ -1,4 +1,4 @@
-/** Waits in tests for something to be so; never for time to pass. */
+/** Waits in tests: for something to be so, or for what needs nothing but its turn; never for time to pass. */
 
 /** Longest wait, in milliseconds: far more than it takes, also on a machine with other work. */
 const LIMIT_MS = 30_000;
@@ -20,5 +20,19 @@ export async function until(
     if (performance.now() > end)
       throw new Error(`waited ${limitMs / 1000} s in vain for: ${typeof what === "string" ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+  }
+}
+
+/** More turns than any chain of promises and callbacks in memory takes. */
+const TURNS = 200;
+
+/**
+ * Lets everything run that waits for nothing but a turn of the event loop: what has not ended then waits for something
+ * that is yet to come. Says nothing of what waits for a socket, a thread or another process.
+ */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    await new Promise(setImmediate);
   }
 }
