@@ -4,15 +4,18 @@ export interface Totals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped?: number;
+  /** Failures that are explained, and do not count as such. */
+  readonly known?: number;
 }
 
 /**
  * @param unit what is counted, e.g. `steps`; without one the line has none
- * @returns `unit: N passed, N failed`, and `, N skipped` where some were
+ * @returns `unit: N passed, N failed`, and `, N skipped` or `, N known` where some were
  */
-export function closingLine({ passed, failed, skipped = 0 }: Totals, unit?: string): string {
+export function closingLine({ passed, failed, skipped = 0, known = 0 }: Totals, unit?: string): string {
   const of = unit === undefined ? "" : `${unit}: `;
-  return `${of}${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+  const more = `${skipped > 0 ? `, ${skipped} skipped` : ""}${known > 0 ? `, ${known} known` : ""}`;
+  return `${of}${passed} passed, ${failed} failed${more}`;
 }
 
 /** Prints it as the last line, and has the process end with exit code 1 when something failed, or nothing was judged. */

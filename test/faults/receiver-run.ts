@@ -49,8 +49,9 @@ export interface Ledger {
   seconds: number;
 }
 
-export const holds = (ledger: Ledger): boolean =>
-  ledger.lost === 0 && ledger.doubled === 0 && ledger.disordered === 0 && ledger.left === 0 && ledger.events > 0;
+/** Faults that the books show; a run without an event shows nothing, which is one. */
+export const faultsOf = ({ lost, doubled, disordered, left, events }: Ledger): number =>
+  lost + doubled + disordered + left + (events > 0 ? 0 : 1);
 
 interface Effects {
   readonly url: string;

@@ -29,11 +29,13 @@ interface Ended {
 export interface Spawned {
   /** Of the process, beside the caller's own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What it prints is printed here at once. */
+  readonly echo?: boolean;
   /** Called with the process while it runs. */
   readonly attend?: (child: ChildProcess) => void;
 }
 
-function run(command: string, args: readonly string[], { env, attend }: Spawned = {}): Promise<Ended> {
+function run(command: string, args: readonly string[], { env, echo, attend }: Spawned = {}): Promise<Ended> {
   const started = performance.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -45,6 +47,7 @@ function run(command: string, args: readonly string[], { env, attend }: Spawned 
     let output = "";
     const keep = (chunk: Buffer): void => {
       output += chunk;
+      if (echo) process.stdout.write(chunk);
     };
     child.stdout!.on("data", keep);
     child.stderr!.on("data", keep);
@@ -68,11 +71,11 @@ const count = (output: string, label: string): number =>
   [...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)`, "gm"))].reduce((sum, match) => sum + Number(match[1]), 0);
 
 /** @param file below the root */
-export async function runFile(file: string, { env, attend }: Spawned = {}): Promise<Outcome> {
+export async function runFile(file: string, { env, attend, ...how }: Spawned = {}): Promise<Outcome> {
   const { code, output, seconds } = await run(
     process.execPath,
     ["--import", "tsx", "--conditions=adbind-source", "--import", preload, file],
-    { env: { ...env, [RUNNER]: String(process.pid) }, attend: attend ?? (() => undefined) },
+    { env: { ...env, [RUNNER]: String(process.pid) }, attend: attend ?? (() => undefined), ...how },
   );
   const total = count(output, "Total");
   const passed = count(output, "Passed");
