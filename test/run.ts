@@ -1,9 +1,9 @@
 /**
- * `./run test [path...]`: lint, types, then every `*.test.ts`, each file in a process of its own (two at a time: the
- * tests start servers and databases), on one PostgreSQL that starts when the first file asks for it. Ends with
+ * `./run test [path...]`: lint, types, then every `*.test.ts`, each file in a process of its own, on one PostgreSQL that starts when the first file asks for it. Ends with
  * `N passed, N failed` from uvu's own totals; no test at all is a failure.
  */
 import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { close } from "../cli/closing-line.js";
 import { slowFirst } from "./runner/order.js";
@@ -12,7 +12,10 @@ import { type Outcome, print, runCheck, runFile } from "./runner/test-files.js";
 import { CHOICE, choice } from "./support/cells.js";
 import { SHARED_SETTINGS, startPostgres } from "./support/postgres.js";
 
-const WORKERS = 2;
+/** Files start servers and databases: more at once would wait for memory and disk. */
+const MOST_AT_ONCE = 4;
+/** One more than processors: there is always a file that waits for another process, a lease or a poll. */
+const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 1;
 
 interface Job {
   readonly name: string;
@@ -48,6 +51,7 @@ async function work(): Promise<void> {
   }
 }
 
+const started = performance.now();
 console.log(`cells of long judges are chosen by ${env[CHOICE]}; ${CHOICE}=<that> takes the same again, =all every one`);
 try {
   await Promise.all(Array.from({ length: WORKERS }, work));
@@ -56,6 +60,9 @@ try {
 }
 
 const sum = (pick: (outcome: Outcome) => number): number => outcomes.reduce((total, one) => total + pick(one), 0);
+const seconds = (performance.now() - started) / 1000;
+const processor = outcomes.reduce((total, one) => total + (one.processor ?? 0), 0);
+console.log(`${seconds.toFixed(0)} s with ${WORKERS} at a time, ${processor.toFixed(0)} s of processor in test files`);
 if (files.length === 0) console.log(`no test file matches ${asked.join(", ") || "test/**/*.test.ts"}`);
 close({
   passed: sum((one) => one.passed),

@@ -6,6 +6,7 @@ import path from "node:path";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { runScript } from "../support/judged.js";
 import { sharedPostgres, type TestPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { PostgresOfRun } from "./postgres-of-run.js";
@@ -30,7 +31,10 @@ class FakeFile extends EventEmitter {
 
 test("nothing is started for files that need none, and one server for all that do", async () => {
   let [starts, stops] = [0, 0];
-  const server = { url: "postgres://here", stop: async () => void (stops += 1) } as TestPostgres;
+  const stop = async (): Promise<void> => {
+    stops += 1;
+  };
+  const server = { url: "postgres://here", stop } as TestPostgres;
   const start = async (): Promise<TestPostgres> => {
     starts += 1;
     return server;
@@ -70,6 +74,13 @@ test("databases are apart, and go when the file that took them ends", async () =
   await postgres.stop();
   assert.equal(await Promise.all(urls.map(answers)), [false, false, true]);
   await other.stop();
+});
+
+test("a process that had a server ends with the exit code it has set", async () => {
+  const module = JSON.stringify(path.join(import.meta.dirname, "../support/postgres.ts"));
+  const program = `import { startPostgres } from ${module}; await (await startPostgres()).stop(); process.exitCode = 3;`;
+  const { code, all } = await runScript(["--input-type=module", "--eval", program]);
+  assert.is(code, 3, all);
 });
 
 test("a server goes with the process that started it, killed or not", async () => {

