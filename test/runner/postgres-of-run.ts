@@ -57,10 +57,6 @@ export class PostgresOfRun {
     });
   }
 
-  get started(): boolean {
-    return this.#server !== undefined;
-  }
-
   async stop(): Promise<void> {
     const server = await this.#server?.catch(() => undefined);
     await server?.stop();
