@@ -33,16 +33,15 @@ test("a shell that evaluates it runs the tools, the sources and a test", () => {
   assert.is(printed.status, 0, printed.stderr);
   assert.match(printed.stdout, /^export PATH=\S+\n$/);
   const source = "node --import tsx --conditions=adbind-source";
-  for (const command of [
+  const commands = [
     "tsc --version",
     "biome --version",
     `${source} cli/main.ts --version`,
     `${source} test/bench/report.test.ts`,
     "test -d test/interop/peer/node_modules",
-  ]) {
-    const ran = bash(`eval "$(./run env)"; ${command}`);
-    assert.is(ran.status, 0, `${command}\n${ran.stdout}${ran.stderr}`);
-  }
+  ];
+  const ran = bash(["set -x", 'eval "$(./run env)"', ...commands].join("\n"));
+  assert.is(ran.status, 0, ran.stdout + ran.stderr);
 });
 
 test.run();

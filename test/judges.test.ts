@@ -4,7 +4,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { closingLine } from "../cli/closing-line.js";
-import { cellsOf } from "./support/cells.js";
+import { cellsOf, choose } from "./support/cells.js";
 import { peerRelease } from "./support/corpus.js";
 import { closed, judged, runScript } from "./support/judged.js";
 import { judgeCommand, judges } from "./support/judges.js";
@@ -52,14 +52,18 @@ for (const bundle of cellsOf("./run conformance", bundles, 1))
 
 test("a judge counts cells, and takes those that it is told to", async () => {
   const few = await judged(["test/judge.ts", "requests", "--cells", "a commit"], { unit: "cells", passed: 2 });
-  const again = await judged(["test/judge.ts", "requests", "--cells", "a commit"], { unit: "cells", passed: 2 });
-  const taken = (said: string): string | undefined => /^cells: .*$/m.exec(said)?.[0];
-  assert.ok(taken(few) !== undefined);
-  assert.is(taken(few), taken(again));
-  assert.match(taken(few)!, judgeCommand("requests"));
+  assert.match(/^cells: 2 of \d+: .*$/m.exec(few)?.[0] ?? "", judgeCommand("requests"));
   const { code, all } = await runScript(["test/judge.ts", "nobody"]);
   assert.is(code, 2);
   for (const name of Object.keys(judges)) assert.match(all, name);
+});
+
+test("the same commit chooses the same cells, and many commits choose all of them", () => {
+  const every = Array.from({ length: 40 }, (_, n) => `cell ${n}`);
+  const commits = Array.from({ length: 100 }, (_, n) => choose(`commit ${n}`, every, 4));
+  assert.equal(choose("commit 0", every, 4), commits[0]);
+  for (const cells of commits) assert.is(cells.length, 4);
+  assert.is(new Set(commits.flat()).size, every.length);
 });
 
 test("every judge is in the help", () => {

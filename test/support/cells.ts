@@ -21,6 +21,13 @@ export function choice(): string {
   }
 }
 
+/** @returns the cells that come first when a hash of their names and of what chooses orders them, as they stood */
+export function choose<Name extends string>(by: string, cells: readonly Name[], take: number): Name[] {
+  const hash = (cell: string): string => createHash("sha256").update(`${by}\0${cell}`).digest("hex");
+  const chosen = new Set([...cells].sort((a, b) => (hash(a) < hash(b) ? -1 : 1)).slice(0, take));
+  return cells.filter((cell) => chosen.has(cell));
+}
+
 /**
  * A few of a judge's cells, told in a line that the runner repeats.
  * @param judge what runs them all, e.g. `./run judge mutants`
@@ -30,9 +37,7 @@ export function choice(): string {
 export function cellsOf<Name extends string>(judge: string, cells: readonly Name[], take: number): Name[] {
   const by = choice();
   if (by === "all") return [...cells];
-  const hash = (cell: string): string => createHash("sha256").update(`${by}\0${judge}\0${cell}`).digest("hex");
-  const chosen = new Set([...cells].sort((a, b) => (hash(a) < hash(b) ? -1 : 1)).slice(0, take));
-  const taken = cells.filter((cell) => chosen.has(cell));
+  const taken = choose(`${by}\0${judge}`, cells, take);
   console.log(`cells: ${taken.length} of ${cells.length}: ${taken.join("; ")}  (all: ${judge})`);
   return taken;
 }
