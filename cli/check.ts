@@ -5,6 +5,7 @@ import type { Failure, Release } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type CheckResult, checks, Probe, type ToolReport } from "./check/probe.js";
 import { releaseNamed } from "./check/release-value.js";
+import { closingLine } from "./closing-line.js";
 import { printJson } from "./output.js";
 
 interface Options {
@@ -58,9 +59,8 @@ function print(report: Report): void {
   }
   if (report.problem !== undefined) console.log(`nothing could be asked: ${printable(report.problem)}`);
   const { passed, failed, skipped } = report;
-  console.log(
-    `${report.specialisms.join(", ")} of ${report.release}: ${passed} passed, ${failed} failed, ${skipped} skipped`,
-  );
+  console.log(`${report.specialisms.join(", ")} of ${report.release}`);
+  console.log(closingLine({ passed, failed, skipped }, "checks"));
 }
 
 async function probe(url: string, release: Release, specialisms: readonly string[], options: Options): Promise<Report> {

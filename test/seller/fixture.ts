@@ -143,11 +143,3 @@ export async function mcp(seller: Seller<never>, method: string, params: object,
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
   return { status: response.statusCode, headers: response.headers, body: response.json() as any };
 }
-
-export const until = async (what: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> => {
-  const end = performance.now() + ms;
-  while (!(await what())) {
-    if (performance.now() > end) throw new Error("it did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};

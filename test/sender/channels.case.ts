@@ -1,8 +1,10 @@
 /** What the persistent channels of a sender must do, on every store: reports, impairments, notices. */
+
 import * as assert from "uvu/assert";
 import type { ReportSource, SenderOptions } from "../../runtime/sender/index.js";
 import { codeOf } from "../support/thrown.js";
-import { NOW, optionsFor, type Sent, until, verify } from "./fixture.js";
+import { until } from "../support/until.js";
+import { NOW, optionsFor, type Sent, verify } from "./fixture.js";
 import { type Context, drained, HOOK, HOUR, push, type SenderCase, suiteOf } from "./sender-suite.js";
 
 export function channelCase<Tx>(of: SenderCase<Tx>): void {

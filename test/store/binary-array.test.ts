@@ -5,12 +5,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { binaryArray, type ColumnType } from "../../runtime/store/postgres/binary-array.js";
 import type { Value } from "../../runtime/store/registry-query.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 
-const test = suite<{ postgres: TestPostgres; client: pg.Client }>("binary arrays");
+const test = suite<{ postgres: TestDatabases; client: pg.Client }>("binary arrays");
 
 test.before(async (context) => {
-  context.postgres = await startPostgres({ fsync: "off" });
+  context.postgres = await sharedPostgres();
   context.client = new pg.Client(await context.postgres.database());
   await context.client.connect();
 });

@@ -5,10 +5,10 @@ import { AdbindError } from "../../runtime/errors.js";
 import { migrations } from "../../runtime/store/migrations/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { storeCase } from "./store.case.js";
 
-const postgres = await startPostgres();
+const postgres = await sharedPostgres();
 let url = "";
 
 storeCase<Tx>({
