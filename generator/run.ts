@@ -15,7 +15,9 @@ import {
 import type { Plan } from "./emit/plan.js";
 import { type Finding, sortFindings } from "./finding.js";
 import { checkRelease } from "./lint/check.js";
+import { findReleases } from "./load/files.js";
 import { type LoadedRelease, loadRelease } from "./load/load.js";
+import { assertTaken, type Part, partFlags, partOf } from "./load/part.js";
 
 export interface GenerateOptions {
   /** Folder that gets one folder per release. */
@@ -28,13 +30,19 @@ export interface GenerateOptions {
   partial?: boolean;
   /** Write even when nothing changed. */
   force?: boolean;
+  /** Generate these tools only; the whole release by default. */
+  part?: Part;
+  /** SHA-256 of the archive, hex, where one archive is given. */
+  sha256?: string;
   /** Told of each release as it is done. */
   onProgress?: (result: ReleaseResult) => void;
 }
 
 export interface ReleaseResult {
-  /** As the user named it. */
+  /** As the user named it; in a folder of releases, the path of this one. */
   source: string;
+  /** Other sources that gave this very release: it is generated once. */
+  alsoFrom: string[];
   word: string;
   version: string;
   digest: string;
@@ -56,10 +64,13 @@ export interface GenerateResult {
   /** Nothing was refused, and with `check` nothing differs. */
   ok: boolean;
   releases: ReleaseResult[];
+  /** What looked like a release in a folder of them, and is none. */
+  passedOver: { path: string; why: string }[];
 }
 
 const emptyResult = (release: LoadedRelease, started: number): ReleaseResult => ({
   source: release.source.label,
+  alsoFrom: [],
   word: release.word,
   version: release.version,
   digest: release.digest,
@@ -88,43 +99,63 @@ const ownedOf = (
   files: Object.fromEntries([...plan].map(([file, text]) => [file, hashOf(text)])),
 });
 
-/** Two releases of one version would share a folder. */
-function assertDistinct(releases: readonly LoadedRelease[]): void {
-  for (const [version, group] of Map.groupBy(releases, (release) => release.version)) {
-    if (group.length === 1) continue;
-    throw new AdbindError(
-      "output_conflict",
-      `${group.map(({ source }) => source.label).join(" and ")} are both release ${version}`,
-      {
-        remedy: "generate them in two runs with an --out of their own",
-      },
-    );
-  }
+/** The result of the same release given before, if any. @throws AdbindError output_conflict for another of its version */
+function givenBefore(release: LoadedRelease, results: readonly ReleaseResult[]): ReleaseResult | undefined {
+  const before = results.find(({ version }) => version !== "" && version === release.version);
+  if (before === undefined || (before.digest === release.digest && before.word === release.word)) return before;
+  const told = ({ word, digest }: Pick<ReleaseResult, "word" | "digest">): string =>
+    `${word}, digest ${digest.slice(0, 12)}`;
+  throw new AdbindError(
+    "output_conflict",
+    `${before.source} (${told(before)}) and ${release.source.label} (${told(release)}) are both release ${release.version}, and differ`,
+    { remedy: "generate them in two runs with an --out of their own" },
+  );
+}
+
+/** Every release the sources name, folders of them opened. */
+async function sourcesOf(sources: readonly string[], { sha256 }: GenerateOptions) {
+  const found = [];
+  for (const source of sources) found.push(await findReleases(source));
+  const releases = found.flatMap((one) => one.releases);
+  if (sha256 !== undefined && releases.length !== 1)
+    throw new AdbindError("usage", `a checksum is of one archive, and ${releases.length} releases are given`, {
+      remedy: "give one archive with it",
+    });
+  return { releases, passedOver: found.flatMap((one) => one.passedOver) };
 }
 
 /**
  * Generates bindings for releases: all are read and checked before anything is written.
- * @param sources folders, or .tgz files of them
- * @throws AdbindError release_unreadable, output_conflict
+ * @param sources paths of releases, or of folders of them
+ * @throws AdbindError release_unreadable, output_conflict; usage for a part that none of the releases has
  */
 export async function generate(sources: readonly string[], options: GenerateOptions): Promise<GenerateResult> {
+  const part = options.part ?? {};
   const shared = {
     generator: generatorName(),
-    options: { standalone: options.standalone ?? false, partial: options.partial ?? false },
+    options: { standalone: options.standalone ?? false, partial: options.partial ?? false, ...partFlags(part) },
   };
   const plans = new Map<string, Plan>();
   const results: ReleaseResult[] = [];
-  const loaded: LoadedRelease[] = [];
-  for (const source of sources) {
+  const taken: Parameters<typeof assertTaken>[0][number][] = [];
+  const found = await sourcesOf(sources, options);
+  for (const source of found.releases) {
     const started = performance.now();
-    const release = await loadRelease(source);
-    loaded.push(release);
+    const whole = await loadRelease(source, options.sha256 === undefined ? {} : { sha256: options.sha256 });
+    const before = givenBefore(whole, results);
+    if (before !== undefined) {
+      before.alsoFrom.push(source);
+      continue;
+    }
+    const { release, unknown, empty } = partOf(whole, part);
+    taken.push({ source, unknown, empty });
+    if (empty) continue;
     const result = await handle(release, options, shared, plans, started);
     result.took = performance.now() - started;
     results.push(result);
     if (result.outcome !== "written") options.onProgress?.(result);
   }
-  assertDistinct(loaded.filter(({ version }) => version !== ""));
+  assertTaken(taken);
   const refused = results.some(({ outcome }) => outcome === "refused");
   if (!refused && plans.size > 0) {
     for (const version of plans.keys()) assertReplaceable(path.join(options.out, version));
@@ -134,7 +165,11 @@ export async function generate(sources: readonly string[], options: GenerateOpti
     if (refused) result.outcome = "unchanged";
     else options.onProgress?.(result);
   }
-  return { ok: !refused && results.every(({ outcome }) => outcome !== "different"), releases: results };
+  return {
+    ok: !refused && results.every(({ outcome }) => outcome !== "different"),
+    releases: results,
+    passedOver: found.passedOver,
+  };
 }
 
 /** One release through the stages: unchanged? -> check -> model -> plan -> compare, or leave it for writing. */
