@@ -77,6 +77,15 @@ function readManifest(source: ReleaseFiles): Pick<LoadedRelease, "manifest" | "w
   return { manifest, word: word ?? "", version, findings };
 }
 
+/**
+ * Which release a path holds, by its manifest alone.
+ * @throws AdbindError release_unreadable, release_ambiguous
+ */
+export async function identify(label: string): Promise<{ word: string; version: string }> {
+  const { word, version } = readManifest(await openRelease(label));
+  return { word, version };
+}
+
 const byPath = ([a]: [string, SchemaFile], [b]: [string, SchemaFile]): number => (a < b ? -1 : 1);
 
 /**

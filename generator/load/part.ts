@@ -107,15 +107,24 @@ export interface PartOfRelease {
   empty: boolean;
 }
 
-/** Names that share a word with what was given; all of them where there are few. */
-function similar(given: string, names: readonly string[]): string[] {
-  const words = new Set(given.split(/[_-]/));
-  const near = names.filter((name) => name.split(/[_-]/).some((word) => words.has(word)));
-  return names.length <= FEW ? [...names] : near.slice(0, FEW);
-}
-
 /** As many names as a message may hold and still be read. */
 const FEW = 40;
+/** As many as are offered of the closest, where there are more. */
+const CLOSEST = 5;
+
+const pairsIn = (name: string): Set<string> =>
+  new Set([...name].map((letter, index) => letter + (name[index + 1] ?? "")));
+
+/** Names that have most in common with what was given; all of them where there are few. */
+function similar(given: string, names: readonly string[]): string[] {
+  if (names.length <= FEW) return [...names];
+  const pairs = pairsIn(given);
+  const likeness = (name: string): number => {
+    const own = pairsIn(name);
+    return own.intersection(pairs).size / own.union(pairs).size;
+  };
+  return [...names].sort((a, b) => likeness(b) - likeness(a)).slice(0, CLOSEST);
+}
 
 /**
  * Narrows a release to a part of it. The digest stays the whole release's, which is what it is a part of; a manifest that
