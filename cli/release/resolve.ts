@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import semver from "semver";
 import { readVerified } from "../../generator/load/checksum.js";
 import { findReleases } from "../../generator/load/files.js";
+import { identify } from "../../generator/load/load.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { userPath } from "../output.js";
 import { nameIn, pathOfName } from "./name.js";
@@ -49,7 +50,7 @@ export async function resolveReleases(given: string, options: ReleaseOptions = {
   if (!existsSync(place) && semver.valid(given) !== null)
     throw new AdbindError("usage", "a version alone names no release", {
       where: given,
-      remedy: `say which protocol's: word@${given}, or give a path; adbind releases list shows what is there`,
+      remedy: `give a path, or word@version: ${(await ownNames()).join(", ")} come with adbind`,
     });
   return verified(place, options);
 }
@@ -64,6 +65,16 @@ function verified(place: string, { sha256 }: ReleaseOptions): string {
     });
   readVerified(place, sha256);
   return place;
+}
+
+/** Names of the releases that come with the package. */
+async function ownNames(): Promise<string[]> {
+  const { releases } = await findReleases(packageManifests());
+  const names = releases.map(async (one) => {
+    const { word, version } = await identify(one);
+    return `${word}@${version}`;
+  });
+  return Promise.all(names);
 }
 
 /** The newest release that comes with the package. */

@@ -121,7 +121,8 @@ function similar(given: string, names: readonly string[]): string[] {
   const pairs = pairsIn(given);
   const likeness = (name: string): number => {
     const own = pairsIn(name);
-    return own.intersection(pairs).size / own.union(pairs).size;
+    const shared = [...own].filter((pair) => pairs.has(pair)).length;
+    return shared / (own.size + pairs.size - shared);
   };
   return [...names].sort((a, b) => likeness(b) - likeness(a)).slice(0, CLOSEST);
 }

@@ -29,7 +29,7 @@ function eachRef(value: Json | undefined, visit: (uri: string) => void): void {
 /** `https://host`, or nothing for a path: the two may stand side by side in one release. */
 const originOf = (uri: string): string => /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i.exec(uri)?.[0] ?? "";
 
-/** In a release without ids, what most references of an origin have before a path that is there. */
+/** Where files have no ids, what most references of an origin have before a path that is there. */
 function votedPrefixes(files: ReadonlyMap<string, ReadJson>): string[] {
   const uris = new Set<string>();
   for (const { value } of files.values())
@@ -65,5 +65,7 @@ export function prefixesOf(files: ReadonlyMap<string, ReadJson>, ids: ReadonlyMa
     const own = absolute(id, ORIGIN);
     if (own?.endsWith(`/${path}`)) stated.add(own.slice(0, -path.length));
   }
-  return stated.size > 0 ? [...stated].sort() : votedPrefixes(files);
+  // Where ids are the rule they say it all, and the walk over every reference is spared.
+  if (stated.size > 0 && ids.size * 2 >= files.size) return [...stated].sort();
+  return [...new Set([...stated, ...votedPrefixes(files)])].sort();
 }
