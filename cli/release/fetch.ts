@@ -18,8 +18,10 @@ const redirects = { hops: 5, scope: "any" } as const;
 /** Whoever typed a local address means it; an address from the table that comes with adbind never is one. */
 const isLocal = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
 
+export type ClosingFetcher = Fetcher & { close(): Promise<void> };
+
 /** A fetch for one place. */
-export const fetcherFor = (url: string, given: boolean): Fetcher & { close(): Promise<void> } =>
+export const fetcherFor = (url: string, given: boolean): ClosingFetcher =>
   createGuardedFetch({ userAgent: "adbind", allowLoopback: given && isLocal(url) });
 
 const unreadable = (url: string, what: string, remedy: string): AdbindError =>

@@ -4,6 +4,7 @@ import { findReleases } from "../../generator/load/files.js";
 import { identify, loadRelease } from "../../generator/load/load.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { cached, cacheFolder, keep } from "./cache.js";
+import type { ClosingFetcher } from "./fetch.js";
 import { packageManifests, type Source, type Sources, sourcesFor, urlOf } from "./sources.js";
 
 export interface Name {
@@ -19,6 +20,8 @@ export interface NameOptions {
   readonly sha256?: string | undefined;
   /** Told what is worth a line: what was chosen, what is fetched. */
   readonly tell?: (line: string) => void;
+  /** The fetch for a URL; `given` when the user gave its source. Default the guarded one. */
+  readonly fetcherFor?: (url: string, given: boolean) => ClosingFetcher;
 }
 
 /** A release that can be had without asking anybody. */
@@ -112,7 +115,7 @@ async function versionFor(name: Name, table: Table, found: readonly AtHand[], op
   const source = sourceOf(table, name.word);
   if (source?.index !== undefined) {
     const { fetcherFor, fetchIndex } = await import("./fetch.js");
-    const fetch = fetcherFor(source.index, table.given);
+    const fetch = (options.fetcherFor ?? fetcherFor)(source.index, table.given);
     try {
       const version = choose(
         name,
@@ -146,7 +149,7 @@ async function fetchNamed(name: Name, source: Source, given: boolean, options: N
   const { fetchBundle, fetcherFor } = await import("./fetch.js");
   const url = urlOf(source.bundle, name.word, name.version);
   options.tell?.(`fetching ${url}`);
-  const fetch = fetcherFor(url, given);
+  const fetch = (options.fetcherFor ?? fetcherFor)(url, given);
   try {
     const bundle = await fetchBundle(fetch, { ...name, source, sha256: options.sha256 });
     const kept = await keep(cacheFolder(), bundle, async (file) => {
