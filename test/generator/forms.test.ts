@@ -163,6 +163,19 @@ test("two manifests of a release in one bundle are refused by name; either can b
   assert.is(outer.source.list().includes("schemas/core/error.json"), true);
 });
 
+test("a list of contents gone wrong does not hide the release below it; a manifest gone wrong is told as one", async () => {
+  const broken = bundleFiles(release());
+  broken["proto-1.2.3/manifest.json"] = "{";
+  assert.is(await digestOf(writeRelease(broken)), expected);
+  const alone = bundleFiles(release());
+  alone["proto-1.2.3/schemas/manifest.json"] = "{";
+  const { findings } = await loadRelease(await pack(alone));
+  assert.equal(
+    findings.map(({ rule, file }) => `${rule} ${file}`),
+    ["json manifest.json"],
+  );
+});
+
 test("a list of contents without a release beside it is said to be none", async () => {
   const files = { "old/manifest.json": { proto_version: "0.9.0", contents: {} }, "old/schemas/core/a.json": {} };
   for (const label of [writeRelease(files), await pack(files)]) {

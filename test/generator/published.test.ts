@@ -193,6 +193,8 @@ for (const source of judged) {
     assert.ok(refused > payloads.length, "mutants must be refused, or this proves nothing");
   });
 
+  // The examples are the same in both packages, and the dearest to judge.
+  if (!releases.includes(source)) continue;
   test(`${name}: the examples of every schema a tool reaches get the verdict of plain ajv`, async () => {
     const release = await releaseOf(version);
     const validator = await createValidator(release);
