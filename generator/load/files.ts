@@ -25,8 +25,10 @@ const remedy =
 /** Copies of the schemas in other forms, at the top of a release. What a tool or a schema refers to is read all the same. */
 const isProjection = (file: string): boolean => file.startsWith("bundled/") || file.startsWith("mcp/");
 
+const isJsonName = (file: string): boolean => file.endsWith(".json");
+
 const isListed = (file: string): boolean =>
-  file.endsWith(".json") &&
+  isJsonName(file) &&
   file !== "manifest.json" &&
   !isProjection(file) &&
   !file.split("/").some((segment) => segment.startsWith(".") || segment === "node_modules");
@@ -110,7 +112,7 @@ const isLate = (name: string): boolean => /(^|\/)(bundled|mcp)\//.test(name);
 async function readBundle(label: string, { sha256 }: OpenOptions): Promise<Opened> {
   const bytes = readVerified(label, sha256);
   const { readArchive } = await import("./archive.js");
-  const files = readArchive(label, bytes, (name) => name.endsWith(".json") && !isLate(name));
+  const files = readArchive(label, bytes, (name) => isJsonName(name) && !isLate(name));
   return { label, bytes, files, found: findManifests(archiveTree(label, files)) };
 }
 
@@ -119,7 +121,7 @@ async function openArchive(label: string, options: OpenOptions): Promise<Release
   const root = join(theOne(label, found, "unpack it and name one of them"), "");
   const { readArchive } = await import("./archive.js");
   const readLate = (): Map<string, Buffer | undefined> =>
-    readArchive(label, bytes, (name) => name.startsWith(root) && name.endsWith(".json") && isLate(name));
+    readArchive(label, bytes, (name) => name.startsWith(root) && isJsonName(name) && isLate(name));
   let late: Map<string, Buffer | undefined> | undefined;
   return {
     label,
@@ -222,7 +224,7 @@ const chooseOne = "name one of them";
  */
 export async function openRelease(label: string, options: OpenOptions = {}): Promise<ReleaseFiles> {
   if (!existsSync(label)) throw noSuch(label);
-  if (isFile(label) && !label.endsWith(".json")) return openArchive(label, options);
+  if (isFile(label) && !isJsonName(label)) return openArchive(label, options);
   if (options.sha256 !== undefined)
     throw new AdbindError("release_unreadable", "a checksum is of an archive, and this is none", {
       where: label,
