@@ -11,6 +11,7 @@ enableCompileCache();
 /** Name -> one line of help, and the module whose `register(command)` declares arguments, options and the action. */
 const commands = {
   generate: { help: "typed bindings from releases", load: () => import("./generate.js") },
+  releases: { help: "releases that can be named or lie in a folder: list", load: () => import("./releases.js") },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
@@ -46,6 +47,7 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else if (error instanceof AdbindError) {
     console.error(`adbind: ${error.message}`);
-    process.exitCode = error.code === "usage" ? 2 : 1;
+    // Several releases where one is meant: the command line has to choose.
+    process.exitCode = error.code === "usage" || error.code === "release_ambiguous" ? 2 : 1;
   } else throw error;
 }

@@ -4,9 +4,9 @@ import path from "node:path";
 import type { Command } from "commander";
 import { newSeller } from "../generator/scaffold/index.js";
 import { plural, printJson, shownPath, userPath } from "./output.js";
-import { releaseSource } from "./release-source.js";
+import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
 
-interface Options {
+interface Options extends ReleaseOptions {
   specialism: string[];
   release?: string;
   name?: string;
@@ -24,11 +24,11 @@ const collect = (value: string, before: string[]): string[] => [...before, value
 export function register(command: Command): void {
   const seller = command.command("seller");
   seller.exitOverride();
-  seller
+  withReleaseOptions(seller)
     .description("a seller for specialisms of a release; on an existing project: what a newer release needs")
     .argument("<folder>", "the project; made when missing")
-    .option("--specialism <id>", "what it claims; may be given several times", collect, [])
-    .option("--release <release>", "a folder, a .tgz, or a version that comes with adbind; the newest by default")
+    .option("--specialism <id>", "what it claims, in snake or kebab case; may be given several times", collect, [])
+    .option("--release <release>", `${releaseHelp}; the newest that comes with adbind by default`)
     .option("--name <name>", "name for people; the folder's by default")
     .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
     .option("--partial", "leave out the tools that missing or dangling files of the release break")
@@ -39,7 +39,7 @@ export function register(command: Command): void {
       const target = userPath(folder);
       const result = await newSeller({
         folder: target,
-        release: releaseSource(release),
+        release: await resolveRelease(release, options),
         specialisms: specialism,
         ...(name !== undefined && { name }),
         ...(partial !== undefined && { partial }),

@@ -14,8 +14,10 @@ export interface LeftOut {
 export type ReleaseOutcome = "written" | "unchanged" | "same" | "different" | "refused" | "withheld";
 
 export interface ReleaseResult {
-  /** As the user named it. */
+  /** As the user named it; in a folder of releases, the path of this one. */
   source: string;
+  /** Other sources that gave this very release: it is generated once. */
+  alsoFrom: string[];
   word: string;
   version: string;
   digest: string;
@@ -37,4 +39,6 @@ export interface GenerateResult {
   /** Nothing was refused, and with `check` nothing differs. */
   ok: boolean;
   releases: ReleaseResult[];
+  /** What looked like a release in a folder of them, and is none. */
+  passedOver: { path: string; why: string }[];
 }

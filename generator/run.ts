@@ -1,13 +1,12 @@
 /**
- * The generator, as a list of stages: load -> check -> model -> plan -> (write | compare). Each takes what the one before
- * gives and says what it found; all releases are planned before any is written.
+ * The generator, as a list of stages: find -> load -> check -> model -> plan -> (write | compare). Each takes what the one
+ * before gives and says what it found; all releases are planned before any is written.
  */
 import path from "node:path";
 import { AdbindError } from "../runtime/errors.js";
 import {
   assertReplaceable,
   compareFolder,
-  type Difference,
   generatorName,
   isUnchanged,
   type Owned,
@@ -16,15 +15,20 @@ import {
 } from "./emit/disk.js";
 import type { ImportExtension } from "./emit/import-extension.js";
 import type { EmitOptions, Plan } from "./emit/plan.js";
-import { type Finding, sortFindings } from "./finding.js";
+import { sortFindings } from "./finding.js";
 import { checkRelease } from "./lint/check.js";
+import { findReleases } from "./load/files.js";
 import { type LoadedRelease, loadRelease } from "./load/load.js";
-import type { Model } from "./model/model.js";
+import { assertTaken, partFlags, partOfRelease, type ReleasePart } from "./load/part.js";
 import type { GenerateResult, ReleaseOutcome, ReleaseResult } from "./result.js";
 
 export interface GenerateOptions {
   /** Folder that gets one folder per release. */
   out: string;
+  /** What of each release is generated; all of it by default. */
+  part?: ReleasePart;
+  /** SHA-256 of the one archive that is given, hex; checked before anything is read of it. */
+  sha256?: string;
   /** Compare instead of writing. */
   check?: boolean;
   /** Emit precompiled validators too. */
@@ -40,157 +44,161 @@ export interface GenerateOptions {
 }
 
 /** The options with every default in, and what of them decides what is emitted. */
-interface Settings extends Pick<GenerateOptions, "out"> {
+interface Settings extends Pick<GenerateOptions, "out" | "sha256"> {
   readonly mode: "write" | "compare";
   readonly force: boolean;
   readonly partial: boolean;
+  readonly part: ReleasePart;
   readonly emit: EmitOptions;
   /** What a folder must say of itself to be taken for this run's. */
   readonly made: Pick<Owned, "generator" | "options">;
 }
 
 function settingsOf(options: GenerateOptions): Settings {
-  const { standalone = false, importExtension = "js", partial = false } = options;
+  const { standalone = false, importExtension = "js", partial = false, part = {} } = options;
   return {
     out: options.out,
+    ...(options.sha256 !== undefined && { sha256: options.sha256 }),
     mode: options.check ? "compare" : "write",
     force: options.force ?? false,
     partial,
+    part,
     emit: { standalone, importExtension },
-    made: { generator: generatorName(), options: { standalone, importExtension, partial } },
+    made: { generator: generatorName(), options: { standalone, importExtension, partial, ...partFlags(part) } },
   };
 }
 
-/** A release that passed, and what would be written of it. */
-interface Planned {
-  readonly stage: "planned";
-  readonly release: LoadedRelease;
-  readonly findings: readonly Finding[];
-  readonly model: Model;
-  readonly plan: Plan;
+/** find: every release the sources name, folders of them opened. */
+async function find(sources: readonly string[], { sha256 }: Settings) {
+  const found = [];
+  for (const source of sources) found.push(await findReleases(source));
+  const releases = found.flatMap((one) => one.releases);
+  if (sha256 !== undefined && releases.length !== 1)
+    throw new AdbindError("usage", `a checksum is of one archive, and ${releases.length} releases are given`, {
+      remedy: "give one archive with it",
+    });
+  return { releases, passedOver: found.flatMap((one) => one.passedOver) };
 }
 
-/** How far a release came. */
-type Prepared =
-  | Planned
-  /** Its folder holds what it would give. */
-  | { readonly stage: "standing"; readonly release: LoadedRelease }
-  | { readonly stage: "refused"; readonly release: LoadedRelease; readonly findings: readonly Finding[] };
+const folderOf = ({ out }: Settings, { version }: Pick<LoadedRelease, "version">): string => path.join(out, version);
 
-const folderOf = ({ out }: Settings, { version }: LoadedRelease): string => path.join(out, version);
-
-/** check: the findings, and the tools that `partial` leaves out for some of them. */
-async function check(
-  release: LoadedRelease,
-  { partial }: Settings,
-): Promise<{ findings: Finding[]; broken: Map<string, string[]>; passed: boolean }> {
-  const { findings, broken } = await checkRelease(release, { partial, levels: ["error"] });
-  return { findings: sortFindings(findings), broken, passed: findings.every(({ level }) => level !== "error") };
+/** A release as far as it came: what is told of it, and what is to be written. */
+interface Prepared {
+  readonly result: ReleaseResult;
+  /** Only of a release that is to be written. */
+  readonly plan?: Plan;
 }
 
-/** model, plan: what they need is loaded only once a release is to be emitted. */
-async function emit(
-  release: LoadedRelease,
-  broken: Map<string, string[]>,
-  settings: Settings,
-): Promise<Pick<Planned, "model" | "plan">> {
+const blank = (release: LoadedRelease, outcome: ReleaseOutcome): ReleaseResult => ({
+  source: release.source.label,
+  alsoFrom: [],
+  word: release.word,
+  version: release.version,
+  digest: release.digest,
+  outcome,
+  tools: 0,
+  codes: 0,
+  specialisms: 0,
+  files: 0,
+  leftOut: [],
+  findings: [],
+  differences: [],
+  took: 0,
+});
+
+/** check -> model -> plan -> compare, for one release; what is to be written is left for the end. */
+async function prepare(release: LoadedRelease, settings: Settings): Promise<Prepared> {
+  const folder = folderOf(settings, release);
+  if (settings.mode === "write" && !settings.force && release.version !== "") {
+    if (isUnchanged(folder, { ...settings.made, digest: release.digest }))
+      return { result: blank(release, "unchanged") };
+  }
+  const { findings, broken } = await checkRelease(release, { partial: settings.partial, levels: ["error"] });
+  const refused: ReleaseResult = { ...blank(release, "refused"), findings: sortFindings(findings) };
+  if (findings.some(({ level }) => level === "error")) return { result: refused };
+
+  // What emitting needs is loaded only once a release is to be emitted.
   const [{ buildModel }, { planRelease }] = await Promise.all([import("./model/build.js"), import("./emit/plan.js")]);
   const model = buildModel(release, broken);
-  const plan = await planRelease(model, settings.emit);
   const { word, version, digest } = release;
-  return { model, plan: withOwned(plan, { ...settings.made, word, version, digest, leftOut: model.leftOut }) };
+  const made = { ...settings.made, word, version, digest, leftOut: model.leftOut };
+  const plan = withOwned(await planRelease(model, settings.emit), made);
+  const planned: ReleaseResult = {
+    ...refused,
+    outcome: "withheld",
+    tools: model.tools.length,
+    codes: model.codes.length,
+    specialisms: model.specialisms.length,
+    files: plan.size,
+    leftOut: model.leftOut,
+  };
+  if (settings.mode === "write") return { result: planned, plan };
+  const differences = compareFolder(folder, plan);
+  return { result: { ...planned, differences, outcome: differences.length === 0 ? "same" : "different" } };
 }
 
-/** load -> check -> model -> plan, for one release. */
-async function prepare(source: string, settings: Settings): Promise<Prepared> {
-  const release = await loadRelease(source);
-  if (settings.mode === "write" && !settings.force && release.version !== "") {
-    const expected = { ...settings.made, digest: release.digest };
-    if (isUnchanged(folderOf(settings, release), expected)) return { stage: "standing", release };
+/** The same release given before, if any. @throws AdbindError output_conflict for another of its version */
+function givenBefore(release: LoadedRelease, prepared: readonly Prepared[]): ReleaseResult | undefined {
+  const before = prepared.map(({ result }) => result).find(({ version }) => version === release.version);
+  if (before === undefined || release.version === "") return undefined;
+  if (before.digest === release.digest && before.word === release.word) return before;
+  const told = ({ word, digest }: Pick<ReleaseResult, "word" | "digest">): string =>
+    `${word}, digest ${digest.slice(0, 12)}`;
+  throw new AdbindError(
+    "output_conflict",
+    `${before.source} (${told(before)}) and ${release.source.label} (${told(release)}) are both release ${release.version}, and differ`,
+    { remedy: "generate them in two runs with an --out of their own" },
+  );
+}
+
+/** load -> check -> model -> plan, release by release. */
+async function prepareAll(sources: readonly string[], settings: Settings, tell: (result: ReleaseResult) => void) {
+  const prepared: Prepared[] = [];
+  const taken: Parameters<typeof assertTaken>[0][number][] = [];
+  for (const source of sources) {
+    const started = performance.now();
+    const whole = await loadRelease(source, settings.sha256 === undefined ? {} : { sha256: settings.sha256 });
+    const before = givenBefore(whole, prepared);
+    if (before !== undefined) {
+      before.alsoFrom.push(source);
+      continue;
+    }
+    const { release, unknown, empty } = partOfRelease(whole, settings.part);
+    taken.push({ source, unknown, empty });
+    if (empty) continue;
+    const one = await prepare(release, settings);
+    one.result.took = performance.now() - started;
+    prepared.push(one);
+    if (one.plan === undefined) tell(one.result);
   }
-  const { findings, broken, passed } = await check(release, settings);
-  if (!passed) return { stage: "refused", release, findings };
-  return { stage: "planned", release, findings, ...(await emit(release, broken, settings)) };
+  assertTaken(taken);
+  return prepared;
 }
-
-/** Two releases of one version would share a folder. */
-function assertDistinct(releases: readonly LoadedRelease[]): void {
-  for (const [version, group] of Map.groupBy(releases, (release) => release.version)) {
-    if (group.length === 1 || version === "") continue;
-    const labels = group.map(({ source }) => source.label).join(" and ");
-    throw new AdbindError("output_conflict", `${labels} are both release ${version}`, {
-      remedy: "generate them in two runs with an --out of their own",
-    });
-  }
-}
-
-/** compare: each planned release against its folder. */
-const compare = (settings: Settings, { release, plan }: Planned): Difference[] =>
-  compareFolder(folderOf(settings, release), plan);
 
 /** write: all planned releases, or, where one cannot be, none. */
-function write(settings: Settings, planned: readonly Planned[]): void {
-  if (planned.length === 0) return;
-  for (const { release } of planned) assertReplaceable(folderOf(settings, release));
-  writePlans(settings.out, new Map(planned.map(({ release, plan }) => [release.version, plan])));
-}
-
-interface Ended {
-  readonly outcome: ReleaseOutcome;
-  readonly differences?: Difference[];
-}
-
-function resultOf(prepared: Prepared, took: number, { outcome, differences = [] }: Ended): ReleaseResult {
-  const { source, word, version, digest } = prepared.release;
-  const model = prepared.stage === "planned" ? prepared.model : undefined;
-  return {
-    ...{ source: source.label, word, version, digest, outcome },
-    tools: model?.tools.length ?? 0,
-    codes: model?.codes.length ?? 0,
-    specialisms: model?.specialisms.length ?? 0,
-    files: prepared.stage === "planned" ? prepared.plan.size : 0,
-    leftOut: model?.leftOut ?? [],
-    findings: prepared.stage === "standing" ? [] : [...prepared.findings],
-    differences,
-    took,
-  };
-}
-
-/** What became of a release without anything being written; undefined where that is still to be seen. */
-function endOf(prepared: Prepared, settings: Settings): Ended | undefined {
-  if (prepared.stage === "standing") return { outcome: "unchanged" };
-  if (prepared.stage === "refused") return { outcome: "refused" };
-  if (settings.mode === "write") return undefined;
-  const differences = compare(settings, prepared);
-  return { outcome: differences.length === 0 ? "same" : "different", differences };
+function write(settings: Settings, plans: ReadonlyMap<string, Plan>): void {
+  if (plans.size === 0) return;
+  for (const version of plans.keys()) assertReplaceable(path.join(settings.out, version));
+  writePlans(settings.out, plans);
 }
 
 /**
  * Generates bindings for releases: all are read and checked before anything is written.
- * @param sources folders, or .tgz files of them
- * @throws AdbindError release_unreadable, output_conflict
+ * @param sources paths of releases, or of folders of them
+ * @throws AdbindError release_unreadable, output_conflict; usage for a part that none of the releases has
  */
 export async function generate(sources: readonly string[], options: GenerateOptions): Promise<GenerateResult> {
   const settings = settingsOf(options);
-  const rows: { prepared: Prepared; took: number; result: ReleaseResult | undefined }[] = [];
-  for (const source of sources) {
-    const started = performance.now();
-    const prepared = await prepare(source, settings);
-    const ended = endOf(prepared, settings);
-    const took = performance.now() - started;
-    const result = ended && resultOf(prepared, took, ended);
-    if (result !== undefined) options.onProgress?.(result);
-    rows.push({ prepared, took, result });
+  const tell = (result: ReleaseResult): void => options.onProgress?.(result);
+  const { releases: found, passedOver } = await find(sources, settings);
+  const prepared = await prepareAll(found, settings, tell);
+  const refused = prepared.some(({ result }) => result.outcome === "refused");
+  const planned = prepared.flatMap(({ result, plan }) => (plan === undefined ? [] : [{ result, plan }]));
+  if (!refused) write(settings, new Map(planned.map(({ result, plan }) => [result.version, plan])));
+  for (const { result } of planned) {
+    if (!refused) result.outcome = "written";
+    tell(result);
   }
-  assertDistinct(rows.map(({ prepared }) => prepared.release));
-  const refused = rows.some(({ prepared }) => prepared.stage === "refused");
-  const planned = rows.map(({ prepared }) => prepared).filter((one) => one.stage === "planned");
-  if (settings.mode === "write" && !refused) write(settings, planned);
-  const releases = rows.map(({ prepared, took, result }) => {
-    if (result !== undefined) return result;
-    const late = resultOf(prepared, took, { outcome: refused ? "withheld" : "written" });
-    options.onProgress?.(late);
-    return late;
-  });
-  return { ok: !refused && releases.every(({ outcome }) => outcome !== "different"), releases };
+  const releases = prepared.map(({ result }) => result);
+  return { ok: !refused && releases.every(({ outcome }) => outcome !== "different"), releases, passedOver };
 }

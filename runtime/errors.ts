@@ -4,6 +4,7 @@
 const errorTable = {
   // generator
   release_unreadable: "a release could not be read",
+  release_ambiguous: "a path names several releases where one is needed",
   release_invalid: "a release breaks a rule it must keep",
   output_conflict: "the output folder holds something adbind did not write",
   output_differs: "generated files differ from what the releases give",

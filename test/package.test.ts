@@ -65,7 +65,8 @@ test("every entry loads", () => {
  * that is not listed has no budget yet, and that fails too.
  */
 const budgets: Record<string, number> = {
-  ".": 100,
+  // Reading every form of a release is part of it; emitting and archives load on use.
+  ".": 120,
   "./contract": 14,
   "./standalone": 4,
   "./validate": 26,

@@ -5,6 +5,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
 import { checkRelease } from "../lint/check.js";
 import { loadRelease } from "../load/load.js";
+import { specialismIn } from "../load/part.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
 import { generate } from "../run.js";
@@ -94,8 +95,8 @@ async function modelOf(source: string, partial: boolean): Promise<Model> {
 const idsOf = (model: Model): string[] => model.specialisms.map(({ id }) => id);
 
 function knownSpecialism(model: Model, id: string): string {
-  const known = id.replaceAll("-", "_");
-  if (idsOf(model).includes(known)) return known;
+  const known = specialismIn(idsOf(model), id);
+  if (known !== undefined) return known;
   throw usage(
     `release ${model.version} has no specialism ${id}`,
     "--specialism",

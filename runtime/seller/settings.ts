@@ -71,7 +71,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   const given = options as SellerOptions;
   const releases = releasesOf(given);
   const handlers = handlersOf<Tx>(given, releases);
-  checkSpecialisms(given, handlers);
+  const specialisms = checkedSpecialisms(given, handlers);
   const { replayTtlSeconds = REPLAY_TTL.default, mode = "production" } = given;
   if (!(replayTtlSeconds >= REPLAY_TTL.min && replayTtlSeconds <= REPLAY_TTL.max)) {
     throw badOption("replayTtlSeconds", `give ${REPLAY_TTL.min} to ${REPLAY_TTL.max}`);
@@ -81,7 +81,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   const baseUrl = baseUrlOf(given.baseUrl, mode);
   return {
     releases,
-    specialisms: [...given.specialisms],
+    specialisms,
     handlers,
     store: given.store,
     sender: given.sender as Sender<Tx> | undefined,
@@ -137,15 +137,17 @@ function handlersOf<Tx>(
   return handlers;
 }
 
-function checkSpecialisms({ specialisms, release }: SellerOptions, handlers: ReadonlyMap<string, unknown>): void {
+/** What is claimed, as the release spells it: ids may be given in snake or kebab case. */
+function checkedSpecialisms({ specialisms, release }: SellerOptions, handlers: ReadonlyMap<string, unknown>): string[] {
   const check = specialismChecks(release.specialisms);
   const { capabilities, task, tasks } = builtInNames(release);
   const have = [...handlers.keys(), ...capabilities, ...task, ...tasks];
-  for (const id of specialisms) {
+  return specialisms.map((id) => {
     const { specialism, ok, missingEntryPoints } = check(id, have);
     if (specialism === null) throw badOption("specialisms", `release ${release.version} has no specialism ${id}`);
     if (!ok) throw badOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
-  }
+    return specialism;
+  });
 }
 
 function baseUrlOf(text: string, mode: "development" | "production"): string {

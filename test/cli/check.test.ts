@@ -150,7 +150,7 @@ test("a command line that cannot be meant asks nobody, and says what would do", 
     [[url, ...claim, "--timeout", "soon"], /give e\.g\. 30/],
     [[url, ...claim, "--transport", "rest"], /mcp, a2a or auto/],
     [[url], /--specialism with one of .*sales_guaranteed/],
-    [[url, ...claim, "--release", "9.9.9"], /a folder, a \.tgz, or one of 3\.0\.0, 3\.1\.0/],
+    [[url, ...claim, "--release", "9.9.9"], /a path, or word@version: proto@3\.0\.0, proto@3\.1\.0/],
   ] as const) {
     const { code, err } = await runCommand(register, argv);
     assert.is(code, 2, argv.join(" "));

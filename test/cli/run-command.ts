@@ -37,7 +37,8 @@ export async function runCommand(register: (command: Command) => void, argv: rea
     return { ...printed, code: Number(process.exitCode ?? 0) };
   } catch (failure) {
     if (failure instanceof AdbindError) {
-      return { ...printed, err: `${printed.err}${failure.message}`, code: failure.code === "usage" ? 2 : 1 };
+      const code = failure.code === "usage" || failure.code === "release_ambiguous" ? 2 : 1;
+      return { ...printed, err: `${printed.err}${failure.message}`, code };
     }
     if ((failure as { code?: string }).code?.startsWith("commander.")) return { ...printed, code: 1 };
     throw failure;

@@ -7,6 +7,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
 import { changedRelease, type Files, smallRelease, tempFolder, writeRelease } from "../support/release.js";
+import { thrownBy } from "../support/thrown.js";
 
 const golden = path.resolve(import.meta.dirname, "../golden/small");
 
@@ -156,16 +157,26 @@ test("one broken release among several: nothing is written", async () => {
   assert.is(finding?.rule, "json");
 });
 
-test("two releases of one version are refused before either is written", async () => {
+test("two releases of one version that differ are refused by name, before either is written", async () => {
   const out = tempFolder();
-  const sources = [writeRelease(smallRelease()), writeRelease(smallRelease())];
-  try {
-    await generate(sources, { out });
-    assert.unreachable();
-  } catch (error) {
-    assert.match((error as Error).message, /are both release 1\.2\.3/);
-  }
+  const one = writeRelease(smallRelease());
+  const other = changedRelease((files) => {
+    files["core/line.json"].title = "Row";
+  });
+  const { code, message } = await thrownBy(() => generate([one, other], { out }));
+  assert.is(code, "output_conflict");
+  assert.match(message, new RegExp(`${one} .*digest \\w{12}.* and ${other} .*are both release 1\\.2\\.3, and differ`));
   assert.equal(readdirSync(out), []);
+});
+
+test("the same release given twice is one", async () => {
+  const [one, again] = [writeRelease(smallRelease()), writeRelease(smallRelease())];
+  const { ok, releases } = await generate([one, again, one], { out: tempFolder() });
+  assert.is(ok, true);
+  assert.equal(
+    releases.map(({ source, alsoFrom }) => ({ source, alsoFrom })),
+    [{ source: one, alsoFrom: [again, one] }],
+  );
 });
 
 test("--partial leaves out what missing files break, names it, and keeps the rest", async () => {

@@ -9,11 +9,12 @@ import type { Finding, Rule, Source } from "./source.js";
  */
 const ranks: Readonly<Record<string, readonly string[]>> = {
   "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/ explorer/", "result", "run", "scaffold/", "index"],
-  "generator/load/": ["files walk", "*", "load", "facts meta-schema"],
+  "generator/load/": ["walk read-json", "archive checksum find", "files", "*", "load", "facts meta-schema part"],
   "generator/model/": ["model names", "*", "build"],
   "generator/lint/": ["*", "checks", "check", "release"],
   "generator/emit/": ["types/ symbols render schemas", "*", "plan", "disk"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
+  "cli/": ["output", "release/", "*", "check/ check", "demo/", "demo soak main", "dev/"],
   "runtime/contract/": ["*", "index"],
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],

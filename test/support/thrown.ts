@@ -12,3 +12,14 @@ export async function codeOf(work: () => unknown): Promise<string> {
     return (error as AdbindError).code;
   }
 }
+
+/** @returns the AdbindError that `work` throws */
+export async function thrownBy(work: () => unknown): Promise<AdbindError> {
+  try {
+    await work();
+  } catch (error) {
+    assert.instance(error, AdbindError);
+    return error as AdbindError;
+  }
+  throw new Error("nothing was thrown");
+}
