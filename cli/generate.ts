@@ -2,7 +2,9 @@
 import type { Command } from "commander";
 import type { GenerateResult, ReleaseResult } from "../generator/run.js";
 import { generate } from "../generator/run.js";
+import { interruption } from "./interrupt.js";
 import { plural, printFindings, printJson, shownPath, userPath } from "./output.js";
+import { generateProgress, isWatched } from "./progress.js";
 
 interface Options {
   out: string;
@@ -30,9 +32,6 @@ function line(result: ReleaseResult): string {
   return `${name.padEnd(20)} ${verb[result.outcome].padEnd(10)}${counts}  ${(result.took / 1000).toFixed(2)} s`;
 }
 
-/** On a terminal a line per release as it is done, on stderr, so that stdout stays for `--json`. */
-const progress = (result: ReleaseResult): void => console.error(line(result));
-
 function report({ releases }: GenerateResult, out: string): void {
   for (const release of releases) {
     printFindings(shownPath(release.source), release.findings);
@@ -41,11 +40,13 @@ function report({ releases }: GenerateResult, out: string): void {
       for (const reason of because) console.error(`  ${reason}`);
     }
     for (const { file, what } of release.differences)
-      console.error(`${what.padEnd(9)} ${shownPath(`${out}/${release.version}/${file}`)}`);
+      console.error(`${what.padEnd(14)} ${shownPath(`${out}/${release.version}/${file}`)}`);
   }
   if (releases.some(({ outcome }) => outcome === "refused")) console.error("nothing was written");
   if (releases.some(({ outcome }) => outcome === "different"))
     console.error("run adbind generate without --check and commit the result");
+  if (releases.some(({ differences }) => differences.some(({ what }) => what === "edited by hand")))
+    console.error("what was edited by hand is overwritten only with --force");
 }
 
 export function register(command: Command): void {
@@ -55,19 +56,32 @@ export function register(command: Command): void {
     .option("--check", "compare instead of writing; exit 1 when anything differs")
     .option("--standalone", "also emit precompiled validators, for runtimes that may not compile code")
     .option("--partial", "leave out the tools that missing or dangling files break")
-    .option("--force", "write even when nothing changed")
+    .option("--force", "write even when nothing changed, and over generated files that were edited by hand")
     .option("--json", "print the result as JSON")
     .addHelpText("after", "\nExample: adbind generate releases/3.1.19 releases/3.2.0-beta.0 --out src/generated")
     .action(async (sources: string[], given: Options) => {
       const { out, json, ...options } = given;
       const folder = userPath(out);
-      const result = await generate(sources.map(userPath), {
-        ...options,
-        out: folder,
-        ...(!json && { onProgress: progress }),
-      });
-      if (json) printJson(result);
-      else report(result, folder);
-      if (!result.ok) process.exitCode = 1;
+      const { signal, heed } = interruption();
+      const bar = !json && isWatched() ? generateProgress(sources.length, shownPath) : undefined;
+      try {
+        const result = await generate(sources.map(userPath), {
+          ...options,
+          out: folder,
+          signal,
+          onStep(step) {
+            if (step.step === "write") heed();
+            bar?.step(step);
+          },
+          // On stderr, so that stdout stays for `--json`.
+          ...(!json && { onProgress: (one) => (bar?.line ?? console.error)(line(one)) }),
+        });
+        bar?.stop();
+        if (json) printJson(result);
+        else report(result, folder);
+        if (!result.ok) process.exitCode = 1;
+      } finally {
+        bar?.stop();
+      }
     });
 }

@@ -7,11 +7,12 @@ import {
   type Difference,
   generatorName,
   hashOf,
-  isUnchanged,
   type Owned,
   ownedText,
-  writePlans,
+  unchangedSince,
 } from "./emit/disk.js";
+import { assertFolder } from "./emit/disk-faults.js";
+import { recover, writePlans } from "./emit/disk-swap.js";
 import type { Plan } from "./emit/plan.js";
 import { type Finding, sortFindings } from "./finding.js";
 import { checkRelease } from "./lint/check.js";
@@ -26,10 +27,23 @@ export interface GenerateOptions {
   standalone?: boolean;
   /** Leave out the tools that missing or dangling files break, instead of refusing the release. */
   partial?: boolean;
-  /** Write even when nothing changed. */
+  /** Write even when nothing changed, and over generated files that were edited by hand. */
   force?: boolean;
   /** Told of each release as it is done. */
   onProgress?: (result: ReleaseResult) => void;
+  /** Told of each step before it is taken. */
+  onStep?: (step: GenerateStep) => void;
+  /** Gives up, with nothing written; heeded from the step `write` on, until the new trees take their names. */
+  signal?: AbortSignal;
+}
+
+/** What a release goes through, in order; `write` is of all of them at once. */
+export const steps = ["read", "check", "model", "emit", "write"] as const;
+
+export interface GenerateStep {
+  readonly step: (typeof steps)[number];
+  /** As the user named it; empty for `write`. */
+  readonly source: string;
 }
 
 export interface ReleaseResult {
@@ -77,16 +91,20 @@ const emptyResult = (release: LoadedRelease, started: number): ReleaseResult => 
 const ownedOf = (
   release: LoadedRelease,
   plan: Plan,
-  leftOut: string[],
+  result: Pick<ReleaseResult, "tools" | "codes" | "specialisms" | "leftOut">,
   shared: Pick<Owned, "generator" | "options">,
 ): Owned => ({
   ...shared,
   word: release.word,
   version: release.version,
   digest: release.digest,
-  leftOut,
+  counts: { tools: result.tools, codes: result.codes, specialisms: result.specialisms },
+  leftOut: result.leftOut,
   files: Object.fromEntries([...plan].map(([file, text]) => [file, hashOf(text)])),
 });
+
+/** What an unchanged release gave when it was written; `owned.json` itself is one of its files. */
+const summaryOf = ({ counts, leftOut, files }: Owned) => ({ ...counts, leftOut, files: Object.keys(files).length + 1 });
 
 /** Two releases of one version would share a folder. */
 function assertDistinct(releases: readonly LoadedRelease[]): void {
@@ -105,7 +123,7 @@ function assertDistinct(releases: readonly LoadedRelease[]): void {
 /**
  * Generates bindings for releases: all are read and checked before anything is written.
  * @param sources folders, or .tgz files of them
- * @throws AdbindError release_unreadable, output_conflict
+ * @throws AdbindError release_unreadable, output_conflict, output_edited, output_unusable; what `signal` was aborted with
  */
 export async function generate(sources: readonly string[], options: GenerateOptions): Promise<GenerateResult> {
   const shared = {
@@ -115,8 +133,11 @@ export async function generate(sources: readonly string[], options: GenerateOpti
   const plans = new Map<string, Plan>();
   const results: ReleaseResult[] = [];
   const loaded: LoadedRelease[] = [];
+  if (options.check) assertFolder(options.out);
+  else recover(options.out);
   for (const source of sources) {
     const started = performance.now();
+    options.onStep?.({ step: "read", source });
     const release = await loadRelease(source);
     loaded.push(release);
     const result = await handle(release, options, shared, plans, started);
@@ -127,8 +148,9 @@ export async function generate(sources: readonly string[], options: GenerateOpti
   assertDistinct(loaded.filter(({ version }) => version !== ""));
   const refused = results.some(({ outcome }) => outcome === "refused");
   if (!refused && plans.size > 0) {
-    for (const version of plans.keys()) assertReplaceable(path.join(options.out, version));
-    writePlans(options.out, plans);
+    assertReplaceable(options.out, plans, options.force ?? false);
+    options.onStep?.({ step: "write", source: "" });
+    await writePlans(options.out, plans, { signal: options.signal });
   }
   for (const result of results.filter(({ outcome }) => outcome === "written")) {
     if (refused) result.outcome = "unchanged";
@@ -147,30 +169,29 @@ async function handle(
 ): Promise<ReleaseResult> {
   const result = emptyResult(release, started);
   const folder = path.join(options.out, release.version);
-  if (
-    !options.check &&
-    !options.force &&
-    release.version !== "" &&
-    isUnchanged(folder, { ...shared, digest: release.digest })
-  ) {
-    return { ...result, outcome: "unchanged" };
+  const step = (name: GenerateStep["step"]): void => options.onStep?.({ step: name, source: release.source.label });
+  if (!options.check && !options.force && release.version !== "") {
+    const owned = unchangedSince(folder, { ...shared, digest: release.digest });
+    if (owned !== undefined) return { ...result, ...summaryOf(owned), outcome: "unchanged" };
   }
+  step("check");
   const { findings, broken } = await checkRelease(release, { partial: options.partial ?? false, levels: ["error"] });
   result.findings = sortFindings(findings);
   if (findings.some(({ level }) => level === "error")) return result;
 
+  step("model");
   const [{ buildModel }, { planRelease }] = await Promise.all([import("./model/build.js"), import("./emit/plan.js")]);
   const model = buildModel(release, broken);
+  step("emit");
   const plan = await planRelease(model, { standalone: shared.options.standalone ?? false });
-  const leftOut = model.leftOut.map(({ tool }) => tool);
-  plan.set("owned.json", ownedText(ownedOf(release, plan, leftOut, shared)));
   Object.assign(result, {
     tools: model.tools.length,
     codes: model.codes.length,
     specialisms: model.specialisms.length,
-    files: plan.size,
     leftOut: model.leftOut,
   });
+  plan.set("owned.json", ownedText(ownedOf(release, plan, result, shared)));
+  result.files = plan.size;
   if (options.check) {
     const differences = compareFolder(folder, plan);
     return { ...result, differences, outcome: differences.length === 0 ? "same" : "different" };

@@ -6,6 +6,8 @@ const errorTable = {
   release_unreadable: "a release could not be read",
   release_invalid: "a release breaks a rule it must keep",
   output_conflict: "the output folder holds something adbind did not write",
+  output_edited: "a generated file was edited by hand",
+  output_unusable: "the output folder cannot be read or written",
   output_differs: "generated files differ from what the releases give",
   // schemas
   schema_missing: "a schema is not in the release",
