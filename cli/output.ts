@@ -2,6 +2,7 @@
 import path from "node:path";
 import type { Finding } from "../generator/finding.js";
 import { formatFinding } from "../generator/finding.js";
+import { AdbindError } from "../runtime/errors.js";
 
 /** Folder the user stands in: `./run` changes to the project's. */
 const userFolder = (): string => process.env.ADBIND_CWD ?? process.cwd();
@@ -20,6 +21,16 @@ export function printFindings(label: string, findings: readonly Finding[], every
   const warnings = findings.filter(({ level }) => level === "warning");
   for (const finding of errors) console.error(`error   ${label}/${formatFinding(finding)}`);
   if (everything) for (const finding of warnings) console.error(`warning ${label}/${formatFinding(finding)}`);
+}
+
+/** Control characters of whatever origin must not reach a terminal. */
+export const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
+
+/** A number above 0 of the command line. @throws AdbindError `usage` */
+export function wholeNumber(text: string, what: string, remedy: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number;
+  throw new AdbindError("usage", `${text} is no ${what}`, { remedy });
 }
 
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;

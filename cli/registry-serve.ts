@@ -6,12 +6,7 @@ import { pino } from "pino";
 import { AdbindError } from "../runtime/errors.js";
 import type { Registry } from "../runtime/registry/server/app.js";
 import { configTable, envOf, readConfig } from "../runtime/registry/server/config.js";
-import { openStore } from "../runtime/store/index.js";
-import { shownPath } from "./output.js";
-import { placeOf } from "./registry-store.js";
-
-const shownStore = (store: string): string =>
-  store.startsWith("sqlite:") ? `sqlite:${shownPath(store.slice("sqlite:".length))}` : (store.split("@").at(-1) ?? "");
+import { openNamedStore, shownStore } from "./store.js";
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
 const signalled = (): Promise<"SIGTERM" | "SIGINT"> =>
@@ -78,10 +73,9 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const { createRegistry } = await import("../runtime/registry/server/app.js");
   const { startTracing } = await import("../runtime/registry/server/tracing.js");
   const tracing = config.otlpEndpoint === undefined ? undefined : startTracing(config.otlpEndpoint);
-  const place = placeOf(config.store);
   // Lines go to stderr: stdout is for what the command says.
   const logger = pino({ name: "adbind-registry", level: config.logLevel }, pino.destination(2));
-  const store = await openStore(place);
+  const store = await openNamedStore(config.store, "create");
   let registry: Registry | undefined;
   try {
     const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, embeddedIssuer, issuers } = config;
@@ -104,7 +98,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
     });
     const stopped = signalled();
     const address = await listen(registry, { host, port });
-    console.log(greeting(baseUrl, address, place));
+    console.log(greeting(baseUrl, address, config.store));
     const signal = await stopped;
     logger.info({ signal }, "stopping");
     await registry.stop(signal === "SIGINT" ? { drainMs: 0 } : {});

@@ -12,9 +12,8 @@ import { exportRegistry } from "../runtime/registry/transfer/export.js";
 import { importRegistry } from "../runtime/registry/transfer/import.js";
 import type { TransferLine } from "../runtime/registry/transfer/lines.js";
 import { parseLine } from "../runtime/registry/transfer/parse-line.js";
-import { openStore } from "../runtime/store/index.js";
 import { plural, userPath } from "./output.js";
-import { placeOf, storeOption } from "./registry-store.js";
+import { openNamedStore, registryStoreOption } from "./store.js";
 
 /** Longest line taken: a publisher with some 100,000 properties. Beyond it a file is no export of ours. */
 const LINE_LIMIT_CHARACTERS = 128 * 1024 * 1024;
@@ -66,7 +65,7 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
   const size = file === undefined ? 0 : await sizeOf(file);
   const id = flags.again ? undefined : (flags.id ?? (file === undefined ? undefined : await importId(file, size)));
   const bar = process.stderr.isTTY && file !== undefined ? progressBar(size) : undefined;
-  const store = await openStore(placeOf(flags.store));
+  const store = await openNamedStore(flags.store, "create");
   const started = performance.now();
   try {
     const input = file === undefined ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
@@ -146,7 +145,7 @@ async function write(output: Writable, lines: AsyncIterable<string>): Promise<nu
 }
 
 async function exportFile(given: string, flags: { store: string; resume?: boolean }): Promise<void> {
-  const store = await openStore(placeOf(flags.store));
+  const store = await openNamedStore(flags.store, "read");
   try {
     if (given === "-") {
       await write(process.stdout, exportRegistry(store));
@@ -186,7 +185,7 @@ are those of the agent-authorization file. Times are ISO 8601 in UTC.`;
 
 /** Adds `import` and `export` to the registry's command. */
 export function registerTransfer(command: Command): void {
-  storeOption(command.command("import"))
+  registryStoreOption(command.command("import"))
     .description("takes an export in; after a crash the same command goes on where it was")
     .argument("<file>", "NDJSON, or - for standard input")
     .option("--id <name>", "name of the import, for going on after a crash (default: made from the file)")
@@ -194,7 +193,7 @@ export function registerTransfer(command: Command): void {
     .option("--skip-invalid", "leave out lines that cannot be taken, and say which")
     .addHelpText("after", FORMAT_HELP)
     .action(importFile);
-  storeOption(command.command("export"))
+  registryStoreOption(command.command("export"))
     .description("writes all that the registry knows, but keys and users")
     .argument("<file>", "NDJSON to make, or - for standard output")
     .option("--resume", "go on with a file that was cut off")

@@ -15,6 +15,7 @@ const errorTable = {
   net_option_invalid: "an option for outbound requests cannot be used",
   // store
   store_option_invalid: "a store cannot be opened with these options",
+  store_missing: "there is no store where one is to be read or changed",
   store_schema: "a database's schema is not one this version can use",
   store_effect: "an effect cannot run inside the store's transaction",
   // receiver

@@ -34,6 +34,7 @@ export const configTable: readonly ConfigEntry[] = [
     name: "store",
     kind: "text",
     standard: "sqlite:registry.db",
+    env: "ADBIND_STORE",
     help: "sqlite:<path> for one instance, postgres://user@host/database for many",
   },
   { name: "host", kind: "text", standard: "127.0.0.1", help: "address to listen on; 0.0.0.0 is every one" },
