@@ -3,7 +3,7 @@ import { AdbindError, type ErrorCode } from "../runtime/errors.js";
 import { printJson } from "./output.js";
 
 /**
- * 0: done, and nothing is wrong. 1: it failed, or found what it was asked to look for. 2: the command line is off.
+ * 0: done, and nothing is wrong. 1: it failed, or found what it was asked to look for. 2: the command line is wrong.
  * 130 and 143: interrupted, by the numbers shells give SIGINT and SIGTERM.
  */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, SIGINT: 130, SIGTERM: 143 } as const;
@@ -124,12 +124,17 @@ export function failureOf(error: unknown): Failure {
   return { code: "unexpected", message: `unexpected: ${wordsOf(error)}: ${BUG_REMEDY}`, remedy: BUG_REMEDY };
 }
 
+/** What the words of the command line, or the environment in their place, are enough to tell. */
+const ofCommandLine: ReadonlySet<string> = new Set<ErrorCode>(["usage", "registry_option_invalid"]);
+
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Interrupted) return exitCodes[error.signal];
-  return error instanceof AdbindError && error.code === "usage" ? exitCodes.usage : exitCodes.failed;
+  return error instanceof AdbindError && ofCommandLine.has(error.code) ? exitCodes.usage : exitCodes.failed;
 }
 
-const lineOf = ({ message, cause }: Failure): string => `adbind: ${message}${cause === undefined ? "" : ` [${cause}]`}`;
+/** The system's own words are added where ours stand for several things that may be behind them. */
+const lineOf = ({ code, message, cause }: Failure): string =>
+  `adbind: ${message}${cause === undefined || code === "system" ? "" : ` [${cause}]`}`;
 
 /** The stack of whatever went wrong, and of what was behind it: for whoever mends adbind, so only when asked for. */
 function printStacks(error: unknown): void {

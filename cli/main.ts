@@ -26,7 +26,7 @@ const commands = {
 } satisfies Record<string, { help: string; load: () => Promise<{ register: (command: Command) => void }> }>;
 
 const HELP = `
-Exit codes: 0 done and nothing wrong; 1 it failed, or found what it was asked to look for; 2 the command line is off.
+Exit codes: 0 done and nothing wrong; 1 it failed, or found what it was asked to look for; 2 the command line is wrong.
 A failure is a line on stderr; with --json it is an object on stdout too.
 
 Environment:
@@ -38,9 +38,9 @@ async function main(argv: readonly string[]): Promise<void> {
     .description("Bindings and runtime for advertising agents, from protocol releases")
     .version(generatorName().split(" ")[1]!)
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "adbind: ")) })
     .addHelpText("after", HELP)
     .showHelpAfterError("(adbind --help lists the commands)");
-  const asked = argv.find((word) => !word.startsWith("-"));
   for (const [name, entry] of Object.entries(commands)) {
     const command = program.command(name).description(entry.help);
     command.showHelpAfterError(`(adbind ${name} --help says more)`);
@@ -50,6 +50,7 @@ async function main(argv: readonly string[]): Promise<void> {
 }
 
 const argv = process.argv.slice(2);
+const asked = argv.find((word) => !word.startsWith("-"));
 const json = argv.includes("--json");
 
 /** Commander has printed what is wrong, or the help that was asked for. */
@@ -57,7 +58,9 @@ function endOfParsing(error: CommanderError): void {
   process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (!json || error.exitCode === 0) return;
   const message = error.message.replace(/^error: /, "").replace(/^\(outputHelp\)$/, "no command was given");
-  printJson({ ok: false, error: { code: "usage", message, remedy: "adbind --help lists the commands" } });
+  const known = asked !== undefined && Object.hasOwn(commands, asked);
+  const remedy = known ? `adbind ${asked} --help says more` : "adbind --help lists the commands";
+  printJson({ ok: false, error: { code: "usage", message, remedy } });
 }
 
 /** What nobody awaited must not end in a stack either. */

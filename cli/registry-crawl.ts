@@ -16,12 +16,15 @@ const over = ({ status }: CrawlRequestRecord): boolean => status === "completed"
 const usage = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("usage", what, { where, remedy });
 
+const refused = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("crawl_refused", what, { where, remedy });
+
 async function order(crawler: Crawler, domain: string): Promise<string> {
   const answer = await crawler.request(domain, { requestedBy: "command", reason: "command" });
   if (!("refused" in answer)) return answer.crawl_request_id;
   switch (answer.refused) {
     case "unsafe":
-      throw usage(
+      throw refused(
         "the domain has no public address",
         domain,
         "check its spelling, and that this machine resolves names",
@@ -29,7 +32,7 @@ async function order(crawler: Crawler, domain: string): Promise<string> {
     case "queue_full":
     case "limited":
     case "debounced":
-      throw usage("the domain cannot be crawled now", domain, `ask again in ${answer.retryAfterSeconds} s`);
+      throw refused("the domain cannot be crawled now", domain, `ask again in ${answer.retryAfterSeconds} s`);
   }
 }
 

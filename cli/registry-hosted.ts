@@ -20,6 +20,9 @@ const withData = (
 const usage = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("usage", what, { where, remedy });
 
+const unusable = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("file_unusable", what, { where, remedy });
+
 function domainOf(text: string): string {
   const domain = publisherDomain(text);
   if (domain === undefined) throw usage("that is no domain", text, "give one such as news.example");
@@ -29,14 +32,14 @@ function domainOf(text: string): string {
 async function put(given: string, file: string, options: StoreOption & { baseUrl: string }): Promise<void> {
   const domain = domainOf(given);
   const parsed = parseStrict(readFileSync(userPath(file)));
-  if (!parsed.ok) throw usage("the file is no JSON", file, parsed.detail);
+  if (!parsed.ok) throw unusable("the file is no JSON", file, parsed.detail);
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))
-    throw usage("the file is no JSON object", file, "give an agent-authorization file");
+    throw unusable("the file is no JSON object", file, "give an agent-authorization file");
   const read = readAuthorizationFile(parsed.value as never, { domain, via: "own", revoked: [], now: Date.now() });
   for (const { pointer, message } of read.problems) console.error(`${printable(pointer)}: ${printable(message)}`);
-  if (!read.ok) throw usage("the file is not valid", file, read.message);
+  if (!read.ok) throw unusable("the file is not valid", file, read.message);
   // Who reads it elsewhere may refuse all of it for one bad entry.
-  if (read.problems.length > 0) throw usage("the file has entries that cannot be used", file, "correct them");
+  if (read.problems.length > 0) throw unusable("the file has entries that cannot be used", file, "correct them");
   await withData(options, "create", (data) =>
     data.putHostedFile(domain, { file: parsed.value as Json, content: read.file }),
   );
@@ -58,7 +61,10 @@ export function register(command: Command): void {
     .action((given: string, options: StoreOption) =>
       withData(options, "change", async (data) => {
         if (!(await data.removeHostedFile(domainOf(given))))
-          throw usage("no file is hosted for it", given, "nothing to do");
+          throw new AdbindError("registry_data_invalid", "no file is hosted for it", {
+            where: given,
+            remedy: "nothing to do",
+          });
       }),
     );
 }

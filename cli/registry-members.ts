@@ -17,6 +17,9 @@ const withData = (
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
+const noMember = (slug: string): AdbindError =>
+  new AdbindError("account_invalid", `there is no member ${slug}`, { remedy: "see adbind registry members list" });
+
 const types = [...agentTypes, "unknown"] as const satisfies readonly AgentType[];
 const visibilities = ["public", "members_only", "private"] as const satisfies readonly Visibility[];
 
@@ -84,8 +87,7 @@ async function addAgent(slug: string, url: string, given: AgentOptions): Promise
     hasTmp: given.trustedMatch === true,
   };
   await withData(given, "change", async (data) => {
-    if ((await data.member(slug)) === undefined)
-      throw usage(`there is no member ${slug}`, "see adbind registry members list");
+    if ((await data.member(slug)) === undefined) throw noMember(slug);
     await data.registerAgent(slug, agent);
   });
 }
@@ -119,8 +121,7 @@ export function register(command: Command): void {
   add(members, "remove <slug>", "removes a member and what it registered").action(
     (slug: string, options: StoreOption) =>
       withData(options, "change", async (data) => {
-        if (!(await data.removeMember(slug)))
-          throw usage(`there is no member ${slug}`, "see adbind registry members list");
+        if (!(await data.removeMember(slug))) throw noMember(slug);
       }),
   );
   const agents = command.command("agents").description("agents of members: add");

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import type { Command } from "commander";
 import { pino } from "pino";
-import { AdbindError } from "../runtime/errors.js";
 import type { Registry } from "../runtime/registry/server/app.js";
 import { configTable, envOf, readConfig } from "../runtime/registry/server/config.js";
+import { unusableAddress } from "./listening.js";
 import { openNamedStore, shownStore } from "./store.js";
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
@@ -30,22 +30,11 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-const portFaults: Readonly<Record<string, string>> = {
-  EADDRINUSE: "is taken",
-  EACCES: "may not be listened on",
-  EADDRNOTAVAIL: "is of no interface of this machine",
-};
-
-/** An address that cannot be had is the configuration's fault. */
 async function listen(registry: Registry, where: { host: string; port: number }): Promise<string> {
   try {
     return await registry.listen(where);
   } catch (error) {
-    const fault = portFaults[(error as { code?: string }).code ?? ""];
-    if (fault === undefined) throw error;
-    throw new AdbindError("registry_option_invalid", `${where.host}:${where.port} ${fault}`, {
-      remedy: "choose another --port or --host",
-    });
+    throw unusableAddress(where, error) ?? error;
   }
 }
 

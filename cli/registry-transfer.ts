@@ -31,7 +31,7 @@ async function* linesOf(input: Readable, consumed: (bytes: number) => void): Asy
     const lines = rest.split("\n");
     rest = lines.pop()!;
     if (rest.length > LINE_LIMIT_CHARACTERS)
-      throw new AdbindError("usage", "a line is longer than any registry writes", {
+      throw new AdbindError("file_unusable", "a line is longer than any registry writes", {
         remedy: "give an export, as NDJSON",
       });
     for (const line of lines) yield line;
@@ -99,11 +99,10 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
 }
 
 async function sizeOf(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size;
-  } catch (error) {
-    throw new AdbindError("usage", "the file cannot be read", { where: file, cause: error });
-  }
+  const found = await stat(file);
+  if (found.isDirectory())
+    throw new AdbindError("file_unusable", "it is a folder", { where: file, remedy: "give an export, as NDJSON" });
+  return found.size;
 }
 
 function progressBar(bytes: number): SingleBar {
@@ -131,7 +130,8 @@ async function lastLine(file: string): Promise<TransferLine | undefined> {
   for await (const line of linesOf(createReadStream(file, { end: whole - 1 }), () => undefined)) last = line;
   await truncate(file, whole);
   const parsed = parseLine(last!);
-  if (!parsed.ok) throw new AdbindError("usage", `the file is no export: its last line ${parsed.why}`, { where: file });
+  if (!parsed.ok)
+    throw new AdbindError("file_unusable", `the file is no export: its last line ${parsed.why}`, { where: file });
   return parsed.line;
 }
 
@@ -162,7 +162,7 @@ async function exportFile(given: string, flags: { store: string; resume?: boolea
     console.log(`${plural(count, "line")} written`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new AdbindError("usage", "the file is there already", {
+    throw new AdbindError("file_unusable", "the file is there already", {
       where: given,
       remedy: "--resume goes on with it; otherwise name another",
     });

@@ -36,6 +36,11 @@ export async function openNamedStore(
 ): Promise<SqliteStore | PostgresStore> {
   if (store === undefined || store === "")
     throw new AdbindError("usage", "no store is named", { remedy: "give --store <url>, or set ADBIND_STORE" });
+  // Not printed: it may hold a password.
+  if (!/^(sqlite:|postgres(ql)?:\/\/)/.test(store))
+    throw new AdbindError("usage", "the store's URL is of no kind adbind knows", {
+      remedy: "give sqlite:<path> or postgres://user@host/database",
+    });
   const place = placeOf(store);
   const opened = await openStore(place, { access });
   warnOfOthers(place);

@@ -51,7 +51,11 @@ const errorTable = {
   // registry data
   registry_data_invalid: "data given to a registry cannot be used",
   // command
-  usage: "the command line is off",
+  usage: "the command line is wrong",
+  file_unusable: "a file that was named cannot be used",
+  address_unusable: "an address cannot be listened on",
+  delivery_failed: "an event was not delivered",
+  crawl_refused: "a domain cannot be crawled now",
 } as const satisfies Record<string, string>;
 
 export type ErrorCode = keyof typeof errorTable;

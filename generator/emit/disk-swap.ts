@@ -126,7 +126,7 @@ export async function writePlans(
  * Makes a folder and those above it. @returns the first that was made
  * One by one: of a place where nothing can be made (`/proc`), Node's own recursion never returns.
  */
-function makeFolder(folder: string): string | undefined {
+export function makeFolder(folder: string): string | undefined {
   if (existsSync(folder)) return undefined;
   const first = makeFolder(path.dirname(folder));
   // Another run may have made it meanwhile; what else stands there, the first file to be written tells.

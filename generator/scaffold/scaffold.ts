@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
+import { makeFolder } from "../emit/disk-swap.js";
 import { checkRelease } from "../lint/check.js";
 import { loadRelease } from "../load/load.js";
 import { buildModel } from "../model/build.js";
@@ -25,6 +26,8 @@ export interface NewSellerOptions {
   readonly adbind?: string;
   /** Leave out tools that missing or dangling files of the release break, instead of refusing it. */
   readonly partial?: boolean;
+  /** Write over bindings that were edited by hand; other files of a project are never written over. */
+  readonly force?: boolean;
 }
 
 export interface NewSellerResult {
@@ -46,7 +49,8 @@ const usage = (what: string, where: string, remedy: string): AdbindError =>
 
 /**
  * Makes a seller's project, or adds to an existing one what a release needs.
- * @throws AdbindError `usage` for an unknown specialism or a folder that holds something else, `release_invalid`
+ * @throws AdbindError `usage` for an unknown specialism or a folder that holds something else, `release_invalid`,
+ * `output_edited` for bindings that were edited by hand
  */
 export async function newSeller(options: NewSellerOptions): Promise<NewSellerResult> {
   const folder = path.resolve(options.folder);
@@ -64,8 +68,12 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
     specialisms,
   });
-  mkdirSync(folder, { recursive: true });
-  const bindings = await generate([options.release], { out: path.join(folder, "bindings"), partial });
+  makeFolder(folder);
+  const bindings = await generate([options.release], {
+    out: path.join(folder, "bindings"),
+    partial,
+    force: options.force ?? false,
+  });
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
   const done = created ? writeProject(folder, plan) : updateProject(folder, model, plan, specialisms);
   return {

@@ -215,7 +215,7 @@ export function readConfig(
       problems.push(`${name} is no setting`);
   }
   if (problems.length > 0) {
-    throw new AdbindError("registry_option_invalid", `the configuration is off: ${problems.join("; ")}`, {
+    throw new AdbindError("registry_option_invalid", `the configuration is wrong: ${problems.join("; ")}`, {
       remedy: "adbind registry serve --help lists what there is",
     });
   }
