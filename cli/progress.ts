@@ -30,8 +30,6 @@ export function generateProgress(releases: number, shown: (source: string) => st
     stream: process.stderr,
     hideCursor: true,
     clearOnComplete: true,
-    // The work leaves no time for a timer: a step that lasts is drawn when it begins.
-    fps: 100,
   });
   const total = releases * EACH + 1;
   let begun = 0;
@@ -43,6 +41,8 @@ export function generateProgress(releases: number, shown: (source: string) => st
       if (step === "read") begun += 1;
       value = step === "write" ? total - 1 : (begun - 1) * EACH + steps.indexOf(step);
       bar.update(value, { what: source === "" ? doing[step] : `${doing[step]} ${shown(source)}` });
+      // The work leaves no time for the bar's own timer.
+      bar.render();
     },
     line(text) {
       bar.stop();

@@ -1,5 +1,5 @@
 /** `adbind new seller`: a release and specialisms -> a project on disk, or what an existing one lacks. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
@@ -69,6 +69,11 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     specialisms,
   });
   makeFolder(folder);
+  if (!statSync(folder).isDirectory())
+    throw new AdbindError("output_unusable", "it is a file, not a folder", {
+      where: folder,
+      remedy: "name another folder for the project",
+    });
   const bindings = await generate([options.release], {
     out: path.join(folder, "bindings"),
     partial,
