@@ -127,7 +127,7 @@ export function failureOf(error: unknown): Failure {
 /** What the words of the command line, or the environment in their place, are enough to tell. */
 const ofCommandLine: ReadonlySet<string> = new Set<ErrorCode>(["usage", "registry_option_invalid"]);
 
-export function exitCodeOf(error: unknown): number {
+function exitCodeOf(error: unknown): number {
   if (error instanceof Interrupted) return exitCodes[error.signal];
   return error instanceof AdbindError && ofCommandLine.has(error.code) ? exitCodes.usage : exitCodes.failed;
 }
