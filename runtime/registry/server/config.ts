@@ -260,7 +260,7 @@ export function configurationPage(): string {
     "# Configuration of the registry",
     "",
     "`adbind registry serve` starts with no configuration at all. A flag wins over the environment, the environment over the",
-    "default. What is wrong is named, all of it at once, and the command ends with status 1. This page is made from the table in",
+    "default. What is wrong is named, all of it at once, and the command ends with status 2. This page is made from the table in",
     "`runtime/registry/server/config.ts`; a test compares the two.",
     "",
     "| Flag | Environment | Default | What it is |",
