@@ -121,7 +121,7 @@ ${Object.entries(checks)
 
 Tools that change state only get requests they have to refuse, members they require being left out, unless --mutating
 is given: then they get the smallest valid request, under a fresh idempotency key, and may carry it out. Use --mutating
-on a sandbox. Exit code: 0 nothing failed, 1 something did or the agent could not be asked, 2 the command line is off.
+on a sandbox. Exit code: 0 nothing failed, 1 something did or the agent could not be asked, 2 the command line is wrong.
 
 Example: adbind check https://seller.example/mcp --specialism sales_guaranteed`,
     )

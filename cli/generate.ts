@@ -2,10 +2,12 @@
 import { type Command, Option } from "commander";
 import { type ImportExtension, importExtensions } from "../generator/emit/import-extension.js";
 import type { GenerateResult, ReleaseResult } from "../generator/result.js";
-import { generate } from "../generator/run.js";
+import { type GenerateOptions, generate } from "../generator/run.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type Config, readGenerateConfig } from "./config.js";
+import { interruption } from "./interrupt.js";
 import { plural, printFindings, printJson, shownPath, userPath } from "./output.js";
+import { generateProgress, isWatched } from "./progress.js";
 import { type ReleaseOptions, releaseHelp, resolveReleases, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {
@@ -40,9 +42,6 @@ function line(result: ReleaseResult): string {
   return `${name.padEnd(20)} ${verb[result.outcome].padEnd(10)}${counts}  ${(result.took / 1000).toFixed(2)} s`;
 }
 
-/** On a terminal a line per release as it is done, on stderr, so that stdout stays for `--json`. */
-const progress = (result: ReleaseResult): void => console.error(line(result));
-
 function report({ releases, passedOver }: GenerateResult, out: string): void {
   for (const { path, why } of passedOver) console.error(`passed over ${shownPath(path)}: ${why}`);
   for (const release of releases) {
@@ -54,11 +53,13 @@ function report({ releases, passedOver }: GenerateResult, out: string): void {
       for (const reason of because) console.error(`  ${reason}`);
     }
     for (const { file, what } of release.differences)
-      console.error(`${what.padEnd(9)} ${shownPath(`${out}/${release.version}/${file}`)}`);
+      console.error(`${what.padEnd(14)} ${shownPath(`${out}/${release.version}/${file}`)}`);
   }
   if (releases.some(({ outcome }) => outcome === "refused")) console.error("nothing was written");
   if (releases.some(({ outcome }) => outcome === "different"))
     console.error("run adbind generate without --check and commit the result");
+  if (releases.some(({ differences }) => differences.some(({ what }) => what === "edited by hand")))
+    console.error("what was edited by hand is overwritten only with --force");
 }
 
 /** Names given in several options, or in one with commas between them. */
@@ -91,7 +92,7 @@ function declare(command: Command): Command {
     )
     .option("--partial", "leave out the tools that missing or dangling files break")
     .option("--no-partial", "refuse such a release, whatever the config says")
-    .option("--force", "write even when nothing changed")
+    .option("--force", "write even when nothing changed, and over generated files that were edited by hand")
     .option("--config <file>", "read instead of adbind.config.json; options win over it")
     .option("--json", "print the result as JSON")
     .addHelpText(
@@ -106,6 +107,17 @@ Examples: adbind generate releases/3.1.19 releases/3.2.0-beta.0 --out src/genera
     );
 }
 
+/** What decides what is generated: the command line, or else the config. */
+const settingsFor = (options: Options, config: Config): Omit<GenerateOptions, "out"> => ({
+  part: partFor(options, config),
+  standalone: options.standalone ?? config.standalone ?? false,
+  partial: options.partial ?? config.partial ?? false,
+  importExtension: options.importExtension ?? config.importExtension ?? "js",
+  ...(options.check && { check: true }),
+  ...(options.force && { force: true }),
+  ...(options.sha256 !== undefined && { sha256: options.sha256 }),
+});
+
 export function register(command: Command): void {
   declare(command).action(async (given: string[], options: Options) => {
     const config = await readGenerateConfig(options.config);
@@ -119,19 +131,26 @@ export function register(command: Command): void {
     const releases: string[] = [];
     for (const one of named) releases.push(await resolveReleases(one, where));
     const out = options.out === undefined ? (config.out ?? userPath("generated")) : userPath(options.out);
-    const result = await generate(releases, {
-      out,
-      part: partFor(options, config),
-      standalone: options.standalone ?? config.standalone ?? false,
-      partial: options.partial ?? config.partial ?? false,
-      importExtension: options.importExtension ?? config.importExtension ?? "js",
-      ...(options.check && { check: true }),
-      ...(options.force && { force: true }),
-      ...(options.sha256 !== undefined && { sha256: options.sha256 }),
-      ...(!options.json && { onProgress: progress }),
-    });
-    if (options.json) printJson(result);
-    else report(result, out);
-    if (!result.ok) process.exitCode = 1;
+    const { signal, heed } = interruption();
+    const bar = !options.json && isWatched() ? generateProgress(releases.length, shownPath) : undefined;
+    try {
+      const result = await generate(releases, {
+        ...settingsFor(options, config),
+        out,
+        signal,
+        onStep(step) {
+          if (step.step === "write") heed();
+          bar?.step(step);
+        },
+        // On stderr, so that stdout stays for `--json`.
+        ...(!options.json && { onProgress: (one) => (bar?.line ?? console.error)(line(one)) }),
+      });
+      bar?.stop();
+      if (options.json) printJson(result);
+      else report(result, out);
+      if (!result.ok) process.exitCode = 1;
+    } finally {
+      bar?.stop();
+    }
   });
 }

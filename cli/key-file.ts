@@ -29,12 +29,12 @@ const PRIVATE_MODE = 0o600;
 const unusable = (file: string, what: string, remedy: string, cause?: unknown): AdbindError =>
   new AdbindError("signing_key_invalid", what, { where: file, remedy, cause });
 
-/** @throws AdbindError `usage` when the file cannot be read */
+/** @throws AdbindError `file_unusable` when the file cannot be read */
 export function readInput(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new AdbindError("usage", "A file cannot be read", { where: file, remedy: "check the path", cause });
+    throw new AdbindError("file_unusable", "A file cannot be read", { where: file, remedy: "check the path", cause });
   }
 }
 

@@ -12,6 +12,7 @@ interface Options extends ReleaseOptions {
   name?: string;
   adbind?: string;
   partial?: boolean;
+  force?: boolean;
   json?: boolean;
 }
 
@@ -32,10 +33,11 @@ export function register(command: Command): void {
     .option("--name <name>", "name for people; the folder's by default")
     .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
     .option("--partial", "leave out the tools that missing or dangling files of the release break")
+    .option("--force", "write over bindings that were edited by hand")
     .option("--json", "print the result as JSON")
     .addHelpText("after", "\nExample: adbind new seller my-seller --specialism sales_guaranteed")
     .action(async (folder: string, options: Options) => {
-      const { specialism, release, name, adbind, partial, json } = options;
+      const { specialism, release, name, adbind, partial, force, json } = options;
       const target = userPath(folder);
       const result = await newSeller({
         folder: target,
@@ -43,10 +45,11 @@ export function register(command: Command): void {
         specialisms: specialism,
         ...(name !== undefined && { name }),
         ...(partial !== undefined && { partial }),
+        ...(force !== undefined && { force }),
         ...(adbind !== undefined && { adbind: dependency(adbind, target) }),
       });
       if (json) return printJson(result);
-      const what = result.created ? "written" : "brought up to date";
+      const what = result.created ? "written" : "updated";
       console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${result.version}`);
       console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
       if (result.open.length > 0) console.log(`without a behaviour yet: ${result.open.join(", ")}`);

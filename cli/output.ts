@@ -2,6 +2,7 @@
 import path from "node:path";
 import type { Finding } from "../generator/finding.js";
 import { type AlikeFindings, foldFindings, formatFinding } from "../generator/finding.js";
+import { AdbindError } from "../runtime/errors.js";
 
 /** Folder the user stands in: `./run` changes to the project's. */
 const userFolder = (): string => process.env.ADBIND_CWD ?? process.cwd();
@@ -49,6 +50,16 @@ export function printFindings(
   const wanted = findings.filter(({ level }) => warnings || level === "error");
   for (const level of ["error", "warning"])
     for (const alike of foldFindings(wanted.filter((one) => one.level === level))) printAlike(label, alike, all);
+}
+
+/** Control characters of whatever origin must not reach a terminal. */
+export const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
+
+/** A number above 0 of the command line. @throws AdbindError `usage` */
+export function wholeNumber(text: string, what: string, remedy: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number;
+  throw new AdbindError("usage", `${text} is no ${what}`, { remedy });
 }
 
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;

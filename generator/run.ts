@@ -4,15 +4,9 @@
  */
 import path from "node:path";
 import { AdbindError } from "../runtime/errors.js";
-import {
-  assertReplaceable,
-  compareFolder,
-  generatorName,
-  isUnchanged,
-  type Owned,
-  withOwned,
-  writePlans,
-} from "./emit/disk.js";
+import { assertReplaceable, compareFolder, generatorName, type Owned, unchangedSince, withOwned } from "./emit/disk.js";
+import { assertFolder } from "./emit/disk-faults.js";
+import { recover, writePlans } from "./emit/disk-swap.js";
 import type { ImportExtension } from "./emit/import-extension.js";
 import type { EmitOptions, Plan } from "./emit/plan.js";
 import { sortFindings } from "./finding.js";
@@ -37,10 +31,23 @@ export interface GenerateOptions {
   importExtension?: ImportExtension;
   /** Leave out the tools that missing or dangling files break, instead of refusing the release. */
   partial?: boolean;
-  /** Write even when nothing changed. */
+  /** Write even when nothing changed, and over generated files that were edited by hand. */
   force?: boolean;
   /** Told of each release as it is done. */
   onProgress?: (result: ReleaseResult) => void;
+  /** Told of each step before it is taken. */
+  onStep?: (step: GenerateStep) => void;
+  /** Gives up, with nothing written; heeded from the step `write` on, until the new trees take their names. */
+  signal?: AbortSignal;
+}
+
+/** What a release goes through, in order; `write` is of all of them at once. */
+export const steps = ["read", "check", "model", "emit", "write"] as const;
+
+export interface GenerateStep {
+  readonly step: (typeof steps)[number];
+  /** As the user named it; empty for `write`. */
+  readonly source: string;
 }
 
 /** The options with every default in, and what of them decides what is emitted. */
@@ -52,6 +59,8 @@ interface Settings extends Pick<GenerateOptions, "out" | "sha256"> {
   readonly emit: EmitOptions;
   /** What a folder must say of itself to be taken for this run's. */
   readonly made: Pick<Owned, "generator" | "options">;
+  readonly signal: AbortSignal | undefined;
+  step(step: GenerateStep["step"], source: string): void;
 }
 
 function settingsOf(options: GenerateOptions): Settings {
@@ -65,6 +74,8 @@ function settingsOf(options: GenerateOptions): Settings {
     part,
     emit: { standalone, importExtension },
     made: { generator: generatorName(), options: { standalone, importExtension, partial, ...partFlags(part) } },
+    signal: options.signal,
+    step: (step, source) => options.onStep?.({ step, source }),
   };
 }
 
@@ -106,32 +117,33 @@ const blank = (release: LoadedRelease, outcome: ReleaseOutcome): ReleaseResult =
   took: 0,
 });
 
+/** What an unchanged release gave when it was written; `owned.json` itself is one of its files. */
+const summaryOf = ({ counts, leftOut, files }: Owned) => ({ ...counts, leftOut, files: Object.keys(files).length + 1 });
+
 /** check -> model -> plan -> compare, for one release; what is to be written is left for the end. */
 async function prepare(release: LoadedRelease, settings: Settings): Promise<Prepared> {
   const folder = folderOf(settings, release);
   if (settings.mode === "write" && !settings.force && release.version !== "") {
-    if (isUnchanged(folder, { ...settings.made, digest: release.digest }))
-      return { result: blank(release, "unchanged") };
+    const owned = unchangedSince(folder, { ...settings.made, digest: release.digest });
+    if (owned !== undefined) return { result: { ...blank(release, "unchanged"), ...summaryOf(owned) } };
   }
+  const step = (name: GenerateStep["step"]): void => settings.step(name, release.source.label);
+  step("check");
   const { findings, broken } = await checkRelease(release, { partial: settings.partial, levels: ["error"] });
   const refused: ReleaseResult = { ...blank(release, "refused"), findings: sortFindings(findings) };
   if (findings.some(({ level }) => level === "error")) return { result: refused };
 
+  step("model");
   // What emitting needs is loaded only once a release is to be emitted.
   const [{ buildModel }, { planRelease }] = await Promise.all([import("./model/build.js"), import("./emit/plan.js")]);
   const model = buildModel(release, broken);
   const { word, version, digest } = release;
-  const made = { ...settings.made, word, version, digest, leftOut: model.leftOut };
+  const { leftOut } = model;
+  const counts = { tools: model.tools.length, codes: model.codes.length, specialisms: model.specialisms.length };
+  step("emit");
+  const made = { ...settings.made, word, version, digest, counts, leftOut };
   const plan = withOwned(await planRelease(model, settings.emit), made);
-  const planned: ReleaseResult = {
-    ...refused,
-    outcome: "withheld",
-    tools: model.tools.length,
-    codes: model.codes.length,
-    specialisms: model.specialisms.length,
-    files: plan.size,
-    leftOut: model.leftOut,
-  };
+  const planned: ReleaseResult = { ...refused, outcome: "withheld", ...counts, files: plan.size, leftOut };
   if (settings.mode === "write") return { result: planned, plan };
   const differences = compareFolder(folder, plan);
   return { result: { ...planned, differences, outcome: differences.length === 0 ? "same" : "different" } };
@@ -157,6 +169,7 @@ async function prepareAll(sources: readonly string[], settings: Settings, tell: 
   const taken: Parameters<typeof assertTaken>[0][number][] = [];
   for (const source of sources) {
     const started = performance.now();
+    settings.step("read", source);
     const whole = await loadRelease(source, settings.sha256 === undefined ? {} : { sha256: settings.sha256 });
     const before = givenBefore(whole, prepared);
     if (before !== undefined) {
@@ -176,25 +189,29 @@ async function prepareAll(sources: readonly string[], settings: Settings, tell: 
 }
 
 /** write: all planned releases, or, where one cannot be, none. */
-function write(settings: Settings, plans: ReadonlyMap<string, Plan>): void {
+async function write({ out, force, signal, step }: Settings, plans: ReadonlyMap<string, Plan>): Promise<void> {
   if (plans.size === 0) return;
-  for (const version of plans.keys()) assertReplaceable(path.join(settings.out, version));
-  writePlans(settings.out, plans);
+  assertReplaceable(out, plans, force);
+  step("write", "");
+  await writePlans(out, plans, { signal });
 }
 
 /**
  * Generates bindings for releases: all are read and checked before anything is written.
  * @param sources paths of releases, or of folders of them
- * @throws AdbindError release_unreadable, output_conflict; usage for a part that none of the releases has
+ * @throws AdbindError release_unreadable, output_conflict, output_edited, output_unusable; usage for a part that none of the
+ *   releases has; what `signal` was aborted with
  */
 export async function generate(sources: readonly string[], options: GenerateOptions): Promise<GenerateResult> {
   const settings = settingsOf(options);
   const tell = (result: ReleaseResult): void => options.onProgress?.(result);
+  if (settings.mode === "compare") assertFolder(settings.out);
+  else recover(settings.out);
   const { releases: found, passedOver } = await find(sources, settings);
   const prepared = await prepareAll(found, settings, tell);
   const refused = prepared.some(({ result }) => result.outcome === "refused");
   const planned = prepared.flatMap(({ result, plan }) => (plan === undefined ? [] : [{ result, plan }]));
-  if (!refused) write(settings, new Map(planned.map(({ result, plan }) => [result.version, plan])));
+  if (!refused) await write(settings, new Map(planned.map(({ result, plan }) => [result.version, plan])));
   for (const { result } of planned) {
     if (!refused) result.outcome = "written";
     tell(result);

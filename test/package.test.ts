@@ -128,6 +128,22 @@ test("the types of every entry hold with skipLibCheck: false", () => {
   assert.is(status, 0, stdout);
 });
 
+/** Where the machine has an older Node, as a system's own often is. */
+const olderNode = (process.env.PATH ?? "")
+  .split(path.delimiter)
+  .concat("/usr/bin", "/usr/local/bin")
+  .map((folder) => path.join(folder, "node"))
+  .find((node) => /^v(1[4-9]|2[01])\./.test(spawnSync(node, ["--version"], { encoding: "utf8" }).stdout ?? ""));
+
+test("on an older Node the command says in one line which it needs", () => {
+  const bin = path.join(project, "node_modules/adbind/dist/cli/bin.js");
+  assert.match(readFileSync(bin, "utf8"), /^#!\/usr\/bin\/env node\n/);
+  if (olderNode === undefined) return console.log("no older Node on this machine to ask");
+  const { status, stdout, stderr } = spawnSync(olderNode, [bin, "generate", "x"], { cwd: project, encoding: "utf8" });
+  assert.equal([status, stdout], [1, ""]);
+  assert.match(stderr, /^adbind: this is Node [\d.]+, and adbind needs 22\.20 or newer: .*\n$/);
+});
+
 test("the command generates bindings that compile and run there, without node's types", () => {
   const made = run("node_modules/.bin/adbind", [
     "generate",

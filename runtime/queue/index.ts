@@ -3,4 +3,5 @@ export { type EmbeddedQueueOptions, embeddedQueue } from "./embedded.js";
 export type { GroupOptions } from "./groups.js";
 export { type BossQueueOptions, openBossQueue } from "./pg-boss.js";
 export type * from "./types.js";
+export { type QueueView, queueView } from "./view.js";
 export { createWorker, type Outcome, type Worker, type WorkerOptions } from "./worker.js";

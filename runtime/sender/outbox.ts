@@ -64,21 +64,29 @@ const toEntry = (job: JobRecord): OutboxEntry => {
   };
 };
 
-export interface Outbox {
+/** What may be looked at without a queue that runs. */
+export interface OutboxView {
   list(filter?: Omit<JobFilter, "topic">): Promise<OutboxEntry[]>;
   counts(): Promise<{ readonly waiting: number; readonly dead: number }>;
+}
+
+export interface Outbox extends OutboxView {
   /** Gives a dead letter another day. False when there is none. */
   retry(id: number): Promise<boolean>;
   /** Removes an event unsent. False when there is none. */
   drop(id: number): Promise<boolean>;
 }
 
-export const outboxOf = (queue: Queue<never>, now: () => number): Outbox => ({
+export const outboxViewOf = (queue: Pick<Queue<never>, "list" | "counts">): OutboxView => ({
   list: async (filter) => (await queue.list(filter)).map(toEntry),
   async counts() {
     const { ready, dead } = await queue.counts();
     return { waiting: ready, dead };
   },
+});
+
+export const outboxOf = (queue: Queue<never>, now: () => number): Outbox => ({
+  ...outboxViewOf(queue),
   retry: (id) => queue.replay(id, now()),
   drop: (id) => queue.drop(id, now()),
 });

@@ -86,12 +86,12 @@ test("help lists every setting with its variable", () => {
 test("a bad configuration ends the command and says why", () => {
   const { command, args, options } = adbind(["registry", "serve", "--port", "x"], root);
   const { stderr, status } = spawnSync(command, args, { ...options, encoding: "utf8" });
-  assert.is(status, 1);
+  assert.is(status, 2);
   assert.match(stderr, "--port x is no whole number");
   const bad = adbind(["registry", "serve", "--store", "mysql://u:secret@h/d"], root);
   const refused = spawnSync(bad.command, bad.args, { ...bad.options, encoding: "utf8" });
-  assert.is(refused.status, 1);
-  assert.match(refused.stderr, "the URL names no store");
+  assert.is(refused.status, 2);
+  assert.match(refused.stderr, "the store's URL is of no kind adbind knows");
   assert.not(refused.stderr.includes("secret"));
 });
 

@@ -2,20 +2,21 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { AdbindError } from "../../errors.js";
+import { type AccessOptions, withoutSecrets } from "../access.js";
 import { sweepEach } from "../expiry.js";
 import { PARKED } from "../rows.js";
 import type { Expiring, Store } from "../types.js";
 import { expireClaims, liveClaims } from "./claims.js";
 import { PostgresClient } from "./client.js";
 import { buryParked, postgresInbox } from "./inbox.js";
-import { migratePostgres } from "./migrate.js";
+import { assertPostgres, migratePostgres } from "./migrate.js";
 import { postgresNonces } from "./nonces.js";
 import { postgresRegistrations } from "./registrations.js";
 import { postgresSenders } from "./senders.js";
 import type { Db, Tables, Tx } from "./tables.js";
 import { taskState } from "./tasks.js";
 
-export interface PostgresOptions {
+export interface PostgresOptions extends AccessOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
   /** Most connections of this instance. Default 10. */
@@ -39,10 +40,11 @@ const INT8_OID = 20;
 
 /**
  * Opens a PostgreSQL store and brings its schema to this version; instances that start together take turns.
- * @throws AdbindError `store_option_invalid` when the database cannot be reached, `store_schema` when it is not usable
+ * @throws AdbindError `store_option_invalid` when the database cannot be reached, `store_schema` when it is not usable,
+ * `store_missing` when it holds none and none is to be made
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const where = options.url.split("@").at(-1) ?? "";
+  const where = withoutSecrets(options.url);
   const pool = new pg.Pool({
     Client: PostgresClient,
     connectionString: options.url,
@@ -60,11 +62,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   pool.on("connect", (client) => client.on("error", () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    await migratePostgres(db, where);
+    if (options.access === "read") await assertPostgres(db, where);
+    else await migratePostgres(db, where, options.access);
   } catch (error) {
     await db.destroy();
     if (error instanceof AdbindError) throw error;
-    throw new AdbindError("store_option_invalid", "the database cannot be opened", { where, cause: error });
+    throw new AdbindError("store_option_invalid", "the database cannot be opened", {
+      where,
+      remedy: "check that it runs, its address, and the user and password",
+      cause: error,
+    });
   }
   return postgresStore(db, pool);
 }
