@@ -92,7 +92,7 @@ export async function planRelease(model: Model, options: EmitOptions): Promise<P
   add("index.ts", render("index", indexView(model)));
   if (options.standalone) {
     const { planValidators } = await import("./standalone.js");
-    for (const [path, text] of planValidators(model, types, render)) add(path, text);
+    for (const [path, text] of planValidators(model, render)) add(path, text);
   }
   checkSyntax(plan);
   return new Map([...plan].sort(([a], [b]) => (a < b ? -1 : 1)));
