@@ -34,9 +34,12 @@ export interface Validator<T extends Tools = Tools> {
   schema(ref: SchemaRef, data: unknown): ValidationResult;
 }
 
-/** A validator of whichever release, for code that knows its tools at run time only. */
-// biome-ignore lint/suspicious/noExplicitAny: tools of any release; `Tools` would ask for one that knows every name
-export type AnyValidator = Validator<any>;
+/** A validator of whichever release, for code that knows its tools at run time only. Every `Validator` is one. */
+export interface AnyValidator {
+  request(tool: string, data: unknown): ValidationResult;
+  arm(tool: string, status: string, data: unknown): ValidationResult;
+  schema(ref: SchemaRef, data: unknown): ValidationResult;
+}
 
 /**
  * Where a seller, a buyer, a sender or a receiver has its validators from: the validator of its one release, such as
