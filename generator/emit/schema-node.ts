@@ -81,7 +81,7 @@ function typeLetters({ type, nullable }: Schema): string {
 }
 
 /** A schema's text. What asserts nothing is left out: a schema without assertions accepts everything. */
-export function nodeText(schema: Json, pointer: string, names: NodeNames, indent = ""): string {
+function nodeText(schema: Json, pointer: string, names: NodeNames, indent = ""): string {
   return names.heldAt(pointer) ?? bodyText(schema, pointer, names, indent);
 }
 

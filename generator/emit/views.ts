@@ -15,7 +15,7 @@ export interface Banner {
 }
 
 /** Digest of what a file was made from, and the files to look at. */
-export const bannerOf = (sources: string[], made: unknown): Banner => ({
+const bannerOf = (sources: string[], made: unknown): Banner => ({
   digest: createHash("sha256").update(JSON.stringify(made)).digest("hex").slice(0, BANNER_DIGITS),
   sources,
 });

@@ -21,7 +21,7 @@ const formats = exported(formatsModule as Interop<typeof formatsModule>, "fullFo
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Names of formats nobody knows accept anything. */
-export function formatCheck(format: string, type: "number" | "string"): Check | undefined {
+function formatCheck(format: string, type: "number" | "string"): Check | undefined {
   const known = Object.hasOwn(formats, format) ? formats[format]! : true;
   if (known === true) return undefined;
   const described = typeof known === "object" && !(known instanceof RegExp) ? known : { validate: known };
