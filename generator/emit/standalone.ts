@@ -54,10 +54,13 @@ const valueAt = (document: unknown, pointer: string): unknown =>
     .slice(1)
     .reduce<unknown>((value, token) => (value as Record<string, unknown>)[unescaped(token)], document);
 
-/** The file of one document: its constants, the inner ones first, so that each stands where it is used. */
+/**
+ * The file of one document: its constants, the inner ones first, so that each stands where it is used.
+ * @param own references to the document and to places inside it
+ */
 function schemaFile(
   { path, json }: { path: string; json: string },
-  unit: string,
+  { unit, own }: { unit: string; own: readonly SchemaRef[] },
   places: ReadonlyMap<SchemaRef, NodePlace>,
 ): object {
   const imports = new Map<string, NodePlace>();
@@ -70,14 +73,13 @@ function schemaFile(
     heldAt: (pointer) => (pointer === "" ? undefined : places.get(`${path}#${pointer}`)?.name),
   };
   const schema = JSON.parse(json);
-  const own = [...places]
-    .filter(([ref]) => split(ref)[0] === path)
-    .map(([ref, { name }]) => ({ name, pointer: split(ref)[1] }));
-  own.sort((a, b) => b.pointer.split("/").length - a.pointer.split("/").length);
-  const nodes = own.map(({ name, pointer }) => ({
-    name,
-    text: bodyText(valueAt(schema, pointer) as never, pointer, names),
-  }));
+  const depth = (ref: SchemaRef): number => split(ref)[1].split("/").length;
+  const nodes = [...own]
+    .sort((a, b) => depth(b) - depth(a))
+    .map((ref) => {
+      const pointer = split(ref)[1];
+      return { name: places.get(ref)!.name, text: bodyText(valueAt(schema, pointer) as never, pointer, names) };
+    });
   return validatorSchemaView({ source: path, nodes, imports: [...imports.values()] });
 }
 
@@ -89,10 +91,13 @@ export function planValidators(model: Model, render: Render): Plan {
     ...documents.flatMap(({ json }) => referencesIn(json)),
     ...model.tools.flatMap(armRefs),
   ]);
+  const byPath = Map.groupBy(places.keys(), (ref) => split(ref)[0]);
   const plan: Plan = new Map();
   for (const document of documents) {
-    const unit = unitOf.get(document.path)!;
-    plan.set(`validators/schemas/${unit}.ts`, render("validator-schema", schemaFile(document, unit, places)));
+    const { path } = document;
+    const unit = unitOf.get(path)!;
+    const file = schemaFile(document, { unit, own: byPath.get(path)! }, places);
+    plan.set(`validators/schemas/${unit}.ts`, render("validator-schema", file));
   }
   const placeOf = (ref: SchemaRef): NodePlace => places.get(ref)!;
   for (const tool of model.tools) {
