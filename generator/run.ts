@@ -8,7 +8,8 @@ import { assertReplaceable, compareFolder, generatorName, type Owned, unchangedS
 import { assertFolder } from "./emit/disk-faults.js";
 import { recover, writePlans } from "./emit/disk-swap.js";
 import type { ImportExtension } from "./emit/import-extension.js";
-import type { EmitOptions, Plan } from "./emit/plan.js";
+import type { EmitOptions } from "./emit/plan.js";
+import type { Plan } from "./emit/plan-files.js";
 import { sortFindings } from "./finding.js";
 import { checkRelease } from "./lint/check.js";
 import { findReleases } from "./load/files.js";

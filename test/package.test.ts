@@ -66,9 +66,9 @@ test("every entry loads", () => {
  */
 const budgets: Record<string, number> = {
   // Reading every form of a release is part of it; emitting and archives load on use.
-  ".": 120,
-  "./contract": 14,
-  "./standalone": 4,
+  ".": 125,
+  "./contract": 16,
+  "./standalone": 36,
   "./validate": 26,
   "./net": 45,
   "./signing": 120,

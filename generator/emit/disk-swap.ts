@@ -11,7 +11,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
 import { assertFolder, codeOf, told, unusable } from "./disk-faults.js";
-import type { Plan } from "./plan.js";
+import type { Plan } from "./plan-files.js";
 
 /** A run's own folder: `.adbind-<process id>-<random>-<host>`. */
 const STAGING = /^\.adbind-(\d+)-[0-9a-f]+(?:-([0-9a-f]+))?$/;

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
 import { assertFolder, told } from "./disk-faults.js";
-import type { Plan } from "./plan.js";
+import type { Plan } from "./plan-files.js";
 
 /** What was generated, so that the next run knows what is its own and whether anything changed. */
 export interface Owned {

@@ -3,6 +3,7 @@ import { ts } from "ts-morph";
 import type { Model } from "../model/model.js";
 import { takenNames, toolUnit } from "../model/names.js";
 import { type ImportExtension, importSuffix } from "./import-extension.js";
+import type { Plan } from "./plan-files.js";
 import { createRender, type Render } from "./render.js";
 import { validationSchemas } from "./schemas.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
@@ -24,8 +25,6 @@ export interface EmitOptions {
   standalone: boolean;
   importExtension: ImportExtension;
 }
-
-export type Plan = Map<string, string>;
 
 /** Two views that would write one path: a fault of the names room, never of the release. */
 function addTo(plan: Plan): (path: string, text: string) => void {
@@ -92,7 +91,7 @@ export async function planRelease(model: Model, options: EmitOptions): Promise<P
   add("index.ts", render("index", indexView(model)));
   if (options.standalone) {
     const { planValidators } = await import("./standalone.js");
-    for (const [path, text] of planValidators(model, types, render)) add(path, text);
+    for (const [path, text] of planValidators(model, render)) add(path, text);
   }
   checkSyntax(plan);
   return new Map([...plan].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -11,5 +11,13 @@ export const symbols = {
   dispatch: "dispatch",
   failure: "Failure",
   handlers: "Handlers",
+  schemaNode: "SchemaNode",
   tool: "Tool",
-} as const satisfies Record<string, keyof typeof contract | "Answer" | "Failure" | "Handlers" | "Tool">;
+} as const satisfies Record<string, keyof typeof contract | "Answer" | "Failure" | "Handlers" | "SchemaNode" | "Tool">;
+
+/** The names of `adbind/standalone`; a test compiles what is emitted with them. */
+export const standaloneSymbols = {
+  precompiled: "precompiled",
+  toolNodes: "ToolNodes",
+  validator: "Validator",
+} as const;

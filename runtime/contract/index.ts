@@ -17,8 +17,8 @@ export {
 export { type ErrorEntry, type ErrorTable, type Recovery, type RecoverySubject, recoveries } from "./recovery.js";
 export type { Release } from "./release.js";
 export { type SchemaDocuments, type SchemaRef, type SchemaSource, schemaUri } from "./schema.js";
+export { keywordLetters, nullableLetter, type SchemaKeywords, type SchemaNode, typesByLetter } from "./schema-node.js";
 export { type Specialism, type SpecialismCheck, type SpecialismTable, specialismChecks } from "./specialism.js";
-export type { StandaloneCheck } from "./standalone-check.js";
 export {
   type InterimStatus,
   interimStatuses,

@@ -59,7 +59,8 @@ export async function createSeller<
   const declared = new Map<string, JsonObject>();
   const spoken: Spoken<Tx>[] = [];
   for (const release of settings.releases) {
-    spoken.push(await speak(release, servedTools(settings, database, release, declared)));
+    const served = servedTools(settings, database, release, declared);
+    spoken.push(await speak(release, served, await settings.validatorOf(release)));
   }
   for (const own of spoken) declared.set(own.release.version, deriveCapabilities(settings, spoken, own));
   const book = createTaskBook({ settings, database, spoken });

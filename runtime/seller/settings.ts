@@ -6,6 +6,8 @@ import { specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { canonicalUrl } from "../url.js";
+import { validatorsFrom } from "../validate/source.js";
+import type { AnyValidator } from "../validate/types.js";
 import { type SellerMetrics, sellerMetrics } from "./metrics.js";
 import { byAge } from "./spoken.js";
 import type {
@@ -44,6 +46,7 @@ export interface Settings<Tx> {
   readonly uuid: () => string;
   readonly logger: Logger | undefined;
   readonly metrics: SellerMetrics;
+  readonly validatorOf: (release: Release) => Promise<AnyValidator>;
 }
 
 /** What answers of capable sellers are kept for, in seconds (webhooks-facts.md 9). */
@@ -107,7 +110,28 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     uuid: given.uuid ?? randomUUID,
     logger: given.logger,
     metrics: sellerMetrics(given.meter),
+    validatorOf: validatorOf(given, releases, handlers),
   };
+}
+
+/** A validator that lacks a tool would say so at the first call of it; a seller is told at once. */
+function validatorOf(
+  { validator }: SellerOptions,
+  releases: readonly Release[],
+  handlers: ReadonlyMap<string, unknown>,
+): Settings<never>["validatorOf"] {
+  const made = validatorsFrom(validator, releases);
+  if (made === undefined) throw badOption("validator", "give a function that has a validator for each release");
+  if (validator !== undefined && typeof validator !== "function") {
+    for (const name of handlers.keys()) {
+      try {
+        validator.request(name, undefined);
+      } catch (cause) {
+        throw badOption("validator", `give one that has ${name} too`, `the validator cannot judge ${name}: ${cause}`);
+      }
+    }
+  }
+  return made;
 }
 
 function releasesOf({ release, releases = [] }: SellerOptions): readonly Release[] {

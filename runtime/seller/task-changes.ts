@@ -90,7 +90,7 @@ function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: stri
     });
   }
   if (status === "canceled") return data;
-  const judged = validator.armOf(name, status, data);
+  const judged = validator.arm(name, status, data);
   if (judged.ok) return data;
   const [first] = judged.errors;
   throw new AdbindError("event_invalid", `the data is not what ${name} answers when ${status}`, {
