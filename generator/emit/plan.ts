@@ -1,9 +1,8 @@
 /** IR -> every file of a release, path -> text. Nothing is written here. */
 import { ts } from "ts-morph";
 import type { Model } from "../model/model.js";
-import { takenNames, toolUnit } from "../model/names.js";
+import { takenNames, toolUnit } from "./names.js";
 import { createRender, type Render } from "./render.js";
-import { validationSchemas } from "./schemas.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
 import {
   errorsView,
@@ -21,6 +20,8 @@ import {
 export interface EmitOptions {
   /** Emit precompiled validators too. */
   standalone: boolean;
+  /** Give objects that a schema does not close an index signature. */
+  open?: boolean;
 }
 
 export type Plan = Map<string, string>;
@@ -39,9 +40,9 @@ function planTypes(
   model: Model,
   render: Render,
 ): void {
-  const schemaOf = new Map(model.documents.map(({ path, schema }) => [path, schema]));
+  const digests = new Map(model.documents.map(({ path, digest }) => [path, digest]));
   for (const unit of types.units)
-    add(`types/${unit.unit}.ts`, render("type", typeView(unit, schemaOf.get(unit.source))));
+    add(`types/${unit.unit}.ts`, render("type", typeView(unit, digests.get(unit.source)!)));
   add("types/index.ts", render("types", typesView(types)));
 }
 
@@ -51,13 +52,13 @@ function planTools(
   model: Model,
   render: Render,
 ): void {
-  const schemaOf = new Map(model.documents.map(({ path, schema }) => [path, schema]));
+  const digests = new Map(model.documents.map(({ path, digest }) => [path, digest]));
   for (const tool of model.tools) {
     add(
       `tools/${toolUnit(tool.name)}.ts`,
       render(
         "tool",
-        toolView(tool, types, (path) => schemaOf.get(path)),
+        toolView(tool, types, (path) => digests.get(path)!),
       ),
     );
   }
@@ -65,7 +66,10 @@ function planTools(
 }
 
 function planSchemas(add: (path: string, text: string) => void, model: Model, render: Render): void {
-  const parts = Map.groupBy(validationSchemas(model.documents), partOf);
+  const parts = Map.groupBy(
+    model.documents.map(({ path, validation }) => ({ path, json: validation })),
+    partOf,
+  );
   for (const [part, documents] of parts) add(`schemas/${part}.ts`, render("schemas-part", schemaPartView(documents)));
   add("schemas/index.ts", render("schemas", schemasView([...parts.keys()])));
 }
@@ -75,10 +79,8 @@ function planSchemas(add: (path: string, text: string) => void, model: Model, re
  * @throws Error when a file would not parse, which is a fault of adbind
  */
 export async function planRelease(model: Model, options: EmitOptions, render: Render = createRender()): Promise<Plan> {
-  const places = model.tools.flatMap(({ arms }) =>
-    arms.flatMap(({ schema }) => (schema?.includes("#") ? [schema] : [])),
-  );
-  const types = await compileTypes(model.documents, places, takenNames(model.tools.map(({ name }) => name)));
+  const taken = takenNames(model.tools.map(({ name }) => name));
+  const types = await compileTypes(model, { taken, open: options.open ?? false });
   const plan: Plan = new Map();
   const add = addTo(plan);
   planTypes(add, types, model, render);

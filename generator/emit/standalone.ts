@@ -8,10 +8,9 @@ import formatsModule from "ajv-formats";
 import { ts } from "ts-morph";
 import { schemaUri } from "../../runtime/contract.js";
 import type { Model, ToolModel } from "../model/model.js";
-import { toolUnit } from "../model/names.js";
+import { toolUnit } from "./names.js";
 import type { Plan } from "./plan.js";
 import type { Render } from "./render.js";
-import { validationSchemas } from "./schemas.js";
 import { standaloneModule } from "./symbols.js";
 import type { CompiledTypes } from "./types/compile.js";
 import { bannerOf, validatorsView, validatorToolView } from "./views.js";
@@ -27,8 +26,8 @@ function compileAll(model: Model, refs: readonly string[]): string {
     code: { source: true, esm: true, lines: true },
   });
   formatsModule.default(ajv);
-  for (const { path, json } of validationSchemas(model.documents)) {
-    const schema = JSON.parse(json);
+  for (const { path, validation } of model.documents) {
+    const schema = JSON.parse(validation);
     // With an id the compiler says in a comment which function is which document's.
     ajv.addSchema(typeof schema === "object" ? { $id: schemaUri(path), ...schema } : schema, schemaUri(path));
   }
@@ -144,10 +143,10 @@ export function planValidators(model: Model, types: CompiledTypes, render: Rende
   const rootUris = new Map(refs.map((ref, index) => [roots.get(exportName(index))!, schemaUri(ref.split("#")[0]!)]));
   const units = assignUnits(
     pieces,
-    new Map(model.documents.map(({ path, unit }) => [schemaUri(path), unit])),
+    new Map(model.documents.map(({ path }) => [schemaUri(path), types.placeOf(path).unit])),
     rootUris,
   );
-  const pathOf = new Map(model.documents.map(({ path, unit }) => [unit, path]));
+  const pathOf = new Map(model.documents.map(({ path }) => [types.placeOf(path).unit, path]));
   const plan: Plan = new Map();
   const byUnit = Map.groupBy(
     [...pieces.values()].filter(({ name }) => units.has(name)),

@@ -1,4 +1,6 @@
 /** The rules a release must keep, as a table; ids are stable and every finding carries the id of its check. */
+
+import { checkNames } from "../emit/names.js";
 import { type Finding, type Found, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
@@ -6,7 +8,6 @@ import type { Manifest, ManifestTool } from "../load/manifest.js";
 import { readJson } from "../load/read-json.js";
 import { isMap } from "../load/walk.js";
 import { asyncKind } from "../model/arms.js";
-import { checkNames } from "../model/names.js";
 import { refLoops } from "./ref-loops.js";
 
 export interface LintInput {

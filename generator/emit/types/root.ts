@@ -1,0 +1,43 @@
+/** Every type of a release -> one synthetic root for the type compiler. */
+import type { Model } from "../../model/model.js";
+import { type Named, TypeNames } from "./naming.js";
+import { type Left, type Rendered, Renderer, type RenderOptions } from "./render.js";
+
+/** Name of the synthetic root; `takenNames` keeps it free. */
+export const ROOT_NAME = "AdbindRoot";
+
+export interface Root {
+  schema: Rendered;
+  names: TypeNames;
+  left: Left;
+}
+
+/** Every named type, and what becomes named while others are rendered. */
+export function renderRoot(
+  model: Pick<Model, "documents" | "places" | "resolve" | "tools">,
+  { taken, ...options }: RenderOptions & { taken: ReadonlySet<string> },
+): Root {
+  const names = new TypeNames(model, taken);
+  // Where other arms carry some branches, what is left has no schema of its own, and needs a name.
+  for (const { arms, response } of model.tools) {
+    for (const { shape } of arms)
+      if (shape !== undefined && shape.kind !== "reference")
+        names.addDerived(`${names.at(response).name}Completed`, shape);
+  }
+  const renderer = new Renderer(names, model.resolve, options);
+  const definitions: Record<string, Rendered> = {};
+  const render = ({ name, shape, context }: Named): void => {
+    definitions[name] = renderer.define(name, shape, context);
+  };
+  // A type that is named on the way may stand written out in what was rendered before it: one more round replaces it.
+  do {
+    renderer.shared = false;
+    renderer.left.alternatives = 0;
+    for (const named of names.byName.values()) render(named);
+  } while (renderer.shared);
+  const properties = Object.fromEntries(
+    Object.keys(definitions).map((name) => [name, { $ref: `#/definitions/${name}` }]),
+  );
+  const schema = { title: ROOT_NAME, type: "object", properties, additionalProperties: false, definitions };
+  return { schema, names, left: renderer.left };
+}
