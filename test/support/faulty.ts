@@ -45,7 +45,11 @@ const valueAt = (value: unknown, at: Path): unknown =>
   at.reduce<unknown>((held, key) => (held as Record<string | number, unknown>)[key], value);
 
 /** A copy with something done to what holds the last key. */
-function changed(value: unknown, at: Path, change: (holder: Record<string | number, unknown>, key: string | number) => void): unknown {
+function changed(
+  value: unknown,
+  at: Path,
+  change: (holder: Record<string | number, unknown>, key: string | number) => void,
+): unknown {
   const copy = structuredClone({ root: value });
   const path = ["root", ...at];
   change(valueAt(copy, path.slice(0, -1)) as Record<string | number, unknown>, path.at(-1)!);
@@ -112,7 +116,11 @@ const kinds: readonly FaultKind[] = ["dropped", "mistyped", "unlisted", "unknown
  * Payloads with one fault each, a kind at a time, drawn with a seed.
  * @param count how many
  */
-export function faulty(judge: SchemaJudge, payloads: readonly Payload[], { count, seed }: { count: number; seed: number }): Faulty[] {
+export function faulty(
+  judge: SchemaJudge,
+  payloads: readonly Payload[],
+  { count, seed }: { count: number; seed: number },
+): Faulty[] {
   const next = numbers(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!;
   const found: Faulty[] = [];

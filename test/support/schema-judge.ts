@@ -42,7 +42,9 @@ function unconditional(value: Json, isNames = false): Json {
   if (!isNames && Array.isArray(result.oneOf)) {
     const { oneOf, ...rest } = result;
     const part = { anyOf: oneOf! };
-    return rest.anyOf === undefined ? { ...rest, ...part } : { ...rest, allOf: [...((rest.allOf ?? []) as Json[]), part] };
+    return rest.anyOf === undefined
+      ? { ...rest, ...part }
+      : { ...rest, allOf: [...((rest.allOf ?? []) as Json[]), part] };
   }
   return result;
 }
@@ -84,7 +86,10 @@ export async function judgeOf(release: string): Promise<SchemaJudge> {
     const file = uri === "" ? from : pathOf.get(uri)!;
     let schema: Json | undefined = schemas.get(file);
     for (const token of fragment.split("/").slice(1))
-      schema = isMap(schema) || Array.isArray(schema) ? (schema as JsonMap)[token.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined;
+      schema =
+        isMap(schema) || Array.isArray(schema)
+          ? (schema as JsonMap)[token.replaceAll("~1", "/").replaceAll("~0", "~")]
+          : undefined;
     return { schema, file };
   };
   /** A schema and everything it is made of, for a value; branches whose constants the value contradicts aside. */
@@ -104,7 +109,8 @@ export async function judgeOf(release: string): Promise<SchemaJudge> {
         if (isMap(schema.items)) yield [schema.items, file];
         continue;
       }
-      const own = isMap(schema.properties) && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
+      const own =
+        isMap(schema.properties) && Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
       if (own !== undefined) yield [own, file];
       const patterns = Object.entries(isMap(schema.patternProperties) ? schema.patternProperties : {});
       const matching = patterns.filter(([pattern]) => new RegExp(pattern, "u").test(key));
@@ -136,6 +142,7 @@ export async function judgeOf(release: string): Promise<SchemaJudge> {
 function contradicts(schema: JsonMap, value: unknown): boolean {
   if (!isMap(schema.properties) || !isMap(value)) return false;
   return Object.entries(schema.properties).some(
-    ([name, held]) => isMap(held) && held.const !== undefined && value[name] !== undefined && value[name] !== held.const,
+    ([name, held]) =>
+      isMap(held) && held.const !== undefined && value[name] !== undefined && value[name] !== held.const,
   );
 }

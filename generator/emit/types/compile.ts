@@ -82,7 +82,7 @@ export async function compileTypes(
     armOf: ({ arms }, status) => {
       const shape = arms.find((arm) => arm.status === status)?.shape;
       if (shape === undefined) return undefined;
-      return shape.kind === "reference" ? names.at(shape.to) : names.byShape.get(shape);
+      return names.byShape.get(shape) ?? (shape.kind === "reference" ? names.at(shape.to) : undefined);
     },
     left,
   };

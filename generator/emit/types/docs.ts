@@ -70,5 +70,7 @@ export function docLines(shape: Shape): string[] {
     case "reference":
       break;
   }
-  return [...lines, ...defaultLine(shape)];
+  lines.push(...defaultLine(shape));
+  if (shape.deprecated === true) lines.push("@deprecated");
+  return lines;
 }

@@ -1,5 +1,6 @@
 /** Questions about shapes that decide how a type is written. */
 import {
+  type AllShape,
   type Condition,
   conjuncts,
   type Openness,
@@ -60,6 +61,9 @@ export function isSilent(shape: Shape): boolean {
       return false;
   }
 }
+
+/** Parts of an `all` that a type has something of. */
+export const essentialParts = ({ parts }: AllShape): Shape[] => parts.filter((part) => !isSilent(part));
 
 /** Where a context declares a property, innermost first. */
 export function declaredIn(context: Context, name: string, resolve: Resolve): Property[] {

@@ -17,7 +17,16 @@ import type {
 } from "../../model/shape.js";
 import { docLines } from "./docs.js";
 import type { TypeNames } from "./naming.js";
-import { type Context, declaredIn, elementsOf, forbidden, isRefinement, isSilent, isTypedMap } from "./reading.js";
+import {
+  type Context,
+  declaredIn,
+  elementsOf,
+  essentialParts,
+  forbidden,
+  isRefinement,
+  isSilent,
+  isTypedMap,
+} from "./reading.js";
 
 /** A schema of the kind the type compiler reads. */
 export type Rendered = { [keyword: string]: unknown };
@@ -80,7 +89,6 @@ export class Renderer {
     const lines = docLines(shape);
     return {
       ...(lines.length > 0 && { description: lines.join("\n") }),
-      ...(shape.deprecated === true && { deprecated: true }),
     };
   }
 
@@ -91,6 +99,8 @@ export class Renderer {
       case "never":
         return NEVER;
       case "scalar":
+        // Bounds of texts say nothing of what is no text.
+        if (shape.lenient === true) return ANY;
         return { type: shape.types.length === 1 ? shape.types[0] : shape.types };
       case "const":
         return literals([shape.value]);
@@ -168,8 +178,8 @@ export class Renderer {
     return rendered.length === 1 ? rendered[0]! : { anyOf: rendered };
   }
 
-  private object(shape: ObjectShape, context: Context): Rendered {
-    const refused = new Set(forbidden(shape));
+  private object(shape: ObjectShape, context: Context, around: readonly string[] = []): Rendered {
+    const refused = new Set([...forbidden(shape), ...around]);
     const properties: [string, Rendered][] = [];
     const required: string[] = [];
     const refining = context.length > 0;
@@ -177,15 +187,15 @@ export class Renderer {
       const { name } = property;
       // The compiler asks its input `hasOwnProperty`, so no property may be called so; the object is open for it instead.
       if (name === "hasOwnProperty") continue;
-      const around = refining
+      const others = refining
         ? declaredIn(context, name, this.resolve)
             .map((one) => one.shape)
             .filter((one) => one !== property.shape)
         : [];
       if (refused.has(name) && !property.required) continue;
-      if (!property.required && isSilent(property.shape) && around.length > 0) continue;
+      if (!property.required && isSilent(property.shape) && others.length > 0) continue;
       if (property.required) required.push(name);
-      properties.push([name, this.held(property, around)]);
+      properties.push([name, this.held(property, others)]);
     }
     for (const name of refused) if (!required.includes(name)) properties.push([name, NEVER]);
     const names = Object.fromEntries(properties);
@@ -221,6 +231,9 @@ export class Renderer {
 
   private all(shape: AllShape, context: Context): Rendered {
     const inner = [shape, ...context];
+    const [only, ...more] = essentialParts(shape);
+    if (more.length === 0 && only?.kind === "object" && !this.names.byShape.has(only))
+      return this.object(only, inner, forbidden(shape));
     let combinations = 1;
     const parts: Rendered[] = [];
     for (const part of shape.parts) {

@@ -18,12 +18,6 @@ export function renderRoot(
   { taken, ...options }: RenderOptions & { taken: ReadonlySet<string> },
 ): Root {
   const names = new TypeNames(model, taken);
-  // Where other arms carry some branches, what is left has no schema of its own, and needs a name.
-  for (const { arms, response } of model.tools) {
-    for (const { shape } of arms)
-      if (shape !== undefined && shape.kind !== "reference")
-        names.addDerived(`${names.at(response).name}Completed`, shape);
-  }
   const renderer = new Renderer(names, model.resolve, options);
   const definitions: Record<string, Rendered> = {};
   const render = ({ name, shape, context }: Named): void => {
