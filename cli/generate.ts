@@ -8,6 +8,7 @@ interface Options {
   out: string;
   check?: boolean;
   standalone?: boolean;
+  open?: boolean;
   partial?: boolean;
   force?: boolean;
   json?: boolean;
@@ -54,6 +55,7 @@ export function register(command: Command): void {
     .option("--out <folder>", "gets one folder per release", "generated")
     .option("--check", "compare instead of writing; exit 1 when anything differs")
     .option("--standalone", "also emit precompiled validators, for runtimes that may not compile code")
+    .option("--open", "let types take names that their schema neither declares nor forbids")
     .option("--partial", "leave out the tools that missing or dangling files break")
     .option("--force", "write even when nothing changed")
     .option("--json", "print the result as JSON")

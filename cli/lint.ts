@@ -1,5 +1,6 @@
 /** `adbind lint`: a release against the rules of the manifest. */
 import type { Command } from "commander";
+import { checkNames } from "../generator/emit/names.js";
 import { lintRelease, rules } from "../generator/lint/release.js";
 import { plural, printFindings, printJson, shownPath, userPath } from "./output.js";
 
@@ -18,7 +19,7 @@ export function register(command: Command): void {
       `\nRules:\n${rules.map(({ id, level, rule }) => `  ${id.padEnd(24)} ${level.padEnd(8)} ${rule}`).join("\n")}`,
     )
     .action(async (source: string, { json }: { json?: boolean }) => {
-      const { word, version, findings, notAsked } = await lintRelease(userPath(source));
+      const { word, version, findings, notAsked } = await lintRelease(userPath(source), checkNames);
       const errors = findings.filter(({ level }) => level === "error").length;
       if (json) printJson({ word, version, ok: errors === 0, findings, notAsked });
       else {

@@ -12,6 +12,7 @@ import {
   ownedText,
   writePlans,
 } from "./emit/disk.js";
+import { checkNames } from "./emit/names.js";
 import type { Plan } from "./emit/plan.js";
 import { type Finding, sortFindings } from "./finding.js";
 import { checkRelease } from "./lint/check.js";
@@ -24,6 +25,8 @@ export interface GenerateOptions {
   check?: boolean;
   /** Emit precompiled validators too. */
   standalone?: boolean;
+  /** Give objects that a schema does not close an index signature: a name that nothing declares compiles then. */
+  open?: boolean;
   /** Leave out the tools that missing or dangling files break, instead of refusing the release. */
   partial?: boolean;
   /** Write even when nothing changed. */
@@ -110,7 +113,11 @@ function assertDistinct(releases: readonly LoadedRelease[]): void {
 export async function generate(sources: readonly string[], options: GenerateOptions): Promise<GenerateResult> {
   const shared = {
     generator: generatorName(),
-    options: { standalone: options.standalone ?? false, partial: options.partial ?? false },
+    options: {
+      standalone: options.standalone ?? false,
+      partial: options.partial ?? false,
+      open: options.open ?? false,
+    },
   };
   const plans = new Map<string, Plan>();
   const results: ReleaseResult[] = [];
@@ -155,13 +162,20 @@ async function handle(
   ) {
     return { ...result, outcome: "unchanged" };
   }
-  const { findings, broken } = await checkRelease(release, { partial: options.partial ?? false, levels: ["error"] });
+  const { findings, broken } = await checkRelease(release, {
+    checkNames,
+    partial: options.partial ?? false,
+    levels: ["error"],
+  });
   result.findings = sortFindings(findings);
   if (findings.some(({ level }) => level === "error")) return result;
 
   const [{ buildModel }, { planRelease }] = await Promise.all([import("./model/build.js"), import("./emit/plan.js")]);
   const model = buildModel(release, broken);
-  const plan = await planRelease(model, { standalone: shared.options.standalone ?? false });
+  const plan = await planRelease(model, {
+    standalone: shared.options.standalone ?? false,
+    open: shared.options.open ?? false,
+  });
   const leftOut = model.leftOut.map(({ tool }) => tool);
   plan.set("owned.json", ownedText(ownedOf(release, plan, leftOut, shared)));
   Object.assign(result, {

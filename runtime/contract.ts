@@ -103,7 +103,10 @@ export interface Tool<Name extends string = string, Request = unknown, Arms = An
   readonly arms: { readonly [S in keyof Arms]: SchemaRef | null };
   /** Task statuses that a synchronous payload's own `status` may speak of; other values there are the domain's. */
   readonly statuses: readonly TaskStatus[];
-  /** Fields the schema allows beside `errors` on a failed answer; they do not make it a successful one. */
+  /**
+   * Fields the schema allows beside `errors` on a failed answer; they do not make it a successful one. Absent where no
+   * branch of the response demands `errors`.
+   */
   readonly failureFields?: readonly string[];
   readonly addedIn?: string;
   readonly deprecatedIn?: string;
@@ -259,7 +262,9 @@ function statusOf(tool: AnyTool, payload: JsonObject, word: string): TaskStatus 
   const own = payload.status;
   if (isTaskStatus(own) && tool.statuses.includes(own)) return own;
   if (isObject(payload[wireNames(word).error])) return "failed";
-  const failed = Array.isArray(payload.errors) && payload.errors.length > 0 && !hasData(tool, payload, word);
+  // An empty list is a failure too where a branch of the response demands one, and nothing else is there.
+  const names = Array.isArray(payload.errors) && (payload.errors.length > 0 || tool.failureFields !== undefined);
+  const failed = names && !hasData(tool, payload, word);
   return failed ? "failed" : "completed";
 }
 

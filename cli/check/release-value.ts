@@ -1,4 +1,5 @@
 /** A release on disk as the value that generated code would be: for commands that meet a release at run time. */
+import { checkNames } from "../../generator/emit/names.js";
 import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
@@ -49,7 +50,7 @@ function toRelease(model: Model): Release {
 export async function releaseNamed(given: string | undefined): Promise<Release> {
   const source = releaseSource(given);
   const loaded = await loadRelease(source);
-  const { broken, findings } = await checkRelease(loaded, { partial: true, levels: ["error"] });
+  const { broken, findings } = await checkRelease(loaded, { checkNames, partial: true, levels: ["error"] });
   const fault = findings.find(({ level }) => level === "error");
   if (fault !== undefined) {
     const remedy = "adbind lint tells more";
