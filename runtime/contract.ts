@@ -216,6 +216,14 @@ export function dispatch<Arms, R>(answer: Answer<Arms>, on: Handlers<Arms, R>): 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/**
+ * A field that a type does not declare: of a later release, a platform's own, or one whose name is known at run time only.
+ * Own fields only, so that no name reaches a prototype.
+ * @returns undefined where there is no such field, and where `data` is no object
+ */
+export const extra = (data: unknown, field: string): unknown =>
+  typeof data === "object" && data !== null && Object.hasOwn(data, field) ? (data as JsonObject)[field] : undefined;
+
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** Fields any answer may have that say nothing about success: the envelope's, and the usual companions of `errors`. */

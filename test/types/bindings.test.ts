@@ -61,6 +61,8 @@ export function requests(): void {
     brand: { domain: "example.com" },
     start_time: "asap",
     end_time: "2027-01-01T00:00:00Z",
+    proposal_id: "p1",
+    total_budget: { amount: 1000, currency: "USD" },
   };
   // @ts-expect-error a mutating request needs its key
   const keyless: CreateMediaBuyRequest = { ...request, idempotency_key: undefined };
