@@ -268,12 +268,13 @@ export const failureOf = (payload: unknown, word: string): Failure => ({
  */
 function statusOf(tool: AnyTool, payload: JsonObject, word: string): TaskStatus {
   const own = payload.status;
-  if (isTaskStatus(own) && tool.statuses.includes(own)) return own;
+  // Where a branch of the response demands errors, an answer of nothing else is of that branch, whatever it calls itself
+  // and though the list be empty: `completed` has no type for it.
+  const alone = Array.isArray(payload.errors) && !hasData(tool, payload, word);
+  const isBranch = alone && tool.failureFields !== undefined;
+  if (isTaskStatus(own) && tool.statuses.includes(own) && !(own === "completed" && isBranch)) return own;
   if (isObject(payload[wireNames(word).error])) return "failed";
-  // An empty list is a failure too where a branch of the response demands one, and nothing else is there.
-  const names = Array.isArray(payload.errors) && (payload.errors.length > 0 || tool.failureFields !== undefined);
-  const failed = names && !hasData(tool, payload, word);
-  return failed ? "failed" : "completed";
+  return isBranch || (alone && (payload.errors as unknown[]).length > 0) ? "failed" : "completed";
 }
 
 const carriesFailure = (status: TaskStatus): boolean =>

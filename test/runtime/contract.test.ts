@@ -14,7 +14,7 @@ import {
   wireNames,
 } from "../../runtime/contract.js";
 
-const tool = (statuses: Tool["statuses"], failureFields: string[] = []): Tool<"buy", unknown, AnyArms> => ({
+const tool = (statuses: Tool["statuses"], failureFields?: string[]): Tool<"buy", unknown, AnyArms> => ({
   name: "buy",
   protocol: "media-buy",
   mutating: true,
@@ -22,10 +22,10 @@ const tool = (statuses: Tool["statuses"], failureFields: string[] = []): Tool<"b
   request: "r.json",
   arms: {},
   statuses,
-  failureFields,
+  ...(failureFields !== undefined && { failureFields }),
 });
 
-const statusOf = (payload: Record<string, unknown>, statuses: Tool["statuses"] = [], fields: string[] = []): unknown =>
+const statusOf = (payload: Record<string, unknown>, statuses: Tool["statuses"] = [], fields?: string[]): unknown =>
   (readAnswer(tool(statuses, fields), payload, "proto") as Answer<AnyArms>).status;
 
 const wire = { code: "X", message: "m" };
@@ -45,6 +45,14 @@ test("errors without data are a failure, and with data they are warnings", () =>
   assert.is(statusOf({ errors: [wire], conflicting_id: "x" }, [], ["conflicting_id"]), "failed");
   assert.is(statusOf({ errors: [] }), "completed");
   assert.is(statusOf({ proto_error: wire, orders: [] }), "failed");
+});
+
+test("where a branch demands errors, an answer of nothing else has failed, whatever it says of itself", () => {
+  assert.is(statusOf({ errors: [] }, [], []), "failed");
+  assert.is(statusOf({ status: "completed", errors: [wire] }, taskStatuses, []), "failed");
+  assert.is(statusOf({ status: "completed", errors: [wire], orders: [] }, taskStatuses, []), "completed");
+  assert.is(statusOf({ status: "working", errors: [wire] }, taskStatuses, []), "working");
+  assert.is(statusOf({ status: "completed", errors: [wire] }, taskStatuses), "completed", "no branch demands them");
 });
 
 test("a failure holds the errors of either place, and the payload as it came", () => {

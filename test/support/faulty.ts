@@ -69,6 +69,48 @@ export function declaresItsNames(judge: SchemaJudge, schema: string, value: unkn
   return !open && about.some(({ properties }) => isMap(properties) && Object.keys(properties).length > 0);
 }
 
+/** Objects that a schema leaves to whoever fills them: it is about them, and names nothing. */
+const isBare = (schema: Record<string, unknown>): boolean =>
+  schema.type === "object" &&
+  schema.additionalProperties !== false &&
+  !["properties", "patternProperties", "required", "$ref", "allOf", "oneOf", "anyOf"].some((key) => key in schema);
+
+/** Names at a place that no schema about it declares, where names are declared at all. */
+function undeclaredNames(judge: SchemaJudge, schema: string, value: unknown, at: Path): string[] {
+  const held = valueAt(value, at);
+  if (!isMap(held) || ["ext", "context"].includes(String(at.at(-1)))) return [];
+  const about = judge.about(schema, value, at);
+  const says = about.filter(({ properties, patternProperties }) => isMap(properties) || isMap(patternProperties));
+  if (says.length === 0 || about.some(isBare)) return [];
+  return Object.keys(held).filter(
+    (name) =>
+      !about.some(
+        ({ properties, patternProperties, additionalProperties }) =>
+          (isMap(properties) && Object.hasOwn(properties, name)) ||
+          (isMap(patternProperties) && Object.keys(patternProperties).some((one) => new RegExp(one, "u").test(name))) ||
+          (isMap(additionalProperties) && Object.keys(additionalProperties).length > 0),
+      ),
+  );
+}
+
+/** A payload without the names that nothing declares, and where those were. */
+export function withoutUndeclared(
+  judge: SchemaJudge,
+  schema: string,
+  payload: unknown,
+): { value: unknown; undeclared: Path[] } {
+  const undeclared: Path[] = [];
+  const visit = (value: unknown, at: Path): unknown => {
+    if (Array.isArray(value)) return value.map((one, index) => visit(one, [...at, index]));
+    if (!isMap(value)) return value;
+    const strange = new Set(undeclaredNames(judge, schema, payload, at));
+    for (const name of strange) undeclared.push([...at, name]);
+    const kept = Object.entries(value).filter(([name]) => !strange.has(name));
+    return Object.fromEntries(kept.map(([name, one]) => [name, visit(one, [...at, name])]));
+  };
+  return { value: visit(payload, []), undeclared };
+}
+
 const pointerOf = (at: Path): string =>
   at.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 

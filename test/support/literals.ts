@@ -33,6 +33,7 @@ export function typeNames(folder: string): Map<string, string> {
 }
 
 export interface Literal {
+  /** A type of the release, as an expression over its exports: `CreateMediaBuyArms["completed"]`. */
   type: string;
   value: unknown;
 }
@@ -53,9 +54,10 @@ export const unknownName: ReadonlySet<number> = new Set([2353, 2561]);
  */
 export function judgeLiterals(folder: string, literals: readonly Literal[]): LiteralFault[][] {
   const file = path.join(folder, "zz-literals.ts");
-  const used = [...new Set(literals.map(({ type }) => type))].sort();
-  const head = `import type { ${used.join(", ")} } from "./types/index.js";`;
-  const lines = literals.map(({ type, value }, index) => `export const p${index}: ${type} = ${JSON.stringify(value)};`);
+  const head = 'import type * as release from "./index.js";';
+  const lines = literals.map(
+    ({ type, value }, index) => `export const p${index}: release.${type} = ${JSON.stringify(value)};`,
+  );
   const text = [head, ...lines].join("\n");
   const host = ts.createCompilerHost(strictOptions);
   const { getSourceFile, fileExists, readFile } = host;
