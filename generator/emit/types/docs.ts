@@ -57,6 +57,9 @@ export function docLines(shape: Shape): string[] {
       lines.push(...scalarLines(shape));
       break;
     case "array":
+      if (shape.items.description !== undefined) lines.push(`Items: ${plain(firstSentence(shape.items.description))}`);
+      lines.push(...listLines(shape));
+      break;
     case "tuple":
       lines.push(...listLines(shape));
       break;

@@ -204,7 +204,7 @@ export class Renderer {
       return { type: "object", properties: names, required, additionalProperties: this.values(shape, own) };
     }
     const reopened = shape.properties.some(({ name }) => name === "hasOwnProperty");
-    const open = reopened || (this.options.open && shape.openness === "open" && !refining);
+    const open = reopened || (this.options.open && shape.openness === "open");
     return { ...sealed({ properties: names, required }), additionalProperties: open };
   }
 
