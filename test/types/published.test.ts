@@ -13,7 +13,7 @@ import { generate } from "../../generator/index.js";
 import { type JsonObject, type Release, readAnswer } from "../../runtime/contract.js";
 import { CHOICE, cellsOf } from "../support/cells.js";
 import { corpus, publishedReleases } from "../support/corpus.js";
-import { type FaultKind, faulty, type Payload, withoutUndeclared } from "../support/faulty.js";
+import { type FaultKind, faulty, numbers, type Payload, withoutUndeclared } from "../support/faulty.js";
 import { judgeLiterals, type LiteralFault, typeNames, unknownName } from "../support/literals.js";
 import { tempFolder } from "../support/release.js";
 import { judgeOf, type SchemaJudge } from "../support/schema-judge.js";
@@ -150,5 +150,11 @@ for (const version of cellsOf("ADBIND_CELLS=all ./run test test/types/published.
   test(`${version}: an answer is of the type of the arm that the runtime hands it to`, async () =>
     judgeArms(await prepared));
 }
+
+test("a fault is drawn again from the same seed, and differs with another", () => {
+  const draw = (seed: number): number[] => Array.from({ length: 3 }, numbers(seed));
+  assert.equal(draw(1), draw(1));
+  assert.not.equal(draw(1), draw(2));
+});
 
 test.run();
