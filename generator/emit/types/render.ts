@@ -59,9 +59,10 @@ const NEVER: Rendered = { tsType: "never" };
 const ANYTHING_NAMED: Rendered = { type: "object", additionalProperties: true };
 
 export class Renderer {
-  readonly left: Left = { alternatives: 0 };
-  /** Something written out got a name: what was rendered before may hold it still. */
-  shared = false;
+  /** Unions that types leave to validators, by place. */
+  private readonly untold = new Set<string>();
+  /** Documents in which something written out got a name: what was rendered of them before may hold it still. */
+  readonly renamed = new Set<string>();
   private readonly resolve: Resolve;
 
   constructor(
@@ -70,6 +71,10 @@ export class Renderer {
     private readonly options: RenderOptions,
   ) {
     this.resolve = resolve;
+  }
+
+  get left(): Left {
+    return { alternatives: this.untold.size };
   }
 
   /** The definition of a named type. */
@@ -211,7 +216,7 @@ export class Renderer {
   /** What a property holds. A name that is demanded where nothing says what it holds, holds what is said around it. */
   private held({ name, shape, declared }: Property, around: Shape[]): Rendered {
     const source = (!declared || isSilent(shape)) && around.length > 0 ? around[0]! : shape;
-    if (source !== shape && this.names.share(source)) this.shared = true;
+    if (source !== shape && this.names.share(source)) this.renamed.add(source.pointer.split("#")[0]!);
     return { ...wrap(this.property(name, source, source === shape ? around : [])), ...this.docs(shape) };
   }
 
@@ -259,7 +264,7 @@ export class Renderer {
     if (isRefining) {
       const many = shape.members.length > MAX_ALTERNATIVES || combinations * shape.members.length > MAX_COMBINATIONS;
       if (many) {
-        this.left.alternatives += 1;
+        this.untold.add(shape.pointer);
         return undefined;
       }
     }

@@ -23,12 +23,16 @@ export function renderRoot(
   const render = ({ name, shape, context }: Named): void => {
     definitions[name] = renderer.define(name, shape, context);
   };
-  // A type that is named on the way may stand written out in what was rendered before it: one more round replaces it.
-  do {
-    renderer.shared = false;
-    renderer.left.alternatives = 0;
-    for (const named of names.byName.values()) render(named);
-  } while (renderer.shared);
+  for (const named of names.byName.values()) render(named);
+  // A type that is named on the way may stand written out in what was rendered before it: that is rendered again.
+  while (renderer.renamed.size > 0) {
+    const documents = new Set(renderer.renamed);
+    renderer.renamed.clear();
+    for (const named of names.byName.values()) {
+      const isOf = documents.has(named.source.split("#")[0]!);
+      if (isOf || definitions[named.name] === undefined) render(named);
+    }
+  }
   const properties = Object.fromEntries(
     Object.keys(definitions).map((name) => [name, { $ref: `#/definitions/${name}` }]),
   );
