@@ -6,7 +6,6 @@
 import type {
   AllShape,
   ArrayShape,
-  Json,
   MapShape,
   ObjectShape,
   Property,
@@ -27,9 +26,7 @@ import {
   isSilent,
   isTypedMap,
 } from "./reading.js";
-
-/** A schema of the kind the type compiler reads. */
-export type Rendered = { [keyword: string]: unknown };
+import { ABSENT, ANY, ANYTHING_NAMED, literals, NEVER, type Rendered, sealed, wrap } from "./rendered.js";
 
 export interface RenderOptions {
   /** Objects that a schema does not close take any name, as JSON Schema has it. */
@@ -53,10 +50,6 @@ const MAX_DEMANDED = 4;
 
 /** Names that are open to what a release does not foresee, whatever they hold. */
 const extensible = new Set(["ext", "context"]);
-
-const ANY: Rendered = { tsType: "unknown" };
-const NEVER: Rendered = { tsType: "never" };
-const ANYTHING_NAMED: Rendered = { type: "object", additionalProperties: true };
 
 export class Renderer {
   /** Unions that types leave to validators, by place. */
@@ -276,26 +269,3 @@ export class Renderer {
     return used.$ref === undefined ? { ...used, ...this.docs(member) } : used;
   }
 }
-
-/** An object of these properties and, to a type, no others. */
-const sealed = (body: { properties: Record<string, Rendered>; required: string[] }): Rendered => ({
-  type: "object",
-  ...body,
-  additionalProperties: false,
-});
-
-/** What an index signature needs for the sake of optional properties. */
-const ABSENT: Rendered = { tsType: "undefined" };
-
-/** Annotations stand around a reference, not beside it: beside it they would make the compiler declare a copy. */
-const wrap = (rendered: Rendered): Rendered => (rendered.$ref === undefined ? rendered : { allOf: [rendered] });
-
-const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
-
-/** JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar. */
-const literals = (values: readonly Json[]): Rendered =>
-  values.length === 0
-    ? NEVER
-    : values.every(isScalar)
-      ? { enum: values }
-      : { tsType: values.map((value) => JSON.stringify(value)).join(" | ") };

@@ -1,7 +1,8 @@
 /** Every type of a release -> one synthetic root for the type compiler. */
 import type { Model } from "../../model/model.js";
 import { type Named, TypeNames } from "./naming.js";
-import { type Left, type Rendered, Renderer, type RenderOptions } from "./render.js";
+import { type Left, Renderer, type RenderOptions } from "./render.js";
+import type { Rendered } from "./rendered.js";
 
 /** Name of the synthetic root; `takenNames` keeps it free. */
 export const ROOT_NAME = "AdbindRoot";
