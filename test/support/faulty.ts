@@ -59,7 +59,7 @@ function changed(
 const UNKNOWN = "zz_unknown_field";
 
 /** The object at a place is meant to hold the names it declares and no others, whether or not the schema closes it. */
-export function declaresItsNames(judge: SchemaJudge, schema: string, value: unknown, at: Path): boolean {
+function declaresItsNames(judge: SchemaJudge, schema: string, value: unknown, at: Path): boolean {
   if (["ext", "context"].includes(String(at.at(-1)))) return false;
   const about = judge.about(schema, value, at);
   const open = about.some(
