@@ -26,7 +26,8 @@ const SIZES = [500, 1000, 2000];
 const SHORT_SIZES = [20, 40, 80];
 
 /** The shared release with the most files, and the one the program uses. */
-const LARGEST = "3.2.0-beta.0";
+/** The largest release the corpus may have, the largest first. */
+const LARGEST = ["3.2.4", "3.2.0-beta.0"];
 const USED = "3.1.19";
 
 /** What the peer SDK's project says of its generator, which it does not ship, so nobody can run it here. */
@@ -46,7 +47,8 @@ function findInputs(): Inputs {
     .map((name) => path.join(folder, name))
     .filter((release) => existsSync(path.join(release, "manifest.json")))
     .sort();
-  if (folder === shared) return { largest: path.join(folder, LARGEST), used: path.join(folder, USED), all };
+  const largest = LARGEST.map((version) => path.join(folder, version)).find(existsSync);
+  if (folder === shared && largest !== undefined) return { largest, used: path.join(folder, USED), all };
   console.error(`skipped: the shared releases are not at ${shared}; measuring on manifests/`);
   return { largest: all.at(-1)!, used: all.at(-1)!, all };
 }
@@ -91,7 +93,7 @@ async function largestRows({ built, inputs, scratch }: Setting): Promise<Row[]> 
       name: `generate ${name(inputs.largest)}, times the floor`,
       value: ours.ms / floor.ms,
       unit: "x",
-      target: { max: 2.5 },
+      target: { max: 2.2 },
       floor: { of: FLOOR, times: ours.ms / floor.ms },
       note: `${sides(({ ms }) => ms)}; processor ${sides(({ cpuMs }) => cpuMs)}; ${STATED}`,
     },
@@ -99,7 +101,7 @@ async function largestRows({ built, inputs, scratch }: Setting): Promise<Row[]> 
       name: `generate ${name(inputs.largest)}, peak memory`,
       value: megabytes(ours.peakBytes),
       unit: "MB",
-      target: { max: 400 },
+      target: { max: 350 },
       floor: { of: FLOOR, times: ours.peakBytes / floor.peakBytes },
       note: `floor ${Math.round(megabytes(floor.peakBytes))} MB`,
     },
@@ -161,7 +163,7 @@ async function growthRows({ built, scratch, sizes }: Setting): Promise<Row[]> {
       name: `generate ${many} tools, times ${few} tools`,
       value: most.ms / least.ms,
       unit: "x",
-      target: { max: 4.4 },
+      target: { max: 4.2 },
       floor: { of: "as many times the tools", times: most.ms / least.ms / (many / few) },
       note: `${seconds(most.ms)} against ${seconds(least.ms)}; processor ${seconds(most.cpuMs)} against ${seconds(least.cpuMs)}; peak ${Math.round(megabytes(most.peakBytes))} MB`,
       curves: [

@@ -15,6 +15,7 @@ export interface Config {
   /** Absolute. */
   readonly out?: string;
   readonly standalone?: boolean;
+  readonly open?: boolean;
   readonly importExtension?: ImportExtension;
   readonly partial?: boolean;
   readonly source?: string;

@@ -19,6 +19,7 @@ interface Options extends ReleaseOptions {
   check?: boolean;
   standalone?: boolean;
   importExtension?: ImportExtension;
+  open?: boolean;
   partial?: boolean;
   force?: boolean;
   json?: boolean;
@@ -90,6 +91,7 @@ function declare(command: Command): Command {
         "what imports in the output end in (default: js); ts lets plain node run it",
       ).choices(importExtensions),
     )
+    .option("--open", "let types take names that their schema neither declares nor forbids")
     .option("--partial", "leave out the tools that missing or dangling files break")
     .option("--no-partial", "refuse such a release, whatever the config says")
     .option("--force", "write even when nothing changed, and over generated files that were edited by hand")
@@ -112,6 +114,7 @@ const settingsFor = (options: Options, config: Config): Omit<GenerateOptions, "o
   part: partFor(options, config),
   standalone: options.standalone ?? config.standalone ?? false,
   partial: options.partial ?? config.partial ?? false,
+  open: options.open ?? config.open ?? false,
   importExtension: options.importExtension ?? config.importExtension ?? "js",
   ...(options.check && { check: true }),
   ...(options.force && { force: true }),

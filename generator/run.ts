@@ -8,6 +8,7 @@ import { assertReplaceable, compareFolder, generatorName, type Owned, unchangedS
 import { assertFolder } from "./emit/disk-faults.js";
 import { recover, writePlans } from "./emit/disk-swap.js";
 import type { ImportExtension } from "./emit/import-extension.js";
+import { checkNames } from "./emit/names.js";
 import type { EmitOptions } from "./emit/plan.js";
 import type { Plan } from "./emit/plan-files.js";
 import { sortFindings } from "./finding.js";
@@ -28,6 +29,8 @@ export interface GenerateOptions {
   check?: boolean;
   /** Emit precompiled validators too. */
   standalone?: boolean;
+  /** Give objects that a schema does not close an index signature: a name that nothing declares compiles then. */
+  open?: boolean;
   /** What emitted imports end in; `js` by default. */
   importExtension?: ImportExtension;
   /** Leave out the tools that missing or dangling files break, instead of refusing the release. */
@@ -65,7 +68,7 @@ interface Settings extends Pick<GenerateOptions, "out" | "sha256"> {
 }
 
 function settingsOf(options: GenerateOptions): Settings {
-  const { standalone = false, importExtension = "js", partial = false, part = {} } = options;
+  const { standalone = false, open = false, importExtension = "js", partial = false, part = {} } = options;
   return {
     out: options.out,
     ...(options.sha256 !== undefined && { sha256: options.sha256 }),
@@ -73,8 +76,8 @@ function settingsOf(options: GenerateOptions): Settings {
     force: options.force ?? false,
     partial,
     part,
-    emit: { standalone, importExtension },
-    made: { generator: generatorName(), options: { standalone, importExtension, partial, ...partFlags(part) } },
+    emit: { standalone, open, importExtension },
+    made: { generator: generatorName(), options: { standalone, open, importExtension, partial, ...partFlags(part) } },
     signal: options.signal,
     step: (step, source) => options.onStep?.({ step, source }),
   };
@@ -130,7 +133,11 @@ async function prepare(release: LoadedRelease, settings: Settings): Promise<Prep
   }
   const step = (name: GenerateStep["step"]): void => settings.step(name, release.source.label);
   step("check");
-  const { findings, broken } = await checkRelease(release, { partial: settings.partial, levels: ["error"] });
+  const { findings, broken } = await checkRelease(release, {
+    checkNames,
+    partial: settings.partial,
+    levels: ["error"],
+  });
   const refused: ReleaseResult = { ...blank(release, "refused"), findings: sortFindings(findings) };
   if (findings.some(({ level }) => level === "error")) return { result: refused };
 

@@ -21,7 +21,7 @@ const exceptions: Readonly<Record<string, Exceptions>> = JSON.parse(read("test/h
 
 /** How many things break each rule today. Lower a number with what is taken off the list; none is raised. */
 const listed: Readonly<Record<RuleName, number>> = {
-  "imports point downwards between rooms": 4,
+  "imports point downwards between rooms": 3,
   "imports point down a room's ranks": 8,
   "no import circle between files": 5,
   "no two folders import each other": 23,
@@ -31,13 +31,13 @@ const listed: Readonly<Record<RuleName, number>> = {
   "no protocol's name is in the code": 1,
   "a file has at most 300 lines": 4,
   "a function has at most 60 lines": 44,
-  "an exported name means one thing": 55,
+  "an exported name means one thing": 53,
   "a database engine is named in its own folder only": 47,
   "the statuses of a task are listed once": 7,
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 18;
+const LISTED_WALKS = 17;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {

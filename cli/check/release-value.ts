@@ -1,5 +1,5 @@
 /** A release on disk as the value that generated code would be: for commands that meet a release at run time. */
-import { validationSchemas } from "../../generator/emit/schemas.js";
+import { checkNames } from "../../generator/emit/names.js";
 import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
@@ -16,11 +16,11 @@ const toolOf = (tool: ToolModel): AnyTool => ({
   request: tool.request,
   arms: Object.fromEntries(tool.arms.map(({ status, schema }) => [status, schema ?? null])),
   statuses: tool.statuses as AnyTool["statuses"],
-  ...(tool.failureFields.length > 0 && { failureFields: tool.failureFields }),
+  ...(tool.failureFields !== undefined && { failureFields: tool.failureFields }),
 });
 
 function toRelease(model: Model): Release {
-  const documents = Object.fromEntries(validationSchemas(model.documents).map(({ path: at, json }) => [at, json]));
+  const documents = Object.fromEntries(model.documents.map(({ path: at, validation }) => [at, validation]));
   const errors: ErrorTable = Object.fromEntries(
     model.codes.map(({ code, recovery, suggestion }) => [code, { recovery: recovery as Recovery, suggestion }]),
   );
@@ -50,7 +50,7 @@ function toRelease(model: Model): Release {
 export async function releaseNamed(given: string | undefined, options: ReleaseOptions = {}): Promise<Release> {
   const source = await resolveRelease(given, options);
   const loaded = await loadRelease(source);
-  const { broken, findings } = await checkRelease(loaded, { partial: true, levels: ["error"] });
+  const { broken, findings } = await checkRelease(loaded, { checkNames, partial: true, levels: ["error"] });
   const fault = findings.find(({ level }) => level === "error");
   if (fault !== undefined) {
     const remedy = "adbind lint tells more";

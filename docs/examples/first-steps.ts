@@ -14,7 +14,7 @@ const describe = (answer: Parameters<typeof handleCreateMediaBuy>[0]): string =>
     submitted: (_data, { taskId }) => `submitted: wait for task ${taskId}`,
     working: ({ percentage }) => `working: ${percentage ?? 0} %`,
     "input-required": ({ reason }) => `input-required: ${reason ?? "see the message"}`,
-    completed: (data) => `completed: ${"media_buy_id" in data ? data.media_buy_id : "see the errors"}`,
+    completed: (data) => `completed: ${data.media_buy_id}`,
     failed: ({ errors }) => `failed: ${errors.map((error) => `${error.code} is ${recoveryOf(error)}`).join(", ")}`,
     canceled: () => "canceled",
     rejected: () => "rejected",

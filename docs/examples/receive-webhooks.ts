@@ -34,7 +34,7 @@ const receiver = createReceiver({
         working: ({ percentage }) => console.log(`working: ${percentage ?? 0} %`),
         "input-required": ({ reason }) => console.log(`needs input: ${reason}`),
         // What a handler returns commits with the event, exactly once. The handler itself may run again after a crash.
-        completed: (data) => () => void buy.run("media_buy_id" in data ? data.media_buy_id : "unknown"),
+        completed: (data) => () => void buy.run(data.media_buy_id),
         failed: ({ errors }) => console.log(errors.map(({ code }) => code).join()),
         canceled: () => {},
         rejected: () => {},

@@ -1,11 +1,10 @@
 /** IR -> every file of a release, path -> text. Nothing is written here. */
 import { ts } from "ts-morph";
 import type { Model } from "../model/model.js";
-import { takenNames, toolUnit } from "../model/names.js";
 import { type ImportExtension, importSuffix } from "./import-extension.js";
+import { takenNames, toolUnit } from "./names.js";
 import type { Plan } from "./plan-files.js";
 import { createRender, type Render } from "./render.js";
-import { validationSchemas } from "./schemas.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
 import {
   errorsView,
@@ -24,6 +23,8 @@ export interface EmitOptions {
   /** Emit precompiled validators too. */
   standalone: boolean;
   importExtension: ImportExtension;
+  /** Give objects that a schema does not close an index signature. */
+  open: boolean;
 }
 
 /** Two views that would write one path: a fault of the names room, never of the release. */
@@ -40,9 +41,9 @@ function planTypes(
   model: Model,
   render: Render,
 ): void {
-  const schemaOf = new Map(model.documents.map(({ path, schema }) => [path, schema]));
+  const digests = new Map(model.documents.map(({ path, digest }) => [path, digest]));
   for (const unit of types.units)
-    add(`types/${unit.unit}.ts`, render("type", typeView(unit, schemaOf.get(unit.source))));
+    add(`types/${unit.unit}.ts`, render("type", typeView(unit, digests.get(unit.source)!)));
   add("types/index.ts", render("types", typesView(types)));
 }
 
@@ -52,13 +53,13 @@ function planTools(
   model: Model,
   render: Render,
 ): void {
-  const schemaOf = new Map(model.documents.map(({ path, schema }) => [path, schema]));
+  const digests = new Map(model.documents.map(({ path, digest }) => [path, digest]));
   for (const tool of model.tools) {
     add(
       `tools/${toolUnit(tool.name)}.ts`,
       render(
         "tool",
-        toolView(tool, types, (path) => schemaOf.get(path)),
+        toolView(tool, types, (path) => digests.get(path)!),
       ),
     );
   }
@@ -66,7 +67,10 @@ function planTools(
 }
 
 function planSchemas(add: (path: string, text: string) => void, model: Model, render: Render): void {
-  const parts = Map.groupBy(validationSchemas(model.documents), partOf);
+  const parts = Map.groupBy(
+    model.documents.map(({ path, validation }) => ({ path, json: validation })),
+    partOf,
+  );
   for (const [part, documents] of parts) add(`schemas/${part}.ts`, render("schemas-part", schemaPartView(documents)));
   add("schemas/index.ts", render("schemas", schemasView([...parts.keys()])));
 }
@@ -77,10 +81,8 @@ function planSchemas(add: (path: string, text: string) => void, model: Model, re
  */
 export async function planRelease(model: Model, options: EmitOptions): Promise<Plan> {
   const render = createRender({ extension: importSuffix(options.importExtension) });
-  const places = model.tools.flatMap(({ arms }) =>
-    arms.flatMap(({ schema }) => (schema?.includes("#") ? [schema] : [])),
-  );
-  const types = await compileTypes(model.documents, places, takenNames(model.tools.map(({ name }) => name)));
+  const taken = takenNames(model.tools.map(({ name }) => name));
+  const types = await compileTypes(model, { taken, open: options.open });
   const plan: Plan = new Map();
   const add = addTo(plan);
   planTypes(add, types, model, render);
@@ -91,7 +93,7 @@ export async function planRelease(model: Model, options: EmitOptions): Promise<P
   add("index.ts", render("index", indexView(model)));
   if (options.standalone) {
     const { planValidators } = await import("./standalone.js");
-    for (const [path, text] of planValidators(model, render)) add(path, text);
+    for (const [path, text] of planValidators(model, types, render)) add(path, text);
   }
   checkSyntax(plan);
   return new Map([...plan].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -3,13 +3,12 @@
  * whoever uses it, so that a bundle holds what its tools reach and no more.
  */
 import type { SchemaRef } from "../../runtime/contract/index.js";
-import type { Model, ToolModel } from "../model/model.js";
-import { toolUnit } from "../model/names.js";
+import type { DocumentModel, Model, ToolModel } from "../model/model.js";
+import { toolUnit } from "./names.js";
 import type { Plan } from "./plan-files.js";
 import type { Render } from "./render.js";
 import { bodyText, type NodeNames, refOfUri } from "./schema-node.js";
-import { validationSchemas } from "./schemas.js";
-import type { TypePlace } from "./types/compile.js";
+import type { CompiledTypes, TypePlace } from "./types/compile.js";
 import { validatorSchemaView, validatorsView, validatorToolView } from "./views.js";
 
 const split = (ref: SchemaRef): [path: string, pointer: string] => {
@@ -25,18 +24,20 @@ const armRefs = (tool: ToolModel): SchemaRef[] =>
   tool.arms.flatMap(({ schema }) => (schema === undefined ? [] : [schema]));
 
 /** Constants by reference: one a document, and one for each place inside that something refers to. */
-function placesOf(model: Model, referred: Iterable<SchemaRef>): Map<SchemaRef, TypePlace> {
-  const documents = new Map(model.documents.map((document) => [document.path, document]));
-  const places = new Map<SchemaRef, TypePlace>();
-  for (const { path, typeName, unit } of model.documents) places.set(path, { name: typeName, unit });
+function placesOf(
+  documents: ReadonlyMap<SchemaRef, TypePlace>,
+  referred: Iterable<SchemaRef>,
+): Map<SchemaRef, TypePlace> {
+  const places = new Map(documents);
   const counts = new Map<string, number>();
   for (const ref of [...new Set(referred)].sort()) {
-    const document = documents.get(split(ref)[0]);
+    const [path] = split(ref);
+    const document = documents.get(path);
     if (places.has(ref) || document === undefined) continue;
-    const count = (counts.get(document.path) ?? 0) + 1;
-    counts.set(document.path, count);
+    const count = (counts.get(path) ?? 0) + 1;
+    counts.set(path, count);
     // Names of types have no underscore.
-    places.set(ref, { name: `${document.typeName}_${count}`, unit: document.unit });
+    places.set(ref, { name: `${document.name}_${count}`, unit: document.unit });
   }
   return places;
 }
@@ -54,7 +55,7 @@ const valueAt = (document: unknown, pointer: string): unknown =>
  * @param own references to the document and to places inside it
  */
 function schemaFile(
-  { path, json }: { path: string; json: string },
+  { path, validation }: DocumentModel,
   { unit, own }: { unit: string; own: readonly SchemaRef[] },
   places: ReadonlyMap<SchemaRef, TypePlace>,
 ): object {
@@ -67,7 +68,7 @@ function schemaFile(
     },
     heldAt: (pointer) => (pointer === "" ? undefined : places.get(`${path}#${pointer}`)?.name),
   };
-  const schema = JSON.parse(json);
+  const schema = JSON.parse(validation);
   const depth = (ref: SchemaRef): number => split(ref)[1].split("/").length;
   const nodes = [...own]
     .sort((a, b) => depth(b) - depth(a))
@@ -79,18 +80,17 @@ function schemaFile(
 }
 
 /** Files of the precompiled validators: `validators/<tool>.ts`, typed, over `validators/schemas/*.ts`. */
-export function planValidators(model: Model, render: Render): Plan {
-  const documents = validationSchemas(model.documents);
-  const unitOf = new Map(model.documents.map(({ path, unit }) => [path, unit]));
-  const places = placesOf(model, [
-    ...documents.flatMap(({ json }) => referencesIn(json)),
+export function planValidators(model: Model, types: CompiledTypes, render: Render): Plan {
+  const named = new Map(model.documents.map(({ path }) => [path, types.placeOf(path)]));
+  const places = placesOf(named, [
+    ...model.documents.flatMap(({ validation }) => referencesIn(validation)),
     ...model.tools.flatMap(armRefs),
   ]);
   const byPath = Map.groupBy(places.keys(), (ref) => split(ref)[0]);
   const plan: Plan = new Map();
-  for (const document of documents) {
+  for (const document of model.documents) {
     const { path } = document;
-    const unit = unitOf.get(path)!;
+    const { unit } = named.get(path)!;
     const file = schemaFile(document, { unit, own: byPath.get(path)! }, places);
     plan.set(`validators/schemas/${unit}.ts`, render("validator-schema", file));
   }

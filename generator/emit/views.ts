@@ -1,7 +1,7 @@
 /** IR -> what each template shows. Everything is text and decided here; templates only lay it out. */
 import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
-import { toolUnit } from "../model/names.js";
+import { identOf, pascalCase, toolUnit } from "./names.js";
 import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
 
@@ -80,11 +80,15 @@ const groupImports = (places: readonly TypePlace[]): { unit: string; names: stri
     .map(([unit, group]) => ({ unit, names: [...new Set(group.map(({ name }) => name))].sort() }))
     .sort((a, b) => (a.unit < b.unit ? -1 : 1));
 
-export function toolView(tool: ToolModel, types: CompiledTypes, schemaOf: (path: string) => unknown): object {
+/** What a tool is made from, less the shapes: the documents' digests stand for them. */
+const withoutShapes = ({ arms, ...tool }: ToolModel): object => ({
+  ...tool,
+  arms: arms.map(({ shape: _, ...arm }) => arm),
+});
+
+export function toolView(tool: ToolModel, types: CompiledTypes, digestOf: (path: string) => string): object {
   const request = types.placeOf(tool.request);
-  const data = tool.arms.map(({ schema, carries }) =>
-    carries === "data" && schema !== undefined ? types.placeOf(schema) : undefined,
-  );
+  const data = tool.arms.map(({ status }) => types.armOf(tool, status));
   const arms = tool.arms.map(({ status, carries }, index) => ({
     key: keyText(status),
     type: carries === "failure" ? symbols.failure : (data[index]?.name ?? "unknown"),
@@ -96,14 +100,14 @@ export function toolView(tool: ToolModel, types: CompiledTypes, schemaOf: (path:
   ];
   const files = [...new Set(sources)].sort();
   return {
-    ...bannerOf(files, [tool, files.map(schemaOf)]),
+    ...bannerOf(files, [withoutShapes(tool), data, files.map(digestOf)]),
     contractModule,
     runtime: symbols.dispatch,
     contract: [symbols.answer, symbols.failure, symbols.handlers, symbols.tool].map((name) => `type ${name}`),
     imports: groupImports([request, ...data.filter((place) => place !== undefined)]),
     name: tool.name,
-    ident: tool.ident,
-    pascal: tool.pascal,
+    ident: identOf(tool.name),
+    pascal: pascalCase(tool.name),
     literal: literal(tool.name),
     request: request.name,
     docs: toolDocs(tool),
@@ -116,7 +120,7 @@ export function toolView(tool: ToolModel, types: CompiledTypes, schemaOf: (path:
       ["request", tool.request],
       ["arms", Object.fromEntries(tool.arms.map(({ status, schema }) => [status, schema ?? null]))],
       ["statuses", tool.statuses],
-      ["failureFields", tool.failureFields.length === 0 ? undefined : tool.failureFields],
+      ["failureFields", tool.failureFields],
       ["addedIn", tool.addedIn],
       ["deprecatedIn", tool.deprecatedIn],
     ]),
@@ -126,12 +130,16 @@ export function toolView(tool: ToolModel, types: CompiledTypes, schemaOf: (path:
 const manifestBanner = (made: unknown): Banner => bannerOf(["manifest.json"], made);
 
 export const toolsView = ({ tools }: Model): object => {
-  const rows = tools.map((tool) => ({ name: keyText(tool.name), ident: tool.ident, unit: toolUnit(tool.name) }));
+  const rows = tools.map((tool) => ({
+    name: keyText(tool.name),
+    ident: identOf(tool.name),
+    unit: toolUnit(tool.name),
+  }));
   return { ...manifestBanner(rows), tools: rows };
 };
 
-export const typeView = ({ source, declarations, imports }: TypeUnit, schema: unknown): object => ({
-  ...bannerOf([source], schema),
+export const typeView = ({ source, declarations, imports }: TypeUnit, digest: string): object => ({
+  ...bannerOf([source], digest),
   imports,
   declarations: declarations.map(({ text }) => text),
 });
@@ -231,7 +239,7 @@ export function validatorToolView(tool: ToolModel, placeOf: (ref: string) => Typ
     standaloneModule,
     nodesType: standaloneSymbols.toolNodes,
     name: tool.name,
-    ident: tool.ident,
+    ident: identOf(tool.name),
     unit: toolUnit(tool.name),
     request: request.name,
     imports: groupImports([request, ...places.filter((place) => place !== undefined)]),

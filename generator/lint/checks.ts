@@ -1,17 +1,21 @@
 /** The rules a release must keep, as a table; ids are stable and every finding carries the id of its check. */
+
 import { type Finding, type Found, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import type { Manifest, ManifestTool } from "../load/manifest.js";
 import { asyncKind } from "../model/arms.js";
-import { checkNames } from "../model/names.js";
 import { refLoops } from "./ref-loops.js";
 
 export interface LintInput {
   release: LoadedRelease;
   manifest: Manifest;
   facts: SchemaFacts;
+  checkNames: NameCheck;
 }
+
+/** Tells tools whose names cannot stand beside each other in code: what a language makes of names is for its emitter. */
+export type NameCheck = (tools: readonly string[]) => Found[];
 
 export interface Check {
   id: string;
@@ -123,7 +127,7 @@ export const checks: readonly Check[] = [
     id: "names",
     level: "error",
     rule: "tool names give distinct names in code",
-    run: ({ manifest }) => checkNames(Object.keys(manifest.tools)),
+    run: ({ manifest, checkNames }) => checkNames(Object.keys(manifest.tools)),
   },
   {
     id: "entry-point-tool",
@@ -256,9 +260,9 @@ export const checks: readonly Check[] = [
 export const lint = (
   release: LoadedRelease,
   facts: SchemaFacts,
-  levels: readonly Level[] = ["error", "warning"],
+  { checkNames, levels }: { checkNames: NameCheck; levels: readonly Level[] },
 ): Finding[] => {
-  const input = { release, manifest: checkedManifest(release), facts };
+  const input = { release, manifest: checkedManifest(release), facts, checkNames };
   return checks
     .filter((check) => levels.includes(check.level))
     .flatMap((check) => check.run(input).map((found) => ({ ...found, level: check.level, rule: check.id })));

@@ -1,33 +1,47 @@
 import { type Found, pointer } from "../finding.js";
 import { splitRef } from "../load/closure.js";
 import type { LoadedRelease } from "../load/load.js";
-import { atPointer, isMap, type JsonMap, pathOf, type Schema, walk } from "../load/walk.js";
+import { atPointer, isMap, type JsonMap, type Place, pathOf, type Schema, walk } from "../load/walk.js";
 
-/** Schemas that are nothing but references to each other: no value is valid or invalid by them. */
+/** Keywords whose schemas speak of the same value. */
+const listed = ["allOf", "anyOf", "oneOf"];
+const single = ["if", "then", "else", "not"];
+
+/** Schemas of the same value that a schema is made of, references aside. */
+const partsOf = (schema: JsonMap): JsonMap[] =>
+  [
+    ...listed.flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as Schema[]) : [])),
+    ...single.map((key) => schema[key]),
+  ].filter(isMap);
+
+/** Schemas that a value must satisfy in order to satisfy them: no value is valid or invalid by them. */
 export function refLoops({ schemas }: LoadedRelease): Found[] {
   const target = (ref: string): Schema | undefined => {
     const { path, pointer: at } = splitRef(ref);
     return atPointer(schemas.get(path)?.schema ?? null, at) as Schema | undefined;
   };
   const found: Found[] = [];
-  const safe = new Set<JsonMap>();
-  for (const { path, schema } of schemas.values()) {
-    walk(schema, (start, place) => {
-      const chain = new Set<JsonMap>();
-      let at: Schema | undefined = start;
-      while (isMap(at) && typeof at.$ref === "string" && !safe.has(at) && !chain.has(at)) {
-        chain.add(at);
-        at = target(at.$ref);
-      }
-      if (isMap(at) && chain.has(at)) {
-        found.push({
-          file: path,
-          pointer: pointer(...pathOf(place), "$ref"),
-          message: "the reference leads back to itself",
-          remedy: "Point it at a schema.",
-        });
-      } else for (const one of chain) safe.add(one);
-    });
-  }
+  const places = new Map<JsonMap, { path: string; place: Place | undefined }>();
+  for (const { path, schema } of schemas.values()) walk(schema, (one, place) => places.set(one, { path, place }));
+  const done = new Set<JsonMap>();
+  const open = new Set<JsonMap>();
+  const visit = (schema: JsonMap): void => {
+    if (done.has(schema)) return;
+    open.add(schema);
+    const to = typeof schema.$ref === "string" ? target(schema.$ref) : undefined;
+    if (isMap(to) && open.has(to)) found.push(loopAt(places.get(schema)));
+    else if (isMap(to)) visit(to);
+    for (const part of partsOf(schema)) if (!open.has(part)) visit(part);
+    open.delete(schema);
+    done.add(schema);
+  };
+  for (const schema of places.keys()) visit(schema);
   return found;
 }
+
+const loopAt = (at: { path: string; place: Place | undefined } | undefined): Found => ({
+  file: at?.path ?? "",
+  pointer: pointer(...pathOf(at?.place), "$ref"),
+  message: "the reference leads back to itself",
+  remedy: "Point it at a schema that is not made of this one.",
+});

@@ -126,9 +126,10 @@ export class SchemaFacts {
     return { demanded, own: isMap(ownSchema) ? this.values(ownSchema) : undefined, branches };
   }
 
-  /** Properties of the branches that demand `errors`. */
-  failureFields(ref: string): string[] {
+  /** Properties of the branches that demand `errors`; undefined where none does. */
+  failureFields(ref: string): string[] | undefined {
     const failing = [...this.branches(this.place(ref))].filter((branch) => this.requires(branch, "errors"));
+    if (failing.length === 0) return undefined;
     const names = failing.flatMap((branch) =>
       [...this.conjuncts(branch)].flatMap(({ schema }) =>
         isMap(schema.properties) ? Object.keys(schema.properties) : [],

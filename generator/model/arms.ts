@@ -9,6 +9,8 @@ import type { SchemaFacts } from "../load/facts.js";
 import type { ManifestTool } from "../load/manifest.js";
 import type { ArmModel } from "./model.js";
 
+type BareArm = Omit<ArmModel, "shape">;
+
 /** What the published releases type a status as: the seven, and two that only transports have. */
 const taskStatusValues: ReadonlySet<string> = new Set([...statuses, "auth-required", "unknown"]);
 
@@ -22,7 +24,7 @@ const speaksOfTasks = (values: readonly string[]): boolean =>
   values.length > 0 && values.every((value) => taskStatusValues.has(value));
 
 /** The arms of a tool, and the statuses that a payload's own `status` may speak of. */
-export function armsOf(tool: ManifestTool, facts: SchemaFacts): { arms: ArmModel[]; statuses: string[] } {
+export function armsOf(tool: ManifestTool, facts: SchemaFacts): { arms: BareArm[]; statuses: string[] } {
   const { demanded, own, branches } = facts.statuses(tool.response_schema);
   const files = new Map(tool.async_response_schemas.map((path) => [asyncKind(path), path]));
   const constants = new Map(
@@ -31,7 +33,7 @@ export function armsOf(tool: ManifestTool, facts: SchemaFacts): { arms: ArmModel
       .map(({ ref, values }) => [values[0]!, ref]),
   );
   const present = [...interim.filter((status) => files.has(status) || constants.has(status)), ...terminal];
-  const arms = present.map((status): ArmModel => {
+  const arms = present.map((status): BareArm => {
     const carries = status === "completed" || isInterim(status) ? "data" : "failure";
     const schema = status === "completed" ? tool.response_schema : (files.get(status) ?? constants.get(status));
     return { status, schema, carries };

@@ -1,25 +1,22 @@
 /** Checked release -> IR. */
-import { answerFields } from "../../runtime/contract/index.js";
+import { createHash } from "node:crypto";
+import { answerFields, wireNames } from "../../runtime/contract/index.js";
 import { exercising, isExempt } from "../lint/checks.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import { extensionsOf, type Manifest } from "../load/manifest.js";
 import type { JsonMap } from "../load/walk.js";
 import { armsOf } from "./arms.js";
-import type { CodeModel, DocumentModel, Idempotency, Model, SpecialismModel, ToolModel } from "./model.js";
-import { identOf, nameDocuments, pascalCase, takenNames } from "./names.js";
+import { completedShape } from "./completed.js";
+import type { ArmModel, CodeModel, DocumentModel, Idempotency, Model, SpecialismModel, ToolModel } from "./model.js";
+import { readShapes, type Shapes } from "./read-shapes.js";
+import { firstSentence } from "./sentence.js";
+import { validationOf } from "./validation.js";
 
 const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const sorted = <T>(record: Record<string, T>): [string, T][] =>
   Object.entries(record).sort(([a], [b]) => byCodePoint(a, b));
-
-/** Doc policy: the first sentence, on one line; the rest is in the schema. */
-export const firstSentence = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim();
-  const end = line.match(/^.*?[^.\s](?<!\b(?:e\.g|i\.e|etc|vs|cf|incl|approx))[.!?](?=\s+[A-Z`"'([]|$)/);
-  return end === null ? line : end[0];
-};
 
 function idempotencyOf(tool: Manifest["tools"][string], facts: SchemaFacts): Idempotency {
   const declared = facts.property(tool.request_schema, "idempotency_key");
@@ -27,19 +24,19 @@ function idempotencyOf(tool: Manifest["tools"][string], facts: SchemaFacts): Ide
   return tool.mutating && isExempt(facts.description(tool.request_schema)) ? "exempt" : "none";
 }
 
-function buildTool(name: string, manifest: Manifest, facts: SchemaFacts, extensions: JsonMap): ToolModel {
+type BareTool = Omit<ToolModel, "arms"> & { arms: Omit<ArmModel, "shape">[] };
+
+function buildTool(name: string, manifest: Manifest, facts: SchemaFacts, extensions: JsonMap): BareTool {
   const tool = manifest.tools[name]!;
   return {
     name,
-    ident: identOf(name),
-    pascal: pascalCase(name),
     protocol: tool.protocol,
     mutating: tool.mutating,
     idempotency: idempotencyOf(tool, facts),
     request: tool.request_schema,
     response: tool.response_schema,
     ...armsOf(tool, facts),
-    failureFields: facts.failureFields(tool.response_schema).filter((field) => !answerFields.has(field)),
+    failureFields: facts.failureFields(tool.response_schema)?.filter((field) => !answerFields.has(field)),
     specialisms: exercising(manifest, name),
     addedIn: tool.added_in,
     deprecatedIn: tool.deprecated_in,
@@ -71,11 +68,34 @@ const buildSpecialisms = (manifest: Manifest): SpecialismModel[] =>
       .sort(byCodePoint),
   }));
 
-function buildDocuments(release: LoadedRelease, tools: readonly ToolModel[]): DocumentModel[] {
+/** The same tool, its arms with what they carry. */
+const withShapes = (tool: BareTool, { resolve }: Shapes, word: string): ToolModel => ({
+  ...tool,
+  arms: tool.arms.map((arm): ArmModel => {
+    const whole = arm.carries === "data" && arm.schema !== undefined ? resolve(arm.schema) : undefined;
+    if (whole === undefined || arm.status !== "completed") return { ...arm, shape: whole };
+    const reading = { resolve, statuses: tool.statuses, failing: [wireNames(word).error] };
+    return { ...arm, shape: completedShape(whole, reading) };
+  }),
+});
+
+const digestOf = (schema: unknown): string => createHash("sha256").update(JSON.stringify(schema)).digest("hex");
+
+/** Schema files that some tool reaches, sorted. */
+function neededSchemas(release: LoadedRelease, tools: readonly BareTool[]): LoadedRelease["schemas"] {
   const needed = new Set(tools.flatMap((tool) => [...release.reach(tool.name)]));
-  const paths = [...release.schemas.keys()].filter((path) => needed.has(path)).sort(byCodePoint);
-  const names = nameDocuments(paths, takenNames(tools.map(({ name }) => name)));
-  return paths.map((path) => ({ path, ...names.get(path)!, schema: release.schemas.get(path)!.schema }));
+  const files = [...release.schemas].filter(([path]) => needed.has(path));
+  return new Map(files.sort(([a], [b]) => byCodePoint(a, b)));
+}
+
+function buildDocuments(schemas: LoadedRelease["schemas"], { resolve }: Shapes): DocumentModel[] {
+  const validation = validationOf(schemas);
+  return [...schemas].map(([path, { schema }]) => ({
+    path,
+    shape: resolve(path)!,
+    validation: validation(path),
+    digest: digestOf(schema),
+  }));
 }
 
 /**
@@ -90,6 +110,11 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     .filter((name) => !broken.has(name))
     .sort(byCodePoint)
     .map((name) => buildTool(name, manifest, facts, extensions.tools as JsonMap));
+  const schemas = neededSchemas(release, tools);
+  const shapes = readShapes(
+    schemas,
+    tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),
+  );
   return {
     word: release.word,
     version: release.version,
@@ -97,10 +122,12 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     generatedAt: manifest.generated_at,
     defaultUnknownRecovery: manifest.error_code_policy.default_unknown_recovery,
     policyNote: manifest.error_code_policy.note,
-    tools,
+    tools: tools.map((tool) => withShapes(tool, shapes, release.word)),
     codes: buildCodes(manifest),
     specialisms: buildSpecialisms(manifest),
-    documents: buildDocuments(release, tools),
+    documents: buildDocuments(schemas, shapes),
+    resolve: shapes.resolve,
+    places: shapes.places,
     extensions: extensions.manifest as JsonMap,
     leftOut: [...broken].sort(([a], [b]) => byCodePoint(a, b)).map(([tool, because]) => ({ tool, because })),
   };

@@ -1,4 +1,8 @@
-/** The IR: a release as the emitter sees it. Every list is sorted by code point; nothing here knows JSON schema. */
+/**
+ * The IR: a release as the emitter sees it. Every list is sorted by code point; nothing here knows JSON Schema, nor the
+ * language that is emitted.
+ */
+import type { Resolve, Shape } from "./shape.js";
 
 export type Idempotency = "required" | "optional" | "exempt" | "none";
 
@@ -9,15 +13,16 @@ export interface ArmModel {
   schema: string | undefined;
   /** What the arm carries: data of a type of the release, or the contract's `Failure`. */
   carries: "data" | "failure";
+  /**
+   * Shape of the data. Of `completed` it is the response less the branches that other arms carry; `schema` is whole
+   * even so, since validators compile what the release has.
+   */
+  shape: Shape | undefined;
 }
 
 export interface ToolModel {
   /** As on the wire. */
   name: string;
-  /** `createMediaBuy` */
-  ident: string;
-  /** `CreateMediaBuy` */
-  pascal: string;
   protocol: string;
   mutating: boolean;
   idempotency: Idempotency;
@@ -26,7 +31,8 @@ export interface ToolModel {
   arms: ArmModel[];
   /** Task statuses a payload's own `status` may speak of. */
   statuses: string[];
-  failureFields: string[];
+  /** Fields that a branch demanding `errors` may have beside them; undefined where no branch demands them. */
+  failureFields: string[] | undefined;
   specialisms: string[];
   addedIn: string | undefined;
   deprecatedIn: string | undefined;
@@ -53,15 +59,14 @@ export interface SpecialismModel {
   harness: string[];
 }
 
-/** A schema document, opaque here: the types room and the schemas room read it. */
+/** A schema document. */
 export interface DocumentModel {
   path: string;
-  /** Name of the type it declares. */
-  typeName: string;
-  /** File of the type, without extension. */
-  unit: string;
-  /** Normalised: refs are `/<path>#<pointer>`, no ids, keys sorted. */
-  schema: unknown;
+  shape: Shape;
+  /** The document as validators compile it: JSON text of the schema, references as URIs, annotations dropped. */
+  validation: string;
+  /** SHA-256 of the document as the release has it, hex; what is made of it changes with it. */
+  digest: string;
 }
 
 export interface Model {
@@ -75,6 +80,10 @@ export interface Model {
   codes: CodeModel[];
   specialisms: SpecialismModel[];
   documents: DocumentModel[];
+  /** Shapes of the documents, and of the places inside them that something refers to. */
+  resolve: Resolve;
+  /** Those places, `<path>#<pointer>`. */
+  places: string[];
   /** Top-level fields of the manifest that service.md does not list. */
   extensions: Record<string, unknown>;
   /** Tools that `partial` left out, with the reasons. */

@@ -4,6 +4,7 @@ import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
 import { makeFolder } from "../emit/disk-swap.js";
+import { checkNames } from "../emit/names.js";
 import { checkRelease } from "../lint/check.js";
 import { loadRelease } from "../load/load.js";
 import { specialismIn } from "../load/part.js";
@@ -95,7 +96,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
 
 async function modelOf(source: string, partial: boolean): Promise<Model> {
   const release = await loadRelease(source);
-  const { findings, broken } = await checkRelease(release, { partial, levels: ["error"] });
+  const { findings, broken } = await checkRelease(release, { checkNames, partial, levels: ["error"] });
   const errors = findings.filter(({ level }) => level === "error");
   if (errors.length > 0)
     throw new AdbindError("release_invalid", `the release breaks ${errors.length} rules`, {

@@ -12,6 +12,7 @@ import {
   type SourceFile,
   SyntaxKind,
 } from "ts-morph";
+import { pascalCase } from "../emit/names.js";
 import type { Model } from "../model/model.js";
 import { type Addition, areaAddition, toolAddition } from "./lists.js";
 import type { ProjectPlan } from "./plan.js";
@@ -128,7 +129,7 @@ function addClaims(source: SourceFile, wanted: readonly string[]): string[] {
 
 /** `handleCreateMediaBuy(answer, {...})` must have an arm for each status: those a release adds throw until written. */
 function addArms(source: SourceFile, model: Model): string[] {
-  const tools = new Map(model.tools.map((tool) => [`handle${tool.pascal}`, tool]));
+  const tools = new Map(model.tools.map((tool) => [`handle${pascalCase(tool.name)}`, tool]));
   const byHand: string[] = [];
   // Text is inserted from the end on, so that what is before keeps its place.
   const calls = source.getDescendantsOfKind(SyntaxKind.CallExpression).reverse();

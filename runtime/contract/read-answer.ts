@@ -41,16 +41,29 @@ const hasData = (tool: AnyTool, payload: JsonObject, word: string): boolean =>
     (key) => !answerFields.has(key) && !key.startsWith(`${word}_`) && !(tool.failureFields ?? []).includes(key),
   );
 
+/** Nothing but errors is in it, though their list may be empty. */
+const errorsAlone = (tool: AnyTool, payload: JsonObject, word: string): payload is JsonObject & { errors: unknown[] } =>
+  Array.isArray(payload.errors) && !hasData(tool, payload, word);
+
+/**
+ * Where a branch of the response demands errors, an answer of nothing else is of that branch, whatever it calls itself and
+ * though the list be empty: `completed` has no type for it.
+ */
+const isErrorsBranch = (tool: AnyTool, payload: JsonObject, word: string): boolean =>
+  tool.failureFields !== undefined && errorsAlone(tool, payload, word);
+
 /**
  * Status of a synchronous answer (decisions.md, "Manifest and releases"): the payload's own `status` where the schema
  * types it as a task status; else failed for errors without data, else completed.
  */
 function statedStatus(tool: AnyTool, payload: JsonObject, word: string): TaskStatus {
   const own = payload.status;
-  if (isTaskStatus(own) && tool.statuses.includes(own)) return own;
+  if (isTaskStatus(own) && tool.statuses.includes(own) && !(own === "completed" && isErrorsBranch(tool, payload, word)))
+    return own;
   if (isJsonObject(payload[wireNames(word).error])) return "failed";
-  const failed = Array.isArray(payload.errors) && payload.errors.length > 0 && !hasData(tool, payload, word);
-  return failed ? "failed" : "completed";
+  return isErrorsBranch(tool, payload, word) || (errorsAlone(tool, payload, word) && payload.errors.length > 0)
+    ? "failed"
+    : "completed";
 }
 
 /** A task that its transport calls failed has failed, and one at work whose data names no status is at work. */
@@ -126,11 +139,12 @@ export interface TaskEnvelope {
   [extra: string]: unknown;
 }
 
-/** Reads a task webhook as an answer of the same tool, so that one handler serves both. */
-export function readWebhookAnswer<T extends AnyTool>(
-  _tool: T,
-  envelope: TaskEnvelope,
-  word: string,
-): Answer<ArmsOf<T>> {
-  return makeAnswer(envelope.status as TaskStatus, envelope.result ?? {}, companions(envelope, {}), word);
+/**
+ * Reads a task webhook as an answer of the same tool, so that one handler serves both. A task that is called completed,
+ * and whose result is errors alone, has failed, as it has in a synchronous answer.
+ */
+export function readWebhookAnswer<T extends AnyTool>(tool: T, envelope: TaskEnvelope, word: string): Answer<ArmsOf<T>> {
+  const result = envelope.result ?? {};
+  const failed = envelope.status === "completed" && isJsonObject(result) && isErrorsBranch(tool, result, word);
+  return makeAnswer(failed ? "failed" : (envelope.status as TaskStatus), result, companions(envelope, {}), word);
 }

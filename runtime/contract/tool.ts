@@ -26,7 +26,10 @@ export interface Tool<Name extends string = string, Request = unknown, Arms = An
   readonly arms: { readonly [S in keyof Arms]: SchemaRef | null };
   /** Task statuses that a synchronous payload's own `status` may speak of; other values there are the domain's. */
   readonly statuses: readonly TaskStatus[];
-  /** Fields the schema allows beside `errors` on a failed answer; they do not make it a successful one. */
+  /**
+   * Fields the schema allows beside `errors` on a failed answer; they do not make it a successful one. Absent where no
+   * branch of the response demands `errors`.
+   */
   readonly failureFields?: readonly string[];
   readonly addedIn?: string;
   readonly deprecatedIn?: string;

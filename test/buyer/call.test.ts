@@ -21,7 +21,7 @@ for (const kind of transports) {
       async ({ buyer, calls }) => {
         const called = await buyer.tools.get_products({ buying_mode: "brief", brief: "sports" } as never);
         const ids = called.on({
-          completed: ({ products }) => products?.map((product) => (product as JsonObject).product_id),
+          completed: ({ products }) => products?.map((product) => product.product_id),
           submitted: () => ["submitted"],
           working: () => ["working"],
           "input-required": () => ["input"],

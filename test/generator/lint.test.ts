@@ -1,6 +1,7 @@
 /** Each rule, broken once: file, pointer, rule and remedy must say so. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { checkNames } from "../../generator/emit/names.js";
 import { type Finding, lintRelease, rules } from "../../generator/index.js";
 import { changedRelease } from "../support/release.js";
 
@@ -237,7 +238,7 @@ const broken: [rule: string, change: Change, file: string, pointer: string][] = 
 
 for (const [rule, change, file, pointer] of broken) {
   test(`${rule} at ${file}#${pointer}`, async () => {
-    const { findings } = await lintRelease(changedRelease(change));
+    const { findings } = await lintRelease(changedRelease(change), checkNames);
     const level = rules.find(({ id }) => id === rule)?.level;
     const found = findings.find((one: Finding) => one.rule === rule && one.file === file && one.pointer === pointer);
     assert.ok(found, `not found among ${JSON.stringify(findings, null, 1)}`);
@@ -255,7 +256,10 @@ test("every rule of the table is broken above", () => {
 });
 
 test("a release without faults has none, but for its harness step", async () => {
-  const { findings } = await lintRelease(changedRelease(() => {}));
+  const { findings } = await lintRelease(
+    changedRelease(() => {}),
+    checkNames,
+  );
   assert.equal(
     findings.map(({ rule }) => rule),
     ["exercised-tool"],
@@ -268,7 +272,7 @@ test("the release's own schema rules on fields that ours does not know", async (
     files["manifest.schema.json"] = own;
   });
   assert.equal(
-    (await lintRelease(declared)).findings.filter(({ level }) => level === "error"),
+    (await lintRelease(declared, checkNames)).findings.filter(({ level }) => level === "error"),
     [],
   );
 });
@@ -278,7 +282,7 @@ test("the marker counts in any case", async () => {
     files["session/end-session-request.json"].description = "Ends. nAtUrAlLy IDEMPOTENT.";
   });
   assert.equal(
-    (await lintRelease(shouted)).findings.filter(({ level }) => level === "error"),
+    (await lintRelease(shouted, checkNames)).findings.filter(({ level }) => level === "error"),
     [],
   );
 });

@@ -10,9 +10,9 @@ import type { Finding, Rule, Source } from "./source.js";
 const ranks: Readonly<Record<string, readonly string[]>> = {
   "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/ explorer/", "result", "run", "scaffold/", "index"],
   "generator/load/": ["walk read-json", "archive checksum find", "files", "*", "load", "facts meta-schema part"],
-  "generator/model/": ["model names", "*", "build"],
+  "generator/model/": ["shape", "model", "*", "build"],
   "generator/lint/": ["*", "checks", "check", "release"],
-  "generator/emit/": ["types/ symbols render schemas plan-files", "*", "plan", "disk disk-swap"],
+  "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
   "cli/": ["output", "release/", "*", "check/ check", "demo/", "demo soak main", "bin dev/"],
   "runtime/contract/": ["*", "index"],

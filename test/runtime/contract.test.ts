@@ -16,7 +16,7 @@ import {
   wireNames,
 } from "../../runtime/contract/index.js";
 
-const tool = (statuses: Tool["statuses"], failureFields: string[] = []): Tool<"buy", unknown, AnyArms> => ({
+const tool = (statuses: Tool["statuses"], failureFields?: string[]): Tool<"buy", unknown, AnyArms> => ({
   name: "buy",
   protocol: "media-buy",
   mutating: true,
@@ -24,10 +24,10 @@ const tool = (statuses: Tool["statuses"], failureFields: string[] = []): Tool<"b
   request: "r.json",
   arms: {},
   statuses,
-  failureFields,
+  ...(failureFields !== undefined && { failureFields }),
 });
 
-const statusOf = (payload: Record<string, unknown>, statuses: Tool["statuses"] = [], fields: string[] = []): unknown =>
+const statusOf = (payload: Record<string, unknown>, statuses: Tool["statuses"] = [], fields?: string[]): unknown =>
   (readAnswer(tool(statuses, fields), payload, "proto") as Answer<AnyArms>).status;
 
 const wire = { code: "X", message: "m" };
@@ -90,6 +90,18 @@ test("a field no type declares is read as unknown, and never off a prototype", (
   assert.is(extra(JSON.parse('{"__proto__":{"a":1}}'), "a"), undefined);
   for (const name of ["toString", "constructor", "__proto__", "hasOwnProperty"]) assert.is(extra({}, name), undefined);
   for (const none of [null, undefined, "text", 5]) assert.is(extra(none, "length"), undefined);
+});
+
+test("where a branch demands errors, an answer of nothing else has failed, whatever it says of itself", () => {
+  assert.is(statusOf({ errors: [] }, [], []), "failed");
+  assert.is(statusOf({ status: "completed", errors: [wire] }, taskStatuses, []), "failed");
+  assert.is(statusOf({ status: "completed", errors: [wire], orders: [] }, taskStatuses, []), "completed");
+  assert.is(statusOf({ status: "working", errors: [wire] }, taskStatuses, []), "working");
+  assert.is(statusOf({ status: "completed", errors: [wire] }, taskStatuses), "completed", "no branch demands them");
+  const webhook = (failureFields?: string[]) =>
+    readWebhookAnswer(tool([], failureFields), { status: "completed", result: { errors: [wire] } }, "proto").status;
+  assert.is(webhook([]), "failed", "nor does a webhook's result become a completed one");
+  assert.is(webhook(), "completed");
 });
 
 test("a failure holds the errors of either place, and the payload as it came", () => {

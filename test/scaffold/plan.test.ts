@@ -2,6 +2,7 @@
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { checkNames } from "../../generator/emit/names.js";
 import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
@@ -10,7 +11,7 @@ import { companionsOf, neededFiles, readTemplates } from "../../generator/scaffo
 import { root } from "./project.js";
 
 const loaded = await loadRelease(path.join(root, "manifests/3.1.0"));
-const { broken } = await checkRelease(loaded, { partial: false, levels: ["error"] });
+const { broken } = await checkRelease(loaded, { checkNames, partial: false, levels: ["error"] });
 const model = buildModel(loaded, broken);
 const files = readTemplates();
 const request = { name: "A shop", packageName: "a-shop", adbind: "^0.1.0" };

@@ -30,7 +30,7 @@ const all: Handlers<CreateMediaBuyArms, string> = {
   submitted: (data) => data.task_id,
   working: (data) => `${data.percentage ?? 0}`,
   "input-required": (data) => data.reason ?? "",
-  completed: () => "done",
+  completed: (data) => data.media_buy_id,
   failed: ({ errors }) => errors.map(({ code }) => code).join(),
   canceled: () => "canceled",
   rejected: () => "rejected",
@@ -61,14 +61,21 @@ export function requests(): void {
     brand: { domain: "example.com" },
     start_time: "asap",
     end_time: "2027-01-01T00:00:00Z",
+    proposal_id: "p1",
+    total_budget: { amount: 1000, currency: "USD" },
   };
+  const { proposal_id: _proposal, ...aimless } = request;
+  // @ts-expect-error neither packages nor a proposal: nothing would be bought
+  const nothing: CreateMediaBuyRequest = aimless;
+  // @ts-expect-error a misspelt field
+  const misspelt: CreateMediaBuyRequest = { ...request, packges: [] };
   // @ts-expect-error a mutating request needs its key
   const keyless: CreateMediaBuyRequest = { ...request, idempotency_key: undefined };
   // @ts-expect-error a number is not a time
   const mistyped: CreateMediaBuyRequest = { ...request, end_time: 5 };
   // @ts-expect-error the schema closes this object
   const account: CreateMediaBuyRequest["account"] = { account_id: "a", colour: "red" };
-  for (const one of [keyless, mistyped, account]) one?.toString();
+  for (const one of [nothing, misspelt, keyless, mistyped, account]) one?.toString();
   proof<Same<RequestOf<typeof createMediaBuy>, CreateMediaBuyRequest>>();
   proof<Same<ArmsOf<(typeof release)["tools"]["create_media_buy"]>, CreateMediaBuyArms>>();
 }

@@ -1,9 +1,10 @@
 /** The types of a release: one compile over one root, split into a file per schema. */
 import { compile } from "json-schema-to-typescript";
 import { ts } from "ts-morph";
-import type { DocumentModel } from "../../model/model.js";
-import { prepareTypes, ROOT_NAME } from "./prepare.js";
+import type { Model, ToolModel } from "../../model/model.js";
 import { type Declaration, printDeclarations } from "./print.js";
+import type { Left, RenderOptions } from "./render.js";
+import { ROOT_NAME, renderRoot } from "./root.js";
 
 /** A type of a release: its name, and the file it is in. */
 export interface TypePlace {
@@ -24,23 +25,25 @@ export interface CompiledTypes {
   units: TypeUnit[];
   /** Type for `<path>` or `<path>#<pointer>`. */
   placeOf(ref: string): TypePlace;
+  /** Type of what an arm carries; undefined where the release says nothing of it. */
+  armOf(tool: ToolModel, status: string): TypePlace | undefined;
+  /** What the types leave to validators. */
+  left: Left;
 }
 
 const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * @param documents every schema the types need
- * @param places places inside documents that need a type of their own, `<path>#<pointer>`
- * @param taken names that types must leave alone
+ * @param model documents, places and arms
+ * @param options `taken`: names that types must leave alone
  */
 export async function compileTypes(
-  documents: readonly DocumentModel[],
-  places: readonly string[],
-  taken: ReadonlySet<string>,
+  model: Pick<Model, "documents" | "places" | "resolve" | "tools">,
+  options: RenderOptions & { taken: ReadonlySet<string> },
 ): Promise<CompiledTypes> {
-  const { root, nameOf, origins } = prepareTypes(documents, places, taken);
+  const { schema, names, left } = renderRoot(model, options);
   // maxItems -1: the default writes a tuple for every length up to 20. Formatting is ours: prettier takes longer than the rest.
-  const text = await compile(root as never, ROOT_NAME, {
+  const text = await compile(schema as never, ROOT_NAME, {
     bannerComment: "",
     format: false,
     maxItems: -1,
@@ -49,22 +52,20 @@ export async function compileTypes(
     $refOptions: { resolve: { external: false } },
   });
   const source = ts.createSourceFile("types.ts", text, ts.ScriptTarget.ES2022, false);
-  /** The compiler numbers a second declaration of one title; it belongs where the first does. */
-  const originOf = (name: string) => origins.get(name) ?? origins.get(name.replace(/\d+$/, ""));
   const declarations = printDeclarations(source, (name) => {
     if (name === ROOT_NAME) return undefined;
-    const origin = originOf(name);
-    if (origin === undefined) throw new Error(`the type compiler declared ${name}, which no schema is called`);
-    return `@generated from schema ${origin.source}`;
+    const named = names.byName.get(name);
+    if (named === undefined) throw new Error(`the type compiler declared ${name}, which no schema is called`);
+    return `@generated from schema ${named.source}`;
   });
 
   const declared = new Set(declarations.map(({ name }) => name));
-  for (const [ref, name] of nameOf)
-    if (!declared.has(name)) throw new Error(`the type compiler left out ${name} (${ref})`);
+  for (const { name, source: from } of names.byName.values())
+    if (!declared.has(name)) throw new Error(`the type compiler left out ${name} (${from})`);
 
-  const unitOf = (name: string): string => originOf(name)!.unit;
+  const unitOf = (name: string): string => names.byName.get(name)!.unit;
   const byUnit = Map.groupBy(declarations, ({ name }) => unitOf(name));
-  const pathOf = new Map(documents.map(({ unit, path }) => [unit, path]));
+  const pathOf = new Map(model.documents.map(({ path }) => [names.at(path).unit, path]));
   const units = [...byUnit.keys()].sort(byCodePoint).map((unit): TypeUnit => {
     const own = byUnit.get(unit)!.sort((a, b) => byCodePoint(a.name, b.name));
     const foreign = [...new Set(own.flatMap(({ uses }) => [...uses]))].filter(
@@ -77,10 +78,12 @@ export async function compileTypes(
   });
   return {
     units,
-    placeOf(ref) {
-      const name = nameOf.get(ref);
-      if (name === undefined) throw new Error(`no type was made for ${ref}`);
-      return { name, unit: unitOf(name) };
+    placeOf: (ref) => names.at(ref),
+    armOf: ({ arms }, status) => {
+      const shape = arms.find((arm) => arm.status === status)?.shape;
+      if (shape === undefined) return undefined;
+      return names.byShape.get(shape) ?? (shape.kind === "reference" ? names.at(shape.to) : undefined);
     },
+    left,
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import type { Call, Request } from "../../handler.js";
 import { type GovernanceAgent, resolveAccount, saveAccount } from "./accounts.js";
 
@@ -6,10 +6,11 @@ import { type GovernanceAgent, resolveAccount, saveAccount } from "./accounts.js
 export function syncGovernance(call: Call, request: Request<"sync_governance">): JsonObject {
   const results = request.accounts.map(({ account: ref, governance_agents }) => {
     const found = resolveAccount(call, ref);
-    const agents: GovernanceAgent[] = governance_agents.map(({ url, categories }) => ({
-      url,
-      ...(categories !== undefined && { categories: [...categories] }),
-    }));
+    const agents: GovernanceAgent[] = governance_agents.map((agent) => {
+      // Some releases say what an agent is asked about.
+      const categories = extra(agent, "categories") as readonly string[] | undefined;
+      return { url: agent.url, ...(categories !== undefined && { categories: [...categories] }) };
+    });
     saveAccount(call, { ...found, governance_agents: agents });
     // Credentials are kept apart from what answers show.
     for (const { url, authentication } of governance_agents)

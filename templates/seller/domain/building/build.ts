@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
 import { ownerOfRef } from "../accounts/accounts.js";
@@ -185,7 +185,7 @@ export function buildCreative(call: Call, request: Build): JsonObject {
   const [first] = manifests as [Manifest];
   const many = request.target_format_ids !== undefined;
   const output = request.preview_output_format;
-  const inputs = many ? undefined : (request.preview_inputs as readonly PreviewInput[] | undefined);
+  const inputs = many ? undefined : (extra(request, "preview_inputs") as readonly PreviewInput[] | undefined);
   const previews =
     request.include_preview !== true
       ? undefined

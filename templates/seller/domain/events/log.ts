@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
 import { eventSource } from "./sources.js";
@@ -48,4 +48,4 @@ function problemOf(event: Event, types: readonly string[] | undefined): string |
 
 /** Something says whose event it is, or which item it is about. */
 const isMatched = (event: Event): boolean =>
-  event.user_match !== undefined || (event as JsonObject).content_ids !== undefined || event.custom_data !== undefined;
+  event.user_match !== undefined || extra(event, "content_ids") !== undefined || event.custom_data !== undefined;

@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
 import { committed, committedBy, type Entry, entriesOf, isCheck } from "./ledger.js";
@@ -80,7 +80,7 @@ function shownPlan(call: Call, { plan, version }: KeptPlan, request: Audit): Jso
 
 /** `get_plan_audit_logs`: what was asked, decided and spent under plans, by plan or by action. */
 export function auditLogs(call: Call, request: Audit): JsonObject {
-  const portfolio = (request.portfolio_plan_ids ?? []) as readonly string[];
+  const portfolio = (extra(request, "portfolio_plan_ids") ?? []) as readonly string[];
   const named = [...(request.plan_ids ?? []), ...portfolio];
   const plans =
     named.length > 0

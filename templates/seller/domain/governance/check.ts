@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
 import { stated } from "../../stated.js";
@@ -28,7 +28,7 @@ const productFacts = (call: Call) => (productId: string) =>
 
 /** Some releases have people's approvals in the request. */
 function approvedByHuman(request: Check): boolean {
-  const approval = request.human_approval as JsonObject | undefined;
+  const approval = extra(request, "human_approval") as JsonObject | undefined;
   return approval != null && approval.approved !== false;
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import type { Call, Request } from "../../handler.js";
 import { stated } from "../../stated.js";
 import type { Finding } from "./judge.js";
@@ -11,7 +11,7 @@ type Outcome = Request<"report_plan_outcome">;
 function boundBy({ outcome, seller_response: response }: Outcome, approved: number): number {
   if (outcome !== "completed") return 0;
   if (response?.committed_budget !== undefined) return response.committed_budget;
-  const packages = (response?.packages ?? []) as readonly { readonly budget?: number }[];
+  const packages = (extra(response, "packages") ?? []) as readonly { readonly budget?: number }[];
   const lines = packages.map(({ budget = 0 }) => budget);
   return lines.length > 0 ? lines.reduce((sum, budget) => sum + budget, 0) : approved;
 }

@@ -63,11 +63,12 @@ export function readProposal(
     readonly tool?: string;
     readonly purchase_type?: string;
     readonly payload?: Json;
-    readonly planned_delivery?: Json;
+    readonly planned_delivery?: object;
   },
   facts: (productId: string) => readonly string[] = () => [],
 ): Proposal {
-  const { payload = {}, planned_delivery: planned = {} } = request;
+  const { payload = {} } = request;
+  const planned: Json = { ...request.planned_delivery };
   const campaign = isObject(payload.campaign) ? payload.campaign : {};
   const lines = objects(payload.packages).map((line) => ({
     words: new Set([...wordsOf(line), ...facts(text(line.product_id) ?? "")]),

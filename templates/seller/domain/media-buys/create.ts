@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import { checks } from "../../checks.js";
 import type { Call, Request } from "../../handler.js";
@@ -111,7 +111,10 @@ export function book(call: Call, request: Wanted, order: Order): JsonObject {
     packages,
     history: [{ revision: 1, timestamp: time, action: "created", summary: `${packages.length} packages` }],
     terms: Object.fromEntries(
-      keptFields.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
+      keptFields.flatMap((name) => {
+        const value = extra(request, name);
+        return value === undefined ? [] : [[name, value]];
+      }),
     ),
   };
   for (const { creatives } of request.packages ?? [])

@@ -56,7 +56,7 @@ export function newPackage(call: Call, wanted: Wanted, flight: Flight, field: st
     end_time: end,
     paused: wanted.paused === true,
     creative_assignments: assignments(wanted.creative_assignments, wanted.creatives),
-    terms: keptTerms(wanted as JsonObject),
+    terms: keptTerms({ ...wanted }),
   };
 }
 

@@ -151,6 +151,6 @@ function updatedPackage(call: Call, buy: MediaBuy, one: Package, wanted: Package
     ...(start_time !== undefined && { start_time }),
     ...(end_time !== undefined && { end_time }),
     ...(assigns && { creative_assignments: assignments(wanted.creative_assignments, creatives) }),
-    terms: { ...one.terms, ...keptTerms(wanted as JsonObject) },
+    terms: { ...one.terms, ...keptTerms({ ...wanted }) },
   };
 }

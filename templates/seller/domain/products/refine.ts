@@ -19,7 +19,7 @@ export function applyRefinements(call: Call, changes: readonly Change[], found: 
     products: products.filter((one, index) => products.findIndex((two) => two.product_id === one.product_id) === index),
     proposals: new Map(proposalsFor(call, products).map((one) => [one.proposal_id, one])),
   };
-  const applied = changes.map((change) => apply(call, change as JsonObject, state));
+  const applied = changes.map((change) => apply(call, { ...change }, state));
   return { kept: state.products, proposals: [...state.proposals.values()], applied };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "adbind/contract";
+import { extra, type JsonObject } from "adbind/contract";
 import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
 import { page } from "../../page.js";
@@ -14,7 +14,7 @@ type Wanted = NonNullable<Request<"get_signals">["signal_ids"]>[number];
 const isWanted = (signal: Signal, wanted: Wanted, agentUrl: string): boolean => {
   const own = signalId(signal, agentUrl);
   if (wanted.source !== own.source || wanted.id !== own.id) return false;
-  return own.source === "agent" || wanted.data_provider_domain === own.data_provider_domain;
+  return own.source === "agent" || extra(wanted, "data_provider_domain") === own.data_provider_domain;
 };
 
 /** `get_signals`: by name, by description, or by both: then the named ones come first. */

@@ -1,8 +1,7 @@
 /** What validation needs of the schemas: everything but annotations. */
 import { schemaUri } from "../../runtime/contract/index.js";
-import { splitRef } from "../load/closure.js";
+import { type SchemaFile, splitRef } from "../load/closure.js";
 import { type JsonMap, mapSchema, type Schema, walk } from "../load/walk.js";
-import type { DocumentModel } from "../model/model.js";
 
 /** Keywords no validator looks at; any other that we do not know stays. */
 const annotations = new Set([
@@ -28,10 +27,10 @@ const withoutAnnotations = (schema: JsonMap): JsonMap =>
   Object.fromEntries(Object.entries(schema).filter(([key]) => !isAnnotation(key)));
 
 /** Documents that something refers into by way of an annotation; they stay whole. */
-function referredInto(documents: readonly DocumentModel[]): Set<string> {
+function referredInto(schemas: Iterable<Schema>): Set<string> {
   const whole = new Set<string>();
-  for (const { schema } of documents) {
-    walk(schema as Schema, ({ $ref }) => {
+  for (const schema of schemas) {
+    walk(schema, ({ $ref }) => {
       if (typeof $ref !== "string") return;
       const { path, pointer } = splitRef($ref);
       if (pointer.split("/").some(isAnnotation)) whole.add(path);
@@ -40,13 +39,11 @@ function referredInto(documents: readonly DocumentModel[]): Set<string> {
   return whole;
 }
 
-/** Each document as compact JSON. */
-export function validationSchemas(documents: readonly DocumentModel[]): { path: string; json: string }[] {
-  const whole = referredInto(documents);
-  return documents.map(({ path, schema }) => ({
-    path,
-    json: JSON.stringify(
-      mapSchema(schema as Schema, whole.has(path) ? withUri : (one) => withUri(withoutAnnotations(one))),
-    ),
-  }));
+/** Gives each document as the compact JSON that validators compile. */
+export function validationOf(schemas: ReadonlyMap<string, Pick<SchemaFile, "schema">>): (path: string) => string {
+  const whole = referredInto([...schemas.values()].map(({ schema }) => schema));
+  return (path) =>
+    JSON.stringify(
+      mapSchema(schemas.get(path)!.schema, whole.has(path) ? withUri : (one) => withUri(withoutAnnotations(one))),
+    );
 }

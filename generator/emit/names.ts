@@ -47,6 +47,12 @@ export const identOf = (tool: string): string => {
   return reserved.has(ident) ? `${ident}Tool` : ident;
 };
 
+/** `<path>` or `<path>#<pointer>`, taken apart. */
+export const splitPlace = (ref: string): { path: string; pointer: string } => {
+  const hash = ref.indexOf("#");
+  return hash < 0 ? { path: ref, pointer: "" } : { path: ref.slice(0, hash), pointer: ref.slice(hash + 1) };
+};
+
 /** File of a tool, without extension. */
 export const toolUnit = (tool: string): string => (tool === "index" ? "index-tool" : tool.replaceAll("_", "-"));
 

@@ -1,0 +1,271 @@
+/**
+ * Shape -> the JSON schema that the type compiler is given. It says what a type can say and nothing else; every
+ * reference is to a definition of one root, and every type has been named before (`naming.ts`), so that the compiler never
+ * has to make a name up.
+ */
+import type {
+  AllShape,
+  ArrayShape,
+  MapShape,
+  ObjectShape,
+  Property,
+  Resolve,
+  Shape,
+  TupleShape,
+  UnionShape,
+} from "../../model/shape.js";
+import { docLines } from "./docs.js";
+import type { TypeNames } from "./naming.js";
+import {
+  type Context,
+  declaredIn,
+  elementsOf,
+  essentialParts,
+  forbidden,
+  isRefinement,
+  isSilent,
+  isTypedMap,
+} from "./reading.js";
+import { ABSENT, ANY, ANYTHING_NAMED, literals, NEVER, type Rendered, sealed, wrap } from "./rendered.js";
+
+export interface RenderOptions {
+  /** Objects that a schema does not close take any name, as JSON Schema has it. */
+  open: boolean;
+}
+
+/** What types leave to validators, counted. */
+export interface Left {
+  /** Alternatives that differ in what they demand, where there are too many to write out. */
+  alternatives: number;
+}
+
+/** Most alternatives that differ only in what they demand which a type spells out. */
+const MAX_ALTERNATIVES = 8;
+
+/** Most combinations of such alternatives in one type: TypeScript multiplies them. */
+const MAX_COMBINATIONS = 32;
+
+/** Elements a type demands of a list at most: each is written out. */
+const MAX_DEMANDED = 4;
+
+/** Names that are open to what a release does not foresee, whatever they hold. */
+const extensible = new Set(["ext", "context"]);
+
+export class Renderer {
+  /** Unions that types leave to validators, by place. */
+  private readonly untold = new Set<string>();
+  /** Documents in which something written out got a name: what was rendered of them before may hold it still. */
+  readonly renamed = new Set<string>();
+  private readonly resolve: Resolve;
+
+  constructor(
+    private readonly names: TypeNames,
+    resolve: Resolve,
+    private readonly options: RenderOptions,
+  ) {
+    this.resolve = resolve;
+  }
+
+  get left(): Left {
+    return { alternatives: this.untold.size };
+  }
+
+  /** The definition of a named type. */
+  define(name: string, shape: Shape, context: Context): Rendered {
+    const body = this.body(shape, context);
+    const bare = body.$ref === undefined ? body : { allOf: [body] };
+    return { ...bare, ...this.docs(shape), title: name };
+  }
+
+  /** A shape where it is used: a reference where it has a name. */
+  private use(shape: Shape, context: Context): Rendered {
+    const named = this.names.byShape.get(shape);
+    return named === undefined ? this.body(shape, context) : { $ref: `#/definitions/${named.name}` };
+  }
+
+  private docs(shape: Shape): Rendered {
+    const lines = docLines(shape);
+    return {
+      ...(lines.length > 0 && { description: lines.join("\n") }),
+    };
+  }
+
+  private body(shape: Shape, context: Context): Rendered {
+    switch (shape.kind) {
+      case "any":
+        return this.refusals(shape) ?? ANY;
+      case "never":
+        return NEVER;
+      case "scalar":
+        // Bounds of texts say nothing of what is no text.
+        if (shape.lenient === true) return ANY;
+        return { type: shape.types.length === 1 ? shape.types[0] : shape.types };
+      case "const":
+        return literals([shape.value]);
+      case "enum":
+        return literals(shape.values);
+      case "array":
+        return this.array(shape, context);
+      case "tuple":
+        return this.tuple(shape);
+      case "map":
+        return this.map(shape);
+      case "object":
+        return this.object(shape, context);
+      case "union":
+        return this.union(shape, context) ?? ANY;
+      case "all":
+        return this.all(shape, context);
+      case "reference": {
+        const refused = this.refusals(shape);
+        const target = { $ref: `#/definitions/${this.names.at(shape.to).name}` };
+        return refused === undefined ? target : { allOf: [target, refused] };
+      }
+    }
+  }
+
+  /** `{name?: never}` for each name that a negative condition keeps out. */
+  private refusals(shape: Shape): Rendered | undefined {
+    const refused = forbidden(shape);
+    if (refused.length === 0) return undefined;
+    return sealed({ properties: Object.fromEntries(refused.map((name) => [name, NEVER])), required: [] });
+  }
+
+  private array({ items, minItems = 0 }: ArrayShape, context: Context): Rendered {
+    const outer = elementsOf(context, this.resolve);
+    // What refines the elements of a list that another part declares is said of those elements, not of a second list.
+    const refined = outer.length > 0 && isRefinement(items, outer, this.resolve);
+    const element =
+      isSilent(items) && outer.length > 0
+        ? this.intersect(outer, [])
+        : refined
+          ? this.intersect([...outer.slice(0, 1), items], outer)
+          : this.use(items, outer);
+    return { type: "array", items: element, ...(minItems > 0 && { minItems: Math.min(minItems, MAX_DEMANDED) }) };
+  }
+
+  private intersect(shapes: readonly Shape[], context: Context): Rendered {
+    const parts = shapes.map((shape) => this.use(shape, context));
+    return parts.length === 1 ? parts[0]! : { allOf: parts };
+  }
+
+  private tuple({ items, rest, minItems = 0 }: TupleShape): Rendered {
+    const tail = rest.kind === "never" ? false : this.use(rest, []);
+    return { type: "array", items: items.map((one) => this.use(one, [])), additionalItems: tail, minItems };
+  }
+
+  private map(shape: MapShape): Rendered {
+    const refused = this.refusals(shape);
+    const body = this.mapBody(shape);
+    return refused === undefined ? body : { allOf: [body, refused] };
+  }
+
+  private mapBody(shape: MapShape): Rendered {
+    if (isTypedMap(shape)) return { type: "object", additionalProperties: this.values(shape, []) };
+    return shape.openness === "closed" ? { tsType: "Record<string, never>" } : ANYTHING_NAMED;
+  }
+
+  /** What an index signature holds: it must take what the declared properties hold, too. */
+  private values({ patterns = [], rest }: MapShape | ObjectShape, declared: readonly Property[]): Rendered {
+    const shapes = [...patterns.map(({ shape }) => shape), ...(rest === undefined ? [] : [rest])];
+    const rendered = shapes.map((shape) => this.use(shape, []));
+    for (const { name, shape, required } of declared) {
+      rendered.push(this.property(name, shape, []));
+      if (!required && !rendered.includes(ABSENT)) rendered.push(ABSENT);
+    }
+    return rendered.length === 1 ? rendered[0]! : { anyOf: rendered };
+  }
+
+  private object(shape: ObjectShape, context: Context, around: readonly string[] = []): Rendered {
+    const refused = new Set([...forbidden(shape), ...around]);
+    const properties: [string, Rendered][] = [];
+    const required: string[] = [];
+    const refining = context.length > 0;
+    for (const property of shape.properties) {
+      const { name } = property;
+      // The compiler asks its input `hasOwnProperty`, so no property may be called so; the object is open for it instead.
+      if (name === "hasOwnProperty") continue;
+      const others = refining
+        ? declaredIn(context, name, this.resolve)
+            .map((one) => one.shape)
+            .filter((one) => one !== property.shape)
+        : [];
+      if (refused.has(name) && !property.required) continue;
+      if (!property.required && isSilent(property.shape) && others.length > 0) continue;
+      if (property.required) required.push(name);
+      properties.push([name, this.held(property, others)]);
+    }
+    for (const name of refused) if (!required.includes(name)) properties.push([name, NEVER]);
+    const names = Object.fromEntries(properties);
+    if (isTypedMap(shape)) {
+      const own = shape.properties.filter((one) => names[one.name] !== undefined);
+      return { type: "object", properties: names, required, additionalProperties: this.values(shape, own) };
+    }
+    const reopened = shape.properties.some(({ name }) => name === "hasOwnProperty");
+    const open = reopened || (this.options.open && shape.openness === "open");
+    return { ...sealed({ properties: names, required }), additionalProperties: open };
+  }
+
+  /** What a property holds. A name that is demanded where nothing says what it holds, holds what is said around it. */
+  private held({ name, shape, declared }: Property, around: Shape[]): Rendered {
+    const source = (!declared || isSilent(shape)) && around.length > 0 ? around[0]! : shape;
+    if (source !== shape && this.names.share(source)) this.renamed.add(source.pointer.split("#")[0]!);
+    return { ...wrap(this.property(name, source, source === shape ? around : [])), ...this.docs(shape) };
+  }
+
+  private property(name: string, shape: Shape, context: Context): Rendered {
+    const used = this.use(shape, context);
+    if (!extensible.has(name) || this.options.open || context.length > 0 || !this.declaresNames(shape)) return used;
+    return { allOf: [used, ANYTHING_NAMED] };
+  }
+
+  private declaresNames(shape: Shape): boolean {
+    if (shape.kind === "reference") {
+      const target = this.resolve(shape.to);
+      return target !== undefined && this.declaresNames(target);
+    }
+    return shape.kind === "object" && shape.openness === "open" && !isTypedMap(shape);
+  }
+
+  private all(shape: AllShape, context: Context): Rendered {
+    const inner = [shape, ...context];
+    const [only, ...more] = essentialParts(shape);
+    if (more.length === 0 && only?.kind === "object" && !this.names.byShape.has(only))
+      return this.object(only, inner, forbidden(shape));
+    let combinations = 1;
+    const parts: Rendered[] = [];
+    for (const part of shape.parts) {
+      if (part.kind === "union" && !this.names.byShape.has(part)) {
+        const alternatives = this.union(part, inner, combinations);
+        combinations *= part.members.length;
+        if (alternatives !== undefined) parts.push(alternatives);
+      } else if (!isSilent(part)) parts.push(this.use(part, inner));
+    }
+    const refused = this.refusals(shape);
+    if (refused !== undefined) parts.push(refused);
+    if (parts.length > 0) return parts.length === 1 ? parts[0]! : { allOf: parts };
+    const kind = shape.parts.find((part) => part.kind !== "any");
+    return kind === undefined ? ANY : this.use(kind, context);
+  }
+
+  /** @returns undefined where the union says nothing that a type can say */
+  private union(shape: UnionShape, context: Context, combinations = 1): Rendered | undefined {
+    const refining = context.length > 0;
+    if (refining && shape.members.some(isSilent)) return undefined;
+    if (!refining && shape.members.some((member) => member.kind === "any" && isSilent(member))) return undefined;
+    const isRefining = refining && shape.members.every((member) => isRefinement(member, context, this.resolve));
+    if (isRefining) {
+      const many = shape.members.length > MAX_ALTERNATIVES || combinations * shape.members.length > MAX_COMBINATIONS;
+      if (many) {
+        this.untold.add(shape.pointer);
+        return undefined;
+      }
+    }
+    return { anyOf: shape.members.map((member) => this.member(member, context)) };
+  }
+
+  private member(member: Shape, context: Context): Rendered {
+    const used = this.use(member, context);
+    return used.$ref === undefined ? { ...used, ...this.docs(member) } : used;
+  }
+}

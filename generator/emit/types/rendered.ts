@@ -1,0 +1,32 @@
+/** Pieces of the schemas that the type compiler is given. */
+import type { Json } from "../../model/shape.js";
+
+/** A schema of the kind the type compiler reads. */
+export type Rendered = { [keyword: string]: unknown };
+
+export const ANY: Rendered = { tsType: "unknown" };
+export const NEVER: Rendered = { tsType: "never" };
+export const ANYTHING_NAMED: Rendered = { type: "object", additionalProperties: true };
+
+/** An object of these properties and, to a type, no others. */
+export const sealed = (body: { properties: Record<string, Rendered>; required: string[] }): Rendered => ({
+  type: "object",
+  ...body,
+  additionalProperties: false,
+});
+
+/** What an index signature needs for the sake of optional properties. */
+export const ABSENT: Rendered = { tsType: "undefined" };
+
+/** Annotations stand around a reference, not beside it: beside it they would make the compiler declare a copy. */
+export const wrap = (rendered: Rendered): Rendered => (rendered.$ref === undefined ? rendered : { allOf: [rendered] });
+
+const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
+
+/** JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar. */
+export const literals = (values: readonly Json[]): Rendered =>
+  values.length === 0
+    ? NEVER
+    : values.every(isScalar)
+      ? { enum: values }
+      : { tsType: values.map((value) => JSON.stringify(value)).join(" | ") };

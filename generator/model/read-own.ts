@@ -1,0 +1,199 @@
+/** What a schema says by keywords of a kind: of texts and numbers, of objects, of lists, and of single values. */
+import { isMap, type Schema, type JsonMap as SchemaMap } from "../load/walk.js";
+import type {
+  ArrayShape,
+  Json,
+  MapShape,
+  ObjectShape,
+  Openness,
+  Property,
+  ScalarShape,
+  ScalarType,
+  Shape,
+  TupleShape,
+} from "./shape.js";
+
+/** Kinds of values a schema demands, by JSON Schema's names. */
+export type Types = ReadonlySet<string>;
+
+export function typesOf({ type }: SchemaMap): Types | undefined {
+  if (typeof type === "string") return new Set([type]);
+  return Array.isArray(type) && type.length > 0 ? new Set(type as string[]) : undefined;
+}
+
+type Child = (inner: Schema, keys: (string | number)[], kinds?: Types) => Shape;
+
+const stringWords = ["minLength", "maxLength", "pattern", "format"] as const;
+const numberWords = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
+const objectWords = [
+  "properties",
+  "required",
+  "additionalProperties",
+  "patternProperties",
+  "minProperties",
+  "maxProperties",
+];
+const arrayWords = ["items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems"];
+
+const speaks = (schema: SchemaMap, words: readonly string[]): boolean =>
+  words.some((word) => schema[word] !== undefined);
+
+/** A schema has keywords that mean something to values of one kind. */
+export const speaksOfKind = (schema: SchemaMap): boolean =>
+  [stringWords, numberWords, objectWords, arrayWords].some((words) => speaks(schema, words));
+
+const scalarTypes: readonly string[] = ["string", "number", "integer", "boolean", "null"];
+
+export interface OwnParts {
+  parts: Shape[];
+  /** Nothing is said but which kinds there may be. */
+  typeOnly: boolean;
+}
+
+/** The parts that a schema's own keywords make, references and combinations aside. */
+export function ownParts(
+  schema: SchemaMap,
+  pointer: string,
+  { assumed, others, child }: { assumed: Types | undefined; others: boolean; child: Child },
+): OwnParts {
+  const types = typesOf(schema);
+  const listed = listedValues(schema, types);
+  if (listed !== undefined) return { parts: [{ pointer, ...listed } as Shape], typeOnly: false };
+  const said = {
+    string: speaks(schema, stringWords),
+    number: speaks(schema, numberWords),
+    object: speaks(schema, objectWords),
+    array: speaks(schema, arrayWords),
+  };
+  const silent = !said.string && !said.number && !said.object && !said.array;
+  if (types === undefined && silent) return { parts: [], typeOnly: false };
+  const kinds = types ?? assumed;
+  const make = { schema, pointer, child };
+  if (kinds === undefined) {
+    const parts = [
+      ...(said.string ? [scalar(make, ["string"])] : []),
+      ...(said.number ? [scalar(make, ["number"])] : []),
+      ...(said.object ? [objectOrMap(make)] : []),
+      ...(said.array ? [arrayOrTuple(make)] : []),
+    ];
+    return { parts: parts.map((part) => ({ ...part, lenient: true })), typeOnly: false };
+  }
+  const scalars = scalarTypes.filter((type) => kinds.has(type)) as ScalarType[];
+  const members: Shape[] = [
+    ...(scalars.length > 0 && (types !== undefined || said.string || said.number) ? [scalar(make, scalars)] : []),
+    ...(kinds.has("object") && (types !== undefined || said.object) ? [objectOrMap(make)] : []),
+    ...(kinds.has("array") && (types !== undefined || said.array) ? [arrayOrTuple(make)] : []),
+  ];
+  const parts: Shape[] = members.length > 1 ? [{ kind: "union", pointer, mode: "any", members }] : members;
+  return { parts, typeOnly: types !== undefined && silent && others };
+}
+
+/** `const` and `enum`; of listed values only those count that are of a kind the schema demands. */
+function listedValues(schema: SchemaMap, types: Types | undefined): Partial<Shape> | undefined {
+  if (schema.const !== undefined) return { kind: "const", value: schema.const };
+  if (!Array.isArray(schema.enum)) return undefined;
+  const values = types === undefined ? schema.enum : schema.enum.filter((value) => isOf(value, types));
+  const meanings = meaningsOf(schema);
+  return { kind: "enum", values, ...(meanings !== undefined && { meanings }) };
+}
+
+const isOf = (value: Json, types: Types): boolean => {
+  if (value === null) return types.has("null");
+  if (Array.isArray(value)) return types.has("array");
+  if (typeof value === "number") return types.has("number") || (types.has("integer") && Number.isInteger(value));
+  return types.has(typeof value);
+};
+
+/** What each value means: `enumDescriptions` by value, or `enumMetadata` with a description in each entry. */
+function meaningsOf(schema: SchemaMap): Record<string, string> | undefined {
+  const meanings: [string, string][] = [];
+  for (const held of [schema.enumMetadata, schema.enumDescriptions]) {
+    if (!isMap(held)) continue;
+    for (const [value, entry] of Object.entries(held)) {
+      const text = isMap(entry) ? entry.description : entry;
+      if (typeof text === "string" && text.trim() !== "") meanings.push([value, text]);
+    }
+  }
+  return meanings.length === 0 ? undefined : Object.fromEntries(meanings);
+}
+
+interface Making {
+  schema: SchemaMap;
+  pointer: string;
+  child: Child;
+}
+
+/** Copies the keywords that have the type they should. */
+function take(target: object, schema: SchemaMap, words: readonly string[]): void {
+  for (const word of words) {
+    const value = schema[word];
+    if (typeof value === "number" || typeof value === "string") (target as Record<string, unknown>)[word] = value;
+  }
+}
+
+function scalar({ schema, pointer }: Making, types: ScalarType[]): ScalarShape {
+  const shape: ScalarShape = { kind: "scalar", pointer, types };
+  if (types.includes("string")) take(shape, schema, stringWords);
+  if (types.includes("number") || types.includes("integer")) take(shape, schema, numberWords);
+  return shape;
+}
+
+const byName = (a: Property, b: Property): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+
+function objectOrMap(make: Making): ObjectShape | MapShape {
+  const { schema, pointer, child } = make;
+  const declared = isMap(schema.properties) ? schema.properties : {};
+  const required = new Set(Array.isArray(schema.required) ? (schema.required as string[]) : []);
+  const properties = Object.entries(declared).map(
+    ([name, inner]): Property => ({
+      name,
+      required: required.has(name),
+      declared: true,
+      shape: child(inner as Schema, ["properties", name]),
+    }),
+  );
+  for (const name of required) {
+    if (Object.hasOwn(declared, name)) continue;
+    properties.push({ name, required: true, declared: false, shape: { kind: "any", pointer } });
+  }
+  const open = opennessOf(make);
+  return properties.length === 0
+    ? { kind: "map", pointer, ...open }
+    : { kind: "object", pointer, properties: properties.sort(byName), ...open };
+}
+
+function opennessOf({ schema, child }: Making): Openness {
+  const { additionalProperties: rest, patternProperties: patterns } = schema;
+  const open: Openness = { openness: rest === false ? "closed" : "open" };
+  if (isMap(rest) && Object.keys(rest).length > 0) open.rest = child(rest, ["additionalProperties"]);
+  if (isMap(patterns)) {
+    open.patterns = Object.entries(patterns).map(([pattern, inner]) => ({
+      pattern,
+      shape: child(inner as Schema, ["patternProperties", pattern]),
+    }));
+  }
+  take(open, schema, ["minProperties", "maxProperties"]);
+  return open;
+}
+
+/** `items` as a list, or 2020-12's `prefixItems`, is a tuple. */
+function arrayOrTuple({ schema, pointer, child }: Making): ArrayShape | TupleShape {
+  const any: Shape = { kind: "any", pointer };
+  const [key, listed, after] = Array.isArray(schema.prefixItems)
+    ? (["prefixItems", schema.prefixItems, "items"] as const)
+    : (["items", schema.items, "additionalItems"] as const);
+  const bounds: { unique?: boolean } = schema.uniqueItems === true ? { unique: true } : {};
+  take(bounds, schema, ["minItems", "maxItems"]);
+  if (!Array.isArray(listed)) {
+    const items = listed === undefined ? any : child(listed as Schema, [key]);
+    return { kind: "array", pointer, items, ...bounds };
+  }
+  const rest = schema[after];
+  return {
+    kind: "tuple",
+    pointer,
+    items: listed.map((inner, index) => child(inner as Schema, [key, index])),
+    rest: rest === undefined || Array.isArray(rest) ? any : child(rest as Schema, [after]),
+    ...bounds,
+  };
+}
