@@ -66,7 +66,7 @@ test("every entry loads", () => {
  */
 const budgets: Record<string, number> = {
   // Reading every form of a release is part of it; emitting and archives load on use.
-  ".": 125,
+  ".": 145,
   "./contract": 16,
   "./standalone": 36,
   "./validate": 26,

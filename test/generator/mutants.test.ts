@@ -180,7 +180,7 @@ test("what is generated compiles: TypeScript 5.9, strict, every library checked"
     include: ["r*/**/*.ts"],
   };
   writeFileSync(path.join(workspace, "tsconfig.json"), JSON.stringify(config));
-  assert.ok(generatedCount() > 15, "the tests before this one leave something to compile");
+  assert.ok(generatedCount() > 5, "the tests before this one leave something to compile");
   const { stdout } = spawnSync("node", [path.join(root, "node_modules/typescript/bin/tsc"), "-p", workspace], {
     encoding: "utf8",
   });
