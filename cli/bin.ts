@@ -8,7 +8,13 @@ const NEEDED: readonly [major: number, minor: number] = [22, 20];
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
-  import("./main.js");
+  // It ends every failure itself; what comes here is that it could not be loaded.
+  import("./main.js").catch((error) => {
+    console.error(
+      `adbind: the package cannot be loaded: ${error instanceof Error ? error.message : String(error)}: install it anew`,
+    );
+    process.exitCode = 1;
+  });
 } else {
   console.error(
     `adbind: this is Node ${process.versions.node}, and adbind needs ${NEEDED.join(".")} or newer: ` +

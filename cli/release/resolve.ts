@@ -70,11 +70,8 @@ function verified(place: string, { sha256 }: ReleaseOptions): string {
 /** Names of the releases that come with the package. */
 async function ownNames(): Promise<string[]> {
   const { releases } = await findReleases(packageManifests());
-  const names = releases.map(async (one) => {
-    const { word, version } = await identifyRelease(one);
-    return `${word}@${version}`;
-  });
-  return Promise.all(names);
+  const own = await Promise.all(releases.map((one) => identifyRelease(one)));
+  return own.map(({ word, version }) => `${word}@${version}`);
 }
 
 /** The newest release that comes with the package. */

@@ -40,7 +40,13 @@ test("releases, out, standalone and filters come from the config", async ({ fold
   };
   const { code, err } = await run(config);
   assert.is(code, 0, err);
-  assert.equal(options(folder, "src/bindings"), { standalone: true, partial: false, "tool list_orders": true });
+  assert.equal(options(folder, "src/bindings"), {
+    standalone: true,
+    open: false,
+    importExtension: "js",
+    partial: false,
+    "tool list_orders": true,
+  });
 });
 
 test("the command line wins, and a filter on it replaces the config's", async ({ folder, run }) => {
@@ -48,7 +54,13 @@ test("the command line wins, and a filter on it replaces the config's", async ({
   const args = ["releases/1.2.3", "--out", "yes", "--no-standalone", "--specialism", "selling"];
   const { code, err } = await run(config, ...args);
   assert.is(code, 0, err);
-  assert.equal(options(folder, "yes"), { standalone: false, partial: false, "specialism selling": true });
+  assert.equal(options(folder, "yes"), {
+    standalone: false,
+    open: false,
+    importExtension: "js",
+    partial: false,
+    "specialism selling": true,
+  });
   assert.is(existsSync(path.join(folder, "no")), false);
 });
 

@@ -56,7 +56,7 @@ test("whatever fails is a line on stderr, and an object on stdout for who asked 
 
 test("a wrong command line is an object too, and exit 2", () => {
   for (const [args, said] of [
-    ["generate --json", "missing required argument"],
+    ["lint --json", "missing required argument"],
     ["generate x --nosuch --json", "unknown option"],
     ["nosuch --json", "unknown"],
     ["outbox list --store x --limit some --json", "is no count"],

@@ -87,7 +87,13 @@ test("a part is generated, told apart from another, and recorded", async () => {
   assert.is(await outcome(part, true), "same");
   assert.equal(filesOf(path.join(out, "1.2.3/tools")), ["index.ts", "list-orders.ts"]);
   const { options, digest } = JSON.parse(readFileSync(path.join(out, "1.2.3/owned.json"), "utf8"));
-  assert.equal(options, { standalone: false, partial: false, "tool list_orders": true });
+  assert.equal(options, {
+    standalone: false,
+    open: false,
+    importExtension: "js",
+    partial: false,
+    "tool list_orders": true,
+  });
   assert.is(digest, (await loadRelease(small)).digest, "a part is a part of that release");
   assert.is(await outcome({}, true), "different");
   assert.is(await outcome({ tools: ["end_session"] }), "written");

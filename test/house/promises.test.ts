@@ -20,9 +20,11 @@ test("nothing in runtime, cli, generator and the seller's project leaves a promi
   );
 });
 
-test("nobody catches at the end of the process what should be told where it happens", () => {
-  const offenders = sources.filter((file) =>
-    /["'](unhandledRejection|uncaughtException)["']/.test(readFileSync(path.join(root, file), "utf8")),
+test("nobody catches at the end of the process what should be told where it happens, but the command to print a line", () => {
+  const offenders = sources.filter(
+    (file) =>
+      file !== "cli/main.ts" &&
+      /["'](unhandledRejection|uncaughtException)["']/.test(readFileSync(path.join(root, file), "utf8")),
   );
   assert.equal(offenders, []);
 });
