@@ -147,7 +147,7 @@ function theOne(label: string, { releases, others }: FoundManifests, choose: str
   if (only !== undefined) {
     throw new AdbindError("release_ambiguous", `there are ${releases.length} releases`, {
       where: label,
-      remedy: `${choose}:\n${releases.map((one) => `  ${one}`).join("\n")}`,
+      remedy: `${choose}: ${releases.join(", ")}`,
     });
   }
   throw new AdbindError("release_unreadable", others.length === 0 ? "no release's manifest.json" : noneOf(others), {
