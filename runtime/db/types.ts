@@ -111,9 +111,10 @@ export interface Database<Tx = unknown> {
 export interface OpenOptions {
   /**
    * Default true: the schema is brought to this version at once, which takes a role that may create tables unless nothing
-   * is missing. False: nothing is created, and what is missing is an error that says how to apply it.
+   * is missing. False: nothing is created, a file neither, and what is missing is an error that says how to apply it.
+   * `skip`: nothing is created or looked for; for what is about the schema itself.
    */
-  readonly migrate?: boolean;
+  readonly migrate?: boolean | "skip";
   /** PostgreSQL: a second URL of the same database, without a pooler in front, to be notified by. */
   readonly listenUrl?: string;
 }

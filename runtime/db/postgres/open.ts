@@ -58,7 +58,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
   const connections = await openConnections(options);
   const database = databaseOn(connections, options);
   try {
-    await bringUp(database, options.schema ?? ours, options.migrate !== false);
+    if (options.migrate !== "skip") await bringUp(database, options.schema ?? ours, options.migrate !== false);
   } catch (error) {
     await database.close();
     throw unreachable(connections.where, error);
