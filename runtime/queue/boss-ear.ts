@@ -36,7 +36,7 @@ export class BossEar {
       if (payload === this.topic) this.wake();
     });
     const again = (): void => {
-      if (!this.#closed) setTimeout(() => void this.listen(), RELISTEN_MS).unref();
+      if (!this.#closed) setTimeout(() => this.listen().catch(again), RELISTEN_MS).unref();
     };
     client.once("end", again);
     try {

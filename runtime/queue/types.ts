@@ -1,4 +1,5 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what takes from it. Times are unix milliseconds. */
+import type { MaybePromise } from "../contract.js";
 import type {
   GroupHealth,
   Job,
@@ -10,10 +11,9 @@ import type {
   Settlement,
   Verdict,
 } from "../store/jobs.js";
-import type { MaybePromise } from "../store/types.js";
 import type { EachWork } from "./each.js";
 
-export type { GroupHealth, Job, JobCounts, JobFilter, JobRecord, JobState, MaybePromise, NewJob, Settlement, Verdict };
+export type { GroupHealth, Job, JobCounts, JobFilter, JobRecord, JobState, NewJob, Settlement, Verdict };
 
 export interface TakeRequest {
   readonly now: number;

@@ -6,6 +6,7 @@ import type {
   AnyTool,
   ArmsOf,
   JsonObject,
+  MaybePromise,
   ProtocolError,
   Release,
   Reply,
@@ -16,7 +17,7 @@ import type {
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { PostgresStore, SqliteStore } from "../store/index.js";
-import type { Effect, MaybePromise } from "../store/types.js";
+import type { Effect } from "../store/types.js";
 
 export type { Effect } from "../store/types.js";
 

@@ -1,8 +1,7 @@
 /** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject, MaybePromise } from "../contract.js";
 import { AdbindError } from "../errors.js";
 import { eachAlone, type Step } from "../queue/periodic.js";
-import type { MaybePromise } from "../queue/types.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";

@@ -1,5 +1,6 @@
 /** Where events become jobs, and where people look at them. */
-import type { JobFilter, JobRecord, MaybePromise, NewJob, Queue } from "../queue/types.js";
+import type { MaybePromise } from "../contract.js";
+import type { JobFilter, JobRecord, NewJob, Queue } from "../queue/types.js";
 import type { DeliveryMeta } from "./attempt.js";
 import { redactUrl } from "./redact.js";
 

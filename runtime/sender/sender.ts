@@ -1,11 +1,13 @@
 /** Puts the parts together: registrations in, signed deliveries out. */
+
 import { randomUUID } from "node:crypto";
+import type { MaybePromise } from "../contract.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
 import { expirySteps } from "../queue/expiry.js";
 import { createPeriodic, tellLog } from "../queue/periodic.js";
-import type { Job, MaybePromise, Queue, Settlement } from "../queue/types.js";
+import type { Job, Queue, Settlement } from "../queue/types.js";
 import { createWorker, type Outcome } from "../queue/worker.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import type { Expiring } from "../store/types.js";

@@ -1,6 +1,7 @@
 /** One body for both databases: a flow runs to its end inside SQLite's synchronous transaction, and waits on PostgreSQL. */
+import type { MaybePromise } from "../contract.js";
 import { type EachWork, oneOf } from "../queue/each.js";
-import type { MaybePromise, Queue } from "../queue/types.js";
+import type { Queue } from "../queue/types.js";
 import { type Flow, isPromise, run, runSync } from "../signing/flow.js";
 
 /** To its end at once, or as a promise, as the queue's database has it. */

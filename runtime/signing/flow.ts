@@ -2,17 +2,18 @@
  * One body for synchronous and asynchronous use: a flow yields the promises it meets, and where every source answers
  * without one it never yields at all.
  */
+import type { MaybePromise } from "../contract.js";
 import { AdbindError } from "../errors.js";
-import type { MaybePromise } from "./types.js";
 
 export type Flow<T> = Generator<Promise<unknown>, T, unknown>;
 
-export const isPromise = (value: unknown): value is Promise<unknown> =>
-  typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+/** The one test of what may be waited for: a promise of any kind, also of another realm or library. */
+export const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 
 /** The settled value: at once where it is no promise. Use as `yield* settle(...)`. */
 export function* settle<T>(value: MaybePromise<T>): Flow<T> {
-  return isPromise(value) ? ((yield value) as T) : (value as T);
+  return isPromise(value) ? ((yield value) as T) : value;
 }
 
 /** Runs a flow to its end, waiting only where it yields. */

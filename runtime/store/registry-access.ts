@@ -1,8 +1,3 @@
-/**
- * Who may use a registry. The statements are the same on both databases. Nothing here is on the way of a webhook, so
- * each call is a transaction of its own.
- */
-import type { Database } from "better-sqlite3";
 import type { PostgresStore } from "./postgres/open.js";
 import type { Tx } from "./postgres/tables.js";
 import { postgresRunner, sqliteRunner } from "./sender-tables.js";
@@ -128,7 +123,7 @@ export interface RegistryAccess {
 const runOn = (store: SqliteStore | PostgresStore): Run => {
   if (store.kind === "sqlite") {
     const run = sqliteRunner();
-    return async (text, values) => (run<never>(store.db as Database, text, values) as never[]) ?? [];
+    return async (text, values) => run(store.db, text, values);
   }
   // A statement alone needs no transaction; kysely runs it on any connection.
   return async (text, values) => postgresRunner(store.db as unknown as Tx, text, values);

@@ -2,14 +2,15 @@
  * What a registry's crawler remembers. The statements are the same on both databases; a flow of them runs to its end
  * inside SQLite's synchronous transaction, and waits on PostgreSQL. Times are unix milliseconds.
  */
+
 import type { Database } from "better-sqlite3";
+import type { MaybePromise } from "../contract.js";
 import { type Flow, run, runSync, settle } from "../signing/flow.js";
 import type { PostgresStore } from "./postgres/open.js";
 import type { Tx } from "./postgres/tables.js";
 import { postgresRunner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
 import { Writer } from "./sqlite/writer.js";
-import type { MaybePromise } from "./types.js";
 
 type Value = string | number | null;
 
@@ -36,7 +37,7 @@ export function crawlStore(store: SqliteStore | PostgresStore): CrawlStore {
     const rows =
       (db: Database): Rows =>
       (text, values = []) =>
-        settle(runner(db, text, values) as MaybePromise<never[]>);
+        settle(runner(db, text, values));
     const writer = new Writer(store.db);
     return {
       write: (flow) => writer.guarded(() => runSync(flow(rows(store.db), store.db))),
@@ -48,7 +49,7 @@ export function crawlStore(store: SqliteStore | PostgresStore): CrawlStore {
   const rows =
     (tx: Tx): Rows =>
     (text, values = []) =>
-      settle(postgresRunner(tx, text, values) as MaybePromise<never[]>);
+      settle(postgresRunner(tx, text, values));
   return {
     write: (flow) => store.db.transaction().execute((tx) => run(flow(rows(tx), tx))),
     within: (tx, flow) => run(flow(rows(tx as Tx))),

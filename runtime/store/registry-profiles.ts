@@ -1,7 +1,7 @@
 /** Profiles of agents, the clock they are versioned by, counters and import checkpoints, as rows. */
+import type { MaybePromise } from "../contract.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { Columns, Query, Value } from "./registry-query.js";
-import type { MaybePromise } from "./types.js";
 
 export interface ProfileRow {
   readonly agent: number;

@@ -2,7 +2,9 @@
  * Statements of a registry, written once for both databases: `?` for values, lists as one value. A flow of them runs to
  * its end inside SQLite's synchronous transaction, and waits on PostgreSQL.
  */
+
 import type { Database, Statement } from "better-sqlite3";
+import type { MaybePromise } from "../contract.js";
 import { type Flow, run, runSync } from "../signing/flow.js";
 import { binaryArray, type ColumnType } from "./postgres/binary-array.js";
 import { postgresEach } from "./postgres/each.js";
@@ -11,7 +13,6 @@ import type { Tx } from "./postgres/tables.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
 import { Writer } from "./sqlite/writer.js";
-import type { MaybePromise } from "./types.js";
 
 export type Value = string | number | null;
 /** A list as one value, made by `Query.list`. */
@@ -31,9 +32,9 @@ export interface Query {
     columns: Columns,
     rows: readonly (readonly Value[])[],
     conflict?: string,
-  ): MaybePromise<unknown>;
+  ): MaybePromise<unknown[]>;
   /** Has the database look at tables that grew at once: it plans by what it last saw of them, and would look too late. */
-  analyze(tables: readonly string[]): MaybePromise<unknown>;
+  analyze(tables: readonly string[]): MaybePromise<unknown[]>;
   /** `for update` where rows are locked one by one; empty on SQLite, whose transactions exclude each other. */
   readonly lock: "" | " for update";
 }
@@ -82,12 +83,12 @@ function onSqlite(store: SqliteStore): RegistryStore {
 }
 
 function sqliteQuery(db: Database): Peek {
-  const runner = sqliteRunner() as unknown as Runner<Database>;
+  const runner = sqliteRunner();
   const inserts = new Map<string, Statement<Value[]>>();
   return {
     rows: (text, values = []) => runner(db, text, values as readonly Value[]),
     each<Row>(text: string, values: readonly (Value | ListValue)[], take: (row: Row) => void) {
-      for (const row of runner(db, text, values as readonly Value[]) as Row[]) take(row);
+      for (const row of runner<Row>(db, text, values as readonly Value[])) take(row);
     },
     among: (column) => `${column} in (select value from json_each(?))`,
     list: (values) => JSON.stringify(values),
@@ -101,9 +102,10 @@ function sqliteQuery(db: Database): Peek {
         inserts.set(text, statement);
       }
       for (const row of rows) statement.run(...row);
+      return [];
     },
     // SQLite's plans follow from the statements here.
-    analyze: () => undefined,
+    analyze: () => [],
     lock: "",
   };
 }

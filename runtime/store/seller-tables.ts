@@ -2,13 +2,13 @@
  * Calls and tasks of a seller, written once for both databases (see sender-tables.ts), and the transactions they are
  * written in.
  */
+import type { MaybePromise } from "../contract.js";
 import { type Flow, run as runFlow, runSync, settle } from "../signing/flow.js";
 import type { ExpiringIn } from "./expiry.js";
 import type { PostgresStore } from "./postgres/open.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
 import { Writer } from "./sqlite/writer.js";
-import type { MaybePromise } from "./types.js";
 
 type Value = string | number | null;
 
@@ -82,17 +82,17 @@ export interface SellerTables<Tx> {
   /** Also locks it. */
   call(tx: Tx, scope: string, key: string): MaybePromise<CallRow[]>;
   /** Takes over a call whose owner is gone. */
-  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): MaybePromise<unknown>;
-  renewCall(tx: Tx, of: HeldCall, lease: number): MaybePromise<unknown>;
+  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): MaybePromise<unknown[]>;
+  renewCall(tx: Tx, of: HeldCall, lease: number): MaybePromise<unknown[]>;
   /** Records the answer; answers the key where the owner still holds it. */
   answerCall(tx: Tx, of: HeldCall, answer: string, until: CallTimes): MaybePromise<{ key: string }[]>;
   /** Forgets a call that failed: its key may be used again. */
-  dropCall(tx: Tx, of: HeldCall): MaybePromise<unknown>;
+  dropCall(tx: Tx, of: HeldCall): MaybePromise<unknown[]>;
   /** Adds a task unless its id is taken; answers the id when it was added. */
   addTask(tx: Tx, row: SellerTaskRow): MaybePromise<{ task_id: string }[]>;
   /** Also locks it. */
   task(tx: Tx, taskId: string): MaybePromise<SellerTaskRow[]>;
-  setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
+  setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown[]>;
   tasks(tx: Tx, filter: TaskFilter, page: TaskPage): MaybePromise<SellerTaskRow[]>;
   countTasks(tx: Tx, filter: TaskFilter): MaybePromise<{ status: string; count: number }[]>;
   /** Tasks that are not over, oldest first. */

@@ -2,12 +2,13 @@
  * Tasks, channels and activity of a sender. The statements are the same on both databases, written with `?`; on SQLite
  * nothing is a promise, so that they fit into an application's own synchronous transaction.
  */
+
 import type { Database, Statement } from "better-sqlite3";
 import { CompiledQuery } from "kysely";
+import type { MaybePromise } from "../contract.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ExpiringIn } from "./expiry.js";
 import type { Tx as PostgresTx } from "./postgres/tables.js";
-import type { MaybePromise } from "./types.js";
 
 type Value = string | number | null;
 
@@ -59,15 +60,15 @@ export interface SenderTables<Tx> {
   /** Also locks them, in their order: events of one task are made one after the other. */
   tasks(tx: Tx, taskIds: readonly string[]): MaybePromise<SentTaskRow[]>;
   /** Adds tasks that are not there yet. */
-  addTasks(tx: Tx, rows: readonly SentTaskRow[]): MaybePromise<unknown>;
-  setTasks(tx: Tx, rows: readonly TaskChange[]): MaybePromise<unknown>;
-  setTaskDetails(tx: Tx, taskId: string, details: string): MaybePromise<unknown>;
+  addTasks(tx: Tx, rows: readonly SentTaskRow[]): MaybePromise<unknown[]>;
+  setTasks(tx: Tx, rows: readonly TaskChange[]): MaybePromise<unknown[]>;
+  setTaskDetails(tx: Tx, taskId: string, details: string): MaybePromise<unknown[]>;
   /** Also locks it. */
   channel(tx: Tx, resource: string, kind: string): MaybePromise<ChannelRow[]>;
-  putChannel(tx: Tx, row: ChannelRow): MaybePromise<unknown>;
+  putChannel(tx: Tx, row: ChannelRow): MaybePromise<unknown[]>;
   dueChannels(tx: Tx, now: number, limit: number): MaybePromise<ChannelRow[]>;
   /** Queues an event, or replaces the payload of one that waits; the earlier of the two times holds. */
-  coalesce(tx: Tx, row: CoalescingRow): MaybePromise<unknown>;
+  coalesce(tx: Tx, row: CoalescingRow): MaybePromise<unknown[]>;
   waiting(tx: Tx, resource: string): MaybePromise<CoalescingRow[]>;
   dueCoalesced(tx: Tx, now: number, limit: number): MaybePromise<{ resource: string }[]>;
   /** Removes and answers the events of a resource that are due. */
@@ -87,7 +88,7 @@ export interface PendingJobRow {
 }
 
 /** Statements on SQLite, prepared once. */
-export const sqliteRunner = (): Runner<Database> => {
+export const sqliteRunner = () => {
   const prepared = new WeakMap<Database, Map<string, Statement<Value[]>>>();
   return <Row>(db: Database, text: string, values: readonly Value[]): Row[] => {
     let statements = prepared.get(db);
@@ -118,11 +119,7 @@ export const numberedText = (text: string): string => {
   return known;
 };
 
-export const postgresRunner: Runner<PostgresTx> = async <Row>(
-  tx: PostgresTx,
-  text: string,
-  values: readonly Value[],
-): Promise<Row[]> => {
+export const postgresRunner = async <Row>(tx: PostgresTx, text: string, values: readonly Value[]): Promise<Row[]> => {
   const result = await tx.executeQuery<Row>(CompiledQuery.raw(numberedText(text), [...values]));
   return result.rows;
 };
