@@ -4,7 +4,8 @@
  * transactions and wait on a server. 64-bit integers are numbers here, however the connection reads them: ours are
  * milliseconds, counts and ids, which a number carries exactly.
  */
-import type { Coroutine, MaybePromise } from "./coroutine.js";
+import type { MaybePromise } from "../contract.js";
+import type { Coroutine } from "./coroutine.js";
 
 /** What a statement takes for one `?`. */
 export type Value = string | number | null | Uint8Array;
@@ -77,6 +78,8 @@ export interface Database<Tx = unknown> {
   /** The database, without credentials, for messages. */
   readonly where: string;
   readonly dialect: Dialect;
+  /** Instances on several machines may have it open. */
+  readonly shared: boolean;
   /** Statements that all see one state of the database, and write nothing. */
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
   /** One statement, or several that need not agree: each commits by itself. */

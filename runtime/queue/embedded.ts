@@ -1,13 +1,14 @@
 /** The queue of one machine: it lives in the SQLite store's own file. */
 import { randomUUID } from "node:crypto";
 import type { Database } from "better-sqlite3";
-import { AdbindError } from "../errors.js";
 import { sqliteJobs } from "../store/sqlite/jobs.js";
 import type { SqliteStore } from "../store/sqlite/open.js";
-import { Writer } from "../store/sqlite/writer.js";
+import { refusePromise } from "../store/sqlite/refuse-promise.js";
 import { oneOf } from "./each.js";
-import type { MaybePromise, Queue } from "./types.js";
+import type { Queue } from "./types.js";
 
+/** Names what a caller does in a transaction. */
+const WORK = "the work";
 /** How long a job stays out without news of its worker. Renewed at a quarter of it; under the promised 30 s. */
 const LEASE_MS = 20_000;
 
@@ -18,17 +19,6 @@ export interface EmbeddedQueueOptions {
   readonly leaseMs?: number;
 }
 
-const isPromise = (value: unknown): boolean => value instanceof Promise;
-
-/** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
-const refusePromise = <T>(value: MaybePromise<T>): T => {
-  if (!isPromise(value)) return value as T;
-  (value as Promise<T>).catch(() => undefined);
-  throw new AdbindError("store_effect", "the work returned a promise, and SQLite's transaction cannot wait", {
-    remedy: "await what it needs before, then do synchronous work",
-  });
-};
-
 /**
  * Makes a queue on a SQLite store.
  * @param topic name of its jobs; several queues share a store by it
@@ -36,7 +26,8 @@ const refusePromise = <T>(value: MaybePromise<T>): T => {
 export function embeddedQueue(store: SqliteStore, topic: string, options: EmbeddedQueueOptions = {}): Queue<Database> {
   const { now = Date.now, leaseMs = LEASE_MS } = options;
   const jobs = sqliteJobs(store.db);
-  const writer = new Writer(store.db);
+  const { database } = store;
+  const { writer } = database;
   const instance = randomUUID();
   const listeners = new Set<() => void>();
   let taken = 0;
@@ -52,14 +43,15 @@ export function embeddedQueue(store: SqliteStore, topic: string, options: Embedd
   return {
     kind: "embedded",
     topic,
+    database,
     add(_tx, added) {
       jobs.add(topic, added, now());
       // The caller's transaction is synchronous: by then it has ended.
       setImmediate(wake);
     },
-    transact: (work) => writer.guarded(() => refusePromise(work(store.db))),
+    transact: (work) => writer.guarded(() => refusePromise(work(store.db), WORK)),
     // A statement of SQLite is a call: there is nothing to gain from several items at a time.
-    transactEach: (work, item) => writer.guarded(() => oneOf(refusePromise(work(store.db, [item])))),
+    transactEach: (work, item) => writer.guarded(() => oneOf(refusePromise(work(store.db, [item]), WORK))),
     take(request) {
       taken += 1;
       const claim = `${instance}:${taken}`;
@@ -74,6 +66,7 @@ export function embeddedQueue(store: SqliteStore, topic: string, options: Embedd
               store.db,
               settlements.filter((_, index) => held[index]),
             ),
+            WORK,
           );
         return held;
       }),

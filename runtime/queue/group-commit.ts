@@ -2,9 +2,9 @@
  * Group commit on PostgreSQL: work asked for while a transaction is under way shares the next one, so that a burst of small
  * changes pays for one begin, one commit and one flush of the log instead of one each. Alone, nothing waits.
  */
+import type { MaybePromise } from "../contract.js";
 import type { Db, Tx } from "../store/postgres/tables.js";
 import type { EachWork } from "./each.js";
-import type { MaybePromise } from "./types.js";
 
 /** Work of one transaction; more goes into the next. Bounds how long its rows stay locked. */
 const BATCH_LIMIT = 64;
@@ -54,21 +54,24 @@ export class GroupCommit {
   each<Item, T>(work: EachWork<Tx, Item, T>, item: Item): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#waiting.push({ work, item, resolve, reject } as Asked);
-    if (!this.#running) void this.#drain();
+    if (!this.#running) this.#drain().catch(reject);
     return promise;
   }
 
   async #drain(): Promise<void> {
     this.#running = true;
-    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH_LIMIT));
-    this.#running = false;
+    try {
+      while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH_LIMIT));
+    } finally {
+      this.#running = false;
+    }
   }
 
   async #commit(batch: readonly Asked[]): Promise<void> {
     const results: PromiseSettledResult<unknown>[] = [];
     let worked = false;
     try {
-      await this.db.transaction().execute(async (tx) => {
+      await this.db.transaction(async (tx) => {
         await this.wrap(tx, async () => {
           for (const run of runsOf(batch)) {
             const items = run.map(({ item }) => item);
@@ -84,8 +87,9 @@ export class GroupCommit {
       return;
     }
     for (const [at, { resolve, reject }] of batch.entries()) {
-      const result = results[at]!;
-      if (result.status === "fulfilled") resolve(result.value);
+      const result = results[at];
+      if (result === undefined) reject(new TypeError("the work gave no result for one of its items"));
+      else if (result.status === "fulfilled") resolve(result.value);
       else reject(result.reason);
     }
   }

@@ -1,6 +1,7 @@
 /** Takes jobs, runs them side by side, settles them in batches, and leaves groups alone that keep failing. */
 import { AdbindError } from "../errors.js";
 import { type GroupOptions, Groups, type Turn } from "./groups.js";
+import { safely } from "./periodic.js";
 import type { Job, Queue, SettleEffect, Settlement, Verdict } from "./types.js";
 
 /** What an attempt came to. */
@@ -130,10 +131,15 @@ class TakingWorker<Tx> implements Worker {
     await Promise.all(this.#aside);
   }
 
-  /** @param work tells of its own faults */
+  /** Goes on beside the rest; a stop waits for it. */
   #besides(work: Promise<void>): void {
-    this.#aside.add(work);
-    void work.finally(() => this.#aside.delete(work));
+    const done = work.catch((error: unknown) => this.#fault(error)).finally(() => this.#aside.delete(done));
+    this.#aside.add(done);
+  }
+
+  /** A listener that throws must end neither the loop nor the process. */
+  #fault(error: unknown): void {
+    safely(() => this.#options.onFault?.(error));
   }
 
   #poke(): void {
@@ -149,7 +155,7 @@ class TakingWorker<Tx> implements Worker {
         await this.#watchClock();
         taken = await this.#takeOnce();
       } catch (error) {
-        this.#options.onFault?.(error);
+        this.#fault(error);
       }
       // Having got something, look again: there may be more, and asking an empty queue is cheap.
       if (taken === 0 && !this.#woken) await this.#rest();
@@ -167,7 +173,7 @@ class TakingWorker<Tx> implements Worker {
       // A jump of the clock can end the lease of a job that is still out here: it has been prolonged by being taken.
       const known = this.#out.has(job.id);
       this.#out.set(job.id, job);
-      if (!known) void this.#attempt(job);
+      if (!known) this.#attempt(job).catch((error: unknown) => this.#fault(error));
     }
     return jobs.length;
   }
@@ -178,7 +184,7 @@ class TakingWorker<Tx> implements Worker {
     try {
       outcome = await this.#options.handle(job);
     } catch (error) {
-      this.#options.onFault?.(error);
+      this.#fault(error);
       const due = this.#options.now() + THROWN_DELAY_MS;
       outcome = { verdict: { kind: "later", due, error: "the attempt could not be made" }, healthy: null };
     }
@@ -193,8 +199,7 @@ class TakingWorker<Tx> implements Worker {
       return;
     }
     const turn = healthy ? this.#groups.succeeded(group) : this.#groups.failed(group, this.#options.now());
-    if (turn.kind !== "same")
-      this.#besides(this.#tell(group, turn).catch((error: unknown) => this.#options.onFault?.(error)));
+    if (turn.kind !== "same") this.#besides(this.#tell(group, turn));
   }
 
   /** What was learnt of a group is written down: other instances, and this one after a restart, go by it. */
@@ -225,7 +230,7 @@ class TakingWorker<Tx> implements Worker {
         this.#poke();
       } catch (error) {
         // A full disk, a database away: what happened stays known here and is written when it can be.
-        this.#options.onFault?.(error);
+        this.#fault(error);
         this.#settlements.unshift(...batch);
         await new Promise((resolve) => setTimeout(resolve, FAULT_DELAY_MS));
         if (!this.#running) this.#abandon();
@@ -257,7 +262,7 @@ class TakingWorker<Tx> implements Worker {
       await queue.renew(old, at);
       for (const { id } of old) if (this.#out.has(id)) this.#renewed.set(id, at);
     } catch (error) {
-      this.#options.onFault?.(error);
+      this.#fault(error);
     }
   }
 
@@ -274,7 +279,7 @@ class TakingWorker<Tx> implements Worker {
     try {
       await this.#options.queue.pull(horizon, at);
     } catch (error) {
-      this.#options.onFault?.(error);
+      this.#fault(error);
     }
   }
 

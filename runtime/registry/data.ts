@@ -273,7 +273,7 @@ const membership = ({ db, now }: Parts) => {
       }),
     member: (slug) =>
       db.read(function* (q): Coroutine<Member | undefined> {
-        const row = yield* memberBySlug({ ...q, lock: "" }, slug);
+        const row = yield* memberBySlug(q, slug);
         return row === undefined ? undefined : (yield* assemble(q, [row]))[0];
       }),
     memberOf: (organization) =>

@@ -8,10 +8,10 @@ import {
   agentsByUrl,
   agentsOfMembers,
   domainsOfMembers,
+  lockMember,
   type MemberDomainRow,
   type MemberRow,
   memberByOrganization,
-  memberBySlug,
   putMember as putMemberRow,
   registerAgents,
   releaseAgents,
@@ -132,7 +132,7 @@ export function* putMember(q: Query, member: Member): Coroutine<number[]> {
 
 /** Removes a member; its agents become nobody's. Undefined when there is none. */
 export function* removeMember(q: Query, slug: string): Coroutine<number[] | undefined> {
-  const row = yield* memberBySlug(q, slug);
+  const row = yield* lockMember(q, slug);
   if (row === undefined) return undefined;
   const agents = (yield* agentsOfMembers(q, [row.id])).map(({ id }) => id);
   yield* releaseAgents(q, agents);
@@ -142,7 +142,7 @@ export function* removeMember(q: Query, slug: string): Coroutine<number[] | unde
 
 /** Registers or changes one agent; the others of the member stay. */
 export function* registerAgent(q: Query, slug: string, agent: MemberAgent): Coroutine<number[]> {
-  const row = yield* memberBySlug(q, slug);
+  const row = yield* lockMember(q, slug);
   if (row === undefined) throw invalid("there is no such member", slug, "add the member first");
   return yield* register(q, slug, [registration(slug, agent, row.id)]);
 }

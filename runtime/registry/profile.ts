@@ -1,5 +1,5 @@
 /** Profiles: what an agent can sell, computed from what publishers let it, and from what its member says of it. */
-import { type Coroutine, isPromise, wait } from "../db/coroutine.js";
+import { begin, type Coroutine, wait } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { type AgentRow, agentsById } from "../store/registry-agents.js";
 import {
@@ -112,18 +112,16 @@ function* contentsOf(q: Query, agents: readonly AgentRow[]): Coroutine<Map<numbe
   const sliceAt = (first: number): readonly AgentRow[] => agents.slice(first, first + SLICE_AGENTS);
   const ask = (slice: readonly AgentRow[]) =>
     slice.length === 0
-      ? []
+      ? wait([])
       : contributionsOf(
           q,
           slice.map(({ id }) => id),
         );
-  let asked = ask(sliceAt(0));
+  let asked = begin(ask(sliceAt(0)));
   for (let first = 0; first < agents.length; first += SLICE_AGENTS) {
-    const edges = Map.groupBy(yield* wait(asked), (edge) => edge.agent);
-    asked = ask(sliceAt(first + SLICE_AGENTS));
-    if (isPromise(asked)) {
-      // Nobody waits for it yet; where this slice fails, nobody will.
-      asked.catch(() => undefined);
+    const edges = Map.groupBy(yield* asked.rest, (edge) => edge.agent);
+    asked = begin(ask(sliceAt(first + SLICE_AGENTS)));
+    if (asked.waits) {
       // It is sent in a turn of its own; then PostgreSQL looks for the next ones while these are computed.
       yield new Promise(setImmediate);
     }

@@ -6,6 +6,7 @@ import type {
   AnyTool,
   ArmsOf,
   JsonObject,
+  MaybePromise,
   ProtocolError,
   Release,
   Reply,
@@ -16,13 +17,12 @@ import type {
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { PostgresStore, SqliteStore } from "../store/index.js";
-import type { Effect, MaybePromise } from "../store/types.js";
+import type { Effect, Inbox } from "../store/types.js";
 
 export type { Effect } from "../store/types.js";
 
-/** What an effect gets: the SQLite connection, or a kysely transaction. */
-export type TxOf<St> = St extends SqliteStore ? SqliteStore["db"] : Parameters<Parameters<PostgresTransact>[0]>[0];
-type PostgresTransact = ReturnType<PostgresStore["db"]["transaction"]>["execute"];
+/** What an effect gets: the SQLite connection, or a client of `pg`. */
+export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
 
 export type SellerStore = SqliteStore | PostgresStore;
 

@@ -1,5 +1,6 @@
 /** Where events become jobs, and where people look at them. */
-import type { JobFilter, JobRecord, MaybePromise, NewJob, Queue } from "../queue/types.js";
+import type { MaybePromise } from "../contract.js";
+import type { JobFilter, JobRecord, NewJob, Queue } from "../queue/types.js";
 import type { DeliveryMeta } from "./attempt.js";
 import { redactUrl } from "./redact.js";
 
@@ -72,7 +73,7 @@ export interface Outbox {
   drop(id: number): Promise<boolean>;
 }
 
-export const outboxOf = (queue: Queue<never>, now: () => number): Outbox => ({
+export const outboxOf = <Tx>(queue: Queue<Tx>, now: () => number): Outbox => ({
   list: async (filter) => (await queue.list(filter)).map(toEntry),
   async counts() {
     const { ready, dead } = await queue.counts();

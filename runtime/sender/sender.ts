@@ -1,11 +1,13 @@
 /** Puts the parts together: registrations in, signed deliveries out. */
+
 import { randomUUID } from "node:crypto";
+import type { MaybePromise } from "../contract.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
 import { expirySteps } from "../queue/expiry.js";
 import { createPeriodic, tellLog } from "../queue/periodic.js";
-import type { Job, MaybePromise, Queue, Settlement } from "../queue/types.js";
+import type { Job, Queue, Settlement } from "../queue/types.js";
 import { createWorker, type Outcome } from "../queue/worker.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import type { Expiring } from "../store/types.js";
@@ -177,11 +179,11 @@ async function listActivity<Tx>(
 ): Promise<ActivityRecord[]> {
   const limit = Math.min(Math.max(1, request.limit ?? ACTIVITY_LIMIT.default), ACTIVITY_LIMIT.max);
   const { principal, subject } = request;
-  const done = await queue.transact((tx) => tables.activity(tx, principal, subject, limit));
+  const done = await inTransaction(queue, undefined, (tx) => tables.activity(tx, principal, subject, limit));
   const lanes = [`task:${subject}`, `a2a:${subject}`, `buy:${subject}`];
   const pending: ActivityRecord[] = [];
   for (const lane of lanes) {
-    const out = await queue.transact((tx) => tables.pendingJobs(tx, queue.topic, lane));
+    const out = await inTransaction(queue, undefined, (tx) => tables.pendingJobs(tx, queue.topic, lane));
     const own = out.filter((row) => (JSON.parse(row.meta) as { principal: string }).principal === principal);
     pending.push(...own.map(pendingRecord));
   }

@@ -1,11 +1,10 @@
 /** What an application gives a sender. Names of wire fields are kept as they are on the wire. */
 import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract.js";
+import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { WorkerOptions } from "../queue/worker.js";
 import type { PostgresStore, SqliteStore } from "../store/index.js";
-import type { MaybePromise } from "../store/types.js";
 import type { Validator } from "../validate/index.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */

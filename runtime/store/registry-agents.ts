@@ -101,10 +101,13 @@ export const releaseAgents = (q: Query, ids: readonly number[]): Coroutine<unkno
   );
 
 export function* memberBySlug(q: Query, slug: string): Coroutine<MemberRow | undefined> {
-  const rows = yield* q.rows<MemberRow>(`select * from adbind_registry_members where slug = ?${q.dialect.forUpdate}`, [
-    slug,
-  ]);
-  return rows[0];
+  return (yield* q.rows<MemberRow>("select * from adbind_registry_members where slug = ?", [slug]))[0];
+}
+
+/** As `memberBySlug`, and holds it until the transaction ends. */
+export function* lockMember(q: Query, slug: string): Coroutine<MemberRow | undefined> {
+  const text = `select * from adbind_registry_members where slug = ?${q.dialect.forUpdate}`;
+  return (yield* q.rows<MemberRow>(text, [slug]))[0];
 }
 
 export function* memberByOrganization(q: Query, organization: string): Coroutine<MemberRow | undefined> {

@@ -34,7 +34,7 @@ export interface CrawlDomainRow {
 }
 
 /** A domain's row, made if need be and locked: requests of one domain are made one after the other. */
-export function* lockDomain(q: Rows, domain: string, now: number): Coroutine<CrawlDomainRow> {
+export function* lockDomain(q: Query, domain: string, now: number): Coroutine<CrawlDomainRow> {
   const rows = yield* q.rows<CrawlDomainRow>(
     "insert into adbind_crawl_domains (domain, active, asked_at, misses, next_at) values (?, null, null, 0, ?) " +
       "on conflict (domain) do update set domain = excluded.domain returning *",
@@ -43,11 +43,11 @@ export function* lockDomain(q: Rows, domain: string, now: number): Coroutine<Cra
   return rows[0]!;
 }
 
-export function* domainRow(q: Rows, domain: string): Coroutine<CrawlDomainRow | undefined> {
+export function* domainRow(q: Query, domain: string): Coroutine<CrawlDomainRow | undefined> {
   return (yield* q.rows<CrawlDomainRow>("select * from adbind_crawl_domains where domain = ?", [domain]))[0];
 }
 
-export function* requestRow(q: Rows, id: string): Coroutine<CrawlRequestRow | undefined> {
+export function* requestRow(q: Query, id: string): Coroutine<CrawlRequestRow | undefined> {
   return (yield* q.rows<CrawlRequestRow>("select * from adbind_crawl_requests where id = ?", [id]))[0];
 }
 
@@ -59,7 +59,10 @@ export interface NewRequest {
   readonly now: number;
 }
 
-export function* addRequest(q: Rows, { id, domain, requestedBy, reason, now }: NewRequest): Coroutine<CrawlRequestRow> {
+export function* addRequest(
+  q: Query,
+  { id, domain, requestedBy, reason, now }: NewRequest,
+): Coroutine<CrawlRequestRow> {
   const rows = yield* q.rows<CrawlRequestRow>(
     "insert into adbind_crawl_requests (id, domain, status, attempts, starts, requested_by, reason, requested_at) " +
       "values (?, ?, 'queued', 0, 0, ?, ?, ?) returning *",
@@ -70,14 +73,14 @@ export function* addRequest(q: Rows, { id, domain, requestedBy, reason, now }: N
 }
 
 /** Requests that wait or run. */
-export function* activeCount(q: Rows): Coroutine<number> {
+export function* activeCount(q: Query): Coroutine<number> {
   const rows = yield* q.rows<{ n: number }>(
     "select count(*) as n from adbind_crawl_requests where completed_at is null",
   );
   return Number(rows[0]!.n);
 }
 
-export function* activeOfReason(q: Rows, reason: string): Coroutine<number> {
+export function* activeOfReason(q: Query, reason: string): Coroutine<number> {
   const rows = yield* q.rows<{ n: number }>(
     "select count(*) as n from adbind_crawl_requests where completed_at is null and reason = ?",
     [reason],
@@ -87,7 +90,7 @@ export function* activeOfReason(q: Rows, reason: string): Coroutine<number> {
 
 /** What a caller asked for since a time: how often, and when first. */
 export function* askedSince(
-  q: Rows,
+  q: Query,
   requestedBy: string,
   since: number,
 ): Coroutine<{ count: number; first: number | null }> {
@@ -99,7 +102,7 @@ export function* askedSince(
 }
 
 /** An attempt begins. @returns how many began so far; undefined when the request is over, or unknown */
-export function* beginAttempt(q: Rows, id: string, attempt: number, now: number): Coroutine<number | undefined> {
+export function* beginAttempt(q: Query, id: string, attempt: number, now: number): Coroutine<number | undefined> {
   const rows = yield* q.rows<{ starts: number }>(
     "update adbind_crawl_requests set status = 'running', attempts = ?, starts = starts + 1, started_at = ?, " +
       "next_attempt_at = null where id = ? and completed_at is null returning starts",
@@ -108,7 +111,7 @@ export function* beginAttempt(q: Rows, id: string, attempt: number, now: number)
   return rows[0]?.starts;
 }
 
-export const retryRequest = (q: Rows, id: string, nextAt: number, error: string): Coroutine<unknown> =>
+export const retryRequest = (q: Query, id: string, nextAt: number, error: string): Coroutine<unknown> =>
   q.rows("update adbind_crawl_requests set status = 'retrying', next_attempt_at = ?, error = ? where id = ?", [
     nextAt,
     error,
@@ -116,7 +119,7 @@ export const retryRequest = (q: Rows, id: string, nextAt: number, error: string)
   ]);
 
 /** An attempt that did not come to an end counts for nothing. */
-export const requeueRequest = (q: Rows, id: string, attempts: number): Coroutine<unknown> =>
+export const requeueRequest = (q: Query, id: string, attempts: number): Coroutine<unknown> =>
   q.rows(
     "update adbind_crawl_requests set status = ?, attempts = ?, starts = starts - 1 where id = ? and completed_at is null",
     [attempts === 0 ? "queued" : "retrying", attempts, id],
@@ -132,7 +135,7 @@ export interface FinishedRequest {
   readonly nextAt: number;
 }
 
-export function* finishRequest(q: Rows, done: FinishedRequest): Coroutine<void> {
+export function* finishRequest(q: Query, done: FinishedRequest): Coroutine<void> {
   yield* q.rows(
     "update adbind_crawl_requests set status = ?, error = ?, completed_at = ?, next_attempt_at = null where id = ?",
     [done.status, done.error, done.now, done.id],
@@ -144,7 +147,7 @@ export function* finishRequest(q: Rows, done: FinishedRequest): Coroutine<void> 
 }
 
 /** Domains whose time has come, longest overdue first. */
-export const dueDomains = (q: Rows, now: number, limit: number): Coroutine<{ domain: string }[]> =>
+export const dueDomains = (q: Query, now: number, limit: number): Coroutine<{ domain: string }[]> =>
   q.rows("select domain from adbind_crawl_domains where active is null and next_at <= ? order by next_at limit ?", [
     now,
     limit,
@@ -156,7 +159,7 @@ export const dueDomains = (q: Rows, now: number, limit: number): Coroutine<{ dom
  * @returns where to go on; 0 at the end, to begin anew
  */
 export function* adoptPublishers(
-  q: Rows,
+  q: Query,
   after: number,
   { intervalMs, limit }: { readonly intervalMs: number; readonly limit: number },
 ): Coroutine<number> {
@@ -177,7 +180,7 @@ export function* adoptPublishers(
 
 /** The turn to do something that only one instance does. @returns its place, undefined when another has the turn */
 export function* takeTurn(
-  q: Rows,
+  q: Query,
   name: string,
   { owner, now, until }: { readonly owner: string; readonly now: number; readonly until: number },
 ): Coroutine<number | undefined> {
@@ -190,14 +193,14 @@ export function* takeTurn(
   return rows[0] === undefined ? undefined : Number(rows[0].place);
 }
 
-export const setPlace = (q: Rows, name: string, place: number): Coroutine<unknown> =>
+export const setPlace = (q: Query, name: string, place: number): Coroutine<unknown> =>
   q.rows("update adbind_crawl_turns set place = ? where name = ?", [place, name]);
 
-export const endTurn = (q: Rows, name: string, owner: string): Coroutine<unknown> =>
+export const endTurn = (q: Query, name: string, owner: string): Coroutine<unknown> =>
   q.rows("update adbind_crawl_turns set until = 0 where name = ? and owner = ?", [name, owner]);
 
 /** Remembers what a file revokes. @param source host of the file */
-export function* addRevocations(q: Rows, source: string, domains: readonly string[], until: number): Coroutine<void> {
+export function* addRevocations(q: Query, source: string, domains: readonly string[], until: number): Coroutine<void> {
   for (const domain of domains)
     yield* q.rows(
       "insert into adbind_crawl_revocations (source, domain, until) values (?, ?, ?) " +
@@ -206,7 +209,7 @@ export function* addRevocations(q: Rows, source: string, domains: readonly strin
     );
 }
 
-export function* revokedBy(q: Rows, source: string, now: number): Coroutine<string[]> {
+export function* revokedBy(q: Query, source: string, now: number): Coroutine<string[]> {
   const rows = yield* q.rows<{ domain: string }>(
     "select domain from adbind_crawl_revocations where source = ? and until > ?",
     [source, now],
@@ -215,7 +218,7 @@ export function* revokedBy(q: Rows, source: string, now: number): Coroutine<stri
 }
 
 /** Removes requests that ended before a time. @returns how many */
-export function* removeRequests(q: Rows, before: number, limit: number): Coroutine<number> {
+export function* removeRequests(q: Query, before: number, limit: number): Coroutine<number> {
   const removed = yield* q.rows(
     "delete from adbind_crawl_requests where id in (select id from adbind_crawl_requests where completed_at < ? " +
       "order by completed_at limit ?) returning id",
@@ -225,7 +228,7 @@ export function* removeRequests(q: Rows, before: number, limit: number): Corouti
 }
 
 /** Removes revocations that are no longer held. @returns how many */
-export function* removeRevocations(q: Rows, now: number, limit: number): Coroutine<number> {
+export function* removeRevocations(q: Query, now: number, limit: number): Coroutine<number> {
   const removed = yield* q.rows(
     "delete from adbind_crawl_revocations where (source, domain) in (select source, domain from adbind_crawl_revocations " +
       "where until <= ? limit ?) returning source",

@@ -1,7 +1,6 @@
 /** Profiles of agents, the clock they are versioned by, counters and import checkpoints, as rows. */
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { Columns, Query, Value } from "../db/types.js";
-import type { MaybePromise } from "./types.js";
 
 export interface ProfileRow {
   readonly agent: number;
@@ -160,7 +159,7 @@ export interface ContributionRow {
 }
 
 /** Only what publishers themselves say: a claim makes nobody rank higher. */
-export const contributionsOf = (q: Query, agents: readonly number[]): MaybePromise<ContributionRow[]> =>
+export const contributionsOf = (q: Query, agents: readonly number[]): Coroutine<ContributionRow[]> =>
   q.rows(
     "select a.agent, a.publisher, a.source, a.countries, a.wide, a.covered, a.coverage, p.valid, p.property_count, " +
       "case when a.wide = 1 then p.summary end as summary, p.genres, p.taxonomy " +

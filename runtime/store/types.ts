@@ -2,11 +2,9 @@
  * What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise;
  * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
  */
-import type { MaybePromise } from "../db/coroutine.js";
+import type { MaybePromise } from "../contract.js";
 import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
-
-export type { MaybePromise } from "../db/coroutine.js";
 
 /** What a webhook is about; the registration fixes it (decisions.md, "Receiver"). */
 export type EventKind = "task" | "report" | "impairment" | "list_change" | "artifact" | "rights";

@@ -236,7 +236,7 @@ export function dataExpandCase(engine: Engine): void {
   });
 
   test("rows that come one by one: what a reader throws ends the question, and the next one is answered", async () => {
-    const store = registryStore(await engine.open());
+    const store = (await engine.open()).database;
     const domains = ["a.example", "b.example", "c.example"];
     await store.write((q) => lockPublishers(q, domains));
     const read = (take: (domain: string) => void) =>

@@ -39,9 +39,8 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pool: pg.Pool;
   /** A pooler hands out connections by the transaction: nothing of a session outlives one. */
   readonly pooled: boolean;
-  /** As of every database; also on whatever else runs a statement in an open transaction. */
-  within<T>(tx: PostgresTx | SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
-  statements(tx: PostgresTx | SqlExecutor): Query;
+  /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
+  withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
   /** One transaction of statements that are PostgreSQL's own. */
   transaction<T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T>;
   /** One statement by itself, with `$1`, `$2` ... for values. */
@@ -90,6 +89,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     engine: "postgres",
     where,
     dialect,
+    shared: true,
     pool,
     pooled,
     transaction,
@@ -98,6 +98,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     query: (work) => runAsync(work(alone)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
     within: (tx, work) => runAsync(work(statements(tx))),
+    withinOther: (tx, work) => runAsync(work(statements(tx))),
     statements,
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: async () => {

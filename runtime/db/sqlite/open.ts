@@ -66,6 +66,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     engine: "sqlite",
     where: path,
     dialect,
+    shared: false,
     file,
     writer,
     async read(work) {

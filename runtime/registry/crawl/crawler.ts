@@ -1,10 +1,8 @@
 /** Puts a crawler together on a store: SQLite for one machine, PostgreSQL for any number of instances. */
 import { randomUUID } from "node:crypto";
 import { createGuardedFetch, type Fetcher } from "../../net/index.js";
-import { embeddedQueue } from "../../queue/embedded.js";
+import { openQueue } from "../../queue/open.js";
 import { tellLog } from "../../queue/periodic.js";
-import { openBossQueue } from "../../queue/pg-boss.js";
-import type { Queue } from "../../queue/types.js";
 import { createWorker } from "../../queue/worker.js";
 import { activeCount } from "../../store/registry-crawl.js";
 import { acceptFile } from "../../store/registry-crawl-files.js";
@@ -26,11 +24,6 @@ const CRAWL_TOPIC = "registry-crawl";
 const PER_OWNER = 2;
 /** Sent to every origin with the registry's address, so that its operators know whom to ask. */
 const USER_AGENT = "adbind-registry";
-
-const openQueue = async ({ store }: CrawlerOptions, now: () => number): Promise<Queue<unknown>> =>
-  (store.kind === "sqlite"
-    ? embeddedQueue(store, CRAWL_TOPIC, { now })
-    : await openBossQueue(store, CRAWL_TOPIC, { now })) as unknown as Queue<unknown>;
 
 /** The caller's fetch, or one of our own that is closed with the crawler. */
 function fetcherOf(
@@ -60,7 +53,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
   const shared = sharedFiles(now);
   const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile, shared };
-  const queue = await openQueue(options, now);
+  const queue = await openQueue(options.store, CRAWL_TOPIC, { now });
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
 

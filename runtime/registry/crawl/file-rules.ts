@@ -3,7 +3,6 @@
  * pointer that was changed may be an attacker's, and an older file gives back what was taken away since.
  */
 import type { Database } from "../../db/types.js";
-import type { Database } from "../../store/registry-crawl.js";
 import { type KeptFileRow, keptFile, putFile } from "../../store/registry-crawl-files.js";
 import { iso } from "../model.js";
 

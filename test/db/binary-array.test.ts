@@ -3,8 +3,8 @@ import fc from "fast-check";
 import pg from "pg";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { binaryArray, type ColumnType } from "../../runtime/db/postgres/binary-array.js";
 import type { Value } from "../../runtime/db/types.js";
-import { binaryArray, type ColumnType } from "../../runtime/store/postgres/binary-array.js";
 import { startPostgres, type TestPostgres } from "../support/postgres.js";
 
 const test = suite<{ postgres: TestPostgres; client: pg.Client }>("binary arrays");
