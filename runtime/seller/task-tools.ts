@@ -1,7 +1,7 @@
 /** `get_task_status` and `list_tasks`: what the caller's own tasks have come to. */
 import canonicalize from "canonicalize";
 import { type AnyTool, isTerminal, type JsonObject, type ProtocolError, type TaskStatus } from "../contract.js";
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
 import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";

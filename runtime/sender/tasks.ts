@@ -1,7 +1,7 @@
 /** The task channel: a registration, then one event for each change of status (service.md, "Events"). */
 import type { MaybePromise } from "../contract.js";
 import { type AnyTool, isTerminal, type TaskStatus } from "../contract.js";
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SentTaskRow } from "../store/sender-tables.js";
 import { type RegistrationRules, refused, registrationFault } from "./registration.js";

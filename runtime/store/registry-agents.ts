@@ -1,5 +1,5 @@
 /** Agents, members and hosted files of a registry, as rows. */
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { Columns, Query, Value } from "../db/types.js";
 
 export interface AgentRow {

@@ -1,5 +1,5 @@
 /** Authorizations that are in effect for a time: those that change, and what they cover then. */
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import type { EdgeRow } from "./registry-publishers.js";
 

@@ -1,5 +1,5 @@
 /** Questions about publishers, their properties and who may sell them. */
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
 

@@ -2,7 +2,7 @@
  * What publishers offer and what an agent may sell of it, asked for in one statement and packed into one row for each
  * publisher: a thousand properties as rows cost the reader more than the database.
  */
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { Query, Statements } from "../db/types.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PropertySource, PublisherRow } from "./registry-publishers.js";
 

@@ -1,5 +1,5 @@
 /** Profiles of agents, the clock they are versioned by, counters and import checkpoints, as rows. */
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { Columns, Query, Value } from "../db/types.js";
 
 export interface ProfileRow {

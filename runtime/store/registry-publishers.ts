@@ -1,5 +1,5 @@
 /** Publishers with their properties and authorizations, as rows. */
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { Columns, Query, Value } from "../db/types.js";
 
 /** Where a property was learned from; also a set that is replaced as a whole. */

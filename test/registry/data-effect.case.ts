@@ -1,7 +1,6 @@
 /** Authorizations that begin and end while nobody crawls; one body for both databases. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { wait } from "../../runtime/db/coroutine.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";

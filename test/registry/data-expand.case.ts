@@ -1,7 +1,6 @@
 /** Products in terms of properties; one body for both databases. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { wait } from "../../runtime/db/coroutine.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
 import { lockPublishers } from "../../runtime/store/registry-publishers.js";

@@ -1,7 +1,7 @@
 /** Everything in adbind that works by a timer on a database, with something due for each of its steps. */
 import type { Logger } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
-import { embeddedQueue, openBossQueue } from "../../runtime/queue/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
 import { tellLog } from "../../runtime/queue/periodic.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { crawlMetrics } from "../../runtime/registry/crawl/metrics.js";

@@ -89,7 +89,7 @@ function* standing(q: Query, domain: string, { debounceMs }: Asked, now: number)
 }
 
 function* added(parts: RequestParts, q: Query, tx: unknown, domain: string, asked: Asked): Coroutine<Answer> {
-  const { store, queue, limits, now } = parts;
+  const { queue, limits, now } = parts;
   const at = now();
   const { requestedBy, reason } = asked;
   if (asked.counted) yield* q.lock(requestedBy);
