@@ -19,15 +19,22 @@ const room = (name: string): string => `runtime/${name}/`;
 const allowed: [part: string, uses: string[]][] = [
   ...base.map((file): [string, string[]] => [file, []]),
   ["generated/", ["adbind/contract", "adbind/standalone"]],
+  [room("db"), base],
   [room("validate"), base],
   [room("net"), base],
-  [room("signing"), [...base, room("net")]],
-  [room("store"), [...base, room("signing")]],
-  [room("queue"), [...base, room("store")]],
+  // The program that runs at once or waits, and nothing else of the room.
+  [room("signing"), [...base, room("net"), "runtime/db/coroutine"]],
+  [room("store"), [...base, room("db"), room("signing")]],
+  [room("queue"), [...base, room("db"), room("store")]],
   [room("extract"), base],
   ...["receiver", "sender", "registry", "buyer", "seller"].map((name): [string, string[]] => [
     room(name),
-    [...base, ...["signing", "validate", "store", "net", "queue", "extract"].map(room)],
+    [
+      ...base,
+      "runtime/db/coroutine",
+      "runtime/db/types",
+      ...["signing", "validate", "store", "net", "queue", "extract"].map(room),
+    ],
   ]),
   ["generator/", ["runtime/contract", "runtime/errors", "runtime/json"]],
 ];

@@ -1,7 +1,7 @@
 /** Gives all that a registry knows as lines, in an order that a second export can go on in. */
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
-import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import type { AnyStore } from "../../store/index.js";
 import { hostedAfter, membersAfter } from "../../store/registry-agents.js";
 import {
   claimantsAfter,
@@ -67,10 +67,7 @@ const sections = [
  * Exports everything; each line stands for one moment of its record. What changes meanwhile may or may not be in it.
  * @param after the last line of an earlier export to go on after, as it was given
  */
-export async function* exportRegistry(
-  store: SqliteStore | PostgresStore,
-  after?: TransferLine,
-): AsyncGenerator<string> {
+export async function* exportRegistry(store: AnyStore, after?: TransferLine): AsyncGenerator<string> {
   const db: Database = store.database;
   const first = after === undefined ? 0 : sections.findIndex(({ kind }) => kind === after.kind);
   for (const [at, section] of (sections as readonly Section[]).entries()) {
