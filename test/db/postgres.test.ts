@@ -158,6 +158,23 @@ test("a connection that breaks is replaced, within a transaction and without", a
   await database.close();
 });
 
+test("a pooler that shows itself only by statements that are gone is none the worse", async () => {
+  const database = await open({ connections: 1 });
+  const read = async (): Promise<number[]> => {
+    const seen: number[] = [];
+    await database.query((q) =>
+      q.each<{ n: number }>("select n from generate_series(1, ?::int) n", [3], ({ n }) => void seen.push(n)),
+    );
+    return seen;
+  };
+  assert.equal(await read(), [1, 2, 3]);
+  assert.equal((await database.ask("select count(*)::int as n from pg_prepared_statements", [])).rows, [{ n: 1 }]);
+  await database.ask("deallocate all", []);
+  assert.equal(await read(), [1, 2, 3]);
+  assert.equal(await read(), [1, 2, 3]);
+  await database.close();
+});
+
 /** 64-bit integers as drivers read them, and no word of what a column is. */
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   texts: String,

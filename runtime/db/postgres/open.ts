@@ -5,7 +5,7 @@ import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js
 import type { Database, OpenOptions, Query, Statements } from "../types.js";
 import { ask } from "./client.js";
 import { type Connections, openConnections } from "./connections.js";
-import { each } from "./each.js";
+import { each, isNameFault, nameOf, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { PostgresListener } from "./listener.js";
@@ -121,10 +121,24 @@ const onClient = (client: pg.ClientBase): PostgresQuery =>
 
 /** Each on whichever connection is free. */
 function statementsOn(connections: Connections): Statements {
+  let named = !connections.pooled;
+  const once = <Row>(question: Question<Row>, name?: string): Promise<void> =>
+    connections.use((client) => each(client, question, name));
+  const askEach = async <Row>(question: Question<Row>): Promise<void> => {
+    if (!named) return once(question);
+    try {
+      await once(question, nameOf(question.text));
+    } catch (error) {
+      if (!isNameFault(error)) throw error;
+      // A pooler after all, which passes on how connections are made.
+      named = false;
+      await once(question);
+    }
+  };
   const single = new PostgresQuery((text, values) => connections.use((client) => ask(client, text, values)));
   return Object.assign(single, {
     *each<Row>(text: string, values: readonly unknown[], take: (row: Row) => void): Coroutine<void> {
-      yield connections.use((client) => each(client, { text: numberedText(text), values, take }));
+      yield askEach({ text: numberedText(text), values, take });
     },
   });
 }
