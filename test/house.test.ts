@@ -32,6 +32,7 @@ const allowed: [part: string, uses: string[]][] = [
     [
       ...base,
       "runtime/db/coroutine",
+      "runtime/db/engines",
       "runtime/db/types",
       ...["signing", "validate", "store", "net", "queue", "extract"].map(room),
     ],

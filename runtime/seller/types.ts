@@ -17,12 +17,9 @@ import type {
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";
-import type { Effect, Inbox } from "../store/types.js";
+import type { Effect, TxOf } from "../store/types.js";
 
-export type { Effect } from "../store/types.js";
-
-/** What an effect gets: the SQLite connection, or a client of `pg`. */
-export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
+export type { Effect, TxOf } from "../store/types.js";
 
 export type SellerStore = AnyStore;
 

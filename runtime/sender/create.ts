@@ -1,13 +1,10 @@
 /** Opens the queue that fits the store, and a sender on it. */
 import { openQueue } from "../queue/open.js";
-import type { AnyStore, Inbox } from "../store/index.js";
+import type { AnyStore, TxOf } from "../store/index.js";
 import { senderTables } from "../store/sender-tables.js";
 import { OUTBOX_TOPIC } from "./outbox.js";
 import { assembleSender, type Sender } from "./sender.js";
 import type { SenderOptions } from "./types.js";
-
-/** What a store's transactions are: the SQLite connection, or a client of `pg`. */
-type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
 
 /**
  * Makes a sender on a store: SQLite for one machine, PostgreSQL for any number of instances.

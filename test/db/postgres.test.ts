@@ -1,3 +1,4 @@
+import { connect, createServer } from "node:net";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -90,6 +91,46 @@ test("timeouts hold on every connection, and the URL's own options win", async (
   assert.is(await shown(own, "statement_timeout"), "5s");
   assert.is(await shown(own, "lock_timeout"), "7s");
   await own.close();
+});
+
+test("an answer that never comes ends its connection, and the next one is answered", async () => {
+  // Lets everything through until it is told to swallow: as a network that is cut without a word.
+  let swallow = false;
+  const { port } = new URL(url);
+  const server = createServer((socket) => {
+    const upstream = connect(Number(port), "127.0.0.1");
+    socket.on("data", (bytes) => void (swallow || upstream.write(bytes)));
+    upstream.on("data", (bytes) => void (swallow || socket.write(bytes)));
+    for (const [one, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const)
+      one.on("close", () => other.destroy()).on("error", () => other.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const through = new URL(url);
+  through.port = String((server.address() as { port: number }).port);
+  const database = await openPostgres({
+    url: through.href,
+    connections: 1,
+    statementTimeoutMs: 50,
+    deadlineSlackMs: 50,
+  });
+  swallow = true;
+  const lost = await database.execute("select 1").catch((error: Error) => error);
+  assert.match(String(lost), /Connection terminated/);
+  swallow = false;
+  assert.equal(await database.query((q) => q.rows("select 1 as one")), [{ one: 1 }]);
+  await database.close();
+  server.close();
+});
+
+test("a migration may take longer than a statement", async () => {
+  const place = await postgres.database();
+  const slow = [{ version: 1, name: "slow", about: "", compatibleFrom: 1, sql: "select pg_sleep(0.5);" }];
+  const database = await openPostgres({ url: place, schema: slow, statementTimeoutMs: 100, deadlineSlackMs: 100 });
+  assert.equal((await database.status()).missing, []);
+  await database.close();
 });
 
 test("a row that somebody keeps is an error of that call, which says so", async () => {

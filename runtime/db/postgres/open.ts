@@ -2,33 +2,19 @@
 import type pg from "pg";
 import { type Coroutine, runAsync } from "../coroutine.js";
 import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js";
-import type { Database, OpenOptions, Query, Statements } from "../types.js";
-import { ask } from "./client.js";
+import type { Database, Query, Statements } from "../types.js";
+import { ask, unlimited } from "./client.js";
 import { type Connections, openConnections } from "./connections.js";
 import { each, isNameFault, nameOf, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, migrate } from "./migrate.js";
+import type { PostgresOptions } from "./options.js";
 import { dialect, numberedText, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 
-export interface PostgresOptions extends OpenOptions {
-  /** `postgres://user:password@host:port/database` */
-  readonly url: string;
-  /** Most connections of this instance. Default 10. */
-  readonly connections?: number;
-  /** Longest wait for a connection, in milliseconds; then the receiver answers 503. Default 5,000. */
-  readonly connectTimeoutMs?: number;
-  /** Longest statement, in milliseconds. Default 30,000: an import's batch takes a tenth of it. */
-  readonly statementTimeoutMs?: number;
-  /** Longest wait for a row that another transaction holds, in milliseconds. Default 10,000. */
-  readonly lockTimeoutMs?: number;
-  /** Longest pause between two statements of a transaction, in milliseconds. Default 60,000: an effect may take its time. */
-  readonly idleTimeoutMs?: number;
-  /** Another schema than adbind's own, for tests. */
-  readonly schema?: Schema;
-}
+export type { PostgresOptions } from "./options.js";
 
 /** What a transaction is: a client of `pg` that has begun one, ours or an application's. */
 export type PostgresTx = pg.ClientBase;
@@ -96,6 +82,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
     read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), SNAPSHOT),
     query: (work) => runAsync(work(alone)),
+    execute: (text, values) => runAsync(alone.rows(text, values)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
     within: (tx, work) => runAsync(work(statements(tx))),
     withinOther: (tx, work) => runAsync(work(statements(tx))),
@@ -103,7 +90,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: async () => {
       try {
-        return await transaction((tx) => migrate(tx, schema, where));
+        return await transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)));
       } catch (error) {
         throw toldMigration(error, where);
       }
