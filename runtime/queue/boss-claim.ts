@@ -47,6 +47,6 @@ export async function letGo(
     },
   };
   const pairs = claims.map(({ id, retryCount }) => ({ id, retryCount }));
-  if (pairs.length > 0) await boss.deleteJob(topic, pairs as never, { db });
+  if (pairs.length > 0) await boss.deleteJob(topic, pairs, { db });
   return new Set(ids);
 }
