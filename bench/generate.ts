@@ -10,6 +10,7 @@ import { type Command, type Cost, measure, measureOnce } from "./support/measure
 import { partsOf } from "./support/options.js";
 import { type BuiltPackage, buildPackage, tsc } from "./support/package.js";
 import type { Row } from "./support/row.js";
+import { standaloneRows } from "./support/standalone-rows.js";
 import { writeSynthetic } from "./support/synthetic.js";
 import { makeUserProject } from "./support/user.js";
 
@@ -236,12 +237,15 @@ async function userRows({ built, inputs, scratch }: Setting): Promise<Row[]> {
 
 /**
  * Measures generation and the use of what it gives.
- * @param args `--only=largest,all,unchanged,growth,user` for some of it; `--short` for a growth of few tools
+ * @param args `--only=largest,all,unchanged,growth,user,standalone` for some of it; `--short` for a growth of few tools
  */
 export async function run(args: readonly string[] = []): Promise<Row[]> {
   const only = partsOf(args);
   const sizes = args.includes("--short") ? SHORT_SIZES : SIZES;
-  const parts = { largest: largestRows, all: allRows, unchanged: unchangedRows, growth: growthRows, user: userRows };
+  const standalone = ({ inputs, ...setting }: Setting) => standaloneRows({ ...setting, ...inputs, runs: LONG_RUNS });
+  const parts = {
+    ...{ largest: largestRows, all: allRows, unchanged: unchangedRows, growth: growthRows, user: userRows, standalone },
+  };
   const scratch = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
   try {
     const setting = { inputs: findInputs(), built: buildPackage(path.join(scratch, "package")), scratch, sizes };

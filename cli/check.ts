@@ -1,13 +1,16 @@
 /** `adbind check`: a live agent against what a specialism asks of it. */
 import type { Command } from "commander";
+import { specialismIn } from "../generator/load/part.js";
 import { createBuyer, type TransportName } from "../runtime/buyer/index.js";
-import type { Failure, Release } from "../runtime/contract.js";
+import type { Failure, Release } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type CheckResult, checks, Probe, type ToolReport } from "./check/probe.js";
 import { releaseNamed } from "./check/release-value.js";
+import { closingLine } from "./closing-line.js";
 import { printJson } from "./output.js";
+import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
 
-interface Options {
+interface Options extends ReleaseOptions {
   specialism: string[];
   release?: string;
   transport: TransportName;
@@ -22,7 +25,7 @@ const usage = (what: string, remedy: string): AdbindError => new AdbindError("us
 /** Ids may be kebab-case, as agents declare them. */
 function specialismOf(release: Release, given: string): string {
   const known = Object.keys(release.specialisms);
-  const id = known.find((one) => one === given || one === given.replaceAll("-", "_"));
+  const id = specialismIn(known, given);
   if (id !== undefined) return id;
   throw usage(`release ${release.version} has no specialism ${given}`, `give one of ${known.join(", ")}`);
 }
@@ -58,9 +61,8 @@ function print(report: Report): void {
   }
   if (report.problem !== undefined) console.log(`nothing could be asked: ${printable(report.problem)}`);
   const { passed, failed, skipped } = report;
-  console.log(
-    `${report.specialisms.join(", ")} of ${report.release}: ${passed} passed, ${failed} failed, ${skipped} skipped`,
-  );
+  console.log(`${report.specialisms.join(", ")} of ${report.release}`);
+  console.log(closingLine({ passed, failed, skipped }, "checks"));
 }
 
 async function probe(url: string, release: Release, specialisms: readonly string[], options: Options): Promise<Report> {
@@ -100,10 +102,10 @@ async function probe(url: string, release: Release, specialisms: readonly string
 const collect = (value: string, before: string[]): string[] => [...before, value];
 
 export function register(command: Command): void {
-  command
+  withReleaseOptions(command)
     .argument("<url>", "the agent: its MCP endpoint, or where its A2A card is")
-    .option("--specialism <id>", "what it is to keep; may be given several times", collect, [])
-    .option("--release <release>", "a folder, a .tgz, or a version that comes with adbind; the newest by default")
+    .option("--specialism <id>", "what it is to keep, in snake or kebab case; may be given several times", collect, [])
+    .option("--release <release>", `${releaseHelp}; the newest that comes with adbind by default`)
     .option("--transport <name>", "mcp, a2a or auto", "auto")
     .option("--auth <token>", "bearer token to call it with")
     .option("--mutating", "send valid requests to tools that change state, too")
@@ -119,7 +121,7 @@ ${Object.entries(checks)
 
 Tools that change state only get requests they have to refuse, members they require being left out, unless --mutating
 is given: then they get the smallest valid request, under a fresh idempotency key, and may carry it out. Use --mutating
-on a sandbox. Exit code: 0 nothing failed, 1 something did or the agent could not be asked, 2 the command line is off.
+on a sandbox. Exit code: 0 nothing failed, 1 something did or the agent could not be asked, 2 the command line is wrong.
 
 Example: adbind check https://seller.example/mcp --specialism sales_guaranteed`,
     )
@@ -128,7 +130,7 @@ Example: adbind check https://seller.example/mcp --specialism sales_guaranteed`,
       if (!(Number(options.timeout) > 0)) throw usage("--timeout is no number of seconds", "give e.g. 30");
       if (!["mcp", "a2a", "auto"].includes(options.transport))
         throw usage("unknown transport", "give mcp, a2a or auto");
-      const release = await releaseNamed(options.release);
+      const release = await releaseNamed(options.release, options);
       if (options.specialism.length === 0) {
         throw usage(
           "no specialism is given",

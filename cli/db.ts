@@ -1,10 +1,10 @@
 /** `adbind db`: the schema of a database, for those who apply it themselves. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { engineNames, openDatabase, printSchema } from "../runtime/db/engines.js";
-import type { Database, OpenOptions } from "../runtime/db/types.js";
+import { engineNames, openDatabase, printSchema, schemaEngine } from "../runtime/db/open.js";
+import type { Database, DatabaseOptions } from "../runtime/db/types.js";
 import { AdbindError } from "../runtime/errors.js";
 import { plural, printJson } from "./output.js";
-import { placeOf, storeOption } from "./store-option.js";
+import { placeOfNamed, type StoreOption, storeOption } from "./store.js";
 
 interface SchemaOptions {
   readonly sql?: boolean;
@@ -17,13 +17,12 @@ function schema({ sql, engine, from }: SchemaOptions): void {
   console.log(printSchema(engine, from));
 }
 
-interface StoreOptions {
-  readonly store: string;
-  readonly json?: boolean;
-}
-
-async function withDatabase(url: string, options: OpenOptions, job: (database: Database) => Promise<void>) {
-  const database: Database = await openDatabase(placeOf(url), options);
+async function withDatabase(
+  url: string | undefined,
+  options: DatabaseOptions,
+  job: (database: Database) => Promise<void>,
+) {
+  const database: Database = await openDatabase(placeOfNamed(url), options);
   try {
     await job(database);
   } finally {
@@ -31,7 +30,7 @@ async function withDatabase(url: string, options: OpenOptions, job: (database: D
   }
 }
 
-const migrate = ({ store, json }: StoreOptions): Promise<void> =>
+const migrate = ({ store, json }: StoreOption): Promise<void> =>
   withDatabase(store, { migrate: true }, async (database) => {
     const { applied } = await database.status();
     const version = applied.at(-1)?.version ?? 0;
@@ -39,7 +38,7 @@ const migrate = ({ store, json }: StoreOptions): Promise<void> =>
     else console.log(`the schema is at version ${version}; nothing is missing`);
   });
 
-const status = ({ store, json }: StoreOptions): Promise<void> =>
+const status = ({ store, json }: StoreOption): Promise<void> =>
   withDatabase(store, { migrate: "skip" }, async (database) => {
     const { applied, missing } = await database.status();
     if (missing.length > 0) process.exitCode = 1;
@@ -63,7 +62,7 @@ export function register(command: Command): void {
     .command("schema")
     .description("the schema, for Flyway, alembic or a DBA; run it in one transaction")
     .option("--sql", "as SQL")
-    .addOption(new Option("--engine <name>", "whose SQL").choices(engineNames).default("postgres"))
+    .addOption(new Option("--engine <name>", "whose SQL").choices(engineNames).default(schemaEngine))
     .option("--from <version>", "only the steps from this one on", versionOf, 1)
     .action(schema);
   storeOption(command.command("migrate"))

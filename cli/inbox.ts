@@ -1,30 +1,20 @@
 /** `adbind inbox`: what a receiver holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { type InboxEvent, type InboxState, openStore, type Store } from "../runtime/store/index.js";
-import { plural, printJson } from "./output.js";
-import { placeOf, storeOption } from "./store-option.js";
+import type { InboxEvent, InboxState, Store, StoreAccess } from "../runtime/store/index.js";
+import { plural, printable, printJson, wholeNumber } from "./output.js";
+import { type StoreOption, storeOption, withStore } from "./store.js";
 
 const STATES: readonly InboxState[] = ["pending", "parked", "dead"];
 const LIST_LIMIT = 100;
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
-const idOf = (text: string): number => {
-  const id = Number(text);
-  if (!Number.isSafeInteger(id) || id < 1) throw usage(`${text} is no event's number`, "see adbind inbox list");
-  return id;
-};
+const idOf = (text: string): number => wholeNumber(text, "event's number", "see adbind inbox list");
+const countOf = (text: string): number => wholeNumber(text, "count of events", "give a whole number above 0");
 
-async function withStore(url: string, job: (store: Store) => Promise<void>): Promise<void> {
-  // Who looks makes nothing: neither a file where a name was misspelt, nor tables.
-  const store: Store = await openStore(placeOf(url), { migrate: false });
-  try {
-    await job(store);
-  } finally {
-    await store.close();
-  }
-}
+const withInbox = (option: StoreOption, access: StoreAccess, job: (store: Store) => Promise<void>): Promise<void> =>
+  withStore(option, access, (store) => job(store as Store));
 
 /** An event for a reader; the body only when asked for, it is the sender's and the buyer's business. */
 const shown = ({ body, receivedAt, due, ...event }: InboxEvent, withBody: boolean) => ({
@@ -35,9 +25,6 @@ const shown = ({ body, receivedAt, due, ...event }: InboxEvent, withBody: boolea
   bytes: body.length,
   ...(withBody && { body: Buffer.from(body).toString() }),
 });
-
-/** Control characters of whatever origin must not reach a terminal. */
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
 
 const line = (event: InboxEvent): string =>
   [
@@ -54,27 +41,26 @@ const line = (event: InboxEvent): string =>
     .join(" ")
     .trimEnd();
 
-interface ListOptions {
-  store: string;
+interface ListOptions extends StoreOption {
   state?: string;
   sender?: string;
   after?: string;
   limit: string;
-  json?: boolean;
   body?: boolean;
 }
 
-async function list({ store: url, state, sender, after, limit, json, body }: ListOptions): Promise<void> {
+async function list({ store: named, state, sender, after, limit, json, body }: ListOptions): Promise<void> {
   if (state !== undefined && !STATES.includes(state as InboxState)) {
     throw usage(`there is no state ${state}`, `use one of ${STATES.join(", ")}`);
   }
-  await withStore(url, async (store) => {
-    const filter = {
-      ...(state !== undefined && { state: state as InboxState }),
-      ...(sender !== undefined && { sender }),
-      ...(after !== undefined && { after: idOf(after) }),
-    };
-    const events = await store.inbox.list({ ...filter, limit: idOf(limit) });
+  const filter = {
+    ...(state !== undefined && { state: state as InboxState }),
+    ...(sender !== undefined && { sender }),
+    ...(after !== undefined && { after: idOf(after) }),
+    limit: countOf(limit),
+  };
+  await withInbox({ ...(named !== undefined && { store: named }) }, "read", async (store) => {
+    const events = await store.inbox.list(filter);
     const backlog = await store.inbox.backlog();
     if (json) return printJson({ backlog, events: events.map((event) => shown(event, body === true)) });
     for (const event of events) console.log(line(event));
@@ -89,9 +75,10 @@ async function isSuperseded(store: Store, event: InboxEvent): Promise<boolean> {
   return state !== undefined && state.instant > event.instant;
 }
 
-async function replay(ids: string[], { store: url, force }: { store: string; force?: boolean }): Promise<void> {
-  await withStore(url, async (store) => {
-    for (const id of ids.map(idOf)) {
+async function replay(ids: string[], { force, ...option }: StoreOption & { force?: boolean }): Promise<void> {
+  const numbers = ids.map(idOf);
+  await withInbox(option, "change", async (store) => {
+    for (const id of numbers) {
       const event = await store.inbox.get(id);
       const reason =
         event === undefined
@@ -110,9 +97,10 @@ async function replay(ids: string[], { store: url, force }: { store: string; for
   });
 }
 
-async function drop(ids: string[], { store: url }: { store: string }): Promise<void> {
-  await withStore(url, async (store) => {
-    for (const id of ids.map(idOf)) {
+async function drop(ids: string[], option: StoreOption): Promise<void> {
+  const numbers = ids.map(idOf);
+  await withInbox(option, "change", async (store) => {
+    for (const id of numbers) {
       if (await store.inbox.drop(id, Date.now())) console.log(`${id}: dropped`);
       else {
         console.error(`${id}: there is no such event`);
@@ -123,8 +111,9 @@ async function drop(ids: string[], { store: url }: { store: string }): Promise<v
 }
 
 export function register(command: Command): void {
-  storeOption(command.command("list"))
-    .description("events that wait, are parked, or were given up")
+  const add = (usage: string, description: string): Command =>
+    storeOption(command.command(usage).description(description));
+  add("list", "events that wait, are parked, or were given up")
     .option("--state <state>", STATES.join(", "))
     .option("--sender <url>", "of one sender")
     .option("--after <id>", "only later ones")
@@ -132,11 +121,8 @@ export function register(command: Command): void {
     .option("--json", "print them as JSON")
     .option("--body", "with their bodies, in JSON")
     .action(list);
-  storeOption(command.command("replay <ids...>"))
-    .description("hand events that were given up, or parked, to their handler")
+  add("replay <ids...>", "hand events that were given up, or parked, to their handler")
     .option("--force", "also those whose task has moved on")
     .action(replay);
-  storeOption(command.command("drop <ids...>"))
-    .description("remove events unhandled; their keys stay claimed")
-    .action(drop);
+  add("drop <ids...>", "remove events unhandled; their keys stay claimed").action(drop);
 }

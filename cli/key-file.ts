@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import path from "node:path";
-import { wireNames } from "../runtime/contract.js";
+import { wireNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { parseStrict } from "../runtime/json.js";
 import type { Jwk } from "../runtime/signing/index.js";
@@ -29,12 +29,12 @@ const PRIVATE_MODE = 0o600;
 const unusable = (file: string, what: string, remedy: string, cause?: unknown): AdbindError =>
   new AdbindError("signing_key_invalid", what, { where: file, remedy, cause });
 
-/** @throws AdbindError `usage` when the file cannot be read */
+/** @throws AdbindError `file_unusable` when the file cannot be read */
 export function readInput(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new AdbindError("usage", "A file cannot be read", { where: file, remedy: "check the path", cause });
+    throw new AdbindError("file_unusable", "A file cannot be read", { where: file, remedy: "check the path", cause });
   }
 }
 

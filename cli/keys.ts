@@ -1,7 +1,7 @@
 /** `adbind keys`: the keys a seller signs with. Private parts go to a file and nowhere else. */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import type { Command } from "commander";
-import { wireNames } from "../runtime/contract.js";
+import { wireNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import type { Jwk, SignatureAlgorithm } from "../runtime/signing/index.js";
 import { changeKeyFile, createKeyFile, isExposed, publicKey, purposeOf, readKeyFile } from "./key-file.js";
@@ -19,6 +19,9 @@ const algorithms: Record<SignatureAlgorithm, () => { jwk: object; alg: string }>
 const uses = ["request-signing", "response-signing", "governance-signing"];
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+/** What the file holds does not allow it. */
+const unfit = (what: string, remedy: string): AdbindError => new AdbindError("signing_key_invalid", what, { remedy });
 
 function checkedAlgorithm(name: string): SignatureAlgorithm {
   if (!Object.hasOwn(algorithms, name))
@@ -105,7 +108,7 @@ const rotateCommand = (parent: Command): Command =>
         const newest = keys.at(-1);
         const purpose = purposeOf(newest);
         const key = makeKey({ alg: checkedAlgorithm(options.alg ?? algorithmOf(newest)), kid: options.kid, purpose });
-        if (keys.some((one) => one.kid === key.kid)) throw usage(`The file has a key ${key.kid}`, "give another --kid");
+        if (keys.some((one) => one.kid === key.kid)) throw unfit(`The file has a key ${key.kid}`, "give another --kid");
         kid = key.kid;
         return { keys: [...keys, key] };
       });
@@ -125,10 +128,10 @@ const removeCommand = (parent: Command): Command =>
       const file = userPath(given);
       changeKeyFile(file, ({ keys }) => {
         const gone = keys.find((key) => key.kid === kid);
-        if (gone === undefined) throw usage(`The file has no key ${kid}`, "adbind keys jwks lists them");
+        if (gone === undefined) throw unfit(`The file has no key ${kid}`, "adbind keys jwks lists them");
         const rest = keys.flatMap((key) => (key === gone ? (keepPublic ? [publicKey(key)] : []) : [key]));
         if (!rest.some((key) => typeof key.d === "string")) {
-          throw usage(`${kid} is the last key that can sign`, "adbind keys rotate first");
+          throw unfit(`${kid} is the last key that can sign`, "adbind keys rotate first");
         }
         return { keys: rest };
       });

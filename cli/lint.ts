@@ -1,7 +1,13 @@
 /** `adbind lint`: a release against the rules of the manifest. */
 import type { Command } from "commander";
 import { lintRelease, rules } from "../generator/lint/release.js";
-import { plural, printFindings, printJson, shownPath, userPath } from "./output.js";
+import { plural, printFindings, printJson, shownPath } from "./output.js";
+import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
+
+interface Options extends ReleaseOptions {
+  all?: boolean;
+  json?: boolean;
+}
 
 /** A row of the table: `ok`, `warn`, `FAIL`, or `-` for a rule that could not be asked. */
 function line({ id, level, rule }: (typeof rules)[number], found: number, skipped: boolean): string {
@@ -10,19 +16,20 @@ function line({ id, level, rule }: (typeof rules)[number], found: number, skippe
 }
 
 export function register(command: Command): void {
-  command
-    .argument("<release>", "a folder that holds a manifest.json, or a .tgz of one")
+  withReleaseOptions(command.argument("<release>", releaseHelp))
+    .option("--all", "list every place of findings that are alike")
     .option("--json", "print the findings as JSON")
     .addHelpText(
       "after",
       `\nRules:\n${rules.map(({ id, level, rule }) => `  ${id.padEnd(24)} ${level.padEnd(8)} ${rule}`).join("\n")}`,
     )
-    .action(async (source: string, { json }: { json?: boolean }) => {
-      const { word, version, findings, notAsked } = await lintRelease(userPath(source));
+    .action(async (given: string, { all = false, json, ...options }: Options) => {
+      const source = await resolveRelease(given, options);
+      const { word, version, findings, notAsked } = await lintRelease(source);
       const errors = findings.filter(({ level }) => level === "error").length;
       if (json) printJson({ word, version, ok: errors === 0, findings, notAsked });
       else {
-        printFindings(shownPath(userPath(source)), findings, true);
+        printFindings(shownPath(source), findings, { warnings: true, all });
         for (const row of rules)
           console.log(line(row, findings.filter(({ rule }) => rule === row.id).length, notAsked.includes(row.id)));
         console.log(`${word} ${version}: ${plural(errors, "error")}, ${plural(findings.length - errors, "warning")}`);

@@ -4,14 +4,15 @@ import path from "node:path";
 import type { Command } from "commander";
 import { newSeller } from "../generator/scaffold/index.js";
 import { plural, printJson, shownPath, userPath } from "./output.js";
-import { releaseSource } from "./release-source.js";
+import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
 
-interface Options {
+interface Options extends ReleaseOptions {
   specialism: string[];
   release?: string;
   name?: string;
   adbind?: string;
   partial?: boolean;
+  force?: boolean;
   json?: boolean;
 }
 
@@ -24,29 +25,31 @@ const collect = (value: string, before: string[]): string[] => [...before, value
 export function register(command: Command): void {
   const seller = command.command("seller");
   seller.exitOverride();
-  seller
+  withReleaseOptions(seller)
     .description("a seller for specialisms of a release; on an existing project: what a newer release needs")
     .argument("<folder>", "the project; made when missing")
-    .option("--specialism <id>", "what it claims; may be given several times", collect, [])
-    .option("--release <release>", "a folder, a .tgz, or a version that comes with adbind; the newest by default")
+    .option("--specialism <id>", "what it claims, in snake or kebab case; may be given several times", collect, [])
+    .option("--release <release>", `${releaseHelp}; the newest that comes with adbind by default`)
     .option("--name <name>", "name for people; the folder's by default")
     .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
     .option("--partial", "leave out the tools that missing or dangling files of the release break")
+    .option("--force", "write over bindings that were edited by hand")
     .option("--json", "print the result as JSON")
     .addHelpText("after", "\nExample: adbind new seller my-seller --specialism sales_guaranteed")
     .action(async (folder: string, options: Options) => {
-      const { specialism, release, name, adbind, partial, json } = options;
+      const { specialism, release, name, adbind, partial, force, json } = options;
       const target = userPath(folder);
       const result = await newSeller({
         folder: target,
-        release: releaseSource(release),
+        release: await resolveRelease(release, options),
         specialisms: specialism,
         ...(name !== undefined && { name }),
         ...(partial !== undefined && { partial }),
+        ...(force !== undefined && { force }),
         ...(adbind !== undefined && { adbind: dependency(adbind, target) }),
       });
       if (json) return printJson(result);
-      const what = result.created ? "written" : "brought up to date";
+      const what = result.created ? "written" : "updated";
       console.log(`${shownPath(target)} ${what}: ${result.specialisms.join(", ")} of release ${result.version}`);
       console.log(`${plural(result.files.length, "file")}, ${plural(result.tools.length, "tool")}`);
       if (result.open.length > 0) console.log(`without a behaviour yet: ${result.open.join(", ")}`);

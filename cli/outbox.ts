@@ -1,33 +1,25 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { openQueue } from "../runtime/queue/index.js";
-import { OUTBOX_TOPIC, type Outbox, type OutboxEntry, outboxOf } from "../runtime/sender/outbox.js";
-import { openStore } from "../runtime/store/index.js";
-import { plural, printJson } from "./output.js";
-import { placeOf, storeOption } from "./store-option.js";
+import { openQueue, queueView } from "../runtime/queue/index.js";
+import { OUTBOX_TOPIC, type Outbox, type OutboxEntry, outboxOf, outboxViewOf } from "../runtime/sender/outbox.js";
+import { plural, printable, printJson, wholeNumber } from "./output.js";
+import { type StoreOption, storeOption, withStore } from "./store.js";
 
 const LIST_LIMIT = "100";
 
-const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+const idOf = (text: string): number => wholeNumber(text, "event's number", "see adbind outbox list");
+const countOf = (text: string): number => wholeNumber(text, "count of events", "give a whole number above 0");
 
-const idOf = (text: string): number => {
-  const id = Number(text);
-  if (!Number.isSafeInteger(id) || id < 1) throw usage(`${text} is no event's number`, "see adbind outbox list");
-  return id;
-};
-
-async function withOutbox(url: string, job: (outbox: Outbox) => Promise<void>): Promise<void> {
-  // Who looks makes nothing: neither a file where a name was misspelt, nor tables.
-  const store = await openStore(placeOf(url), { migrate: false });
-  const queue = await openQueue(store, OUTBOX_TOPIC);
-  try {
-    await job(outboxOf(queue, Date.now));
-  } finally {
-    await queue.close();
-    await store.close();
-  }
-}
+const withOutbox = (option: StoreOption, job: (outbox: Outbox) => Promise<void>): Promise<void> =>
+  withStore(option, "change", async (store) => {
+    const queue = await openQueue(store, OUTBOX_TOPIC);
+    try {
+      await job(outboxOf(queue, Date.now));
+    } finally {
+      await queue.close();
+    }
+  });
 
 const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
@@ -37,9 +29,6 @@ const shown = ({ due, createdAt, firstAt, ...entry }: OutboxEntry) => ({
   createdAt: at(createdAt),
   firstAt: at(firstAt),
 });
-
-/** Control characters of whatever origin must not reach a terminal. */
-const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
 
 const line = (entry: OutboxEntry): string =>
   [
@@ -56,23 +45,23 @@ const line = (entry: OutboxEntry): string =>
     .join(" ")
     .trimEnd();
 
-interface ListOptions {
-  store: string;
+interface ListOptions extends StoreOption {
   dead?: boolean;
   destination?: string;
   after?: string;
   limit: string;
-  json?: boolean;
 }
 
-async function list({ store, dead, destination, after, limit, json }: ListOptions): Promise<void> {
-  await withOutbox(store, async (outbox) => {
-    const entries = await outbox.list({
-      ...(dead && { state: "dead" as const }),
-      ...(destination !== undefined && { group: destination }),
-      ...(after !== undefined && { after: idOf(after) }),
-      limit: idOf(limit),
-    });
+async function list({ dead, destination, after, limit, json, ...option }: ListOptions): Promise<void> {
+  const filter = {
+    ...(dead && { state: "dead" as const }),
+    ...(destination !== undefined && { group: originOf(destination) }),
+    ...(after !== undefined && { after: idOf(after) }),
+    limit: countOf(limit),
+  };
+  await withStore(option, "read", async (store) => {
+    const outbox = outboxViewOf(queueView(store, OUTBOX_TOPIC));
+    const entries = await outbox.list(filter);
     const counts = await outbox.counts();
     if (json) return printJson({ counts, events: entries.map(shown) });
     for (const entry of entries) console.log(line(entry));
@@ -80,35 +69,47 @@ async function list({ store, dead, destination, after, limit, json }: ListOption
   });
 }
 
+/** As destinations are grouped; a path is of no account. */
+function originOf(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && url.host !== "") return url.origin;
+  throw new AdbindError("usage", `${text} is no origin`, {
+    remedy: "give scheme and host, e.g. https://buyer.example",
+  });
+}
+
 type Change = "retry" | "drop";
 const done = { retry: "is due again, for another day", drop: "is removed, unsent" } as const;
 
-async function change(what: Change, ids: readonly string[], { store }: { store: string }): Promise<void> {
+async function change(what: Change, ids: readonly string[], option: StoreOption): Promise<void> {
   const numbers = ids.map(idOf);
-  await withOutbox(store, async (outbox) => {
+  await withOutbox(option, async (outbox) => {
     for (const id of numbers) {
       const found = await outbox[what](id);
-      console.log(`${id} ${found ? done[what] : what === "retry" ? "is no dead event" : "is not there"}`);
-      if (!found) process.exitCode = 1;
+      if (found) console.log(`${id} ${done[what]}`);
+      else {
+        console.error(`${id} ${what === "retry" ? "is no dead event" : "is not there"}`);
+        process.exitCode = 1;
+      }
     }
   });
 }
 
 export function register(command: Command): void {
-  storeOption(command.command("list"))
-    .description("events that were not delivered yet, or never will be without help")
+  const add = (usage: string, description: string): Command =>
+    storeOption(command.command(usage).description(description));
+  add("list", "events that were not delivered yet, or never will be without help")
     .option("--dead", "only those that were given up")
     .option("--destination <origin>", "only those for one host, e.g. https://buyer.example")
     .option("--after <number>", "events after this one")
     .option("--limit <count>", "most events", LIST_LIMIT)
     .option("--json", "as JSON")
     .action(list);
-  storeOption(command.command("retry"))
-    .description("gives dead events another day; running senders take them at once")
-    .argument("<number...>", "events, as adbind outbox list numbers them")
-    .action((ids: string[], options: { store: string }) => change("retry", ids, options));
-  storeOption(command.command("drop"))
-    .description("removes events unsent")
-    .argument("<number...>", "events, as adbind outbox list numbers them")
-    .action((ids: string[], options: { store: string }) => change("drop", ids, options));
+  const numbers = ["<number...>", "events, as adbind outbox list numbers them"] as const;
+  add("retry", "gives dead events another day; running senders take them at once")
+    .argument(...numbers)
+    .action((ids: string[], option: StoreOption) => change("retry", ids, option));
+  add("drop", "removes events unsent")
+    .argument(...numbers)
+    .action((ids: string[], option: StoreOption) => change("drop", ids, option));
 }

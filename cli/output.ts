@@ -1,7 +1,8 @@
 /** What commands share in printing. */
 import path from "node:path";
 import type { Finding } from "../generator/finding.js";
-import { formatFinding } from "../generator/finding.js";
+import { type AlikeFindings, foldFindings, formatFinding } from "../generator/finding.js";
+import { AdbindError } from "../runtime/errors.js";
 
 /** Folder the user stands in: `./run` changes to the project's. */
 const userFolder = (): string => process.env.ADBIND_CWD ?? process.cwd();
@@ -14,12 +15,51 @@ export const shownPath = (absolute: string): string => path.relative(userFolder(
 
 export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2));
 
-/** Errors and warnings of one release, errors first; warnings are folded to a count unless all are wanted. */
-export function printFindings(label: string, findings: readonly Finding[], everything = false): void {
-  const errors = findings.filter(({ level }) => level === "error");
-  const warnings = findings.filter(({ level }) => level === "warning");
-  for (const finding of errors) console.error(`error   ${label}/${formatFinding(finding)}`);
-  if (everything) for (const finding of warnings) console.error(`warning ${label}/${formatFinding(finding)}`);
+/** Places of findings that are alike that are listed, unless all are wanted: enough to see what they have in common. */
+const SHOWN_PLACES = 4;
+
+const indent = " ".repeat("warning ".length);
+
+/** A finding, or several that are alike: said once, with their number and places. */
+function printAlike(label: string, { first, places }: AlikeFindings, everything: boolean): void {
+  const level = first.level.padEnd("warning".length);
+  if (places.length === 1) {
+    console.error(`${level} ${label}/${formatFinding(first)}`);
+    return;
+  }
+  console.error(`${level} ${label}: ${first.message} [${first.rule}], ${places.length} places. ${first.remedy}`);
+  const shown = everything || places.length <= SHOWN_PLACES + 1 ? places : places.slice(0, SHOWN_PLACES);
+  for (const place of shown) console.error(`${indent}${place}`);
+  if (shown.length < places.length)
+    console.error(`${indent}and ${places.length - shown.length} more (--all lists them)`);
+}
+
+/** What is printed of the findings of a release. */
+export interface FindingsShown {
+  warnings?: boolean;
+  /** Every place of findings that are alike. */
+  all?: boolean;
+}
+
+/** Errors of one release, and its warnings where they are wanted, errors first. */
+export function printFindings(
+  label: string,
+  findings: readonly Finding[],
+  { warnings = false, all = false }: FindingsShown = {},
+): void {
+  const wanted = findings.filter(({ level }) => warnings || level === "error");
+  for (const level of ["error", "warning"])
+    for (const alike of foldFindings(wanted.filter((one) => one.level === level))) printAlike(label, alike, all);
+}
+
+/** Control characters of whatever origin must not reach a terminal. */
+export const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");
+
+/** A number above 0 of the command line. @throws AdbindError `usage` */
+export function wholeNumber(text: string, what: string, remedy: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number) && number > 0) return number;
+  throw new AdbindError("usage", `${text} is no ${what}`, { remedy });
 }
 
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;

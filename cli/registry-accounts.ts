@@ -4,12 +4,15 @@ import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { type Accounts, accountsOf, subscriptions, tiers } from "../runtime/registry/server/auth/accounts.js";
-import { registryAccess } from "../runtime/store/index.js";
-import { printJson } from "./output.js";
-import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
+import { registryAccess, type StoreAccess } from "../runtime/store/index.js";
+import { printable, printJson } from "./output.js";
+import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
-const withAccounts = (option: StoreOption, job: (accounts: Accounts) => Promise<void>): Promise<void> =>
-  withStore(option, (store) => job(accountsOf(registryAccess(store.database))));
+const withAccounts = (
+  option: StoreOption,
+  access: StoreAccess,
+  job: (accounts: Accounts) => Promise<void>,
+): Promise<void> => withStore(option, access, (store) => job(accountsOf(registryAccess(store.database))));
 
 const line = (...parts: (string | null)[]): void =>
   console.log(
@@ -25,7 +28,8 @@ const missing = (what: string): AdbindError =>
 
 const group = (command: Command, name: string, help: string) => {
   const parent = command.command(name).description(help);
-  return (usage: string, description: string): Command => storeOption(parent.command(usage).description(description));
+  return (usage: string, description: string): Command =>
+    registryStoreOption(parent.command(usage).description(description));
 };
 
 function registerOrganizations(command: Command): void {
@@ -37,12 +41,14 @@ function registerOrganizations(command: Command): void {
     .option("--tier <tier>", tierHelp)
     .option("--subscription <state>", subscriptionHelp)
     .action((name: string, { store, ...given }) =>
-      withAccounts({ store }, async (accounts) => console.log((await accounts.addOrganization({ ...given, name })).id)),
+      withAccounts({ store }, "create", async (accounts) =>
+        console.log((await accounts.addOrganization({ ...given, name })).id),
+      ),
     );
   add("list", "organizations")
     .option("--json", "as JSON")
     .action((options: StoreOption) =>
-      withAccounts(options, async (accounts) => {
+      withAccounts(options, "read", async (accounts) => {
         const rows = await accounts.organizations();
         if (options.json) return printJson(rows);
         for (const row of rows)
@@ -56,7 +62,7 @@ function registerOrganizations(command: Command): void {
     .option("--suspend", "refuses its keys and users from now on")
     .option("--restore", "takes them again")
     .action((id: string, { name, tier, subscription, suspend, restore, ...options }) =>
-      withAccounts(options, (accounts) =>
+      withAccounts(options, "change", (accounts) =>
         accounts.setOrganization(id, {
           ...(name !== undefined && { name }),
           ...(tier !== undefined && { tier: tier === "none" ? null : tier }),
@@ -83,7 +89,7 @@ function registerUsers(command: Command): void {
     .option("--org <id>", "organization the user belongs to")
     .option("--password-stdin", "reads the password from the input")
     .action((email: string, { name, org, passwordStdin, ...options }) =>
-      withAccounts(options, async (accounts) => {
+      withAccounts(options, "create", async (accounts) => {
         const { password, made } = await passwordFrom(passwordStdin);
         const user = await accounts.addUser({
           email,
@@ -98,7 +104,7 @@ function registerUsers(command: Command): void {
   add("list", "accounts")
     .option("--json", "as JSON")
     .action((options: StoreOption) =>
-      withAccounts(options, async (accounts) => {
+      withAccounts(options, "read", async (accounts) => {
         const rows = await accounts.users();
         if (options.json) return printJson(rows);
         for (const row of rows) line(row.email, row.name, row.organization, row.suspended === 0 ? "" : "suspended");
@@ -110,7 +116,7 @@ function registerUsers(command: Command): void {
     .option("--suspend", "refuses the user from now on")
     .option("--restore", "takes the user again")
     .action((email: string, { org, passwordStdin, suspend, restore, ...options }) =>
-      withAccounts(options, async (accounts) =>
+      withAccounts(options, "change", async (accounts) =>
         accounts.setUser(email, {
           ...(org !== undefined && { organization: org }),
           ...(passwordStdin && { password: (await passwordFrom(true)).password }),
@@ -124,7 +130,7 @@ function registerKeys(command: Command): void {
   const add = group(command, "keys", "API keys of organizations: create, list, revoke, suspend, restore");
   add("create <organization> <name>", "makes a key and prints it: it is not kept and cannot be shown again").action(
     (organization: string, name: string, options: StoreOption) =>
-      withAccounts(options, async (accounts) => {
+      withAccounts(options, "change", async (accounts) => {
         const { id, key } = await accounts.addKey(organization, name);
         console.log(key);
         console.error(`key ${id} of ${printable(organization)}; keep it now, only its digest is stored`);
@@ -134,7 +140,7 @@ function registerKeys(command: Command): void {
     .option("--org <id>", "only those of one organization")
     .option("--json", "as JSON")
     .action(({ org, ...options }: StoreOption & { org?: string }) =>
-      withAccounts(options, async (accounts) => {
+      withAccounts(options, "read", async (accounts) => {
         const rows = await accounts.keys(org);
         if (options.json) return printJson(rows);
         for (const row of rows) {
@@ -144,7 +150,7 @@ function registerKeys(command: Command): void {
       }),
     );
   add("revoke <id>", "ends a key for good").action((id: string, options: StoreOption) =>
-    withAccounts(options, async (accounts) => {
+    withAccounts(options, "change", async (accounts) => {
       if (!(await accounts.revokeKey(id))) throw missing(`key ${id} that could be revoked`);
     }),
   );
@@ -154,7 +160,7 @@ function registerKeys(command: Command): void {
   ] as const) {
     add(`${name} <id>`, suspended ? "refuses a key for a while" : "takes a suspended key again").action(
       (id: string, options: StoreOption) =>
-        withAccounts(options, async (accounts) => {
+        withAccounts(options, "change", async (accounts) => {
           if (!(await accounts.suspendKey(id, suspended))) throw missing(`key ${id}`);
         }),
     );

@@ -5,8 +5,8 @@ import { type Crawler, type CrawlRequestRecord, createCrawler } from "../runtime
 import { createRegistryData } from "../runtime/registry/data.js";
 import { publisherDomain } from "../runtime/registry/model.js";
 import type { RegistryData } from "../runtime/registry/types.js";
-import { plural } from "./output.js";
-import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
+import { plural, printable } from "./output.js";
+import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
 /** How often a crawl is asked whether it has ended, in milliseconds. */
 const POLL_MS = 200;
@@ -16,12 +16,15 @@ const over = ({ status }: CrawlRequestRecord): boolean => status === "completed"
 const usage = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("usage", what, { where, remedy });
 
+const refused = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("crawl_refused", what, { where, remedy });
+
 async function order(crawler: Crawler, domain: string): Promise<string> {
   const answer = await crawler.request(domain, { requestedBy: "command", reason: "command" });
   if (!("refused" in answer)) return answer.crawl_request_id;
   switch (answer.refused) {
     case "unsafe":
-      throw usage(
+      throw refused(
         "the domain has no public address",
         domain,
         "check its spelling, and that this machine resolves names",
@@ -29,7 +32,7 @@ async function order(crawler: Crawler, domain: string): Promise<string> {
     case "queue_full":
     case "limited":
     case "debounced":
-      throw usage("the domain cannot be crawled now", domain, `ask again in ${answer.retryAfterSeconds} s`);
+      throw refused("the domain cannot be crawled now", domain, `ask again in ${answer.retryAfterSeconds} s`);
   }
 }
 
@@ -81,7 +84,7 @@ async function crawl(given: readonly string[], options: StoreOption & { accept?:
     if (domain === undefined) throw usage("that is no domain", text, "give one such as news.example");
     return domain;
   });
-  await withStore(options, async (store) => {
+  await withStore(options, "create", async (store) => {
     const data = createRegistryData(store);
     // Who asks here has the machine: nobody is to be protected from asking often.
     const crawler = await createCrawler({ store, data, debounceMs: 0, perCallerHourly: Number.MAX_SAFE_INTEGER });
@@ -95,7 +98,7 @@ async function crawl(given: readonly string[], options: StoreOption & { accept?:
 }
 
 export function register(command: Command): void {
-  storeOption(command.command("crawl <domain...>"))
+  registryStoreOption(command.command("crawl <domain...>"))
     .description("fetches publishers' files now, from this machine; one that fails stays queued for another attempt")
     .option("--accept", "takes what was held back of them: a changed authoritative location, or an older file")
     .action(crawl);

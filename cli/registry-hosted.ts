@@ -7,14 +7,21 @@ import { readAuthorizationFile } from "../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../runtime/registry/data.js";
 import { hostedUrl, publisherDomain } from "../runtime/registry/model.js";
 import type { Json, RegistryData } from "../runtime/registry/types.js";
-import { plural, userPath } from "./output.js";
-import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
+import type { StoreAccess } from "../runtime/store/index.js";
+import { plural, printable, userPath } from "./output.js";
+import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
-const withData = (option: StoreOption, job: (data: RegistryData) => Promise<void>): Promise<void> =>
-  withStore(option, (store) => job(createRegistryData(store)));
+const withData = (
+  option: StoreOption,
+  access: StoreAccess,
+  job: (data: RegistryData) => Promise<void>,
+): Promise<void> => withStore(option, access, (store) => job(createRegistryData(store)));
 
 const usage = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("usage", what, { where, remedy });
+
+const unusable = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("file_unusable", what, { where, remedy });
 
 function domainOf(text: string): string {
   const domain = publisherDomain(text);
@@ -25,15 +32,17 @@ function domainOf(text: string): string {
 async function put(given: string, file: string, options: StoreOption & { baseUrl: string }): Promise<void> {
   const domain = domainOf(given);
   const parsed = parseStrict(readFileSync(userPath(file)));
-  if (!parsed.ok) throw usage("the file is no JSON", file, parsed.detail);
+  if (!parsed.ok) throw unusable("the file is no JSON", file, parsed.detail);
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))
-    throw usage("the file is no JSON object", file, "give an agent-authorization file");
+    throw unusable("the file is no JSON object", file, "give an agent-authorization file");
   const read = readAuthorizationFile(parsed.value as never, { domain, via: "own", revoked: [], now: Date.now() });
   for (const { pointer, message } of read.problems) console.error(`${printable(pointer)}: ${printable(message)}`);
-  if (!read.ok) throw usage("the file is not valid", file, read.message);
+  if (!read.ok) throw unusable("the file is not valid", file, read.message);
   // Who reads it elsewhere may refuse all of it for one bad entry.
-  if (read.problems.length > 0) throw usage("the file has entries that cannot be used", file, "correct them");
-  await withData(options, (data) => data.putHostedFile(domain, { file: parsed.value as Json, content: read.file }));
+  if (read.problems.length > 0) throw unusable("the file has entries that cannot be used", file, "correct them");
+  await withData(options, "create", (data) =>
+    data.putHostedFile(domain, { file: parsed.value as Json, content: read.file }),
+  );
   console.log(
     `${domain}: ${plural(read.file.agents.length, "agent")}, served at ${hostedUrl(options.baseUrl, domain)}`,
   );
@@ -43,16 +52,19 @@ async function put(given: string, file: string, options: StoreOption & { baseUrl
 export function register(command: Command): void {
   const baseUrl = process.env.ADBIND_REGISTRY_BASE_URL ?? "http://localhost:8080";
   const hosted = command.command("hosted").description("files served for publishers: put, remove");
-  storeOption(hosted.command("put <domain> <file>"))
+  registryStoreOption(hosted.command("put <domain> <file>"))
     .description("checks a file and serves it; its word counts fully once the publisher's origin points here")
     .option("--base-url <url>", "public address of the registry", baseUrl)
     .action(put);
-  storeOption(hosted.command("remove <domain>"))
+  registryStoreOption(hosted.command("remove <domain>"))
     .description("serves it no more")
     .action((given: string, options: StoreOption) =>
-      withData(options, async (data) => {
+      withData(options, "change", async (data) => {
         if (!(await data.removeHostedFile(domainOf(given))))
-          throw usage("no file is hosted for it", given, "nothing to do");
+          throw new AdbindError("registry_data_invalid", "no file is hosted for it", {
+            where: given,
+            remedy: "nothing to do",
+          });
       }),
     );
 }

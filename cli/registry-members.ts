@@ -5,13 +5,20 @@ import { createRegistryData } from "../runtime/registry/data.js";
 import { agentTypes } from "../runtime/registry/model.js";
 import { tiers } from "../runtime/registry/server/auth/accounts.js";
 import type { AgentType, Member, MemberAgent, RegistryData, Visibility } from "../runtime/registry/types.js";
-import { plural, printJson } from "./output.js";
-import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
+import type { StoreAccess } from "../runtime/store/index.js";
+import { plural, printable, printJson } from "./output.js";
+import { registryStoreOption, type StoreOption, withStore } from "./store.js";
 
-const withData = (option: StoreOption, job: (data: RegistryData) => Promise<void>): Promise<void> =>
-  withStore(option, (store) => job(createRegistryData(store)));
+const withData = (
+  option: StoreOption,
+  access: StoreAccess,
+  job: (data: RegistryData) => Promise<void>,
+): Promise<void> => withStore(option, access, (store) => job(createRegistryData(store)));
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+const noMember = (slug: string): AdbindError =>
+  new AdbindError("account_invalid", `there is no member ${slug}`, { remedy: "see adbind registry members list" });
 
 const types = [...agentTypes, "unknown"] as const satisfies readonly AgentType[];
 const visibilities = ["public", "members_only", "private"] as const satisfies readonly Visibility[];
@@ -39,7 +46,7 @@ interface MemberOptions extends StoreOption {
 
 async function setMember(slug: string, given: MemberOptions): Promise<void> {
   if (given.tier !== undefined) oneOf("tier", given.tier, Object.keys(tiers));
-  await withData(given, async (data) => {
+  await withData(given, "create", async (data) => {
     const known = await data.member(slug);
     const member: Member = {
       slug,
@@ -79,15 +86,14 @@ async function addAgent(slug: string, url: string, given: AgentOptions): Promise
     formatKinds: list(given.formatKinds),
     hasTmp: given.trustedMatch === true,
   };
-  await withData(given, async (data) => {
-    if ((await data.member(slug)) === undefined)
-      throw usage(`there is no member ${slug}`, "see adbind registry members list");
+  await withData(given, "change", async (data) => {
+    if ((await data.member(slug)) === undefined) throw noMember(slug);
     await data.registerAgent(slug, agent);
   });
 }
 
 async function listMembers(options: StoreOption): Promise<void> {
-  await withData(options, async (data) => {
+  await withData(options, "read", async (data) => {
     const members = await data.members();
     if (options.json) return printJson(members);
     for (const { slug, displayName, organization, tier, domains, agents } of members) {
@@ -100,7 +106,7 @@ async function listMembers(options: StoreOption): Promise<void> {
 
 export function register(command: Command): void {
   const add = (parent: Command, name: string, help: string): Command =>
-    storeOption(parent.command(name).description(help));
+    registryStoreOption(parent.command(name).description(help));
   const members = command.command("members").description("profiles of members: set, list, remove");
   add(members, "set <slug>", "makes a member, or changes what is given")
     .option("--name <name>", "name for people")
@@ -114,9 +120,8 @@ export function register(command: Command): void {
   add(members, "list", "members and their agents").option("--json", "as JSON").action(listMembers);
   add(members, "remove <slug>", "removes a member and what it registered").action(
     (slug: string, options: StoreOption) =>
-      withData(options, async (data) => {
-        if (!(await data.removeMember(slug)))
-          throw usage(`there is no member ${slug}`, "see adbind registry members list");
+      withData(options, "change", async (data) => {
+        if (!(await data.removeMember(slug))) throw noMember(slug);
       }),
   );
   const agents = command.command("agents").description("agents of members: add");

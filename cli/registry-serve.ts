@@ -3,15 +3,10 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import type { Command } from "commander";
 import { pino } from "pino";
-import { AdbindError } from "../runtime/errors.js";
 import type { Registry } from "../runtime/registry/server/app.js";
 import { configTable, envOf, readConfig } from "../runtime/registry/server/config.js";
-import { openStore } from "../runtime/store/index.js";
-import { shownPath } from "./output.js";
-import { placeOf } from "./registry-store.js";
-
-const shownStore = (store: string): string =>
-  store.startsWith("sqlite:") ? `sqlite:${shownPath(store.slice("sqlite:".length))}` : (store.split("@").at(-1) ?? "");
+import { unusableAddress } from "./listening.js";
+import { openNamedStore, shownStore } from "./store.js";
 
 type Signal = "SIGTERM" | "SIGINT";
 
@@ -36,22 +31,11 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-const portFaults: Readonly<Record<string, string>> = {
-  EADDRINUSE: "is taken",
-  EACCES: "may not be listened on",
-  EADDRNOTAVAIL: "is of no interface of this machine",
-};
-
-/** An address that cannot be had is the configuration's fault. */
 async function listen(registry: Registry, where: { host: string; port: number }): Promise<string> {
   try {
     return await registry.listen(where);
   } catch (error) {
-    const fault = portFaults[(error as { code?: string }).code ?? ""];
-    if (fault === undefined) throw error;
-    throw new AdbindError("registry_option_invalid", `${where.host}:${where.port} ${fault}`, {
-      remedy: "choose another --port or --host",
-    });
+    throw unusableAddress(where, error) ?? error;
   }
 }
 
@@ -79,11 +63,11 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const { createRegistry } = await import("../runtime/registry/server/app.js");
   const { startTracing } = await import("../runtime/registry/server/tracing.js");
   const tracing = config.otlpEndpoint === undefined ? undefined : startTracing(config.otlpEndpoint);
-  const place = placeOf(config.store);
   // Lines go to stderr: stdout is for what the command says.
   const logger = pino({ name: "adbind-registry", level: config.logLevel }, pino.destination(2));
   const { migrate, listenUrl } = config;
-  const store = await openStore(place, { migrate, ...(listenUrl !== undefined && { listenUrl }) });
+  const opening = { migrate, ...(listenUrl !== undefined && { listenUrl }) };
+  const store = await openNamedStore(config.store, "create", opening);
   let registry: Registry | undefined;
   try {
     const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, embeddedIssuer, issuers } = config;
@@ -107,7 +91,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
     const stopped = Promise.withResolvers<Signal>();
     onSignal(stopped.resolve);
     const address = await listen(registry, { host, port });
-    console.log(greeting(baseUrl, address, place));
+    console.log(greeting(baseUrl, address, config.store));
     const signal = await stopped.promise;
     logger.info({ signal }, "stopping");
     await registry.stop(signal === "SIGINT" ? { drainMs: 0 } : {});

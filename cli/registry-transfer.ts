@@ -12,9 +12,8 @@ import { exportRegistry } from "../runtime/registry/transfer/export.js";
 import { importRegistry } from "../runtime/registry/transfer/import.js";
 import type { TransferLine } from "../runtime/registry/transfer/lines.js";
 import { parseLine } from "../runtime/registry/transfer/parse-line.js";
-import { openStore } from "../runtime/store/index.js";
 import { plural, userPath } from "./output.js";
-import { placeOf, storeOption } from "./registry-store.js";
+import { openNamedStore, registryStoreOption } from "./store.js";
 
 /** Longest line taken: a publisher with some 100,000 properties. Beyond it a file is no export of ours. */
 const LINE_LIMIT_CHARACTERS = 128 * 1024 * 1024;
@@ -32,7 +31,7 @@ async function* linesOf(input: Readable, consumed: (bytes: number) => void): Asy
     const lines = rest.split("\n");
     rest = lines.pop()!;
     if (rest.length > LINE_LIMIT_CHARACTERS)
-      throw new AdbindError("usage", "a line is longer than any registry writes", {
+      throw new AdbindError("file_unusable", "a line is longer than any registry writes", {
         remedy: "give an export, as NDJSON",
       });
     for (const line of lines) yield line;
@@ -66,7 +65,7 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
   const size = file === undefined ? 0 : await sizeOf(file);
   const id = flags.again ? undefined : (flags.id ?? (file === undefined ? undefined : await importId(file, size)));
   const bar = process.stderr.isTTY && file !== undefined ? progressBar(size) : undefined;
-  const store = await openStore(placeOf(flags.store));
+  const store = await openNamedStore(flags.store, "create");
   const started = performance.now();
   try {
     const input = file === undefined ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
@@ -100,11 +99,10 @@ async function importFile(given: string, flags: ImportFlags): Promise<void> {
 }
 
 async function sizeOf(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size;
-  } catch (error) {
-    throw new AdbindError("usage", "the file cannot be read", { where: file, cause: error });
-  }
+  const found = await stat(file);
+  if (found.isDirectory())
+    throw new AdbindError("file_unusable", "it is a folder", { where: file, remedy: "give an export, as NDJSON" });
+  return found.size;
 }
 
 function progressBar(bytes: number): SingleBar {
@@ -132,7 +130,8 @@ async function lastLine(file: string): Promise<TransferLine | undefined> {
   for await (const line of linesOf(createReadStream(file, { end: whole - 1 }), () => undefined)) last = line;
   await truncate(file, whole);
   const parsed = parseLine(last!);
-  if (!parsed.ok) throw new AdbindError("usage", `the file is no export: its last line ${parsed.why}`, { where: file });
+  if (!parsed.ok)
+    throw new AdbindError("file_unusable", `the file is no export: its last line ${parsed.why}`, { where: file });
   return parsed.line;
 }
 
@@ -146,8 +145,7 @@ async function write(output: Writable, lines: AsyncIterable<string>): Promise<nu
 }
 
 async function exportFile(given: string, flags: { store: string; resume?: boolean }): Promise<void> {
-  // A misspelt name must not become an empty registry, and an empty file of it a backup.
-  const store = await openStore(placeOf(flags.store), { migrate: false });
+  const store = await openNamedStore(flags.store, "read");
   try {
     if (given === "-") {
       await write(process.stdout, exportRegistry(store));
@@ -164,7 +162,7 @@ async function exportFile(given: string, flags: { store: string; resume?: boolea
     console.log(`${plural(count, "line")} written`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new AdbindError("usage", "the file is there already", {
+    throw new AdbindError("file_unusable", "the file is there already", {
       where: given,
       remedy: "--resume goes on with it; otherwise name another",
     });
@@ -187,7 +185,7 @@ are those of the agent-authorization file. Times are ISO 8601 in UTC.`;
 
 /** Adds `import` and `export` to the registry's command. */
 export function registerTransfer(command: Command): void {
-  storeOption(command.command("import"))
+  registryStoreOption(command.command("import"))
     .description("takes an export in; after a crash the same command goes on where it was")
     .argument("<file>", "NDJSON, or - for standard input")
     .option("--id <name>", "name of the import, for going on after a crash (default: made from the file)")
@@ -195,7 +193,7 @@ export function registerTransfer(command: Command): void {
     .option("--skip-invalid", "leave out lines that cannot be taken, and say which")
     .addHelpText("after", FORMAT_HELP)
     .action(importFile);
-  storeOption(command.command("export"))
+  registryStoreOption(command.command("export"))
     .description("writes all that the registry knows, but keys and users")
     .argument("<file>", "NDJSON to make, or - for standard output")
     .option("--resume", "go on with a file that was cut off")

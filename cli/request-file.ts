@@ -4,7 +4,7 @@ import type { SignableRequest } from "../runtime/signing/index.js";
 
 type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-const unreadable = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+const unreadable = (what: string, remedy: string): AdbindError => new AdbindError("file_unusable", what, { remedy });
 
 /** Header lines; folded ones are refused, as RFC 9112 has it. */
 export function parseHeaderLines(text: string): HeaderPairs {
@@ -33,7 +33,7 @@ function parseRaw(bytes: Uint8Array, url: string | undefined): SignableRequest {
   const host = hostOf(headers);
   const guessed = /^https?:/i.test(target) ? target : host === undefined ? undefined : `https://${host}${target}`;
   if (url === undefined && guessed === undefined)
-    throw unreadable("The target is not known", "give --url, or a Host line");
+    throw new AdbindError("usage", "The target is not known", { remedy: "give --url, or a Host line" });
   return {
     method: found[1] as string,
     url: url ?? (guessed as string),
@@ -68,7 +68,7 @@ function parseJson(text: string, url: string | undefined): SignableRequest {
 /**
  * Reads a request file.
  * @param url the public URL it was sent to, when the file does not say or says it behind a proxy's name
- * @throws AdbindError `usage`
+ * @throws AdbindError `file_unusable`, or `usage` where a --url is missing
  */
 export function parseRequestFile(bytes: Uint8Array, url?: string): SignableRequest {
   return bytes[0] === "{".charCodeAt(0) ? parseJson(new TextDecoder().decode(bytes), url) : parseRaw(bytes, url);

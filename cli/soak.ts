@@ -7,21 +7,22 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
+import { close, type Totals } from "./closing-line.js";
 import { type Cluster, startCluster } from "./demo/cluster.js";
 import { type Market, openMarket } from "./demo/market.js";
 import { root } from "./demo/processes.js";
 import { buyOnce } from "./demo/story.js";
-import { positive, script } from "./script.js";
+import { count, positive, script } from "./script.js";
 
 const values = script("soak", "the demo's market under load and faults, then the books")
   .option("--minutes <n>", "how long", positive, 10)
   .option("--postgres", "on one PostgreSQL, which is restarted too")
+  .option("--port <n>", "first of the ports used; some ten others follow", count, 18_900)
   .parse()
-  .opts<{ readonly minutes: number; readonly postgres?: true }>();
-const { minutes } = values;
-const home = path.join(root, ".cache/soak");
+  .opts<{ readonly minutes: number; readonly postgres?: true; readonly port: number }>();
+const { minutes, port } = values;
+const home = path.join(root, ".cache/soak", String(port));
 const clockFile = path.join(home, "clock");
-const PORT = 18_900;
 /** Buyers at a time. */
 const BUYERS = 4;
 /** Between two faults, in milliseconds. */
@@ -154,7 +155,7 @@ class Soak {
 
 const median = (of: readonly number[]): number => [...of].sort((a, b) => a - b)[of.length >> 1] ?? Number.NaN;
 
-async function main(): Promise<boolean> {
+async function main(): Promise<Totals> {
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
   writeFileSync(clockFile, "0");
@@ -164,7 +165,7 @@ async function main(): Promise<boolean> {
     `A market of ${sellers} sellers and ${receivers} receivers${cluster ? ", on PostgreSQL" : ""}, for ${minutes} minutes`,
   );
   const market = await openMarket({
-    ...{ home, sellers, receivers, clockFile, port: PORT, weather: Math.random, say: () => undefined },
+    ...{ home, sellers, receivers, clockFile, port, weather: Math.random, say: () => undefined },
     ...(cluster && { postgres: cluster }),
   });
   try {
@@ -193,7 +194,7 @@ function judge(
   { market, bought, failed, faults, memory }: Soak,
   applied: readonly { key: string; times: number }[],
   { waiting, buys }: { readonly waiting: number; readonly buys: number },
-): boolean {
+): Totals {
   const { scene } = market;
   const once = new Set(applied.filter(({ times }) => times === 1).map(({ key }) => key));
   const twice = applied.filter(({ times }) => times > 1).length;
@@ -226,14 +227,14 @@ function judge(
   const lost = scene.sent - scene.delivered;
   // An order is one call under one key, repeated until it is answered: more buys than orders, and one was made twice.
   const ordered = bought <= buys && buys <= bought + failed;
-  const holds =
-    ordered && lost === 0 && twice + missing + strangers + waiting === 0 && scene.refused === scene.forgeries;
+  const accepted = Math.abs(scene.forgeries - scene.refused);
+  const wrong = Math.max(lost, missing) + twice + strangers + waiting + accepted + (ordered ? 0 : 1);
   say(
-    holds
+    wrong === 0
       ? "The books agree."
       : `THE BOOKS DO NOT AGREE: ${lost} lost${ordered ? "" : ", and buys are not the orders"}`,
   );
-  return holds;
+  return { passed: once.size, failed: wrong };
 }
 
-process.exitCode = (await main()) ? 0 : 1;
+close(await main(), "events");

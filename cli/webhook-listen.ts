@@ -7,6 +7,7 @@ import { createGuardedFetch } from "../runtime/net/index.js";
 import { brandKeys, remoteJwks } from "../runtime/signing/discovery/index.js";
 import { type KeySource, memoryReplayStore, staticKeys, verifyWebhook } from "../runtime/signing/index.js";
 import { publicKey, readKeyFile } from "./key-file.js";
+import { unusableAddress } from "./listening.js";
 import { userPath } from "./output.js";
 
 interface ListenGiven {
@@ -100,7 +101,7 @@ async function listen(given: ListenGiven): Promise<void> {
     }),
   );
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause) => reject(new AdbindError("usage", "The port cannot be listened on", { cause })));
+    server.once("error", (cause) => reject(unusableAddress({ host: "127.0.0.1", port }, cause) ?? cause));
     server.listen(port, "127.0.0.1", resolve);
   });
   console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

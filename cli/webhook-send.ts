@@ -49,7 +49,7 @@ async function send(url: string, given: SendGiven): Promise<void> {
   });
   await fetch.close();
   if (!answer.ok) {
-    throw new AdbindError("usage", "The event was not delivered", {
+    throw new AdbindError("delivery_failed", "The event was not delivered", {
       where: `${answer.code}: ${answer.detail}`,
       remedy: given.local ? "see that something listens there" : "plain http and this machine need --local",
     });

@@ -10,7 +10,10 @@ export interface Finding {
   file: string;
   /** JSON pointer into the file; empty for the whole of it. */
   pointer: string;
+  /** The same in findings that are alike. */
   message: string;
+  /** What sets a finding apart from others alike, e.g. the name it is about. */
+  detail?: string;
   remedy: string;
 }
 
@@ -22,9 +25,26 @@ export const pointerToken = (key: string | number): string => String(key).replac
 
 export const pointer = (...keys: (string | number)[]): string => keys.map((key) => `/${pointerToken(key)}`).join("");
 
-/** `file#/pointer: message (rule). remedy` */
+const placeOf = ({ file, pointer }: Finding): string => `${file}${pointer === "" ? "" : `#${pointer}`}`;
+
+const detailOf = ({ detail }: Finding): string => (detail === undefined ? "" : ` (${detail})`);
+
+/** `file#/pointer: message (detail) [rule]. remedy` */
 export const formatFinding = (finding: Finding): string =>
-  `${finding.file}${finding.pointer === "" ? "" : `#${finding.pointer}`}: ${finding.message} [${finding.rule}]. ${finding.remedy}`;
+  `${placeOf(finding)}: ${finding.message}${detailOf(finding)} [${finding.rule}]. ${finding.remedy}`;
+
+/** Findings that say the same, with where each stands. */
+export interface AlikeFindings {
+  first: Finding;
+  /** `file#/pointer (detail)` of each. */
+  places: string[];
+}
+
+/** Findings put together that differ in their places only, in the order of the first of each. */
+export const foldFindings = (findings: readonly Finding[]): AlikeFindings[] =>
+  [...Map.groupBy(findings, ({ level, rule, message, remedy }) => JSON.stringify([level, rule, message, remedy]))].map(
+    ([, alike]) => ({ first: alike[0]!, places: alike.map((one) => placeOf(one) + detailOf(one)) }),
+  );
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -36,5 +56,6 @@ export const sortFindings = (findings: readonly Finding[]): Finding[] =>
       compare(a.file, b.file) ||
       compare(a.pointer, b.pointer) ||
       compare(a.rule, b.rule) ||
-      compare(a.message, b.message),
+      compare(a.message, b.message) ||
+      compare(a.detail ?? "", b.detail ?? ""),
   );

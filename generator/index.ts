@@ -2,4 +2,6 @@
 export type { Finding, Level } from "./finding.js";
 export { formatFinding } from "./finding.js";
 export { lintRelease, rules } from "./lint/release.js";
-export { type GenerateOptions, type GenerateResult, generate, type ReleaseResult } from "./run.js";
+export type { ReleasePart } from "./load/part.js";
+export type { GenerateResult, ReleaseOutcome, ReleaseResult } from "./result.js";
+export { type GenerateOptions, generate } from "./run.js";

@@ -4,8 +4,11 @@
 const errorTable = {
   // generator
   release_unreadable: "a release could not be read",
+  release_ambiguous: "a path names several releases where one is needed",
   release_invalid: "a release breaks a rule it must keep",
   output_conflict: "the output folder holds something adbind did not write",
+  output_edited: "a generated file was edited by hand",
+  output_unusable: "the output folder cannot be read or written",
   output_differs: "generated files differ from what the releases give",
   // schemas
   schema_missing: "a schema is not in the release",
@@ -16,6 +19,7 @@ const errorTable = {
   database_busy: "another writer held the database, or a row of it, for too long",
   // store
   store_option_invalid: "a store cannot be opened with these options",
+  store_missing: "there is no store where one is to be read or changed",
   store_schema: "a database's schema is not one this version can use",
   store_effect: "an effect cannot run inside the store's transaction",
   // receiver
@@ -51,7 +55,11 @@ const errorTable = {
   // registry data
   registry_data_invalid: "data given to a registry cannot be used",
   // command
-  usage: "the command line is off",
+  usage: "the command line is wrong",
+  file_unusable: "a file that was named cannot be used",
+  address_unusable: "an address cannot be listened on",
+  delivery_failed: "an event was not delivered",
+  crawl_refused: "a domain cannot be crawled now",
 } as const satisfies Record<string, string>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -4,7 +4,7 @@
  */
 import { pino } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, SENDER, signedEvent } from "./receiver-events.js";

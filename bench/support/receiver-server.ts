@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { fastify } from "fastify";
 import { pino } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver, nodeListener, webhookReceiver } from "../../runtime/receiver/index.js";
 import { memoryReplayStore, verifyWebhookSync } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";

@@ -5,7 +5,7 @@ export interface Row {
   /** What was measured, in words a reader of README understands. */
   name: string;
   value: number;
-  /** Of `value` and of `target`: `s`, `ms`, `MB`, `x`, `/s`. */
+  /** Of `value` and of `target`: `s`, `ms`, `MB`, `KB`, `x`, `/s`. */
   unit: string;
   /** What the figure has to keep; absent where it is only told. */
   target?: { max?: number; min?: number };

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Buyer } from "../../runtime/buyer/index.js";
-import type { AnyTool, Failure, JsonObject, Release } from "../../runtime/contract.js";
+import type { AnyTool, Failure, JsonObject, Release } from "../../runtime/contract/index.js";
 import { createValidator, type Validator } from "../../runtime/validate/index.js";
 import { Sampler } from "./sample.js";
 

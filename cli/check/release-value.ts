@@ -4,9 +4,9 @@ import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
 import type { Model, ToolModel } from "../../generator/model/model.js";
-import type { AnyTool, ErrorTable, Recovery, Release, SpecialismTable } from "../../runtime/contract.js";
+import type { AnyTool, ErrorTable, Recovery, Release, SpecialismTable } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { releaseSource } from "../release-source.js";
+import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
 
 const toolOf = (tool: ToolModel): AnyTool => ({
   name: tool.name,
@@ -47,8 +47,8 @@ function toRelease(model: Model): Release {
  * The release `--release` names, whole or in part.
  * @throws AdbindError `usage`, `release_unreadable`, `release_invalid`
  */
-export async function releaseNamed(given: string | undefined): Promise<Release> {
-  const source = releaseSource(given);
+export async function releaseNamed(given: string | undefined, options: ReleaseOptions = {}): Promise<Release> {
+  const source = await resolveRelease(given, options);
   const loaded = await loadRelease(source);
   const { broken, findings } = await checkRelease(loaded, { partial: true, levels: ["error"] });
   const fault = findings.find(({ level }) => level === "error");

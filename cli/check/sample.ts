@@ -1,6 +1,6 @@
 /** The smallest requests a schema allows, for agents nobody has a request for. */
 
-import { type JsonObject, type SchemaDocuments, schemaUri } from "../../runtime/contract.js";
+import { type JsonObject, type SchemaDocuments, schemaUri } from "../../runtime/contract/index.js";
 import { textMatching } from "./pattern.js";
 
 type Schema = boolean | JsonObject;

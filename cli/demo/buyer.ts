@@ -1,7 +1,7 @@
 /** A buyer with its webhook receivers: the receivers are processes of their own, on one store with this one. */
 import { pino } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { openLedger } from "./ledger.js";

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { fastify } from "fastify";
 import { pino } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver, type ReceiverHandlers, webhookReceiver } from "../../runtime/receiver/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { openLedger } from "./ledger.js";

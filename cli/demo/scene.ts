@@ -123,7 +123,8 @@ export class Scene {
         return "pass";
       case "receiver killed":
         timeline.say("machine", `kills the receiver (SIGKILL) as ${status} arrives`);
-        this.#doing.push(this.options.killReceiver());
+        // After the forgeries under way: one that reaches nobody is neither refused nor let in.
+        this.#doing.push(Promise.all(this.#doing).then(() => this.options.killReceiver()));
         return "hold back";
     }
   }

@@ -1,7 +1,7 @@
 /**
  * First steps with generated bindings: one exhaustive handler for every way an answer may come, the recovery of an error,
- * a request judged before it is sent, and a specialism checked. `#bindings` is a release's generated folder (package.json,
- * "imports"), so the same program runs on any release that has these tools.
+ * a request judged before it is sent, and a specialism checked. `#bindings` is a release's generated folder (your
+ * package.json's "imports" say which), so the same program runs on any release that has these tools.
  */
 
 import { readAnswer, readWebhookAnswer } from "adbind/contract";

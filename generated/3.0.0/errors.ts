@@ -102,4 +102,4 @@ export type ErrorCode = keyof typeof errorCodes;
 export const defaultUnknownRecovery = "transient";
 
 /** Recovery of a code, or of an error as it came: the wire's own, else the table's, else the default. Never throws. */
-export const recoveryOf = recoveries(errorCodes, defaultUnknownRecovery);
+export const recoveryOf = /* @__PURE__ */ recoveries(errorCodes, defaultUnknownRecovery);

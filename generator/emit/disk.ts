@@ -1,9 +1,10 @@
-/** A plan against a folder: write it, compare it, or find that it stands there already. */
-import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+/** A plan against a folder: compare it, find that it stands there already, or that it may not be written. */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
-import type { Plan } from "./plan.js";
+import { assertFolder, told } from "./disk-faults.js";
+import type { Plan } from "./plan-files.js";
 
 /** What was generated, so that the next run knows what is its own and whether anything changed. */
 export interface Owned {
@@ -11,8 +12,10 @@ export interface Owned {
   word: string;
   version: string;
   digest: string;
-  options: Record<string, boolean>;
-  leftOut: string[];
+  options: Record<string, boolean | string>;
+  /** What the release gave, for a run that finds nothing to do. */
+  counts: { tools: number; codes: number; specialisms: number };
+  leftOut: { tool: string; because: string[] }[];
   /** Path -> SHA-256, hex. */
   files: Record<string, string>;
 }
@@ -28,41 +31,71 @@ function readOwned(folder: string): Owned | undefined {
   const file = path.join(folder, OWNED);
   if (!existsSync(file)) return undefined;
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as Owned;
+    const owned = JSON.parse(readFileSync(file, "utf8")) as Owned | null;
+    return typeof owned?.files === "object" && owned.files !== null ? owned : undefined;
   } catch {
     return undefined;
   }
 }
 
-const filesIn = (folder: string): string[] =>
-  existsSync(folder)
-    ? readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => !entry.isDirectory())
-        .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
-        .sort()
-    : [];
-
-/** The folder holds exactly what `owned` says was written, from the same input by the same generator. */
-export function isUnchanged(folder: string, expected: Pick<Owned, "generator" | "digest" | "options">): boolean {
-  const owned = readOwned(folder);
-  if (owned === undefined || owned.generator !== expected.generator || owned.digest !== expected.digest) return false;
-  if (JSON.stringify(owned.options) !== JSON.stringify(expected.options)) return false;
-  const names = Object.keys(owned.files);
-  const present = filesIn(folder);
-  if (present.length !== names.length + 1) return false;
-  return present.every((name) => name === OWNED || hashOf(readFileSync(path.join(folder, name))) === owned.files[name]);
+/** Not the bytes adbind wrote; line ends that a checkout turned into those of Windows are nobody's edit. */
+function isEdited(found: Buffer, written: string): boolean {
+  if (hashOf(found) === written) return false;
+  return !found.includes("\r\n") || hashOf(found.toString("utf8").replaceAll("\r\n", "\n")) !== written;
 }
 
-export const ownedText = (owned: Owned): string => `${JSON.stringify(owned, null, 2)}\n`;
+/** @throws AdbindError output_unusable */
+function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  assertFolder(folder);
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
+      .sort();
+  } catch (error) {
+    throw told(folder, error);
+  }
+}
+
+/** What was written, where the folder holds exactly that, from the same input by the same generator. */
+export function unchangedSince(
+  folder: string,
+  expected: Pick<Owned, "generator" | "digest" | "options">,
+): Owned | undefined {
+  const owned = readOwned(folder);
+  if (owned === undefined || owned.generator !== expected.generator || owned.digest !== expected.digest)
+    return undefined;
+  if (JSON.stringify(owned.options) !== JSON.stringify(expected.options)) return undefined;
+  // Of an adbind that kept less: it is written anew.
+  if (owned.counts === undefined || owned.leftOut.some((one) => typeof one !== "object")) return undefined;
+  const names = Object.keys(owned.files);
+  const present = filesIn(folder);
+  if (present.length !== names.length + 1) return undefined;
+  const same = present.every(
+    (name) => name === OWNED || hashOf(readFileSync(path.join(folder, name))) === owned.files[name],
+  );
+  return same ? owned : undefined;
+}
+
+/** A plan with the file that says what it is: who made it, of what, with which options, what it gave, and the hash of each file. */
+export function withOwned(plan: Plan, of: Omit<Owned, "files">): Plan {
+  const { generator, options, word, version, digest, counts, leftOut } = of;
+  const files = Object.fromEntries([...plan].map(([file, text]) => [file, hashOf(text)]));
+  const owned: Owned = { generator, options, word, version, digest, counts, leftOut, files };
+  return new Map([...plan, [OWNED, `${JSON.stringify(owned, null, 2)}\n`]]);
+}
 
 export interface Difference {
   file: string;
-  what: "missing" | "differs" | "orphan" | "no banner";
+  /** `edited by hand`: its bytes are not those adbind wrote, so that only `force` replaces it. */
+  what: "missing" | "differs" | "orphan" | "no banner" | "edited by hand";
 }
 
 /** Compares every file before it decides. */
 export function compareFolder(folder: string, plan: Plan): Difference[] {
   const present = new Set(filesIn(folder));
+  const edited = new Set(editedFiles(folder, plan));
   const differences: Difference[] = [];
   for (const [file, text] of plan) {
     if (!present.has(file)) {
@@ -70,62 +103,65 @@ export function compareFolder(folder: string, plan: Plan): Difference[] {
       continue;
     }
     const found = readFileSync(path.join(folder, file), "utf8");
-    if (found === text) continue;
+    if (found === text || edited.has(file)) continue;
     const bare = text.startsWith(BANNER) && !found.startsWith(BANNER);
     differences.push({ file, what: bare ? "no banner" : "differs" });
   }
-  for (const file of present) if (!plan.has(file)) differences.push({ file, what: "orphan" });
+  for (const file of edited) differences.push({ file, what: "edited by hand" });
+  for (const file of present) if (!plan.has(file) && !edited.has(file)) differences.push({ file, what: "orphan" });
   return differences.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-/**
- * Refuses to replace a folder that holds anything adbind did not write.
- * @throws AdbindError output_conflict
- */
-export function assertReplaceable(folder: string): void {
+/** Files adbind wrote whose bytes somebody changed, and which a plan would overwrite or remove. */
+function editedFiles(folder: string, plan: Plan): string[] {
+  const written = readOwned(folder)?.files ?? {};
+  return filesIn(folder).filter((file) => {
+    if (!Object.hasOwn(written, file)) return false;
+    const found = readFileSync(path.join(folder, file));
+    return isEdited(found, written[file]!) && found.toString("utf8") !== plan.get(file);
+  });
+}
+
+const listed = (files: readonly string[]): string =>
+  files.slice(0, 5).join(", ") + (files.length > 5 ? ` and ${files.length - 5} more` : "");
+
+/** Refuses a folder that holds anything adbind did not write. */
+function assertOurs(folder: string): void {
   const present = filesIn(folder);
-  if (present.length === 0) return;
   const owned = readOwned(folder);
   const foreign = present.filter(
     (file) => file !== OWNED && !(owned !== undefined && Object.hasOwn(owned.files, file)),
   );
   if (foreign.length === 0) return;
-  const shown = foreign.slice(0, 5).join(", ") + (foreign.length > 5 ? ` and ${foreign.length - 5} more` : "");
-  throw new AdbindError("output_conflict", `the folder holds files adbind did not write: ${shown}`, {
+  if (owned === undefined && present.includes(OWNED)) {
+    throw new AdbindError("output_conflict", "owned.json cannot be read, which tells adbind's files from yours", {
+      where: folder,
+      remedy: "put it back as it was, or move the folder away",
+    });
+  }
+  throw new AdbindError("output_conflict", `the folder holds files adbind did not write: ${listed(foreign)}`, {
     where: folder,
     remedy: "move them away, or choose another --out",
   });
 }
 
-/** Writes plans to `<out>/<name>`: all of them to a folder beside first, then each swapped in by rename. */
-export function writePlans(out: string, plans: ReadonlyMap<string, Plan>): void {
-  mkdirSync(out, { recursive: true });
-  const staging = path.join(out, `.adbind-${process.pid}-${randomBytes(4).toString("hex")}`);
-  try {
-    for (const [name, plan] of plans) stage(path.join(staging, "new", name), plan);
-    mkdirSync(path.join(staging, "old"), { recursive: true });
-    for (const name of plans.keys())
-      swap(path.join(staging, "new", name), path.join(out, name), path.join(staging, "old", name));
-  } finally {
-    rmSync(staging, { recursive: true, force: true });
-  }
-}
-
-function stage(folder: string, plan: Plan): void {
-  const folders = new Set([...plan.keys()].map((file) => path.dirname(file)));
-  for (const inner of folders) mkdirSync(path.join(folder, inner), { recursive: true });
-  for (const [file, text] of plan) writeFileSync(path.join(folder, file), text);
-}
-
-function swap(fresh: string, target: string, old: string): void {
-  const existed = existsSync(target);
-  if (existed) renameSync(target, old);
-  try {
-    renameSync(fresh, target);
-  } catch (error) {
-    if (existed) renameSync(old, target);
-    throw error;
-  }
+/**
+ * Refuses to lose what adbind did not write: files of somebody else, and, without `force`, its own that were edited.
+ * @param plans what is to be written, by the folder's name in `out`
+ * @throws AdbindError output_conflict, output_edited
+ */
+export function assertReplaceable(out: string, plans: ReadonlyMap<string, Plan>, force: boolean): void {
+  for (const name of plans.keys()) assertOurs(path.join(out, name));
+  if (force) return;
+  const edited = [...plans].flatMap(([name, plan]) =>
+    editedFiles(path.join(out, name), plan).map((file) => `${name}/${file}`),
+  );
+  if (edited.length === 0) return;
+  const what = edited.length === 1 ? "a generated file was" : `${edited.length} generated files were`;
+  throw new AdbindError("output_edited", `${what} edited by hand: ${edited.join(", ")}`, {
+    where: out,
+    remedy: "nothing was written; keep what you need of that elsewhere, then give --force to have it overwritten",
+  });
 }
 
 /** Name and version of this package: output of another generator is never taken for unchanged. */

@@ -2,6 +2,8 @@
 import { ts } from "ts-morph";
 import type { Model } from "../model/model.js";
 import { takenNames, toolUnit } from "../model/names.js";
+import { type ImportExtension, importSuffix } from "./import-extension.js";
+import type { Plan } from "./plan-files.js";
 import { createRender, type Render } from "./render.js";
 import { validationSchemas } from "./schemas.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
@@ -21,9 +23,8 @@ import {
 export interface EmitOptions {
   /** Emit precompiled validators too. */
   standalone: boolean;
+  importExtension: ImportExtension;
 }
-
-export type Plan = Map<string, string>;
 
 /** Two views that would write one path: a fault of the names room, never of the release. */
 function addTo(plan: Plan): (path: string, text: string) => void {
@@ -74,7 +75,8 @@ function planSchemas(add: (path: string, text: string) => void, model: Model, re
  * Plans the files of a release.
  * @throws Error when a file would not parse, which is a fault of adbind
  */
-export async function planRelease(model: Model, options: EmitOptions, render: Render = createRender()): Promise<Plan> {
+export async function planRelease(model: Model, options: EmitOptions): Promise<Plan> {
+  const render = createRender({ extension: importSuffix(options.importExtension) });
   const places = model.tools.flatMap(({ arms }) =>
     arms.flatMap(({ schema }) => (schema?.includes("#") ? [schema] : [])),
   );
@@ -89,7 +91,7 @@ export async function planRelease(model: Model, options: EmitOptions, render: Re
   add("index.ts", render("index", indexView(model)));
   if (options.standalone) {
     const { planValidators } = await import("./standalone.js");
-    for (const [path, text] of planValidators(model, types, render)) add(path, text);
+    for (const [path, text] of planValidators(model, render)) add(path, text);
   }
   checkSyntax(plan);
   return new Map([...plan].sort(([a], [b]) => (a < b ? -1 : 1)));

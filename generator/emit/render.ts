@@ -14,8 +14,11 @@ function templatesFolder(): string {
 
 export type Render = (template: string, view: object) => string;
 
-/** Compiles the templates once; the returned function renders one by its name. */
-export function createRender(folder = templatesFolder()): Render {
+/**
+ * Compiles the templates once; the returned function renders one by its name.
+ * @param shared what every view has, as `@root` in a template
+ */
+export function createRender(shared: object, folder = templatesFolder()): Render {
   const handlebars = Handlebars.create();
   const options = { noEscape: true, strict: true, knownHelpersOnly: true } as const;
   const templates = new Map<string, Handlebars.TemplateDelegate>();
@@ -28,6 +31,6 @@ export function createRender(folder = templatesFolder()): Render {
   return (name, view) => {
     const template = templates.get(name);
     if (template === undefined) throw new Error(`no template is called ${name}`);
-    return template(view);
+    return template({ ...view, ...shared });
   };
 }

@@ -1,5 +1,5 @@
 /** What validation needs of the schemas: everything but annotations. */
-import { schemaUri } from "../../runtime/contract.js";
+import { schemaUri } from "../../runtime/contract/index.js";
 import { splitRef } from "../load/closure.js";
 import { type JsonMap, mapSchema, type Schema, walk } from "../load/walk.js";
 import type { DocumentModel } from "../model/model.js";

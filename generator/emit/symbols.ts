@@ -1,5 +1,5 @@
 /** Every name of the runtime that emitted code uses, in one place. `satisfies` ties each to the contract. */
-import type * as contract from "../../runtime/contract.js";
+import type * as contract from "../../runtime/contract/index.js";
 
 export const contractModule = "adbind/contract";
 
@@ -11,5 +11,13 @@ export const symbols = {
   dispatch: "dispatch",
   failure: "Failure",
   handlers: "Handlers",
+  schemaNode: "SchemaNode",
   tool: "Tool",
-} as const satisfies Record<string, keyof typeof contract | "Answer" | "Failure" | "Handlers" | "Tool">;
+} as const satisfies Record<string, keyof typeof contract | "Answer" | "Failure" | "Handlers" | "SchemaNode" | "Tool">;
+
+/** The names of `adbind/standalone`; a test compiles what is emitted with them. */
+export const standaloneSymbols = {
+  precompiled: "precompiled",
+  toolNodes: "ToolNodes",
+  validator: "Validator",
+} as const;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
 import { toolUnit } from "../model/names.js";
-import { contractModule, symbols } from "./symbols.js";
+import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
 
 /** Hex digits of a digest that a banner shows. */
@@ -14,7 +14,7 @@ export interface Banner {
 }
 
 /** Digest of what a file was made from, and the files to look at. */
-export const bannerOf = (sources: string[], made: unknown): Banner => ({
+const bannerOf = (sources: string[], made: unknown): Banner => ({
   digest: createHash("sha256").update(JSON.stringify(made)).digest("hex").slice(0, BANNER_DIGITS),
   sources,
 });
@@ -210,28 +210,41 @@ export function partOf({ path }: { path: string }): string {
   return folder === "index" ? "index-folder" : folder;
 }
 
-type FunctionPlace = { name: string; unit: string };
+/** A file of compiled schemas; what they were made from is what they say. */
+export const validatorSchemaView = (file: {
+  source: string;
+  nodes: readonly { name: string; text: string }[];
+  imports: readonly TypePlace[];
+}): object => ({
+  ...bannerOf([file.source], file.nodes),
+  contractModule,
+  nodeType: symbols.schemaNode,
+  nodes: file.nodes,
+  imports: groupImports(file.imports),
+});
 
-export function validatorToolView(
-  tool: ToolModel,
-  types: CompiledTypes,
-  functionOf: (ref: string) => FunctionPlace,
-): object {
-  const request = types.placeOf(tool.request);
-  const places = tool.arms.map(({ schema }) => (schema === undefined ? undefined : functionOf(schema)));
-  const check = functionOf(tool.request);
+export function validatorToolView(tool: ToolModel, placeOf: (ref: string) => TypePlace): object {
+  const request = placeOf(tool.request);
+  const places = tool.arms.map(({ schema }) => (schema === undefined ? undefined : placeOf(schema)));
   return {
-    ...bannerOf([tool.request, tool.response], [tool, places, check]),
-    contractModule,
+    ...bannerOf([tool.request, tool.response], [tool, places, request]),
+    standaloneModule,
+    nodesType: standaloneSymbols.toolNodes,
     name: tool.name,
     ident: tool.ident,
     unit: toolUnit(tool.name),
     request: request.name,
-    requestUnit: request.unit,
-    requestCheck: check.name,
-    imports: groupImports([check, ...places.filter((place) => place !== undefined)]),
-    arms: tool.arms.map(({ status }, index) => ({ key: keyText(status), check: places[index]?.name ?? "null" })),
+    imports: groupImports([request, ...places.filter((place) => place !== undefined)]),
+    arms: tool.arms.map(({ status }, index) => ({ key: keyText(status), node: places[index]?.name ?? "null" })),
   };
 }
 
-export const validatorsView = (model: Model): object => toolsView(model);
+export const validatorsView = (model: Model, places: ReadonlyMap<string, TypePlace>): object => ({
+  ...toolsView(model),
+  ...manifestBanner([...places]),
+  standaloneModule,
+  maker: standaloneSymbols.precompiled,
+  validatorType: standaloneSymbols.validator,
+  imports: groupImports([...places.values()]),
+  documents: [...places].map(([ref, { name }]) => ({ ref: literal(ref), node: name })),
+});

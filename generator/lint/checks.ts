@@ -3,8 +3,6 @@ import { type Finding, type Found, type Level, pointer } from "../finding.js";
 import type { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import type { Manifest, ManifestTool } from "../load/manifest.js";
-import { readJson } from "../load/read-json.js";
-import { isMap } from "../load/walk.js";
 import { asyncKind } from "../model/arms.js";
 import { checkNames } from "../model/names.js";
 import { refLoops } from "./ref-loops.js";
@@ -23,10 +21,11 @@ export interface Check {
   run(input: LintInput): Found[];
 }
 
-const inManifest = (at: string, message: string, remedy: string): Found => ({
+const inManifest = (at: string, message: string, remedy: string, detail?: string): Found => ({
   file: "manifest.json",
   pointer: at,
   message,
+  ...(detail !== undefined && { detail }),
   remedy,
 });
 
@@ -56,11 +55,11 @@ const listedAmiss = (
   manifest: Manifest,
   list: Listed,
   isRight: (tool: string, specialism: Manifest["specialisms"][string]) => boolean,
-  told: (tool: string) => readonly [message: string, remedy: string],
+  told: readonly [message: string, remedy: string],
 ): Found[] =>
   specialisms(manifest).flatMap(([id, specialism]) =>
     specialism[list].flatMap((tool, index) =>
-      isRight(tool, specialism) ? [] : [inManifest(pointer("specialisms", id, list, index), ...told(tool))],
+      isRight(tool, specialism) ? [] : [inManifest(pointer("specialisms", id, list, index), ...told, tool)],
     ),
   );
 
@@ -84,7 +83,8 @@ export const checks: readonly Check[] = [
         .map(([name, tool]) => ({
           file: tool.request_schema,
           pointer: "",
-          message: `${name} is mutating, yet its request has neither idempotency_key nor the marker`,
+          message: "the tool is mutating, yet its request has neither idempotency_key nor the marker",
+          detail: name,
           remedy: 'Declare idempotency_key in the request, or say "naturally idempotent" in the schema\'s description.',
         })),
   },
@@ -130,24 +130,20 @@ export const checks: readonly Check[] = [
     level: "error",
     rule: "every entry point is a tool",
     run: ({ manifest }) =>
-      listedAmiss(
-        manifest,
-        "entry_point_tools",
-        (tool) => isTool(manifest, tool),
-        (tool) => [`${JSON.stringify(tool)} is not a tool`, "Add the tool, or take the name out."],
-      ),
+      listedAmiss(manifest, "entry_point_tools", (tool) => isTool(manifest, tool), [
+        "no tool has this name",
+        "Add the tool, or take the name out.",
+      ]),
   },
   {
     id: "entry-point-exercised",
     level: "error",
     rule: "entry points are among the exercised tools",
     run: ({ manifest }) =>
-      listedAmiss(
-        manifest,
-        "entry_point_tools",
-        (tool, { exercised_tools }) => exercised_tools.includes(tool),
-        (tool) => [`${tool} is not exercised`, "Add it to exercised_tools."],
-      ),
+      listedAmiss(manifest, "entry_point_tools", (tool, { exercised_tools }) => exercised_tools.includes(tool), [
+        "the entry point is not exercised",
+        "Add it to exercised_tools.",
+      ]),
   },
   {
     id: "specialism-inverse",
@@ -195,12 +191,10 @@ export const checks: readonly Check[] = [
     level: "warning",
     rule: "exercised names are tools",
     run: ({ manifest }) =>
-      listedAmiss(
-        manifest,
-        "exercised_tools",
-        (tool) => isTool(manifest, tool),
-        (tool) => [`${JSON.stringify(tool)} is not a tool; taken for a step of the harness`, "Nothing, if it is one."],
-      ),
+      listedAmiss(manifest, "exercised_tools", (tool) => isTool(manifest, tool), [
+        "no tool has this name; taken for a step of the harness",
+        "Nothing to do, if it is one.",
+      ]),
   },
   {
     id: "specialism-entry",
@@ -227,8 +221,9 @@ export const checks: readonly Check[] = [
         .map(([name]) =>
           inManifest(
             pointer("tools", name, "mutating"),
-            `${name} reads by its name and mutates by its entry`,
+            "the tool reads by its name and mutates by its entry",
             "Rename it, or set mutating to false; adbind follows the entry.",
+            name,
           ),
         ),
   },
@@ -238,10 +233,7 @@ export const checks: readonly Check[] = [
     rule: "no two schema files share an $id",
     run: ({ release }) => {
       const byId = new Map<string, string>();
-      return release.source.list().flatMap((path) => {
-        const { value } = readJson(release.source.read(path)!, path);
-        const id = isMap(value) && typeof value.$id === "string" ? value.$id : undefined;
-        if (id === undefined) return [];
+      return [...release.ids].flatMap(([path, id]) => {
         const first = byId.get(id);
         if (first === undefined) byId.set(id, path);
         return first === undefined
@@ -250,7 +242,8 @@ export const checks: readonly Check[] = [
               {
                 file: path,
                 pointer: "/$id",
-                message: `${id} is the id of ${first} too`,
+                message: "another file has this $id too",
+                detail: first,
                 remedy: "Give the file an id of its own; adbind keys files by path.",
               },
             ];

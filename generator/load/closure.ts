@@ -1,11 +1,12 @@
 /**
- * The schema files a set of paths needs, with every `$ref` rewritten to `/<path>#<pointer>` and every `$id` removed.
+ * The schema files of a release, with every `$ref` rewritten to `/<path>#<pointer>` and every `$id` removed.
  * Files are keyed by path: published releases repeat ids. Ids decide only where a reference leads.
  */
 import type { Finding } from "../finding.js";
 import { pointer } from "../finding.js";
 import type { ReleaseFiles } from "./files.js";
-import { readJson } from "./read-json.js";
+import { absolute, ORIGIN, prefixesOf } from "./prefixes.js";
+import { type ReadJson, readJson } from "./read-json.js";
 import { atPointer, eachChild, isMap, type JsonMap, type Place, pathOf, type Schema } from "./walk.js";
 
 export interface SchemaFile {
@@ -26,34 +27,38 @@ export const splitRef = (ref: string): { path: string; pointer: string } => {
 
 const joinRef = (path: string, at: string): string => (at === "" ? `/${path}` : `/${path}#${at}`);
 
-/** Base for ids that are paths; it never leaves this module. */
-const ORIGIN = "https://release.invalid";
-
-/** An id as `/path`, or whole when it has an origin of its own. */
-const absolute = (uri: string, base: string): string | undefined => {
-  const from = base.startsWith("/") ? ORIGIN + base : base;
-  if (!URL.canParse(uri, from)) return undefined;
-  const href = new URL(uri, from).href.replace(/#$/, "");
-  return href.startsWith(ORIGIN) ? href.slice(ORIGIN.length) : href;
-};
-
 export class Closure {
   readonly files = new Map<string, SchemaFile>();
+  /** The `$id` of each file that has one, as written. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** What stands before a file's path in ids and absolute references, e.g. `/schemas/3.1.0/`. */
+  readonly prefixes: readonly string[];
+  private readonly read: Map<string, ReadJson>;
   private readonly origins = new Map<SchemaFile, Origin>();
-  /** What an id has before the file's path, e.g. `/schemas/3.1.0/`. */
-  private readonly prefixes = new Set<string>();
   private readonly found = new Map<string, string>();
   private index: Map<string, string> | undefined;
 
-  constructor(private readonly source: ReleaseFiles) {}
+  constructor(private readonly source: ReleaseFiles) {
+    this.read = new Map(source.list().map((path) => [path, readJson(source.read(path)!, path)]));
+    const ids = new Map<string, string>();
+    for (const [path, { value }] of this.read)
+      if (isMap(value) && typeof value.$id === "string") ids.set(path, value.$id);
+    this.ids = ids;
+    this.prefixes = prefixesOf(this.read, ids);
+  }
+
+  /** Adds every file the release lists. */
+  addAll(): void {
+    for (const path of this.read.keys()) this.add(path);
+  }
 
   /** Adds a file and all it refers to. Returns undefined when the release has no such file. */
   add(path: string): SchemaFile | undefined {
     const known = this.files.get(path);
     if (known !== undefined) return known;
-    const bytes = this.source.read(path);
-    if (bytes === undefined) return undefined;
-    const { value, findings } = readJson(bytes, path);
+    const read = this.read.get(path) ?? this.readUnlisted(path);
+    if (read === undefined) return undefined;
+    const { value, findings } = read;
     const usable = isMap(value) || typeof value === "boolean";
     if (!usable && findings.length === 0) {
       findings.push(
@@ -64,6 +69,12 @@ export class Closure {
     this.files.set(path, file);
     if (isMap(file.schema)) this.link(file, file.schema);
     return file;
+  }
+
+  /** Files that are no part of a release unless something refers to them. */
+  private readUnlisted(path: string): ReadJson | undefined {
+    const bytes = this.source.read(path);
+    return bytes === undefined ? undefined : readJson(bytes, path);
   }
 
   /** Paths a file reaches, itself included. */
@@ -81,7 +92,6 @@ export class Closure {
   private link(file: SchemaFile, root: JsonMap): void {
     const own = typeof root.$id === "string" ? (absolute(root.$id, ORIGIN) ?? "") : undefined;
     const id = own ?? `/${file.path}`;
-    if (own?.endsWith(`/${file.path}`)) this.prefixes.add(id.slice(0, -file.path.length));
     this.origins.set(file, { id, anchors: new Map(), scanned: new Set() });
     this.scan(file, root, undefined);
   }
@@ -158,21 +168,11 @@ export class Closure {
     const id = absolute(uri, base);
     const here = absolute(uri, `/${from}`);
     const candidates = [
-      ...[...this.prefixes].filter((prefix) => id?.startsWith(prefix)).map((prefix) => id!.slice(prefix.length)),
+      ...this.prefixes.filter((prefix) => id?.startsWith(prefix)).map((prefix) => id!.slice(prefix.length)),
       ...(here?.startsWith("/") ? [here.slice(1)] : []),
     ];
     const path = candidates.map(decode).find((candidate) => this.add(candidate) !== undefined);
-    return path ?? (id === undefined ? undefined : (this.byId(id) ?? this.bySuffix(id)));
-  }
-
-  /** In a release without ids nothing says what an absolute reference begins with: the longest end that is a file. */
-  private bySuffix(id: string): string | undefined {
-    if (this.prefixes.size > 0) return undefined;
-    const segments = decode(id.replace(/^[a-z]+:\/\/[^/]*/i, ""))
-      .split("/")
-      .slice(1);
-    const ends = segments.map((_, index) => segments.slice(index).join("/"));
-    return ends.find((end) => this.add(end) !== undefined);
+    return path ?? (id === undefined ? undefined : this.byId(id));
   }
 
   /** The index of ids is built when a reference needs it: renamed folders, ids that are not paths. */
@@ -183,11 +183,9 @@ export class Closure {
 
   private buildIndex(): Map<string, string> {
     const index = new Map<string, string>();
-    for (const path of this.source.list()) {
-      const file = this.files.get(path);
-      const value = file === undefined ? readJson(this.source.read(path)!, path).value : undefined;
-      const own = isMap(value) && typeof value.$id === "string" ? absolute(value.$id, ORIGIN) : undefined;
-      const known = file === undefined ? own : this.origins.get(file)?.id;
+    for (const path of this.read.keys()) {
+      const own = this.ids.get(path);
+      const known = own === undefined ? `/${path}` : absolute(own, ORIGIN);
       // The first by name wins; files that share an id are copies in every published release.
       if (known !== undefined && !index.has(known)) index.set(known, path);
     }

@@ -1,9 +1,9 @@
 /** Disk -> a release read and resolved. What is wrong with it is a list of findings; judging them is for `check`. */
-import { createHash } from "node:crypto";
 import type { Finding } from "../finding.js";
 import { pointer } from "../finding.js";
 import { Closure, type SchemaFile } from "./closure.js";
-import { openRelease, type ReleaseFiles } from "./files.js";
+import { releaseDigest } from "./digest.js";
+import { type OpenOptions, openRelease, type ReleaseFiles } from "./files.js";
 import { type Manifest, wordOf } from "./manifest.js";
 import { readJson } from "./read-json.js";
 import { isMap, type Json, type JsonMap } from "./walk.js";
@@ -17,8 +17,10 @@ export interface LoadedRelease {
   manifest: JsonMap;
   /** Every schema file the tools reach, by path, sorted. */
   schemas: Map<string, SchemaFile>;
-  /** SHA-256 over the manifest, its schema and every schema reached, hex; the order of keys and files does not count. */
+  /** SHA-256 over the manifest and every schema in their normal form, hex: the same release in any package has the same. */
   digest: string;
+  /** The `$id` of each schema file that has one, as written. */
+  ids: ReadonlyMap<string, string>;
   /** Faults of the manifest file itself, and of paths it names. Faults of schema files stand with the files. */
   findings: Finding[];
   /** Paths a tool reaches from its own schemas. */
@@ -55,13 +57,8 @@ function normalisePaths(tool: JsonMap): void {
   if (Array.isArray(tool.async_response_schemas)) tool.async_response_schemas = tool.async_response_schemas.map(normal);
 }
 
-/**
- * Reads a release: its manifest, and the closure of `$ref`s from every tool's schemas.
- * @param label folder or .tgz
- * @throws AdbindError release_unreadable when there is no manifest to read
- */
-export async function loadRelease(label: string): Promise<LoadedRelease> {
-  const source = await openRelease(label);
+/** The manifest as far as it can be read, with what is wrong with it. */
+function readManifest(source: ReleaseFiles): Pick<LoadedRelease, "manifest" | "word" | "version" | "findings"> {
   const { value, findings } = readJson(source.read("manifest.json")!, "manifest.json");
   const manifest = isMap(value) ? value : {};
   const { word, findings: wordless } = isMap(value) ? wordOf(manifest) : { word: undefined, findings: [] };
@@ -76,7 +73,29 @@ export async function loadRelease(label: string): Promise<LoadedRelease> {
       remedy: "Write the manifest of a release here.",
     });
   }
+  const version = word === undefined ? "" : String(manifest[`${word}_version`]);
+  return { manifest, word: word ?? "", version, findings };
+}
 
+/**
+ * Which release a path holds, by its manifest alone.
+ * @throws AdbindError release_unreadable, release_ambiguous
+ */
+export async function identifyRelease(label: string): Promise<{ word: string; version: string }> {
+  const { word, version } = readManifest(await openRelease(label));
+  return { word, version };
+}
+
+const byPath = ([a]: [string, SchemaFile], [b]: [string, SchemaFile]): number => (a < b ? -1 : 1);
+
+/**
+ * Reads a release: its manifest, its schemas, and the closure of `$ref`s from every tool's.
+ * @param label folder, manifest.json or archive
+ * @throws AdbindError release_unreadable when there is no manifest to read, release_ambiguous when there are several
+ */
+export async function loadRelease(label: string, options: OpenOptions = {}): Promise<LoadedRelease> {
+  const source = await openRelease(label, options);
+  const { manifest, word, version, findings } = readManifest(source);
   const closure = new Closure(source);
   const roots = new Map<string, string[]>();
   for (const [tool, entry] of Object.entries(isMap(manifest.tools) ? manifest.tools : {})) {
@@ -86,31 +105,20 @@ export async function loadRelease(label: string): Promise<LoadedRelease> {
     roots.set(tool, paths);
     for (const [at, path] of named) if (closure.add(path) === undefined) findings.push(missing(tool, at, path));
   }
-  const schemas = new Map([...closure.files].sort(([a], [b]) => (a < b ? -1 : 1)));
-  const version = word === undefined ? "" : String(manifest[`${word}_version`]);
+  const reached = closure.reach([...roots.values()].flat());
+  closure.addAll();
+  const files = new Map([...closure.files].sort(byPath));
   return {
     source,
-    word: word ?? "",
+    word,
     version,
     manifest,
-    schemas,
-    digest: digestOf(source, manifest, schemas),
+    schemas: new Map([...files].filter(([path]) => reached.has(path))),
+    digest: releaseDigest({ manifest, files, prefixes: closure.prefixes, read: (file) => source.read(file) }),
+    ids: closure.ids,
     findings,
     reach: (tool) => closure.reach(roots.get(tool) ?? []),
   };
-}
-
-function digestOf(source: ReleaseFiles, manifest: JsonMap, schemas: Map<string, SchemaFile>): string {
-  const meta = source.read("manifest.schema.json");
-  const hash = createHash("sha256");
-  const part = (name: string, text: string): void => void hash.update(`${name}\0${text.length}\0${text}\0`);
-  part("manifest.json", JSON.stringify(manifest));
-  if (meta !== undefined)
-    part("manifest.schema.json", JSON.stringify(readJson(meta, "").value ?? meta.toString("latin1")));
-  // A file that cannot be read is part of what the release is, or one turned to garbage would pass for unchanged.
-  for (const [path, { schema, findings }] of schemas)
-    part(path, JSON.stringify([schema, findings.map(({ message }) => message)]));
-  return hash.digest("hex");
 }
 
 /** The manifest, once it is known to be one. */

@@ -1,15 +1,16 @@
 /** Which answers a tool may give (decisions.md, "Arms of a tool"). */
+import {
+  interimStatuses as interim,
+  isInterim,
+  taskStatuses as statuses,
+  terminalStatuses as terminal,
+} from "../../runtime/contract/index.js";
 import type { SchemaFacts } from "../load/facts.js";
 import type { ManifestTool } from "../load/manifest.js";
 import type { ArmModel } from "./model.js";
 
-/** service.md, "States and transitions", in the order of a task's life. */
-const interim = ["submitted", "working", "input-required"];
-const terminal = ["completed", "failed", "canceled", "rejected"];
-const statuses = [...interim, ...terminal];
-
 /** What the published releases type a status as: the seven, and two that only transports have. */
-const taskStatusValues = new Set([...statuses, "auth-required", "unknown"]);
+const taskStatusValues: ReadonlySet<string> = new Set([...statuses, "auth-required", "unknown"]);
 
 /** Status an async response schema is for, by the end of its file name. */
 export const asyncKind = (path: string): string | undefined =>
@@ -26,27 +27,26 @@ export function armsOf(tool: ManifestTool, facts: SchemaFacts): { arms: ArmModel
   const files = new Map(tool.async_response_schemas.map((path) => [asyncKind(path), path]));
   const constants = new Map(
     branches
-      .filter(({ values }) => values.length === 1 && interim.includes(values[0]!))
+      .filter(({ values }) => values.length === 1 && isInterim(values[0]))
       .map(({ ref, values }) => [values[0]!, ref]),
   );
   const present = [...interim.filter((status) => files.has(status) || constants.has(status)), ...terminal];
   const arms = present.map((status): ArmModel => {
-    const carries = status === "completed" || interim.includes(status) ? "data" : "failure";
+    const carries = status === "completed" || isInterim(status) ? "data" : "failure";
     const schema = status === "completed" ? tool.response_schema : (files.get(status) ?? constants.get(status));
     return { status, schema, carries };
   });
 
-  const hasInterim = present.some((status) => interim.includes(status));
+  const hasInterim = present.some((status) => isInterim(status));
   // A tool that answers at once, yet has a task status of its own beside the envelope's, reports on another task.
-  const reports =
-    own !== undefined && speaksOfTasks(own) && !hasInterim && own.some((value) => interim.includes(value));
+  const reports = own !== undefined && speaksOfTasks(own) && !hasInterim && own.some((value) => isInterim(value));
   if (reports) return { arms, statuses: [] };
-  if (demanded.some(speaksOfTasks)) return { arms, statuses };
+  if (demanded.some(speaksOfTasks)) return { arms, statuses: [...statuses] };
   const sets = [...demanded, ...branches.map(({ values }) => values)];
   const domain = new Set(sets.filter((values) => !speaksOfTasks(values)).flat());
   // Where the schema is silent, an interim arm's own status still means that arm: 3.0 answers `submitted` so, and taking
   // it for a finished task would lose it.
-  const silent = present.filter((status) => interim.includes(status) && !domain.has(status));
+  const silent = present.filter((status) => isInterim(status) && !domain.has(status));
   const named = domain.size === 0 ? sets.flat() : [...constants.keys()];
   return { arms, statuses: statuses.filter((status) => named.includes(status) || silent.includes(status)) };
 }

@@ -1,5 +1,5 @@
 /** Checked release -> IR. */
-import { answerFields } from "../../runtime/contract.js";
+import { answerFields } from "../../runtime/contract/index.js";
 import { exercising, isExempt } from "../lint/checks.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";

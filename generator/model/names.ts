@@ -23,7 +23,7 @@ const globalTypes = new Set(
 );
 
 /** Types of the contract that emitted modules import, and the name of the type compiler's root. */
-const importedTypes = ["AdbindRoot", "Answer", "ArmsOf", "Failure", "Handlers", "StandaloneCheck", "Tool"];
+const importedTypes = ["AdbindRoot", "Answer", "ArmsOf", "Failure", "Handlers", "SchemaNode", "Tool", "ToolNodes"];
 
 const words = (text: string): string[] => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
 

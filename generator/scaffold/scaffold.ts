@@ -1,10 +1,12 @@
 /** `adbind new seller`: a release and specialisms -> a project on disk, or what an existing one lacks. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { AdbindError } from "../../runtime/errors.js";
 import { generatorName } from "../emit/disk.js";
+import { makeFolder } from "../emit/disk-swap.js";
 import { checkRelease } from "../lint/check.js";
 import { loadRelease } from "../load/load.js";
+import { specialismIn } from "../load/part.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
 import { generate } from "../run.js";
@@ -25,6 +27,8 @@ export interface NewSellerOptions {
   readonly adbind?: string;
   /** Leave out tools that missing or dangling files of the release break, instead of refusing it. */
   readonly partial?: boolean;
+  /** Write over bindings that were edited by hand; other files of a project are never written over. */
+  readonly force?: boolean;
 }
 
 export interface NewSellerResult {
@@ -46,7 +50,8 @@ const usage = (what: string, where: string, remedy: string): AdbindError =>
 
 /**
  * Makes a seller's project, or adds to an existing one what a release needs.
- * @throws AdbindError `usage` for an unknown specialism or a folder that holds something else, `release_invalid`
+ * @throws AdbindError `usage` for an unknown specialism or a folder that holds something else, `release_invalid`,
+ * `output_edited` for bindings that were edited by hand
  */
 export async function newSeller(options: NewSellerOptions): Promise<NewSellerResult> {
   const folder = path.resolve(options.folder);
@@ -64,8 +69,17 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
     specialisms,
   });
-  mkdirSync(folder, { recursive: true });
-  const bindings = await generate([options.release], { out: path.join(folder, "bindings"), partial });
+  makeFolder(folder);
+  if (!statSync(folder).isDirectory())
+    throw new AdbindError("output_unusable", "it is a file, not a folder", {
+      where: folder,
+      remedy: "name another folder for the project",
+    });
+  const bindings = await generate([options.release], {
+    out: path.join(folder, "bindings"),
+    partial,
+    force: options.force ?? false,
+  });
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
   const done = created ? writeProject(folder, plan) : updateProject(folder, model, plan, specialisms);
   return {
@@ -94,8 +108,8 @@ async function modelOf(source: string, partial: boolean): Promise<Model> {
 const idsOf = (model: Model): string[] => model.specialisms.map(({ id }) => id);
 
 function knownSpecialism(model: Model, id: string): string {
-  const known = id.replaceAll("-", "_");
-  if (idsOf(model).includes(known)) return known;
+  const known = specialismIn(idsOf(model), id);
+  if (known !== undefined) return known;
   throw usage(
     `release ${model.version} has no specialism ${id}`,
     "--specialism",

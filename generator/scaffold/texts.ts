@@ -121,7 +121,7 @@ export function readme({ name, word, version, specialisms, tools, open }: Projec
     "- bindings: types and schemas generated from the release; not edited by hand.",
     "- test: what must hold.",
     "",
-    "To move to a newer release: `adbind new seller . --release <folder>`. It adds bindings, tools and arms that are new and",
+    "To move to a newer release: `adbind new seller . --release <release>`. It adds bindings, tools and arms that are new and",
     "leaves every line of yours as it is.",
     "",
     `## Tools (${tools.length})`,

@@ -1,7 +1,7 @@
 /** Tools over A2A 1.0, and 0.3 where an agent has only that, by the official SDK. */
 import type { GetTaskRequest, SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
-import { isTaskStatus, type JsonObject } from "../contract.js";
+import { isTaskStatus, type JsonObject } from "../contract/index.js";
 import { dataParts } from "../extract/a2a.js";
 import { a2aState, extractA2aResponse, extractTransportError, unwrapA2a } from "../extract/index.js";
 import { list, member } from "../extract/json-object.js";

@@ -1,5 +1,5 @@
 /** Which release is spoken: the newest both sides have (service.md, "Versioning"; webhooks-facts.md 9). */
-import type { AnyTool, Failure, JsonObject, Release, WireNames } from "../contract.js";
+import type { AnyTool, Failure, JsonObject, Release, WireNames } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { Outcome } from "./exchange.js";

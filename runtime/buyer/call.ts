@@ -10,7 +10,7 @@ import {
   type JsonObject,
   type ProtocolError,
   type Release,
-} from "../contract.js";
+} from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { type Agreed, type Agreements, isCapabilitiesTool } from "./agreement.js";

@@ -1,5 +1,5 @@
 /** What a transport does for a buyer; the SDKs behind it are loaded when the first call is made. */
-import type { JsonObject, TaskStatus } from "../contract.js";
+import type { JsonObject, TaskStatus } from "../contract/index.js";
 import type { TransportError } from "../extract/index.js";
 import { WireFault } from "./fault.js";
 import type { Settings } from "./settings.js";

@@ -1,5 +1,5 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
-import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract.js";
+import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { createAgreements } from "./agreement.js";
 import { type CallParts, repeat, ToolCalling } from "./call.js";

@@ -1,5 +1,5 @@
 /** How tasks ended, as the receiver's handlers of this process were told: `settled` then need not ask the seller. */
-import { isTaskStatus, isTerminal } from "../contract.js";
+import { isTaskStatus, isTerminal } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 
 /** Ends remembered: a task is waited for by few, and each end is asked for at once. */

@@ -4,17 +4,16 @@ import {
   type AnyArms,
   type AnyTool,
   type Failure,
-  failureOf,
-  isTerminal,
+  isFailing,
   type JsonObject,
   type ProtocolError,
   type Recovery,
   type Release,
   readAnswer,
   recoveries,
-  type TaskStatus,
+  TASK_ID_MISSING,
   wireNames,
-} from "../contract.js";
+} from "../contract/index.js";
 import type { TransportError } from "../extract/index.js";
 import { type Connection, type ConnectionParts, openConnection, type WireAnswer, type WireCall } from "./connection.js";
 import { localError, type Miss, missOf, missOfRpc, WireFault } from "./fault.js";
@@ -24,7 +23,7 @@ export interface Outcome {
   readonly payload: JsonObject | null;
   /** Of a failed answer. Undefined when it does not say what is wrong: such a call is not repeated. */
   readonly recovery: Recovery | undefined;
-  /** No answer came, and the agent may have acted all the same. */
+  /** No answer came that tells what became of the call, and the agent may have acted all the same. */
   readonly lost: boolean;
   readonly taskId: string | undefined;
 }
@@ -125,28 +124,17 @@ function toMiss(error: unknown, word: string): Miss {
   return { error: localError("SERVICE_UNAVAILABLE", message ?? "No answer from the agent", "transient"), lost: true };
 }
 
-const failing = (status: TaskStatus): boolean => isTerminal(status) && status !== "completed";
-
 /** An answer of the wire as one of the tool's arms. */
 function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Outcome {
   const { word } = release;
   const { payload, state, error } = wire;
-  const read = readAnswer(tool, payload ?? {}, word) as Answer<AnyArms>;
-  const taskId = read.taskId ?? wire.taskId;
-  const companions = {
-    ...(taskId !== undefined && { taskId }),
-    ...(wire.contextId !== undefined && { contextId: wire.contextId }),
-  };
-  let answer: Answer<AnyArms> = { ...read, ...companions };
-  if (state !== undefined && failing(state) && !failing(read.status)) {
-    answer = { ...answer, status: state, data: failureOf(payload, word) };
-  } else if (state !== undefined && !isTerminal(state) && read.status === "completed") {
-    // An interim task whose data does not name its status.
-    answer = { ...answer, status: state };
-  } else if (payload === null && state === undefined && error === null) {
+  if (payload === null && state === undefined && error === null) {
     return failedHere(localError("INVALID_ANSWER", `The answer has no data: ${wire.text ?? ""}`, "correctable"));
   }
-  if (!failing(answer.status)) return { answer, payload, recovery: undefined, lost: false, taskId };
+  const transport = { status: state, taskId: wire.taskId, contextId: wire.contextId };
+  const answer = readAnswer(tool, payload ?? {}, word, transport) as Answer<AnyArms>;
+  const { taskId } = answer;
+  if (!isFailing(answer.status)) return { answer, payload, recovery: undefined, lost: false, taskId };
   const data = answer.data as Failure;
   const errors = data.errors.length > 0 ? data.errors : error === null ? [] : [complete(error)];
   const named = errors.length > 0 ? errors : unnamed(wire);
@@ -154,7 +142,8 @@ function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Outcome
     answer: { ...answer, data: { ...data, errors: named } },
     payload: payload ?? (error === null ? null : { [wireNames(word).error]: error }),
     recovery: errors.length === 0 ? undefined : strictest(release, errors),
-    lost: false,
+    // Work may be under way: what was registered for it stays, and its webhook is still expected.
+    lost: errors.some(({ code }) => code === TASK_ID_MISSING),
     taskId,
   };
 }

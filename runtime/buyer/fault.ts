@@ -1,5 +1,5 @@
 /** What can go wrong between a request and its answer, in the terms of the protocol's own errors. */
-import type { JsonObject, Recovery } from "../contract.js";
+import type { JsonObject, Recovery } from "../contract/index.js";
 import { extractTransportError, type TransportError } from "../extract/index.js";
 import type { LocalError } from "./types.js";
 

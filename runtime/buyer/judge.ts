@@ -1,6 +1,5 @@
 /** Requests and answers against the release's schemas, where the application wants to be told. */
-import type { AnyTool, JsonObject, Release } from "../contract.js";
-import type { Validator } from "../validate/index.js";
+import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import type { Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { Settings } from "./settings.js";
@@ -12,14 +11,8 @@ export interface Judge {
   answer(release: Release, tool: AnyTool, outcome: Outcome): Promise<void>;
 }
 
-export function createJudge({ onInvalid }: Settings): Judge {
+export function createJudge({ onInvalid, validatorOf }: Settings): Judge {
   if (onInvalid === undefined) return { request: async () => undefined, answer: async () => {} };
-  const made = new Map<Release, Promise<Validator>>();
-  const validatorOf = (release: Release): Promise<Validator> => {
-    const known = made.get(release) ?? import("../validate/index.js").then((all) => all.createValidator(release));
-    made.set(release, known);
-    return known;
-  };
   return {
     async request(release, { name }, args) {
       const judged = (await validatorOf(release)).request(name, args);

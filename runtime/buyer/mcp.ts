@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { extractMcpResponse, extractTransportError } from "../extract/index.js";
 import { textItems } from "../extract/mcp.js";
 import type { Connection, ConnectionParts, WireAnswer } from "./connection.js";

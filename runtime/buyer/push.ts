@@ -1,6 +1,6 @@
 /** Webhooks of a call: announced to the receiver before the seller hears of them (service.md, "push_notification_config"). */
 import { createHash } from "node:crypto";
-import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract.js";
+import { type AnyTool, answersLater, type JsonObject, type Release } from "../contract/index.js";
 import type { Settings } from "./settings.js";
 
 export interface Registered {
@@ -9,10 +9,6 @@ export interface Registered {
   /** No webhook will come: the call ended at once, or was refused. */
   forget(): Promise<void>;
 }
-
-/** Tools without an answer that may come later have no webhooks. */
-const mayAnswerLater = (tool: AnyTool): boolean =>
-  Object.keys(tool.arms as object).some((status) => !isTerminal(status as TaskStatus));
 
 /**
  * The operation id of a call. Under the same key it is the same one: a repeated request is then equal to the first, as
@@ -33,7 +29,7 @@ export async function registerWebhook(
   { tool, release, key }: { tool: AnyTool; release: Release; key: string | undefined },
 ): Promise<Registered | undefined> {
   const { webhooks } = settings;
-  if (webhooks === undefined || !mayAnswerLater(tool)) return undefined;
+  if (webhooks === undefined || !answersLater(tool)) return undefined;
   const { receiver, url, route, sender, authentication } = webhooks;
   const operationId = operationIdOf(key, settings);
   const mode = authentication?.scheme ?? "signature";

@@ -3,7 +3,7 @@
  * persistent webhooks"). Signed webhooks need none of it.
  */
 import { randomBytes } from "node:crypto";
-import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract.js";
+import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract/index.js";
 import { safely } from "../queue/periodic.js";
 import type { Buyer } from "./create.js";
 import { badOption } from "./settings.js";

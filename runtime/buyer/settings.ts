@@ -1,10 +1,12 @@
 /** A buyer's options, judged and completed once. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { Release, WireNames } from "../contract.js";
-import { wireNames } from "../contract.js";
+import type { Release, WireNames } from "../contract/index.js";
+import { wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Fetcher, GuardedFetch } from "../net/index.js";
+import { validatorsFrom } from "../validate/source.js";
+import type { AnyValidator } from "../validate/types.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportName } from "./types.js";
 
 export interface Settings
@@ -12,6 +14,7 @@ export interface Settings
   readonly auth: BuyerOptions["auth"] | undefined;
   readonly signing: BuyerOptions["signing"] | undefined;
   readonly onInvalid: BuyerOptions["onInvalid"] | undefined;
+  readonly validatorOf: (release: Release) => Promise<AnyValidator>;
   /** Newest first. */
   readonly releases: readonly Release[];
   readonly names: WireNames;
@@ -120,6 +123,8 @@ export function checkedSettings(options: BuyerOptions): Settings {
   const timeoutMs = positive("timeoutMs", options.timeoutMs ?? TIMEOUT_MS);
   const own = options.fetch === undefined ? lazyFetch(allowLocal, timeoutMs) : undefined;
   const [newest] = releases as [Release];
+  const validatorOf = validatorsFrom(options.validator, releases);
+  if (validatorOf === undefined) throw badOption("validator", "give a function that has a validator for each release");
   return {
     releases,
     word: newest.word,
@@ -138,6 +143,7 @@ export function checkedSettings(options: BuyerOptions): Settings {
     auth: options.auth,
     signing: options.signing,
     onInvalid: options.onInvalid,
+    validatorOf,
     fetch: options.fetch ?? own!.fetch,
     closeFetch: own?.close,
     now: options.now ?? Date.now,

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type Release,
   readWebhookAnswer,
-} from "../contract.js";
+} from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { readingTool } from "./agreement.js";
 import type { CallParts } from "./call.js";

@@ -11,9 +11,9 @@ import type {
   Release,
   RequestOf,
   TaskStatus,
-} from "../contract.js";
+} from "../contract/index.js";
 import type { Fetcher } from "../net/index.js";
-import type { ValidationResult } from "../validate/index.js";
+import type { ValidationResult, ValidatorSource } from "../validate/types.js";
 
 import type { TaskEndings } from "./endings.js";
 
@@ -195,6 +195,11 @@ export interface BuyerOptions<R extends Release = Release> {
    * what types give, and answers are read leniently. A request that breaks its schema is then not sent.
    */
   readonly onInvalid?: (message: InvalidMessage) => void;
+  /**
+   * What `onInvalid` is told by: the release's validator as `generate --standalone` emits it, or what makes one for each
+   * release; `createValidator` of adbind/validate by default, which compiles.
+   */
+  readonly validator?: ValidatorSource;
   /** Plain http and loopback addresses too. For development and tests. */
   readonly allowLocal?: boolean;
   /** Carries every request; guarded (adbind/net) by default. `allowLocal` and connection limits are then its own. */

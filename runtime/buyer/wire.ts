@@ -1,5 +1,5 @@
 /** HTTP for the transports' SDKs: the guarded fetch in the shape of the platform's, with credentials and signatures. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import type { RequestCapability } from "../signing/index.js";
 import { shortText, WireFault } from "./fault.js";
 import type { Settings } from "./settings.js";

@@ -3,7 +3,7 @@
  * waits for them, and `runSync` runs a coroutine that meets none to its end at once, as SQLite's transactions need it.
  * docs/database.md explains it with an example.
  */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 
 /** A computation that may wait, and whose caller decides whether it can. Nothing of it runs before it is run. */

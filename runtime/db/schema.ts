@@ -1,5 +1,5 @@
 /**
- * The steps of the schema, listed once; each engine's folder has their texts. A step only adds: what older instances read
+ * The schemaSteps of the schema, listed once; each engine's folder has their texts. A step only adds: what older instances read
  * and write stays as it was, so that they run on beside newer ones. To add one: a row here, a text for each engine.
  */
 import { createHash } from "node:crypto";
@@ -17,9 +17,9 @@ export interface SchemaStep {
 }
 
 /** Steps with an engine's texts, as a database is brought to them. */
-export type Schema = readonly (SchemaStep & { readonly sql: string })[];
+export type DatabaseSchema = readonly (SchemaStep & { readonly sql: string })[];
 
-export const steps = [
+export const schemaSteps = [
   { version: 1, name: "receiver", about: "what a receiver of webhooks remembers", compatibleFrom: 1 },
   { version: 2, name: "sender", about: "what a sender of webhooks remembers", compatibleFrom: 1 },
   { version: 3, name: "registry", about: "what a registry knows of publishers and agents", compatibleFrom: 2 },
@@ -29,9 +29,10 @@ export const steps = [
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */
-export type SchemaTexts = Readonly<Record<(typeof steps)[number]["name"], string>>;
+export type SchemaTexts = Readonly<Record<(typeof schemaSteps)[number]["name"], string>>;
 
-export const schemaOf = (texts: SchemaTexts): Schema => steps.map((step) => ({ ...step, sql: texts[step.name] }));
+export const schemaOf = (texts: SchemaTexts): DatabaseSchema =>
+  schemaSteps.map((step) => ({ ...step, sql: texts[step.name] }));
 
 /** A row of `adbind_migrations`. */
 export interface AppliedStep {
@@ -52,7 +53,7 @@ const schemaError = (what: string, where: string, remedy: string): AdbindError =
  * @param where the database, for messages
  * @throws AdbindError `store_schema` when code of this version cannot use it, or it was made from other text
  */
-export function missingSteps(schema: Schema, applied: readonly AppliedStep[], where: string): Schema {
+export function missingSteps(schema: DatabaseSchema, applied: readonly AppliedStep[], where: string): DatabaseSchema {
   const known = new Map(schema.map((step) => [step.version, step]));
   const newest = schema.at(-1)?.version ?? 0;
   for (const { version, name, checksum, compatible_from: compatibleFrom } of applied) {
@@ -71,7 +72,7 @@ export function missingSteps(schema: Schema, applied: readonly AppliedStep[], wh
 }
 
 /** @throws AdbindError `store_schema` that names what is missing and how to apply it */
-export function refuseMissing(missing: Schema, engine: string, where: string): void {
+export function refuseMissing(missing: DatabaseSchema, engine: string, where: string): void {
   const [first] = missing;
   if (first === undefined) return;
   const names = missing.map(({ version, name }) => `${version} ${name}`).join(", ");
@@ -83,7 +84,17 @@ export function refuseMissing(missing: Schema, engine: string, where: string): v
   );
 }
 
-export const statusOf = (schema: Schema, applied: readonly AppliedStep[], where: string): SchemaStatus => {
+/** @throws AdbindError `store_schema` when a schema that may only be read lacks steps */
+export function assertComplete(missing: DatabaseSchema, where: string): void {
+  const [first] = missing;
+  if (first === undefined) return;
+  throw new AdbindError("store_schema", `the database lacks schema version ${first.version}, and is only to be read`, {
+    where,
+    remedy: "read it with the adbind that runs on it, or start the service with this one, which brings it up to date",
+  });
+}
+
+export const statusOf = (schema: DatabaseSchema, applied: readonly AppliedStep[], where: string): SchemaStatus => {
   const known = new Set(schema.map(({ version }) => version));
   const sorted = [...applied].sort((a, b) => a.version - b.version);
   return {
@@ -95,16 +106,16 @@ export const statusOf = (schema: Schema, applied: readonly AppliedStep[], where:
 const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 /** Statement that notes a step as applied; also part of the printed schema, so that either way of applying it counts. */
-export const noteStep = ({ version, name, compatibleFrom, sql }: Schema[number]): string =>
+export const noteStep = ({ version, name, compatibleFrom, sql }: DatabaseSchema[number]): string =>
   "insert into adbind_migrations (version, name, checksum, compatible_from) " +
   `values (${version}, ${literal(name)}, ${literal(checksumOf(sql))}, ${compatibleFrom});`;
 
 /**
  * The schema as SQL for Flyway, alembic or a DBA: to be run in order, in one transaction.
- * @param bookkeeping statement that makes the table of applied steps where it is missing
+ * @param bookkeeping statement that makes the table of applied schemaSteps where it is missing
  * @param from first version printed
  */
-export function schemaSql(schema: Schema, bookkeeping: string, from = 1): string {
+export function schemaSql(schema: DatabaseSchema, bookkeeping: string, from = 1): string {
   const parts = schema
     .filter(({ version }) => version >= from)
     .map((step) => {
@@ -113,6 +124,6 @@ export function schemaSql(schema: Schema, bookkeeping: string, from = 1): string
         compatibleFrom < version ? `; instances of version ${compatibleFrom} and newer run on beside it` : "";
       return `-- ${version} ${name}: ${about}${older}\n${sql.trim()}\n${noteStep(step)}\n`;
     });
-  const head = "-- Schema of adbind. Each step only adds. Run it in one transaction.\n";
+  const head = "-- DatabaseSchema of adbind. Each step only adds. Run it in one transaction.\n";
   return [`${head}${bookkeeping.trim()}\n`, ...parts].join("\n");
 }

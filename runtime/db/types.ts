@@ -4,7 +4,9 @@
  * transactions and wait on a server. 64-bit integers are numbers here, however the connection reads them: ours are
  * milliseconds, counts and ids, which a number carries exactly.
  */
-import type { MaybePromise } from "../contract.js";
+
+import type { MaybePromise } from "../contract/index.js";
+import type { AccessOptions } from "./access.js";
 import type { Coroutine } from "./coroutine.js";
 
 /** What a statement takes for one `?`. */
@@ -118,7 +120,7 @@ export interface Database<Tx = unknown> {
 }
 
 /** Options of every engine. */
-export interface OpenOptions {
+export interface DatabaseOptions extends AccessOptions {
   /**
    * Default true: the schema is brought to this version at once, which takes a role that may create tables unless nothing
    * is missing. False: nothing is created, a file neither, and what is missing is an error that says how to apply it.

@@ -1,12 +1,12 @@
 /** The payload of an A2A task, 0.3 and 1.0 (service.md, "A2A-shape task delivery"; webhooks-facts.md 8). */
-import type { JsonObject } from "../contract.js";
+import { interimStatuses, type JsonObject, taskStatuses } from "../contract/index.js";
 import { isJsonObject, list, member } from "./json-object.js";
 
-/** States of A2A that say where a task is; the protocol's own seven and `auth-required`. */
-const finalStates = ["completed", "failed", "canceled", "rejected"] as const;
-const interimStates = ["working", "submitted", "input-required", "auth-required"] as const;
+/** States of A2A that say where a task is: the protocol's own seven and `auth-required`, which asks for input too. */
+const interimStates = [...interimStatuses, "auth-required"] as const;
+const states = [...taskStatuses, "auth-required"] as const;
 
-export type A2aState = (typeof finalStates)[number] | (typeof interimStates)[number];
+export type A2aState = (typeof states)[number];
 
 const wrappers = ["task", "message", "statusUpdate", "artifactUpdate"] as const;
 
@@ -37,7 +37,7 @@ export function a2aState(event: unknown): A2aState | null {
     .replace(/^TASK_STATE_/, "")
     .toLowerCase()
     .replaceAll("_", "-");
-  return [...finalStates, ...interimStates].find((known) => known === plain) ?? null;
+  return states.find((known) => known === plain) ?? null;
 }
 
 /** Data of the parts that have some. `kind` is not looked at: 1.0 has none. */

@@ -1,8 +1,6 @@
-import type { JsonObject } from "../contract.js";
+import { isJsonObject } from "../contract/json-object.js";
 
-/** An object of JSON's: neither null nor an array. */
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+export { isJsonObject };
 
 /** A member of a value that may not be an object; own members only, so that no payload reaches a prototype. */
 export const member = (value: unknown, name: string): unknown =>

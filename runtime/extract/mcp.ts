@@ -1,5 +1,5 @@
 /** The payload of an MCP tool result (webhooks-facts.md 8). */
-import { type JsonObject, wireNames } from "../contract.js";
+import { type JsonObject, wireNames } from "../contract/index.js";
 import { isJsonObject, list, member } from "./json-object.js";
 
 /** Longest text that is tried as JSON, in characters: the same bound as a webhook body's. */

@@ -1,5 +1,5 @@
 /** The error an MCP or A2A response carries, and what to do about it (webhooks-facts.md 8 and 9). */
-import { type ProtocolError, type Recovery, wireNames } from "../contract.js";
+import { type ProtocolError, type Recovery, wireNames } from "../contract/index.js";
 import { a2aState, dataParts, statusMessageData, unwrapA2a } from "./a2a.js";
 import { list, member } from "./json-object.js";
 import { parseObject, textItems } from "./mcp.js";

@@ -1,7 +1,6 @@
 /** Claims of pg-boss, which are those of the jobs that they stand for. */
 import type { fromKysely, PgBoss } from "pg-boss";
-import { ask } from "../db/postgres/client.js";
-import type { Tx } from "../store/postgres/tables.js";
+import { ask, type Tx } from "../store/postgres/tables.js";
 
 /** A job of pg-boss as it was taken: who takes it again has another count. */
 export interface Claim {

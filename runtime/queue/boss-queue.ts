@@ -3,7 +3,6 @@
  * aside in its row.
  */
 import type { PgBoss } from "pg-boss";
-import type { PostgresDatabase } from "../db/postgres/open.js";
 import { BEHIND_DUE_MS, type Job } from "../store/jobs.js";
 import {
   addJobs,
@@ -24,7 +23,7 @@ import {
 } from "../store/postgres/jobs.js";
 import { countJobs, dropJob, getJob, listJobs, replayJob } from "../store/postgres/kept-jobs.js";
 import type { PostgresStore } from "../store/postgres/open.js";
-import type { Tx } from "../store/postgres/tables.js";
+import type { Db, Tx } from "../store/postgres/tables.js";
 import { type BossData, bossTx, type Claimed, claimOf, claimText, letGo } from "./boss-claim.js";
 import type { EachWork } from "./each.js";
 import { GroupCommit } from "./group-commit.js";
@@ -46,7 +45,7 @@ export class BossQueue implements Queue<Tx> {
   readonly kind = "pg-boss";
   readonly #listeners = new Set<() => void>();
   readonly #deafen: () => void;
-  readonly database: PostgresDatabase;
+  readonly database: Db;
   #closed = false;
   #full: string[] = [];
   /** Jobs that transactions of ours add when their work is done: all of them at once. */

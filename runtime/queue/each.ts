@@ -1,5 +1,5 @@
 /** Work on several items in one transaction, for callers who ask with one each. */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 
 /** Answers a result for each item, in their order. An item it rejects wrote nothing; what it throws undoes them all. */
 export type EachWork<Tx, Item, T> = (

@@ -2,7 +2,7 @@
  * Group commit on PostgreSQL: work asked for while a transaction is under way shares the next one, so that a burst of small
  * changes pays for one begin, one commit and one flush of the log instead of one each. Alone, nothing waits.
  */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import type { Db, Tx } from "../store/postgres/tables.js";
 import type { EachWork } from "./each.js";
 

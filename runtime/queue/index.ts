@@ -4,4 +4,5 @@ export type { GroupOptions } from "./groups.js";
 export { openQueue, type QueueOptions } from "./open.js";
 export { type BossQueueOptions, openBossQueue } from "./pg-boss.js";
 export type * from "./types.js";
+export { type QueueView, queueView } from "./view.js";
 export { createWorker, type Outcome, type Worker, type WorkerOptions } from "./worker.js";

@@ -5,7 +5,7 @@
 import type { Logger } from "pino";
 
 /** One part of periodic work. */
-export interface Step {
+export interface PeriodicStep {
   /** What it does, after "could not": `remove expired calls`. */
   readonly name: string;
   /** What holds while it fails, and what to do about it, in plain words. */
@@ -37,7 +37,7 @@ export interface PeriodicOptions {
    * drift apart.
    */
   readonly pauseMs: number | (() => number);
-  readonly steps: readonly Step[];
+  readonly steps: readonly PeriodicStep[];
   readonly telling: Telling;
   /** The first run comes after a pause as well; at once by default. */
   readonly firstPause?: boolean;
@@ -72,7 +72,9 @@ export const tellLog = (logger: Logger | undefined): Telling => ({
  * Makes what runs steps, one after the other. What a step throws is told the first time, then ever less often, and the
  * others run all the same; it rejects never.
  */
-export function stepRunner(telling: Telling): (steps: readonly Step[], stopping?: AbortSignal) => Promise<void> {
+export function stepRunner(
+  telling: Telling,
+): (steps: readonly PeriodicStep[], stopping?: AbortSignal) => Promise<void> {
   const failing = new Map<string, number>();
   return async (steps, stopping = new AbortController().signal) => {
     for (const { name, meanwhile, run } of steps) {

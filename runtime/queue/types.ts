@@ -1,5 +1,5 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what takes from it. Times are unix milliseconds. */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type {
   GroupHealth,

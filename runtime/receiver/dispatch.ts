@@ -1,5 +1,5 @@
 /** From an event of the inbox to the one handler written for it. */
-import { isTaskStatus, type JsonObject, readWebhookAnswer, type TaskEnvelope } from "../contract.js";
+import { isTaskStatus, type JsonObject, readWebhookAnswer, type TaskEnvelope } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
 import type { Effect, InboxEvent } from "../store/types.js";

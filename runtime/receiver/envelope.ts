@@ -3,7 +3,7 @@
  * decisions.md, "Receiver"). Unknown fields pass; the result is judged elsewhere.
  */
 import { hash } from "node:crypto";
-import { isTaskStatus, isTerminal, type JsonObject } from "../contract.js";
+import { isTaskStatus, isTerminal, type JsonObject } from "../contract/index.js";
 import { a2aState, unwrapA2a } from "../extract/a2a.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { detectFormat, type WebhookFormat } from "../extract/webhook.js";

@@ -1,7 +1,7 @@
 /** The receiver as a fastify plugin. */
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import type { Tools } from "../contract.js";
+import type { Tools } from "../contract/index.js";
 import { nodeRequest } from "./node.js";
 import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver.js";
 

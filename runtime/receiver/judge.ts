@@ -1,8 +1,10 @@
 /** Compares a result with what the sender's release says of it. What differs is noted, never refused: it would be lost. */
-import { isTaskStatus, type Release } from "../contract.js";
+import { isTaskStatus, type Release } from "../contract/index.js";
+import { AdbindError } from "../errors.js";
 import { isJsonObject } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
 import type { EventKind, EventNote } from "../store/types.js";
+import type { ValidationError } from "../validate/types.js";
 import type { Envelope } from "./envelope.js";
 import type { ReceiverConfig } from "./settings.js";
 
@@ -11,7 +13,7 @@ const MAX_NOTES = 8;
 /** Longest text kept of one finding, in characters: it quotes names the sender chose. */
 const MAX_TEXT_CHARS = 200;
 
-type Judge = Awaited<ReturnType<ReceiverConfig<unknown>["createValidator"]>>;
+type Judge = Awaited<ReturnType<ReceiverConfig<unknown>["validatorOf"]>>;
 
 export type ResultJudge = (
   kind: EventKind,
@@ -26,7 +28,7 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
   const validatorOf = (release: Release): Promise<Judge | undefined> => {
     const known = validators.get(release);
     if (known !== undefined) return known;
-    const made = config.createValidator(release).catch((error: unknown) => {
+    const made = config.validatorOf(release).catch((error: unknown) => {
       config.log.error({ release: release.version, error: nameOf(error) }, "no validator: results go unjudged");
       return undefined;
     });
@@ -44,15 +46,43 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
     if (data === null) return [];
     const validator = await validatorOf(release);
     if (validator === undefined) return [];
-    const arm = (value: unknown) => validator.armOf(taskType, status, value);
-    const verdict = arm(data);
-    if (verdict.ok || arm(withEnvelope(data, envelope)).ok) return [];
-    return verdict.errors.slice(0, MAX_NOTES).map(({ pointer, message }) => ({
+    const errors = faultsOf(validator, { taskType, status }, [data, withEnvelope(data, envelope)]);
+    if (errors === undefined) {
+      config.log.error(
+        { release: release.version, taskType },
+        "the validator has no such tool: its results go unjudged",
+      );
+      return [];
+    }
+    return errors.slice(0, MAX_NOTES).map(({ pointer, message }) => ({
       code: "schema_mismatch",
       pointer: pointer.slice(0, MAX_TEXT_CHARS),
       message: message.slice(0, MAX_TEXT_CHARS),
     }));
   };
+}
+
+/**
+ * What is wrong with the first of several readings, when it is with all of them.
+ * @returns undefined where the validator knows nothing of the tool: one may be made of some tools only
+ */
+function faultsOf(
+  validator: Judge,
+  { taskType, status }: { readonly taskType: string; readonly status: string },
+  readings: readonly unknown[],
+): readonly ValidationError[] | undefined {
+  let first: readonly ValidationError[] | undefined;
+  try {
+    for (const reading of readings) {
+      const verdict = validator.arm(taskType, status, reading);
+      if (verdict.ok) return [];
+      first ??= verdict.errors;
+    }
+    return first;
+  } catch (error) {
+    if (error instanceof AdbindError && error.code === "schema_missing") return undefined;
+    throw error;
+  }
 }
 
 /** Some releases count the answer's own `status` and `task_id` to its data; in a webhook they stand beside `result`. */

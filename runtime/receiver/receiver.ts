@@ -1,5 +1,5 @@
 /** A receiver of webhooks: verify, claim, order, keep, answer, and then run the handler. */
-import type { Release, Tools } from "../contract.js";
+import type { Release, Tools } from "../contract/index.js";
 import type { Store } from "../store/types.js";
 import { storeExpectation } from "./expect.js";
 import { createReceiving } from "./receive.js";

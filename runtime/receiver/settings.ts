@@ -1,10 +1,11 @@
 /** Options checked and completed once, so that nothing downstream meets a bad one. */
 import { metrics as otel } from "@opentelemetry/api";
 import { type Logger, pino } from "pino";
-import type { Release } from "../contract.js";
+import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { canonicalUrl } from "../url.js";
-import { createValidator } from "../validate/index.js";
+import { validatorsFrom } from "../validate/source.js";
+import type { AnyValidator } from "../validate/types.js";
 import { type ReceiverMetrics, receiverMetrics } from "./metrics.js";
 import type { BoundRelease, ReceiverSettings, SenderConfig } from "./types.js";
 
@@ -21,7 +22,8 @@ const BACKOFF_MS = 1_000;
 const POLL_MS = 1_000;
 
 export interface ReceiverConfig<Tx>
-  extends Required<Omit<ReceiverSettings<Tx>, "senders" | "logger" | "meter" | "announcedWindow">> {
+  extends Required<Omit<ReceiverSettings<Tx>, "senders" | "logger" | "meter" | "announcedWindow" | "validator">> {
+  readonly validatorOf: (release: Release) => Promise<AnyValidator>;
   readonly releases: ReadonlyMap<string, BoundRelease<Tx>>;
   readonly defaultRelease: BoundRelease<Tx>;
   readonly senderOf: (sender: string) => SenderConfig | undefined;
@@ -69,6 +71,11 @@ export function resolveSettings<Tx>(
   if (numbers.dedupWindowSeconds < MIN_WINDOW_SECONDS && settings.announcedWindow !== true) {
     throw bad("dedupWindowSeconds", "keep keys 24 hours, or tell every sender and set announcedWindow");
   }
+  const validatorOf = validatorsFrom(
+    settings.validator,
+    bound.map(({ release }) => release),
+  );
+  if (validatorOf === undefined) throw bad("validator", "give a function that has a validator for each release");
   const publicUrl = settings.publicUrl.replace(/\/+$/, "");
   const url = canonicalUrl(publicUrl, { unicodeHost: "refuse" });
   if (!url.ok || /[?#]/.test(publicUrl))
@@ -80,7 +87,7 @@ export function resolveSettings<Tx>(
     ...numbers,
     now: settings.now ?? Date.now,
     random: settings.random ?? Math.random,
-    createValidator: settings.createValidator ?? createValidator,
+    validatorOf,
     ...releasesOf(bound),
     senderOf: senderLookup(settings.senders),
     log: settings.logger ?? pino({ name: "adbind-receiver", level: "warn" }),

@@ -1,10 +1,10 @@
 /** What an application gives a receiver, and what it gets. */
 import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import type { Answer, ArmsOf, JsonObject, MaybePromise, Release, Tools } from "../contract.js";
+import type { Answer, ArmsOf, JsonObject, MaybePromise, Release, Tools } from "../contract/index.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
 import type { Effect, EventKind, EventNote, RegisteredMode, Store } from "../store/types.js";
-import type { Validator } from "../validate/index.js";
+import type { ValidatorSource } from "../validate/types.js";
 
 /** How one seller authenticates itself. Its key in `senders`, its agent URL, is its identity and the dedup scope. */
 export interface SenderConfig {
@@ -148,8 +148,11 @@ export interface ReceiverSettings<Tx> {
   readonly random?: () => number;
   readonly logger?: Logger;
   readonly meter?: Meter;
-  /** Makes the judge of results; that of adbind/validate by default. */
-  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "armOf">>;
+  /**
+   * Judges results: the release's validator as `generate --standalone` emits it, or what makes one for each release;
+   * `createValidator` of adbind/validate by default, which compiles.
+   */
+  readonly validator?: ValidatorSource;
 }
 
 /** A request as any server has it. */

@@ -1,5 +1,5 @@
 /** Polling as the backup of webhooks: what it finds goes through the same claim, order and inbox. */
-import { isTaskStatus, isTerminal, type TaskStatus } from "../contract.js";
+import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { RouteBinding } from "../store/types.js";
 import { toInstant } from "./instant.js";
 import type { Keep } from "./keep.js";

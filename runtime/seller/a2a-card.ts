@@ -1,5 +1,5 @@
 /** The agent card: A2A 1.0, with the members 0.3 clients read beside them. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import type { Settings } from "./settings.js";
 import type { Spoken } from "./spoken.js";
 

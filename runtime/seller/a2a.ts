@@ -11,7 +11,7 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import { isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import type { A2aPushConfig } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call, Called } from "./call.js";

@@ -1,12 +1,13 @@
 /** One call, whatever transport it came by: negotiated, validated, recognised, handled, recorded, answered. */
 import {
   type AnyTool,
+  answersLater,
   isTerminal,
   type JsonObject,
   type ProtocolError,
   type Release,
   type TaskStatus,
-} from "../contract.js";
+} from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import { checkedAnswer } from "./answer.js";
@@ -165,9 +166,8 @@ class Answering<Tx> {
     const { tool } = this.at.served;
     const channels = channelsOf(this.call, this.at.args);
     if (channels === undefined) return;
-    const later = ["submitted", "working", "input-required"].some((status) => Object.hasOwn(tool.arms, status));
     if (sender === undefined) {
-      if (!later) return;
+      if (!answersLater(tool)) return;
       throw new ToolError("UNSUPPORTED_FEATURE", "Webhooks are not sent here: poll the task instead.", {
         field: "push_notification_config",
       });

@@ -1,5 +1,5 @@
 /** What a seller says of itself, derived from what it was given. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import type { Jwk } from "../signing/index.js";
 import { isObject } from "./json-object.js";
 import { badOption, builtInNames, type Settings } from "./settings.js";
@@ -20,7 +20,7 @@ export function deriveCapabilities<Tx>(
   const declared = overlay(derived(settings, spoken, own), settings.capabilities);
   const name = builtInNames(release).capabilities.find((one) => Object.hasOwn(release.tools, one));
   if (name === undefined) return declared;
-  const judged = own.validator.armOf(name, "completed", { ...declared, status: "completed" });
+  const judged = own.validator.arm(name, "completed", { ...declared, status: "completed" });
   if (judged.ok) return declared;
   const [first] = judged.errors;
   throw badOption(

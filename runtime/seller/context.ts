@@ -1,5 +1,5 @@
 /** What a handler gets beside its request. */
-import type { AnyTool, JsonObject, TaskStatus } from "../contract.js";
+import type { AnyTool, JsonObject, TaskStatus } from "../contract/index.js";
 import type { Effect, Fault, LaterWork, SellerContext } from "./types.js";
 
 /** What a call leaves behind beside its reply: written with the answer, or started after it. */

@@ -1,6 +1,6 @@
 /** Puts the parts together: handlers in, a server out. */
 import type { FastifyInstance } from "fastify";
-import type { AnyTool, JsonObject, Release } from "../contract.js";
+import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import { tellLog } from "../queue/periodic.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
@@ -15,7 +15,7 @@ import { type ServedTool, type Spoken, speak } from "./spoken.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
 import { createTaskBook } from "./tasks.js";
 import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf, UnfinishedTask } from "./types.js";
-import { createUpkeep } from "./upkeep.js";
+import { sellerUpkeep } from "./upkeep.js";
 
 export interface Seller<Tx = unknown> {
   /** The HTTP server; further routes and plugins may be added before it starts. */
@@ -60,7 +60,8 @@ export async function createSeller<
   const declared = new Map<string, JsonObject>();
   const spoken: Spoken<Tx>[] = [];
   for (const release of settings.releases) {
-    spoken.push(await speak(release, servedTools(settings, database, release, declared)));
+    const served = servedTools(settings, database, release, declared);
+    spoken.push(await speak(release, served, await settings.validatorOf(release)));
   }
   for (const own of spoken) declared.set(own.release.version, deriveCapabilities(settings, spoken, own));
   const book = createTaskBook({ settings, database, spoken });
@@ -88,7 +89,7 @@ export async function createSeller<
     push: settings.sender === undefined ? undefined : book,
   });
   const app = await createApp({ settings, calls, mcp, a2a, card });
-  const upkeep = createUpkeep(database, settings);
+  const upkeep = sellerUpkeep(database, settings);
   return {
     app,
     async start({ port = 0, host = "127.0.0.1" } = {}) {

@@ -1,5 +1,5 @@
 /** Whether a tool's answers have a `status` of their domain, which the task's must not be written over. */
-import { isTaskStatus, type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract.js";
+import { isTaskStatus, type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract/index.js";
 import { isObject } from "./json-object.js";
 
 /** Statuses some releases have beyond ours; they speak of tasks all the same. */

@@ -1,6 +1,6 @@
 /** Who may come in: signature, credentials, rate; before anything of a call is looked at. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Release } from "../contract.js";
+import type { Release } from "../contract/index.js";
 import { type Refusal, verifyRequest } from "../signing/index.js";
 import { openAuth } from "./auth.js";
 import type { Settings } from "./settings.js";

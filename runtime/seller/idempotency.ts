@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import { createPeriodic, type Telling } from "../queue/periodic.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";

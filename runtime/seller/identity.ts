@@ -1,5 +1,5 @@
 /** Who the seller is, for whoever verifies what it signs: its brand file and its keys (service.md "Authentication", 4). */
-import { type JsonObject, wireNames } from "../contract.js";
+import { type JsonObject, wireNames } from "../contract/index.js";
 import type { Jwk } from "../signing/index.js";
 import { badOption, type Settings } from "./settings.js";
 

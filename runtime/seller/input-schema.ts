@@ -1,5 +1,5 @@
 /** Request schemas as transports list them: one self-contained document a tool. */
-import { type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract.js";
+import { type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract/index.js";
 import { isObject } from "./json-object.js";
 
 /** What only tells about a schema, and would double the size of a listing. */

@@ -14,7 +14,7 @@ import {
   McpError,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject, SchemaDocuments } from "../contract.js";
+import type { JsonObject, SchemaDocuments } from "../contract/index.js";
 import type { Called } from "./call.js";
 import { bundledSchema } from "./input-schema.js";
 import { isObject } from "./json-object.js";

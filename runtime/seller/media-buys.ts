@@ -1,5 +1,5 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
-import type { AnyTool, JsonObject } from "../contract.js";
+import type { AnyTool, JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { BuyChannels } from "../sender/channels.js";
 import type { Sender } from "../sender/sender.js";

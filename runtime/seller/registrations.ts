@@ -1,5 +1,5 @@
 /** The webhooks a call registers, by whichever way its transport has. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
 import type { Call } from "./call.js";
 import { isObject } from "./json-object.js";

@@ -1,5 +1,5 @@
 /** A handler's reply, on its way to become an answer. */
-import { type AnyTool, isTaskStatus, isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import { type AnyTool, isTaskStatus, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { isObject } from "./json-object.js";
 import type { ServedTool, Spoken } from "./spoken.js";
 

@@ -1,7 +1,7 @@
 /** The fastify app: bodies as bytes, the gate, the transports' routes, and what the seller publishes of itself. */
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { parseStrict } from "../json.js";
 import type { A2aEndpoint } from "./a2a.js";
 import { A2A_PATH, CARD_PATHS } from "./a2a-card.js";

@@ -1,11 +1,13 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { AnyTool, JsonObject, Release } from "../contract.js";
-import { specialismChecks } from "../contract.js";
+import type { AnyTool, JsonObject, Release } from "../contract/index.js";
+import { specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { canonicalUrl } from "../url.js";
+import { validatorsFrom } from "../validate/source.js";
+import type { AnyValidator } from "../validate/types.js";
 import { type SellerMetrics, sellerMetrics } from "./metrics.js";
 import { byAge } from "./spoken.js";
 import type {
@@ -44,6 +46,7 @@ export interface Settings<Tx> {
   readonly uuid: () => string;
   readonly logger: Logger | undefined;
   readonly metrics: SellerMetrics;
+  readonly validatorOf: (release: Release) => Promise<AnyValidator>;
 }
 
 /** What answers of capable sellers are kept for, in seconds (webhooks-facts.md 9). */
@@ -71,7 +74,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   const given = options as SellerOptions;
   const releases = releasesOf(given);
   const handlers = handlersOf<Tx>(given, releases);
-  checkSpecialisms(given, handlers);
+  const specialisms = checkedSpecialisms(given, handlers);
   const { replayTtlSeconds = REPLAY_TTL.default, mode = "production" } = given;
   if (!(replayTtlSeconds >= REPLAY_TTL.min && replayTtlSeconds <= REPLAY_TTL.max)) {
     throw badOption("replayTtlSeconds", `give ${REPLAY_TTL.min} to ${REPLAY_TTL.max}`);
@@ -81,7 +84,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   const baseUrl = baseUrlOf(given.baseUrl, mode);
   return {
     releases,
-    specialisms: [...given.specialisms],
+    specialisms,
     handlers,
     store: given.store,
     sender: given.sender as Sender<Tx> | undefined,
@@ -107,7 +110,28 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     uuid: given.uuid ?? randomUUID,
     logger: given.logger,
     metrics: sellerMetrics(given.meter),
+    validatorOf: validatorOf(given, releases, handlers),
   };
+}
+
+/** A validator that lacks a tool would say so at the first call of it; a seller is told at once. */
+function validatorOf(
+  { validator }: SellerOptions,
+  releases: readonly Release[],
+  handlers: ReadonlyMap<string, unknown>,
+): Settings<never>["validatorOf"] {
+  const made = validatorsFrom(validator, releases);
+  if (made === undefined) throw badOption("validator", "give a function that has a validator for each release");
+  if (validator !== undefined && typeof validator !== "function") {
+    for (const name of handlers.keys()) {
+      try {
+        validator.request(name, undefined);
+      } catch (cause) {
+        throw badOption("validator", `give one that has ${name} too`, `the validator cannot judge ${name}: ${cause}`);
+      }
+    }
+  }
+  return made;
 }
 
 function releasesOf({ release, releases = [] }: SellerOptions): readonly Release[] {
@@ -137,15 +161,17 @@ function handlersOf<Tx>(
   return handlers;
 }
 
-function checkSpecialisms({ specialisms, release }: SellerOptions, handlers: ReadonlyMap<string, unknown>): void {
+/** What is claimed, as the release spells it: ids may be given in snake or kebab case. */
+function checkedSpecialisms({ specialisms, release }: SellerOptions, handlers: ReadonlyMap<string, unknown>): string[] {
   const check = specialismChecks(release.specialisms);
   const { capabilities, task, tasks } = builtInNames(release);
   const have = [...handlers.keys(), ...capabilities, ...task, ...tasks];
-  for (const id of specialisms) {
+  return specialisms.map((id) => {
     const { specialism, ok, missingEntryPoints } = check(id, have);
     if (specialism === null) throw badOption("specialisms", `release ${release.version} has no specialism ${id}`);
     if (!ok) throw badOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
-  }
+    return specialism;
+  });
 }
 
 function baseUrlOf(text: string, mode: "development" | "production"): string {

@@ -1,6 +1,6 @@
 /** The releases a seller speaks, and which of them a call is answered in. */
-import { type AnyTool, type JsonObject, type Release, type WireNames, wireNames } from "../contract.js";
-import { createValidator, type Validator } from "../validate/index.js";
+import { type AnyTool, type JsonObject, type Release, type WireNames, wireNames } from "../contract/index.js";
+import type { AnyValidator } from "../validate/types.js";
 import { domainStatusReader } from "./domain-status.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerHandler } from "./types.js";
@@ -21,7 +21,7 @@ export interface ServedTool<Tx> {
 export interface Spoken<Tx> {
   readonly release: Release;
   readonly names: WireNames;
-  readonly validator: Validator;
+  readonly validator: AnyValidator;
   readonly major: number;
   /** `MAJOR.MINOR`, with a pre-release part where there is one. */
   readonly version: string;
@@ -43,7 +43,11 @@ export const byAge = (a: Release, b: Release): number => {
 /** `3.1.0` as `3.1`, `3.2.0-beta.1` as `3.2-beta.1`. */
 const shortVersion = (version: string): string => version.replace(/^(\d+)\.(\d+)\.\d+/, "$1.$2");
 
-export async function speak<Tx>(release: Release, tools: ReadonlyMap<string, ServedTool<Tx>>): Promise<Spoken<Tx>> {
+export async function speak<Tx>(
+  release: Release,
+  tools: ReadonlyMap<string, ServedTool<Tx>>,
+  validator: AnyValidator,
+): Promise<Spoken<Tx>> {
   const hasDomainStatus = domainStatusReader(await release.schemas());
   const served = [...new Set([...tools.values()].map(({ tool }) => tool))];
   const arms = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed;
@@ -51,7 +55,7 @@ export async function speak<Tx>(release: Release, tools: ReadonlyMap<string, Ser
     domainStatus: new Set(served.filter((tool) => hasDomainStatus(arms(tool) ?? "")).map(({ name }) => name)),
     release,
     names: wireNames(release.word),
-    validator: await createValidator(release),
+    validator,
     major: Number.parseInt(release.version, 10),
     version: shortVersion(release.version),
     tools,

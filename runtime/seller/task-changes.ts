@@ -1,5 +1,5 @@
 /** Changes of a task: each durable, judged by the release, and told of by webhooks in the same transaction. */
-import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
@@ -88,7 +88,7 @@ function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: stri
     });
   }
   if (status === "canceled") return data;
-  const judged = validator.armOf(name, status, data);
+  const judged = validator.arm(name, status, data);
   if (judged.ok) return data;
   const [first] = judged.errors;
   throw new AdbindError("event_invalid", `the data is not what ${name} answers when ${status}`, {

@@ -1,6 +1,6 @@
 /** `get_task_status` and `list_tasks`: what the caller's own tasks have come to. */
 import canonicalize from "canonicalize";
-import { type AnyTool, isTerminal, type JsonObject, type ProtocolError, type TaskStatus } from "../contract.js";
+import { type AnyTool, isTerminal, type JsonObject, type ProtocolError, type TaskStatus } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
 import { isObject } from "./json-object.js";

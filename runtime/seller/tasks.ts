@@ -1,7 +1,7 @@
 /** Tasks that outlive their call: kept, changed, told of by webhooks, looked up. */
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract.js";
+import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";

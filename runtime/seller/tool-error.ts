@@ -6,7 +6,7 @@ import {
   type Recovery,
   type Release,
   wireNames,
-} from "../contract.js";
+} from "../contract/index.js";
 import type { ValidationError } from "../validate/index.js";
 import type { Fault } from "./types.js";
 

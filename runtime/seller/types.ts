@@ -13,11 +13,12 @@ import type {
   RequestOf,
   TaskStatus,
   Tools,
-} from "../contract.js";
+} from "../contract/index.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
+import type { ValidatorSource } from "../validate/types.js";
 
 export type { Effect, TxOf } from "../store/types.js";
 
@@ -237,6 +238,11 @@ export interface SellerOptions<
   /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */
   readonly replayTtlSeconds?: number;
   readonly limits?: SellerLimits;
+  /**
+   * Judges requests and answers: the release's validator as `generate --standalone` emits it, or what makes one for each
+   * release; `createValidator` of adbind/validate by default, which compiles.
+   */
+  readonly validator?: ValidatorSource;
   /** Origins of browser pages that may call; its own only by default (MCP, "Security": DNS rebinding). */
   readonly origins?: readonly string[];
   /** Proxies whose forwarding headers tell the caller's address, as fastify takes it; none by default. */

@@ -8,7 +8,7 @@ import type { Settings } from "./settings.js";
 const SWEEP_MS = 60_000;
 
 /** Removes answers and tasks that have expired, from `start` to `stop`. */
-export const createUpkeep = <Tx>(
+export const sellerUpkeep = <Tx>(
   { tables, transact }: SellerDatabase<Tx>,
   { now, logger }: Pick<Settings<Tx>, "now" | "logger">,
 ): Periodic =>

@@ -1,8 +1,8 @@
 /** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
-import type { JsonObject, MaybePromise } from "../contract.js";
+import type { JsonObject, MaybePromise } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
-import { eachAlone, type Step } from "../queue/periodic.js";
+import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
 import {
@@ -107,7 +107,7 @@ export function createChannels<Tx>(parts: ChannelParts<Tx>): Channels<Tx> {
 }
 
 /** What channels send in time, by itself. */
-export const dueSteps = <Tx>(parts: ChannelParts<Tx>): readonly Step[] => [
+export const dueSteps = <Tx>(parts: ChannelParts<Tx>): readonly PeriodicStep[] => [
   {
     name: "send coalesced events",
     meanwhile: "those of the buys the error is about wait",

@@ -1,5 +1,5 @@
 /** Bodies of task events: serialised once, compactly; every attempt sends the same bytes. */
-import { isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 
 /** Receivers refuse more (service.md, "Limits"). */

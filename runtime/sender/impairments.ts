@@ -1,5 +1,5 @@
 /** Impairments: changes of one within its coalescence window become one event with the newest state. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";

@@ -1,5 +1,5 @@
 /** Where events become jobs, and where people look at them. */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import type { JobFilter, JobRecord, NewJob, Queue } from "../queue/types.js";
 import type { DeliveryMeta } from "./attempt.js";
 import { redactUrl } from "./redact.js";
@@ -64,21 +64,29 @@ const toEntry = (job: JobRecord): OutboxEntry => {
   };
 };
 
-export interface Outbox {
+/** What may be looked at without a queue that runs. */
+export interface OutboxView {
   list(filter?: Omit<JobFilter, "topic">): Promise<OutboxEntry[]>;
   counts(): Promise<{ readonly waiting: number; readonly dead: number }>;
+}
+
+export interface Outbox extends OutboxView {
   /** Gives a dead letter another day. False when there is none. */
   retry(id: number): Promise<boolean>;
   /** Removes an event unsent. False when there is none. */
   drop(id: number): Promise<boolean>;
 }
 
-export const outboxOf = <Tx>(queue: Queue<Tx>, now: () => number): Outbox => ({
+export const outboxViewOf = (queue: Pick<Queue, "list" | "counts">): OutboxView => ({
   list: async (filter) => (await queue.list(filter)).map(toEntry),
   async counts() {
     const { ready, dead } = await queue.counts();
     return { waiting: ready, dead };
   },
+});
+
+export const outboxOf = <Tx>(queue: Queue<Tx>, now: () => number): Outbox => ({
+  ...outboxViewOf(queue),
   retry: (id) => queue.replay(id, now()),
   drop: (id) => queue.drop(id, now()),
 });

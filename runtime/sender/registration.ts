@@ -1,5 +1,5 @@
 /** Whether a registration can be honoured: what cannot is refused at once, never at the first event. */
-import type { AnyTool, ProtocolError } from "../contract.js";
+import type { AnyTool, ProtocolError } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";

@@ -1,5 +1,5 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
-import type { JsonObject } from "../contract.js";
+import type { JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";

@@ -1,7 +1,7 @@
 /** Puts the parts together: registrations in, signed deliveries out. */
 
 import { randomUUID } from "node:crypto";
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
@@ -11,7 +11,7 @@ import type { Job, Queue, Settlement } from "../queue/types.js";
 import { createWorker, type Outcome } from "../queue/worker.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import type { Expiring } from "../store/types.js";
-import { createValidator } from "../validate/index.js";
+import { validatorsFrom } from "../validate/source.js";
 import { type ActivityRecord, activityRow, pendingRecord } from "./activity.js";
 import { type AttemptOptions, attempt } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
@@ -76,7 +76,7 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
       (options.onDeprecated ?? warnOnce)(message);
     },
   };
-  const validator = await (options.createValidator ?? createValidator)(release);
+  const validator = await validatorsFrom(options.validator, [release])!(release);
   const metrics = senderMetrics(options.meter);
   const attemptOptions: AttemptOptions = {
     fetch: options.fetch ?? ownFetch!,

@@ -1,10 +1,10 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
-import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract.js";
+import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables, SentTaskRow, TaskChange } from "../store/sender-tables.js";
-import type { Validator } from "../validate/index.js";
+import type { AnyValidator } from "../validate/types.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import { authOf, type RegistrationRules } from "./registration.js";
@@ -15,7 +15,7 @@ export interface TaskParts<Tx> {
   readonly queue: Queue<Tx>;
   readonly tables: SenderTables<Tx>;
   readonly release: Release;
-  readonly validator: Pick<Validator, "armOf">;
+  readonly validator: Pick<AnyValidator, "arm">;
   readonly rules: RegistrationRules;
   readonly now: () => number;
   readonly uuid: () => string;
@@ -105,7 +105,7 @@ const laterThan = (before: string, now: number): string =>
   new Date(Math.max(now, Date.parse(before) + 1)).toISOString();
 
 function checkResult(
-  validator: Pick<Validator, "armOf">,
+  validator: Pick<AnyValidator, "arm">,
   tool: AnyTool,
   taskId: string,
   { status, result }: StatusChange,
@@ -121,7 +121,7 @@ function checkResult(
   const judged = !object
     ? { ok: false as const, errors: [{ pointer: "", message: "must be object" }] }
     : Object.hasOwn(tool.arms, status)
-      ? validator.armOf(tool.name, status, result)
+      ? validator.arm(tool.name, status, result)
       : { ok: true as const };
   if (judged.ok) return;
   const [first] = judged.errors;

@@ -1,6 +1,5 @@
 /** The task channel: a registration, then one event for each change of status (service.md, "Events"). */
-import type { MaybePromise } from "../contract.js";
-import { type AnyTool, isTerminal, type TaskStatus } from "../contract.js";
+import { type AnyTool, answersLater, isTerminal, type MaybePromise, type TaskStatus } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SentTaskRow } from "../store/sender-tables.js";
@@ -42,10 +41,6 @@ export interface Tasks<Tx> {
 
 const MAX_TASK_ID_CHARACTERS = 255;
 
-const answersLater = ["submitted", "working", "input-required"] as const;
-
-const isSyncOnly = (tool: AnyTool): boolean => !answersLater.some((status) => Object.hasOwn(tool.arms, status));
-
 export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
   const { queue } = parts;
   const registering = eachOf(queue, (tx: Tx, rows: readonly SentTaskRow[]) => registerFlow(parts, tx, rows));
@@ -78,7 +73,7 @@ export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
 function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: RegistrationRules): Refused | undefined {
   if (push !== undefined) {
     const where = "push_notification_config";
-    if (rules.refuse.syncOnlyTools && isSyncOnly(tool)) return refused(`${tool.name} always answers at once`, where);
+    if (rules.refuse.syncOnlyTools && !answersLater(tool)) return refused(`${tool.name} always answers at once`, where);
     if (rules.refuse.withoutOperationId && push.operation_id === undefined) {
       return refused("operation_id is required", `${where}.operation_id`);
     }

@@ -1,5 +1,5 @@
 /** Coroutines in a transaction of the caller's, or of the queue's own. */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import { type Coroutine, isPromise } from "../db/coroutine.js";
 import { type EachWork, oneOf } from "../queue/each.js";
 import type { Queue } from "../queue/types.js";

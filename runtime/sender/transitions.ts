@@ -1,7 +1,5 @@
 /** Which status may follow which: strict for a sender, whose events a receiver may meet in any order. */
-import { isTerminal, type TaskStatus } from "../contract.js";
-
-const ends = ["completed", "failed", "canceled", "rejected"] as const;
+import { terminalStatuses as ends, isTerminal, type TaskStatus } from "../contract/index.js";
 
 /** webhooks-facts.md 7. `working` follows itself: progress. */
 const next: Record<TaskStatus, readonly TaskStatus[]> = {

@@ -1,11 +1,11 @@
 /** What an application gives a sender. Names of wire fields are kept as they are on the wire. */
 import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract.js";
+import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { WorkerOptions } from "../queue/worker.js";
 import type { AnyStore } from "../store/index.js";
-import type { Validator } from "../validate/index.js";
+import type { ValidatorSource } from "../validate/types.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
 export interface LegacyAuthentication {
@@ -110,8 +110,8 @@ export interface SenderOptions<Tx> {
   readonly coalescence?: Readonly<Record<string, number>>;
   /** Days activity is kept; at least 30, which is the default. */
   readonly activityDays?: number;
-  /** Judges results; that of adbind/validate by default. */
-  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "armOf">>;
+  /** Judges results: a release's validator, or what makes it; `createValidator` of adbind/validate by default. */
+  readonly validator?: ValidatorSource;
   /** Told of each deprecated registration. */
   readonly onDeprecated?: (message: string) => void;
   /** Unix milliseconds; the system clock by default. */

@@ -1,5 +1,5 @@
 /** The few primitives signing needs, so that the same core runs on node:crypto, synchronously, and on WebCrypto. */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import type { Jwk, SignatureAlgorithm } from "./types.js";
 
 export interface CryptoBackend {

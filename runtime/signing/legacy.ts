@@ -2,7 +2,7 @@
  * The deprecated schemes HMAC-SHA256 and Bearer (service.md "Authentication"). A registration chooses them; they are never
  * a fallback for a signature that fails. Removed with release 4.0.
  */
-import { wireNames } from "../contract.js";
+import { wireNames } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { parseStrict } from "../json.js";

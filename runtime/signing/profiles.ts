@@ -2,7 +2,7 @@
  * What differs between signing webhooks and signing requests: tag, key purposes, components, names of the codes. The
  * checklist itself is one (verify.ts).
  */
-import type { WireNames } from "../contract.js";
+import type { WireNames } from "../contract/index.js";
 import type { VerificationCode } from "./codes.js";
 
 /** Why the checklist refuses, before a profile names it. */

@@ -1,5 +1,5 @@
 /** Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling service.md gives. */
-import { wireNames } from "../contract.js";
+import { wireNames } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { parseStrict } from "../json.js";

@@ -1,5 +1,5 @@
 /** The functions of signing over one crypto backend; `index.ts` and `web.ts` make them for theirs. */
-import { wireNames } from "../contract.js";
+import { wireNames } from "../contract/index.js";
 import { type Coroutine, runAsync, runSync } from "../db/coroutine.js";
 import type { CryptoBackend } from "./crypto.js";
 import { fieldValue } from "./headers.js";

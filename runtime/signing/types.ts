@@ -1,5 +1,5 @@
 /** What the verifier and the signer take and answer: the surface key discovery, stores and receivers build on. */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import type { Step, VerificationCode } from "./codes.js";
 
 /**

@@ -1,8 +1,9 @@
 /** Durable state: one interface, on SQLite for one machine and on PostgreSQL for many. All SQL is in this room. */
 
+export type { AccessOptions, StoreAccess } from "../db/access.js";
 export type { PostgresOptions } from "../db/postgres/open.js";
 export type { SqliteOptions } from "../db/sqlite/open.js";
-export type { OpenOptions } from "../db/types.js";
+export type { DatabaseOptions } from "../db/types.js";
 export { openPostgresStore, type PostgresStore } from "./postgres/open.js";
 export * from "./registry-access.js";
 export { openSqliteStore, type SqliteStore } from "./sqlite/open.js";

@@ -1,6 +1,6 @@
 /** What a receiver remembers, on each engine. To add one: a folder here, and a row. */
-import { type AnyDatabase, openDatabase } from "../db/engines.js";
-import type { OpenOptions } from "../db/types.js";
+import { type AnyDatabase, openDatabase } from "../db/open.js";
+import type { DatabaseOptions } from "../db/types.js";
 import { type PostgresStore, postgresStore } from "./postgres/open.js";
 import { type SqliteStore, sqliteStore } from "./sqlite/open.js";
 
@@ -22,5 +22,5 @@ export function storeOn(database: AnyDatabase): AnyStore {
  * @throws AdbindError `store_option_invalid` for another URL, `database_unreachable` with the cause, `store_schema` for a
  * database this version cannot use
  */
-export const openStore = async (url: string, options?: OpenOptions): Promise<AnyStore> =>
+export const openStore = async (url: string, options?: DatabaseOptions): Promise<AnyStore> =>
   storeOn(await openDatabase(url, options));

@@ -2,7 +2,7 @@
  * What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise;
  * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
  */
-import type { MaybePromise } from "../contract.js";
+import type { MaybePromise } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
 

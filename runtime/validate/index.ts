@@ -1,2 +1,3 @@
 /** `adbind/validate`: a release's schemas as validators, compiled on first use. */
-export { createValidator, type ValidationError, type ValidationResult, type Validator } from "./validator.js";
+export type { AnyValidator, ValidationError, ValidationResult, Validator, ValidatorSource } from "./types.js";
+export { createValidator } from "./validator.js";

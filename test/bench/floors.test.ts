@@ -9,7 +9,7 @@ import { bareLatency, plainImport } from "../../bench/support/registry-floors.js
 import { backlogRows } from "../../bench/support/sender-backlog.js";
 import { embeddedQueue } from "../../runtime/queue/embedded.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 
 const test = suite<{ folder: string }>("bench floors");
 
@@ -33,7 +33,7 @@ test("the plain import stores what the inventory has, on both databases, and lea
   writeFileSync(file, `${lines.join("\n")}\n`);
   isRate(await plainImport(`sqlite:${path.join(folder, "registry.db")}`, file, 1_000));
   assert.equal(readdirSync(folder), ["inventory.ndjson"]);
-  const cluster = await startPostgres();
+  const cluster = await sharedPostgres();
   try {
     const url = await cluster.database();
     isRate(await plainImport(url, file, 1_000));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import type { Says } from "../support/agent.js";
 import { capabilities, failing, order, release, release30, type Scene, scene, transports } from "./fixtures.js";
 

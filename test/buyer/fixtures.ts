@@ -3,7 +3,7 @@ import { release as release30 } from "../../generated/3.0.0/index.js";
 import { release } from "../../generated/3.1.0/index.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
 import type { BuyerOptions } from "../../runtime/buyer/types.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { type Agent, type AgentOptions, type Heard, type Says, startAgent } from "../support/agent.js";
 
 export { release, release30 };

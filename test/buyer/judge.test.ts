@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { InvalidMessage } from "../../runtime/buyer/index.js";
-import type { Failure } from "../../runtime/contract.js";
+import type { Failure } from "../../runtime/contract/index.js";
 import { scene } from "./fixtures.js";
 
 test("whoever wants to be told of invalid messages is, and an invalid request is not sent", async () => {

@@ -10,7 +10,7 @@ import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import { createBuyer, createTaskEndings, type TaskEndings } from "../../runtime/buyer/index.js";
 import type { BuyerOptions } from "../../runtime/buyer/types.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import { createReceiver, type Delivery, nodeListener, type Receiver } from "../../runtime/receiver/index.js";
 import { type Seller, signatureAuth } from "../../runtime/seller/index.js";

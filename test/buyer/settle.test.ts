@@ -2,7 +2,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createTaskEndings } from "../../runtime/buyer/index.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import type { Delivery } from "../../runtime/receiver/index.js";
 import { envelope, PUBLIC_URL, SELLER, send, setup } from "../support/receiver.js";
 import { failing, order, scene } from "./fixtures.js";
@@ -37,6 +37,27 @@ async function settledBy(how: "handlers" | "inbox"): Promise<void> {
 
 test("a webhook that a handler of this process had settles its task", () => settledBy("handlers"));
 test("a webhook that is still in the inbox settles its task", () => settledBy("inbox"));
+
+test("a submitted answer without a task is a failure that says so, and its webhook is still expected", async () => {
+  const told = Promise.withResolvers<Delivery>();
+  const handlers = { fallback: (delivery: Delivery) => told.resolve(delivery) };
+  const hooks = await setup({ handlers });
+  const webhooks = { receiver: hooks.receiver, url: `${PUBLIC_URL}/hooks/a`, sender: SELLER };
+  const made = await scene({ answer: () => ({ payload: { status: "submitted" } }), buyer: { webhooks } });
+  try {
+    const called = await made.buyer.tools.create_media_buy(order);
+    assert.equal([called.answer.status, called.recovery, called.attempts], ["failed", "terminal", 1]);
+    assert.is((called.answer.data as { errors: JsonObject[] }).errors[0]?.code, "TASK_ID_MISSING");
+    assert.equal((called.answer.data as { raw: unknown }).raw, { status: "submitted" });
+    assert.is((await called.settled()).status, "failed");
+    const sent = await send(hooks, envelope({ operation_id: called.operationId, status: "working", result: {} }));
+    assert.is(sent.status, 200);
+    assert.is((await told.promise).operationId, called.operationId);
+  } finally {
+    await made.close();
+    await hooks.close();
+  }
+});
 
 test("an end is remembered by sender and task, and nothing else is", () => {
   const endings = createTaskEndings();

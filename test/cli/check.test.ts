@@ -3,19 +3,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNamed } from "../../cli/check/release-value.js";
-import { Sampler } from "../../cli/check/sample.js";
 import { register } from "../../cli/check.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
-import { createValidator } from "../../runtime/validate/index.js";
 import { capabilities, failing } from "../buyer/fixtures.js";
 import { newBench, openSeller } from "../seller/fixture.js";
 import { type AgentOptions, freePort, type Says, startAgent } from "../support/agent.js";
-import { publishedReleases } from "../support/corpus.js";
 import { runCommand } from "./run-command.js";
-
-const root = path.resolve(import.meta.dirname, "../..");
 
 interface Checked {
   readonly ok: boolean;
@@ -113,22 +107,6 @@ test("each fault of an agent fails its own check", async () => {
   assert.is(outcome(missing, "create_media_buy").offered, "failed");
 });
 
-test("every tool of our releases and of published 3.0, 3.1 and 3.2 can be sent a valid request", async () => {
-  const published = publishedReleases().filter((folder) => /3\.(0\.26|1\.19|2\.0-beta\.\d+)$/.test(folder));
-  for (const folder of ["manifests/3.0.0", "manifests/3.1.0", ...published]) {
-    const release = await releaseNamed(path.resolve(root, folder));
-    const sampler = new Sampler(await release.schemas());
-    const validator = await createValidator(release);
-    for (const tool of Object.values(release.tools)) {
-      const key = tool.idempotency === "required" ? { idempotency_key: "0123456789abcdef" } : {};
-      const made = [...sampler.requests(tool.request)].some(
-        (request) => validator.request(tool.name, { ...key, ...request }).ok,
-      );
-      assert.ok(made, `${tool.name} of ${release.version}`);
-    }
-  }
-});
-
 test("an agent that is not there is a report; a specialism that is not there is a wrong command line", async () => {
   const agent = await startAgent({ answer: () => ({ payload: {} }) });
   await agent.close();
@@ -155,7 +133,7 @@ test("for people the report is text, and nothing of the agent's moves their term
     assert.match(out, /^get_products\n {2}ok +offered +the agent lists the tool$/m);
     assert.match(out, /^ {2}FAIL +errors +\?\[31mred: neither in the table nor with a recovery$/m);
     assert.match(out, /^create_media_buy\n {2}FAIL +offered/m);
-    assert.match(out, /sales_guaranteed of 3\.1\.0: \d+ passed, \d+ failed, \d+ skipped\n$/);
+    assert.match(out, /^sales_guaranteed of 3\.1\.0\nchecks: \d+ passed, \d+ failed, \d+ skipped\n$/m);
     assert.not.ok(out.includes("\u001b"));
   } finally {
     await agent.close();
@@ -172,7 +150,7 @@ test("a command line that cannot be meant asks nobody, and says what would do", 
     [[url, ...claim, "--timeout", "soon"], /give e\.g\. 30/],
     [[url, ...claim, "--transport", "rest"], /mcp, a2a or auto/],
     [[url], /--specialism with one of .*sales_guaranteed/],
-    [[url, ...claim, "--release", "9.9.9"], /a folder, a \.tgz, or one of 3\.0\.0, 3\.1\.0/],
+    [[url, ...claim, "--release", "9.9.9"], /a path, or word@version: proto@3\.0\.0, proto@3\.1\.0/],
   ] as const) {
     const { code, err } = await runCommand(register, argv);
     assert.is(code, 2, argv.join(" "));

@@ -4,9 +4,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { startCluster } from "../../cli/demo/cluster.js";
 import { type MarketPlan, openMarket } from "../../cli/demo/market.js";
 import { tellStory } from "../../cli/demo/story.js";
+import { cellsOf } from "../support/cells.js";
+import { judgeCommand } from "../support/judges.js";
+import { sharedPostgres } from "../support/postgres.js";
+
+/** First of the ports used: another run on the same machine has others. */
+const PORT = 20_000 + (process.pid % 500) * 20;
 
 async function tell(plan: Pick<MarketPlan, "sellers" | "receivers" | "port" | "postgres">): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), "adbind-demo-"));
@@ -31,16 +36,28 @@ async function tell(plan: Pick<MarketPlan, "sellers" | "receivers" | "port" | "p
   }
 }
 
-test("a buyer finds a seller, buys over a network at its worst, and the books agree", () =>
-  tell({ sellers: 1, receivers: 1, port: 19_100 }));
+const markets = {
+  "one seller, one receiver, embedded stores": () => tell({ sellers: 1, receivers: 1, port: PORT }),
+  "two sellers, three receivers and the registry on one PostgreSQL": onPostgres,
+};
 
-test("so they do with two sellers, three receivers and the registry on one PostgreSQL", async () => {
-  const postgres = await startCluster(2);
+async function onPostgres(): Promise<void> {
+  const postgres = await sharedPostgres();
   try {
-    await tell({ sellers: 2, receivers: 3, port: 19_110, postgres });
+    const [registry, receivers, ...sellers] = [
+      await postgres.database(),
+      await postgres.database(),
+      await postgres.database(),
+      await postgres.database(),
+    ];
+    await tell({ sellers: 2, receivers: 3, port: PORT, postgres: { registry, receivers, sellers } });
   } finally {
     await postgres.stop();
   }
-});
+}
+
+const names = Object.keys(markets) as (keyof typeof markets)[];
+for (const name of cellsOf(judgeCommand("market"), names, 1))
+  test(`a buyer finds a seller, buys over a network at its worst, and the books agree: ${name}`, markets[name]);
 
 test.run();

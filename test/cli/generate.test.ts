@@ -71,7 +71,7 @@ test("lint prints the table, and --json the findings", async () => {
 test("what is not there is said, with what to do", async () => {
   const { code, stderr } = await adbind("generate", "/no/such/release");
   assert.is(code, 1);
-  assert.match(stderr, /no such file or folder \(\/no\/such\/release\): name a folder/);
+  assert.match(stderr, /no such file or folder \(\/no\/such\/release\): name a release: a folder/);
 });
 
 test("a wrong command line exits non-zero and points at --help", async () => {
@@ -79,7 +79,7 @@ test("a wrong command line exits non-zero and points at --help", async () => {
   assert.is((await adbind("generate")).code, 2);
   assert.match((await adbind("--version")).stdout, /^\d+\.\d+\.\d+$/m);
   assert.is((await adbind("--help")).code, 0);
-  assert.match((await adbind("generate", "--help")).stdout, /Example: adbind generate/);
+  assert.match((await adbind("generate", "--help")).stdout, /Examples: adbind generate/);
 });
 
 test("the committed bindings are what the generator gives", async () => {

@@ -1,4 +1,5 @@
 /** `adbind outbox` on a store with a dead letter, and `webhook send` into `webhook listen`. */
+
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { test } from "uvu";
@@ -8,8 +9,9 @@ import { register as outbox } from "../../cli/outbox.js";
 import { register as webhook } from "../../cli/webhook.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
-import { FakeNetwork, NOW, optionsFor, until } from "../sender/fixture.js";
+import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { push, start } from "../sender/sender-suite.js";
+import { until } from "../support/until.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
 const { at, remove } = commandFolder();
@@ -26,11 +28,11 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
     await sender.tasks.update(taskId, { status: "working" });
   }
   sender.start();
-  for (let days = 0; days < 4; days++) {
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    clock.at += 86_400_000;
-  }
-  await until(async () => (await sender.outbox.counts()).dead === 2);
+  await until(async () => (await sender.outbox.list()).filter(({ attempts }) => attempts === 1).length === 2);
+  await until(async () => {
+    clock.at += 3_600_000;
+    return (await sender.outbox.counts()).dead === 2;
+  }, "both events are given up after a day");
   await sender.stop();
   await store.close();
   const given = ["--store", "sqlite:outbox.db"];
@@ -71,7 +73,7 @@ test("what send signs, listen verifies, and what is altered it refuses", async (
   child.stdout.on("data", (chunk: Buffer) => {
     printed += chunk;
   });
-  await until(() => printed.includes("listening on "), 20_000);
+  await until(() => printed.includes("listening on "));
   const url = /http:\/\/[\d.:]+\//.exec(printed)![0];
   const sent = await runCommand(webhook, ["send", `${url}hook`, "--key", "keys.private.json", "--local"]);
   assert.match(sent.out, "HTTP 200");

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { Command } from "commander";
-import { AdbindError } from "../../runtime/errors.js";
+import { Command, CommanderError } from "commander";
+import { reportFailure } from "../../cli/failure.js";
 
 export interface Ran {
   readonly out: string;
@@ -36,11 +36,10 @@ export async function runCommand(register: (command: Command) => void, argv: rea
     await command.parseAsync([...argv], { from: "user" });
     return { ...printed, code: Number(process.exitCode ?? 0) };
   } catch (failure) {
-    if (failure instanceof AdbindError) {
-      return { ...printed, err: `${printed.err}${failure.message}`, code: failure.code === "usage" ? 2 : 1 };
-    }
-    if ((failure as { code?: string }).code?.startsWith("commander.")) return { ...printed, code: 1 };
-    throw failure;
+    // Commander has said it already.
+    if (failure instanceof CommanderError) return { ...printed, code: failure.exitCode === 0 ? 0 : 2 };
+    reportFailure(failure, argv.includes("--json"));
+    return { ...printed, code: Number(process.exitCode ?? 0) };
   } finally {
     console.log = log;
     console.error = error;

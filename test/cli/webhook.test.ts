@@ -137,8 +137,8 @@ test("wrong arguments are told", async () => {
   assert.is((await verify()).code, 2);
   assert.is((await webhook("verify", "ok.http")).code, 2);
   assert.is((await webhook("verify", "ok.http", "--jwks", "jwks.json", "--agent", "https://a.example")).code, 2);
-  assert.is((await verify("body.json")).code, 2);
-  assert.is((await verify("none.http")).code, 2);
+  assert.is((await verify("body.json")).code, 1);
+  assert.is((await verify("none.http")).code, 1);
   assert.is((await verify("ok.http", "--now", "yesterday")).code, 2);
   assert.is((await sign("--kid", "k9")).code, 1);
   assert.is((await webhook("sign", "body.json", "--url", URL_, "--key", "jwks.json")).code, 1);

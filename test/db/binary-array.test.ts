@@ -5,14 +5,14 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { binaryArray } from "../../runtime/db/postgres/binary-array.js";
 import type { ColumnType } from "../../runtime/db/types.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 
 type Element = string | number | null;
 
-const test = suite<{ postgres: TestPostgres; client: pg.Client }>("binary arrays");
+const test = suite<{ postgres: TestDatabases; client: pg.Client }>("binary arrays");
 
 test.before(async (context) => {
-  context.postgres = await startPostgres({ fsync: "off" });
+  context.postgres = await sharedPostgres();
   context.client = new pg.Client(await context.postgres.database());
   await context.client.connect();
 });

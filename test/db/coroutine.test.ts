@@ -1,7 +1,7 @@
 /** One body that runs at once or waits. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { MaybePromise } from "../../runtime/contract.js";
+import type { MaybePromise } from "../../runtime/contract/index.js";
 import { begin, type Coroutine, isPromise, runAsync, runSync, wait } from "../../runtime/db/coroutine.js";
 import { AdbindError } from "../../runtime/errors.js";
 

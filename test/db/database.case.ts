@@ -34,17 +34,14 @@ function* make(q: Query): Coroutine<void> {
 const rowsOf = (database: Database, order = "id"): Promise<{ id: number; name: string | null; score: number }[]> =>
   database.query((q) => q.rows(`select * from things order by ${order}`));
 
-export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
-  const test = suite<Context>(given.name);
-  const { open } = given;
-  test.before.each(async (context) => {
-    await given.reset();
-    context.database = (await open()) as Database<unknown>;
-    await context.database.write(make);
-  });
-  test.after.each(async (context) => context.database.close());
+interface Case {
+  readonly database: Database<unknown>;
+  readonly given: DatabaseCase<unknown>;
+  open(): Promise<Database<unknown>>;
+}
 
-  test("many rows go in and out by list, and by whole keys", async ({ database }) => {
+const cases: Readonly<Record<string, (on: Case) => Promise<void>>> = {
+  "many rows go in and out by list, and by whole keys": async ({ database }) => {
     const rows = Array.from({ length: 1_000 }, (_, id) => [id, id % 3 === 0 ? null : `n'${id}\u00e9`, id / 4]);
     await database.write((q) => q.insert("things", columns, rows));
     const found = await database.query((q) =>
@@ -64,9 +61,9 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
     const conflict = "on conflict (id) do update set name = excluded.name";
     await database.write((q) => q.insert("things", columns, [[0, "again", 1]], conflict));
     assert.equal(await rowsOf(database), [{ id: 0, name: "again", score: 0 }]);
-  });
+  },
 
-  test("statements say how many rows they changed, and what they return", async ({ database }) => {
+  "statements say how many rows they changed, and what they return": async ({ database }) => {
     await database.write(function* (q): Coroutine<void> {
       yield* q.insert("things", columns, [
         [1, "a", 1],
@@ -76,18 +73,18 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
       assert.is(yield* q.run("update things set score = ? where id > ?", [7, 99]), 0);
       assert.equal(yield* q.rows("delete from things where id = ? returning id, name", [1]), [{ id: 1, name: "a" }]);
     });
-  });
+  },
 
-  test("a statement by itself commits by itself", async ({ database }) => {
+  "a statement by itself commits by itself": async ({ database }) => {
     const added = await database.execute<{ id: number }>("insert into things (id) values (?) returning id", [4]);
     assert.equal(added, [{ id: 4 }]);
     assert.equal(await database.execute("update things set score = 1"), []);
     const again = database.execute("insert into things (id) values (?)", [4]);
     assert.is((await Promise.allSettled([again]))[0]!.status, "rejected");
     assert.equal(await rowsOf(database), [{ id: 4, name: null, score: 1 }]);
-  });
+  },
 
-  test("a transaction that throws leaves nothing, and those beside it stay", async ({ database }) => {
+  "a transaction that throws leaves nothing, and those beside it stay": async ({ database }) => {
     const put = (id: number, fails: boolean) =>
       database.write(function* (q): Coroutine<void> {
         yield* q.run("insert into things (id) values (?)", [id]);
@@ -102,10 +99,10 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
       (await rowsOf(database)).map(({ id }) => id),
       [1, 3],
     );
-  });
+  },
 
-  test("a read sees one state, whatever is committed meanwhile", async ({ database }) => {
-    const other = (await open()) as Database<unknown>;
+  "a read sees one state, whatever is committed meanwhile": async ({ database, given, open }) => {
+    const other = await open();
     const count = "select count(*) as n from things";
     const seen = await database.read(function* (q): Coroutine<number[]> {
       const counts = [(yield* q.rows<{ n: number }>(count))[0]!.n];
@@ -116,9 +113,9 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
     });
     assert.equal(seen, [0, 0]);
     await other.close();
-  });
+  },
 
-  test("rows come one by one, and what takes them may end it", async ({ database }) => {
+  "rows come one by one, and what takes them may end it": async ({ database }) => {
     await database.write((q) =>
       q.insert(
         "things",
@@ -137,13 +134,13 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
     );
     assert.is(await failing.catch((error: Error) => error.message), "enough");
     assert.is((await rowsOf(database)).length, 50);
-  });
+  },
 
-  test("a transaction of the application's own has our rows or not, as its own", async ({ database }) => {
+  "a transaction of the application's own has our rows or not, as its own": async ({ database, given }) => {
     const put = (tx: unknown, id: number) =>
       database.within(tx, (q) => q.run("insert into things (id) values (?)", [id]));
-    await given.transact(database as Database<Tx>, async (tx) => void (await put(tx, 1)));
-    const failed = given.transact(database as Database<Tx>, (tx) => {
+    await given.transact(database, async (tx) => void (await put(tx, 1)));
+    const failed = given.transact(database, (tx) => {
       const work = put(tx, 2);
       const fail = (): never => {
         throw new Error("undone");
@@ -155,10 +152,10 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
       (await rowsOf(database)).map(({ id }) => id),
       [1],
     );
-  });
+  },
 
-  test("a lock under a name is held to the end of the transaction", async ({ database }) => {
-    const other = (await open()) as Database<unknown>;
+  "a lock under a name is held to the end of the transaction": async ({ database, open }) => {
+    const other = await open();
     const order: string[] = [];
     const turn = (of: Database, name: string) =>
       of.write(function* (q): Coroutine<void> {
@@ -172,9 +169,9 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
     for (let at = 0; at < order.length; at += 2)
       assert.is(order[at]!.replace(" in", ""), order[at + 1]!.replace(" out", ""));
     await other.close();
-  });
+  },
 
-  test("who listens hears of what is committed", async ({ database }) => {
+  "who listens hears of what is committed": async ({ database, given }) => {
     const heard: (string | undefined)[] = [];
     let wake = (): void => undefined;
     const next = (): Promise<void> => new Promise((resolve) => (wake = resolve));
@@ -193,9 +190,9 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
     await database.write((q) => q.notify("things", "two"));
     await database.write((q) => q.run("insert into things (id) values (9)"));
     assert.not(heard.includes("two"));
-  });
+  },
 
-  test("an empty insert and an empty list are nothing", async ({ database }) => {
+  "an empty insert and an empty list are nothing": async ({ database }) => {
     await database.write((q) => q.insert("things", columns, []));
     await database.write((q) => q.remove("things", columns, []));
     const none = await database.query((q) =>
@@ -204,7 +201,19 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
     assert.equal(none, []);
     await database.write((q) => q.analyze(["things"]));
     assert.equal(await runAsync(database.statements({}).analyze([])).catch(() => undefined), undefined);
-  });
+  },
+};
 
+export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
+  const test = suite<Context>(given.name);
+  const open = given.open as () => Promise<Database<unknown>>;
+  test.before.each(async (context) => {
+    await given.reset();
+    context.database = await open();
+    await context.database.write(make);
+  });
+  test.after.each(async (context) => context.database.close());
+  for (const [title, holds] of Object.entries(cases))
+    test(title, ({ database }) => holds({ database, given: given as DatabaseCase<unknown>, open }));
   test.run();
 }

@@ -6,10 +6,10 @@ import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { printSchema } from "../../runtime/db/engines.js";
+import { printSchema } from "../../runtime/db/open.js";
 import { openPostgres } from "../../runtime/db/postgres/open.js";
 import { schema as postgresSchema } from "../../runtime/db/postgres/schema/index.js";
-import { checksumOf, noteStep, type Schema } from "../../runtime/db/schema.js";
+import { checksumOf, type DatabaseSchema, noteStep } from "../../runtime/db/schema.js";
 import { openSqlite } from "../../runtime/db/sqlite/open.js";
 import { schema as sqliteSchema } from "../../runtime/db/sqlite/schema/index.js";
 import type { Database } from "../../runtime/db/types.js";
@@ -22,12 +22,12 @@ let count = 0;
 
 interface Given {
   readonly migrate?: boolean;
-  readonly schema?: Schema;
+  readonly schema?: DatabaseSchema;
 }
 
 interface Engine {
   readonly name: "sqlite" | "postgres";
-  readonly schema: Schema;
+  readonly schema: DatabaseSchema;
   /** A fresh database. */
   fresh(): Promise<string>;
   open(place: string, given?: Given): Promise<Database>;
@@ -72,7 +72,7 @@ const faultOf = async (opened: Promise<Database>): Promise<AdbindError> => {
 };
 
 /** A step that only the tests have: a column for a table of ours. */
-const next = (schema: Schema, compatibleFrom: number): Schema => {
+const next = (schema: DatabaseSchema, compatibleFrom: number): DatabaseSchema => {
   const sql = "alter table adbind_sent_tasks add column shade text;\n";
   return [...schema, { version: schema.length + 1, name: "shade", about: "a colour", compatibleFrom, sql }];
 };

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type ErrorTable, type Recovery, recoveries } from "../../runtime/contract.js";
+import { type ErrorTable, type Recovery, recoveries } from "../../runtime/contract/index.js";
 import {
   errorAction,
   extractA2aResponse,

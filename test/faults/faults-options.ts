@@ -1,5 +1,6 @@
 /** Options that the runs with faults share. */
 import { Option } from "commander";
+import { close } from "../../cli/closing-line.js";
 import { count } from "../../cli/script.js";
 
 export const killsOption = (usual: number): Option =>
@@ -12,6 +13,9 @@ export const engineOption = (): Option => new Option("--engine <name>", "one dat
 
 export const chosen = (only: (typeof engines)[number] | undefined): readonly (typeof engines)[number][] =>
   only === undefined ? engines : [only];
+
+/** Ends a run: kills that were made, and faults that the books show. */
+export const closeFaults = (kills: number, faults: number): void => close({ passed: kills, failed: faults }, "kills");
 
 /** Values of `killsOption` and `engineOption`. */
 export interface FaultsValues {

@@ -5,7 +5,7 @@
  */
 import { createServer } from "node:http";
 import { pino } from "pino";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { nodeListener } from "../../runtime/receiver/node.js";
 import { createReceiver, type ReceiverOptions } from "../../runtime/receiver/receiver.js";
 import type { Delivery, Outcome } from "../../runtime/receiver/types.js";

@@ -12,7 +12,7 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { signWebhook } from "../../runtime/signing/index.js";
 import { openStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 
 export const SENDER = "https://seller.example/agent";
 export const PUBLIC_URL = "https://hooks.buyer.example";
@@ -49,8 +49,9 @@ export interface Ledger {
   seconds: number;
 }
 
-export const holds = (ledger: Ledger): boolean =>
-  ledger.lost === 0 && ledger.doubled === 0 && ledger.disordered === 0 && ledger.left === 0 && ledger.events > 0;
+/** Faults that the books show; a run without an event shows nothing, which is one. */
+export const faultsOf = ({ lost, doubled, disordered, left, events }: Ledger): number =>
+  lost + doubled + disordered + left + (events > 0 ? 0 : 1);
 
 interface Effects {
   readonly url: string;
@@ -75,7 +76,7 @@ async function sqliteEffects(): Promise<Effects> {
 }
 
 async function postgresEffects(): Promise<Effects> {
-  const cluster = await startPostgres();
+  const cluster = await sharedPostgres();
   const url = await cluster.database();
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   // The cluster goes before the last connection to it does.

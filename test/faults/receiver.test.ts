@@ -1,7 +1,9 @@
 /** The short form of `./run faults receiver`. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { audit, holds, runFaults } from "./receiver-run.js";
+import { cellsOf } from "../support/cells.js";
+import { judged } from "../support/judged.js";
+import { audit } from "./receiver-run.js";
 
 const KILLS = 6;
 
@@ -16,15 +18,12 @@ test("the audit sees what is lost, doubled and out of order", () => {
   assert.equal(audit(sent, rows("a", "a", "b")), { lost: 1, doubled: 1, disordered: 1 });
 });
 
-for (const [store, processes] of [
-  ["sqlite", 1],
-  ["postgres", 3],
-] as const) {
-  test(`${store}: ${KILLS} kills lose nothing and apply nothing twice`, async () => {
-    const ledger = await runFaults(store, KILLS, processes);
-    assert.is(ledger.kills, KILLS);
-    assert.ok(holds(ledger), JSON.stringify(ledger));
+for (const engine of cellsOf("./run faults receiver", ["sqlite", "postgres"], 1))
+  test(`${engine}: ${KILLS} kills lose nothing and apply nothing twice`, async () => {
+    await judged(["test/faults/receiver.ts", "--kills", `${KILLS}`, "--engine", engine], {
+      unit: "kills",
+      passed: KILLS,
+    });
   });
-}
 
 test.run();

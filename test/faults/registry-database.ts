@@ -3,7 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { openPostgresStore, openSqliteStore, type PostgresStore, type SqliteStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 
 export type Engine = "sqlite" | "postgres";
 
@@ -32,7 +32,7 @@ async function openSqlite(folder: string): Promise<FaultsDatabase> {
 }
 
 async function openPostgres(): Promise<FaultsDatabase> {
-  const cluster = await startPostgres();
+  const cluster = await sharedPostgres();
   const url = await cluster.database();
   const open = () => openPostgresStore({ url });
   await (await open()).close();

@@ -1,19 +1,25 @@
 /** The short form of `./run faults registry`. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { runCrawlFaults } from "./registry-crawls.js";
-import { runImportFaults } from "./registry-imports.js";
+import { cellsOf } from "../support/cells.js";
+import { judged } from "../support/judged.js";
 
-test("registries are killed in the middle of crawls, and every crawl that was acknowledged is made", async () => {
-  for (const ledger of await Promise.all([runCrawlFaults("sqlite", 4), runCrawlFaults("postgres", 4)])) {
-    assert.equal(ledger.faults, [], ledger.engine);
-    assert.ok(ledger.told > 10, `${ledger.told} were asked for`);
-  }
-});
+const parts = { crawl: 4, import: 2 } as const;
 
-test("an import is killed and goes on where it was, as if nothing had been", async () => {
-  for (const ledger of await Promise.all([runImportFaults("sqlite", 2), runImportFaults("postgres", 2)]))
-    assert.equal(ledger.faults, [], ledger.engine);
-});
+for (const cell of cellsOf(
+  "./run faults registry",
+  ["crawl sqlite", "crawl postgres", "import sqlite", "import postgres"],
+  1,
+)) {
+  const [part, engine] = cell.split(" ") as [keyof typeof parts, string];
+  test(`${engine}: registries are killed in the middle of an ${part}, and end where they would have`, async () => {
+    const kills = parts[part];
+    // An import makes a tenth of the kills it is given.
+    const given = part === "import" ? kills * 10 : kills;
+    const args = ["test/faults/registry.ts", "--kills", `${given}`, "--engine", engine, "--part", part];
+    const said = await judged(args, { unit: "kills", passed: kills });
+    assert.ok(Number(/told (\d+)/.exec(said)?.[1]) > 10, said);
+  });
+}
 
 test.run();

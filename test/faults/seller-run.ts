@@ -8,7 +8,7 @@ import Database from "better-sqlite3";
 import { request } from "undici";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { buyRequest } from "../seller/fixture.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
 
 export interface Ledger {
@@ -57,7 +57,7 @@ async function sqliteGround(): Promise<Ground> {
 }
 
 async function postgresGround(): Promise<Ground> {
-  const cluster = await startPostgres({ fsync: "off" });
+  const cluster = await sharedPostgres();
   const url = await cluster.database();
   const store = await openPostgresStore({ url });
   await store.pool.query("create table bought (id text primary key, key text not null)");

@@ -7,7 +7,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { Receivers, type Seen } from "./sender-receivers.js";
 
 export interface FaultsOptions {
@@ -65,7 +65,7 @@ async function openSqlite(folder: string): Promise<Database_> {
 }
 
 async function openPostgres(): Promise<Database_> {
-  const cluster = await startPostgres();
+  const cluster = await sharedPostgres();
   const url = await cluster.database();
   await (await openPostgresStore({ url })).close();
   const client = new pg.Client(url);

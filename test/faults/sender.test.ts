@@ -1,18 +1,19 @@
+/** The short form of `./run faults sender`. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { runFaults } from "./sender-run.js";
+import { cellsOf } from "../support/cells.js";
+import { judged } from "../support/judged.js";
 
-test("senders are killed in the middle of deliveries, and every event still has exactly one fate", async () => {
-  const short = { kills: 6, senders: 2, tasks: 25, eventsFirst: 20, drainMs: 45_000 } as const;
-  const ledgers = await Promise.all([
-    runFaults({ ...short, engine: "sqlite" }),
-    runFaults({ ...short, engine: "postgres" }),
-  ]);
-  for (const ledger of ledgers) {
-    assert.equal(ledger.faults, [], ledger.engine);
-    assert.ok(ledger.events >= short.eventsFirst, `${ledger.events} events`);
-    assert.ok(ledger.delivered > 0 && ledger.dead > 0);
-  }
-});
+const KILLS = 6;
+
+for (const engine of cellsOf("./run faults sender", ["sqlite", "postgres"], 1))
+  test(`${engine}: ${KILLS} kills in the middle of deliveries, and every event still has exactly one fate`, async () => {
+    const said = await judged(["test/faults/sender.ts", "--kills", `${KILLS}`, "--engine", engine], {
+      unit: "kills",
+      passed: KILLS,
+    });
+    const [, delivered, dead] = /delivered (\d+), dead (\d+)/.exec(said)!;
+    assert.ok(Number(delivered) > 0 && Number(dead) > 0, said);
+  });
 
 test.run();

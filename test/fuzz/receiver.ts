@@ -1,6 +1,7 @@
 /** `./run fuzz receiver [--count N] [--seed N]`: mutated requests, counted by what they were answered. */
+import { close } from "../../cli/closing-line.js";
 import { count, script } from "../../cli/script.js";
-import { runFuzz } from "./receiver-run.js";
+import { type Report, runFuzz } from "./receiver-run.js";
 
 const values = script("fuzz receiver", "mutated requests, counted by what they were answered")
   .option("--count <n>", "requests", count, 20_000)
@@ -9,10 +10,19 @@ const values = script("fuzz receiver", "mutated requests, counted by what they w
   .opts<{ readonly count: number; readonly seed: number }>();
 const { seed } = values;
 console.log(`seed ${seed}`);
-const report = await runFuzz(values.count, seed);
-for (const [status, answered] of Object.entries(report.statuses).sort((a, b) => b[1] - a[1])) {
-  console.log(`${String(answered).padStart(9)}  ${status}`);
+const report = await runFuzz(values.count, seed).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return undefined;
+});
+if (report === undefined) close({ passed: 0, failed: 1 }, "requests");
+else tell(report);
+
+function tell(report: Report): void {
+  for (const [status, answered] of Object.entries(report.statuses).sort((a, b) => b[1] - a[1])) {
+    console.log(`${String(answered).padStart(9)}  ${status}`);
+  }
+  console.log(
+    `${report.count} requests in ${report.seconds.toFixed(0)} s: no crash, no 5xx, nothing accepted that was not signed`,
+  );
+  close({ passed: report.count, failed: 0 }, "requests");
 }
-console.log(
-  `${report.count} requests in ${report.seconds.toFixed(0)} s: no crash, no 5xx, nothing accepted that was not signed`,
-);

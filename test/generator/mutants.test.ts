@@ -8,7 +8,9 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
+import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
+import { judgeCommand } from "../support/judges.js";
 import * as mutate from "../support/mutate-release.js";
 import { type Files, schema, smallRelease, tempFolder, writeRelease } from "../support/release.js";
 import { type Broken, brokenJson, brokenManifests, brokenReferences, markers, withMarker } from "./mutants/broken.js";
@@ -50,7 +52,12 @@ function shapesRelease(shapes: Record<string, Shape>): { files: Files; tools: Ma
   return { files, tools: byTool };
 }
 
-for (const [group, shapes] of Object.entries({ recursions, pointers, texts, scalars, lists, objects, combined })) {
+const groups = { recursions, pointers, texts, scalars, lists, objects, combined };
+/** Of one commit's run. */
+const [SHAPES, LEGAL] = [1, 3];
+
+for (const group of cellsOf(judgeCommand("mutants"), Object.keys(groups) as (keyof typeof groups)[], SHAPES)) {
+  const shapes: Record<string, Shape> = groups[group];
   test(`shapes of schemas: ${group}`, async () => {
     const { files, tools } = shapesRelease(shapes);
     const generated = await importGenerated(await accept(files), true);
@@ -65,10 +72,10 @@ for (const [group, shapes] of Object.entries({ recursions, pointers, texts, scal
   });
 }
 
-for (const [name, change] of Object.entries(legal)) {
+for (const name of cellsOf(judgeCommand("mutants"), Object.keys(legal), LEGAL)) {
   test(`legal: ${name}`, async () => {
     const files = fresh();
-    change(files);
+    legal[name]!(files);
     await agreeWithAjv(files, 12);
   });
 }

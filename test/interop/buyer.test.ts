@@ -1,4 +1,5 @@
 /** Our buyer and the peer's sellers: its worked example over MCP, its server framework over A2A, on real sockets. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,9 +11,10 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { releaseNamed } from "../../cli/check/release-value.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
-import type { Failure, JsonObject } from "../../runtime/contract.js";
+import type { Failure, JsonObject } from "../../runtime/contract/index.js";
 import { freePort } from "../support/agent.js";
 import { peerRelease } from "../support/corpus.js";
+import { until } from "../support/until.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const sdk = path.join(import.meta.dirname, "peer/node_modules/@adcp/sdk");
@@ -24,14 +26,6 @@ if (!existsSync(sdk)) console.log("skipped: the peer SDK is not installed (npm c
 const TOKEN = "sk_harness_do_not_use_in_prod";
 const account = { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" };
 const brand = { domain: "acmeoutdoor.example" };
-
-const until = async (what: () => Promise<boolean>): Promise<void> => {
-  const end = performance.now() + 20_000;
-  while (!(await what().catch(() => false))) {
-    if (performance.now() > end) throw new Error("the peer did not start");
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-};
 
 function startExample(file: string, env: Record<string, string>): ChildProcess {
   const tsx = path.join(root, "node_modules/tsx/dist");
@@ -60,7 +54,12 @@ test("MCP: the peer's example seller sells, and its task is settled by polling",
   const buyer = createBuyer({ release, agent: url, allowLocal: true, auth: { bearer: TOKEN }, pollMs: 100 });
   const stranger = createBuyer({ release, agent: url, allowLocal: true, auth: { bearer: "wrong" } });
   try {
-    await until(async () => (await fetch(url, { method: "POST" })).status > 0);
+    await until(async () =>
+      fetch(url, { method: "POST" }).then(
+        () => true,
+        () => false,
+      ),
+    );
     const agreeing = await buyer.agreement();
     assert.ok(agreeing.ok && agreeing.agreement.idempotent);
     assert.ok((await buyer.listed()).includes("create_media_buy"));

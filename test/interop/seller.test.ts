@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createSeller, tokenAuth } from "../../runtime/seller/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";

@@ -8,6 +8,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import { embeddedQueue } from "../../runtime/queue/embedded.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
+import { until } from "../support/until.js";
 import { queueCase } from "./queue.case.js";
 import { job, NOW, type QueueCase } from "./queue-suite.js";
 import { queueWorkerCase } from "./queue-worker.case.js";
@@ -110,10 +111,10 @@ test("on a full disk what happened is kept and written when there is room again"
     },
   });
   worker.start();
-  while (faults.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => faults.length >= 2);
   full = false;
   store.db.pragma("max_page_count = 1000000");
-  while (worker.out > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => worker.out === 0);
   await worker.stop();
   assert.is(sent, 1);
   assert.equal(await queue.counts(), { ready: 0, dead: 0 });

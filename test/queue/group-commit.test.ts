@@ -4,9 +4,9 @@ import { sql } from "../../runtime/db/postgres/sql.js";
 import { GroupCommit } from "../../runtime/queue/group-commit.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 let store: PostgresStore;
 let transactions = 0;
 let commits: GroupCommit;

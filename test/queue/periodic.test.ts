@@ -1,7 +1,8 @@
 /** What the upkeep of sellers, senders, receivers and registries runs on. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createPeriodic, eachAlone, type Step, type Telling } from "../../runtime/queue/periodic.js";
+import { createPeriodic, eachAlone, type PeriodicStep, type Telling } from "../../runtime/queue/periodic.js";
+import { turns } from "../support/until.js";
 
 /** Runs that end when they are told to. */
 function heldRuns() {
@@ -27,7 +28,7 @@ function heldRuns() {
   };
 }
 
-const step = (name: string, run: Step["run"]): Step => ({ name, meanwhile: "it waits", run });
+const step = (name: string, run: PeriodicStep["run"]): PeriodicStep => ({ name, meanwhile: "it waits", run });
 const untold: Telling = { failed: () => assert.unreachable(), recovered: () => assert.unreachable() };
 
 test("a run follows the end of the one before, with the pause that was asked for then", async () => {
@@ -75,7 +76,7 @@ test("stopping waits for the run under way, tells it, and none follows", async (
     stopped = true;
   });
   assert.ok(told!.aborted);
-  await new Promise(setImmediate);
+  await turns();
   assert.not(stopped);
   runs.end(0);
   await stop;
@@ -97,7 +98,7 @@ test("with a first pause nothing runs at once", async () => {
   ];
   const periodic = createPeriodic({ pauseMs: 86_400_000, firstPause: true, steps, telling: untold });
   periodic.start();
-  await new Promise(setImmediate);
+  await turns();
   await periodic.stop();
   assert.is(runs, 0);
 });
@@ -175,7 +176,7 @@ test("a listener that throws ends nothing", async () => {
     periodic.start();
     const alive = setInterval(() => runs >= 2 && clearInterval(alive), 5);
   });
-  await new Promise(setImmediate);
+  await turns();
   process.off("warning", onWarning);
   assert.is(runs, 2);
   assert.match(warnings.join("\n"), "Error: no log");

@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { embeddedQueue } from "../../runtime/queue/embedded.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
+import { turns, until } from "../support/until.js";
 
 test("a stop waits for jobs that are being prolonged", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-worker-"));
@@ -15,9 +16,15 @@ test("a stop waits for jobs that are being prolonged", async () => {
   const prolonging = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const order: string[] = [];
+  let settled = false;
   const worker = createWorker({
     queue: {
       ...queue,
+      async settle(settlements, now) {
+        const done = await queue.settle(settlements, now);
+        settled = true;
+        return done;
+      },
       async renew(jobs, now) {
         prolonging.resolve();
         await held.promise;
@@ -39,7 +46,9 @@ test("a stop waits for jobs that are being prolonged", async () => {
   worker.start();
   await prolonging.promise;
   const stop = worker.stop().then(() => order.push("stopped"));
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  // Its job is settled: but for the prolonging nothing keeps it from stopping.
+  await until(() => settled, "the job is settled");
+  await turns();
   held.resolve();
   await stop;
   assert.equal(order, ["prolonged", "stopped"]);

@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
 import { release as release31 } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { bindRelease, createReceiver, type Delivery } from "../../runtime/receiver/index.js";
 import {
   at,

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { nodeListener, type ReceiverRequest, webhookOptions, webhookReceiver } from "../../runtime/receiver/index.js";
 import { envelope, keysOf, PUBLIC_URL, SELLER, type Setup, send, setup, signed } from "../support/receiver.js";
 

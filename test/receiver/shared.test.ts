@@ -4,14 +4,14 @@ import { pino } from "pino";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { sql } from "../../runtime/db/postgres/sql.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { envelope, keysOf, PUBLIC_URL, SELLER, START_MS, sellerKey, signed, statusOf } from "../support/receiver.js";
 
-const postgres = await startPostgres();
+const postgres = await sharedPostgres();
 const url = await postgres.database();
 const key = sellerKey();
 

@@ -3,7 +3,7 @@ import type Database from "better-sqlite3";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import type { ArmsOf, Handlers } from "../../runtime/contract.js";
+import type { ArmsOf, Handlers } from "../../runtime/contract/index.js";
 import type { ArmHandlers, Outcome, ReceiverHandlers } from "../../runtime/receiver/index.js";
 
 type Tools = (typeof release)["tools"];

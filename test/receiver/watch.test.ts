@@ -1,7 +1,7 @@
 /** Polling as the backup of webhooks. */
 import * as assert from "uvu/assert";
 import { release as release31 } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { at, envelope, PUBLIC_URL, receiverSuite, SELLER, send, silent, statusOf } from "../support/receiver.js";
 

@@ -1,9 +1,11 @@
 /** Handlers that fail, wait, are many, or lose their lease. */
+
 import * as assert from "uvu/assert";
 import { release as release31 } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { at, envelope, PUBLIC_URL, receiverSuite, send, silent, statusOf } from "../support/receiver.js";
+import { turns } from "../support/until.js";
 
 const test = receiverSuite("worker");
 
@@ -147,17 +149,23 @@ test("a receiver that is not started keeps events for another", async ({ open })
 
 test("stopping waits for the handlers that run", async ({ open }) => {
   let finished = false;
+  const begun = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
   const s = await open({
     handlers: {
       fallback: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 30));
+        begun.resolve();
+        await held.promise;
         finished = true;
       },
     },
   });
   await send(s, envelope());
-  await s.receiver.stop();
-  assert.ok(finished);
+  await begun.promise;
+  const stopped = s.receiver.stop().then(() => assert.ok(finished));
+  await turns();
+  held.resolve();
+  await stopped;
   assert.equal(await s.store.inbox.list(), []);
 });
 

@@ -16,7 +16,7 @@ import {
 import { type Crawled, crawlDomain } from "../../runtime/registry/crawl/crawl.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { openPostgresStore, openSqliteStore, type PostgresStore, type SqliteStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { agent, context, file, property } from "./crawl-fixture.js";
 
 const pem = (name: string) => readFileSync(new URL(`../net/fixtures/loopback-test-only.${name}.pem`, import.meta.url));
@@ -34,12 +34,12 @@ const server = createServer({ key: pem("key"), cert: pem("cert") }, (request, re
 });
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-hostile-"));
-let cluster: TestPostgres;
+let cluster: TestDatabases;
 const stores: (SqliteStore | PostgresStore)[] = [];
 
 test.before(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  cluster = await startPostgres({ fsync: "off" });
+  cluster = await sharedPostgres();
   stores.push(openSqliteStore({ path: path.join(folder, "store.db") }));
   stores.push(await openPostgresStore({ url: await cluster.database() }));
 });
@@ -125,7 +125,6 @@ test("a length that is a lie, and a compressed bomb", async () => {
 test("an origin that is silent, and one that trickles, are given up in time", async () => {
   const late = "the origin did not answer in time";
   const patience = { readMs: 500, totalMs: 1_500 };
-  const began = performance.now();
   assert.equal(outcome(await crawl(() => undefined, { patience })), ["unreachable", late]);
   const trickle: Answer = (_, response) => {
     response.writeHead(200);
@@ -133,7 +132,6 @@ test("an origin that is silent, and one that trickles, are given up in time", as
     response.on("close", () => clearInterval(timer));
   };
   assert.equal(outcome(await crawl(trickle, { patience })), ["unreachable", late]);
-  assert.ok(performance.now() - began < 15_000);
 });
 
 test("redirects in a circle end at the limit", async () => {

@@ -1,10 +1,12 @@
 /** What a crawler does with its queue, on either database, with the registry's real data. */
+
 import * as assert from "uvu/assert";
 import type { Lookup } from "../../runtime/net/index.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
 import { beginAttempt } from "../../runtime/store/registry-crawl.js";
+import { until } from "../support/until.js";
 import { agent, file, property, publicLookup } from "./crawl-fixture.js";
-import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, refusedOf, type Test, until, type World } from "./crawl-world.js";
+import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, refusedOf, type Test, type World } from "./crawl-world.js";
 
 /** @param open an opened store on an empty database */
 export function crawlQueueCase(test: Test, name: string, open: () => Promise<SqliteStore | PostgresStore>): void {
@@ -193,7 +195,8 @@ async function abandoned({ crawler }: World): Promise<void> {
   const answered: string[] = [];
   const asked = one.autoCrawl("news.example").then(() => answered.push("request"));
   const stop = one.stop().then(() => answered.push("stop"));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  // Another with nothing to wait for, told later, has stopped by then.
+  await (await crawler({ lookup })).stop();
   held.resolve();
   await Promise.all([asked, stop]);
   assert.equal(answered, ["request", "stop"]);

@@ -1,4 +1,5 @@
 /** A crawler's queue on real SQLite and real PostgreSQL. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,19 +11,20 @@ import { createCrawler } from "../../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import { createTelemetry } from "../../runtime/registry/server/telemetry.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
+import { until } from "../support/until.js";
 import { publicLookup } from "./crawl-fixture.js";
 import { crawlQueueCase } from "./crawl-queue.case.js";
 import { crawlRulesCase } from "./crawl-rules.case.js";
 import { crawlUnaskedCase } from "./crawl-unasked.case.js";
-import { Origins, until } from "./crawl-world.js";
+import { Origins } from "./crawl-world.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-crawl-"));
-let cluster: TestPostgres;
+let cluster: TestDatabases;
 let count = 0;
 
 test.before(async () => {
-  cluster = await startPostgres({ fsync: "off" });
+  cluster = await sharedPostgres();
 });
 test.after(async () => {
   await cluster.stop();

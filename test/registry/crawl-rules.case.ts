@@ -1,8 +1,10 @@
 /** When a crawler takes what it found in place of what it keeps, on either database (registry-facts.md 7). */
+
 import * as assert from "uvu/assert";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { until } from "../support/until.js";
 import { agent, file, property } from "./crawl-fixture.js";
-import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, type Test, until, type World } from "./crawl-world.js";
+import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, type Test, type World } from "./crawl-world.js";
 
 const DAY_MS = 24 * HOUR_MS;
 const ONE = "https://one.example/files/news.json";

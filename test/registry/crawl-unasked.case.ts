@@ -1,8 +1,10 @@
 /** What a crawler does unasked, on either database, with the registry's real data. */
+
 import * as assert from "uvu/assert";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { until } from "../support/until.js";
 import { file } from "./crawl-fixture.js";
-import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, type Test, until, type World } from "./crawl-world.js";
+import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, type Test, type World } from "./crawl-world.js";
 
 /** @param open an opened store on an empty database */
 export function crawlUnaskedCase(test: Test, name: string, open: () => Promise<SqliteStore | PostgresStore>): void {
@@ -19,12 +21,18 @@ async function recrawled({ origins, clock, crawler, ended }: World): Promise<voi
   const [one, two] = [await crawler(), await crawler()];
   one.start();
   two.start();
-  for (const domain of ["news.example", "none.example"])
-    await ended(one, queued(await one.request(domain, by("a"))).crawl_request_id);
+  origins.answers.set("early.example/adagents.json", file());
+  const crawled = async (domain: string) => ended(one, queued(await one.request(domain, by("a"))).crawl_request_id);
+  await crawled("early.example");
+  clock.at += MINUTE_MS;
+  for (const domain of ["news.example", "none.example"]) await crawled(domain);
   const news = () => origins.times("news.example/adagents.json");
   const none = () => origins.times("none.example/adagents.json");
   clock.at += 6 * HOUR_MS - MINUTE_MS;
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  // What is due is looked for, and found: the others are not.
+  await until(() => origins.times("early.example/adagents.json") === 2, "the one that is due is crawled again");
+  for (const domain of ["early.example", "news.example", "none.example"])
+    await until(async () => !(await one.pending(domain)), `nothing of ${domain} waits`);
   assert.equal([news(), none()], [1, 1], "not yet");
   clock.at += MINUTE_MS;
   await until(() => news() === 2 && none() === 2, "both are crawled again");

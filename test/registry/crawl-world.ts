@@ -1,10 +1,12 @@
 /** Crawlers on either database, with origins in memory and a clock that tests move. */
+
 import type { uvu } from "uvu";
 import * as assert from "uvu/assert";
 import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
 import { type Crawler, type CrawlerOptions, createCrawler } from "../../runtime/registry/crawl/index.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { until } from "../support/until.js";
 import { NOW, publicLookup } from "./crawl-fixture.js";
 
 export const MINUTE_MS = 60_000;
@@ -35,14 +37,6 @@ const aborted = (signal: AbortSignal | undefined): Promise<FetchResult> =>
   new Promise((resolve) =>
     signal?.addEventListener("abort", () => resolve({ ok: false, code: "aborted", retryable: true, detail: "" })),
   );
-
-export async function until(holds: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const end = performance.now() + 15_000;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 export type Test = uvu.Test<Record<string, unknown>>;
 

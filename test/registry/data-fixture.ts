@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { AgentEntry, CrawlResult, Member, MemberAgent, PropertyRecord } from "../../runtime/registry/types.js";
 import { openPostgresStore, openSqliteStore, type PostgresStore, type SqliteStore } from "../../runtime/store/index.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 
 export const NOW = 1_776_520_800_000;
 export const SELLER = "https://seller.example/mcp";
@@ -119,7 +119,7 @@ export function sqliteEngine(): Engine {
 }
 
 export async function postgresEngine(): Promise<Engine> {
-  const postgres = await startPostgres({ fsync: "off" });
+  const postgres = await sharedPostgres();
   const opened: PostgresStore[] = [];
   let url = "";
   const add = async (): Promise<PostgresStore> => {

@@ -8,6 +8,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { register } from "../../cli/registry.js";
 import { AdbindError } from "../../runtime/errors.js";
+import { issuerKeys } from "../../runtime/registry/server/auth/issuer-keys.js";
 import { openSqliteStore, registryAccess } from "../../runtime/store/index.js";
 import { bearer, setupRegistry } from "./server-fixture.js";
 import { crawlOf, SELLER } from "./server-world.js";
@@ -57,6 +58,11 @@ cli("the issuer's key is changed, and changed at once where it leaked", async ()
     const keys = JSON.parse((await run(["issuer", "keys", "--json"])).stdout) as { kid: string; state: string }[];
     return keys.map(({ kid, state }) => `${kid} ${state.replace(/\d{4}-\S+Z/, "T")}`);
   };
+  // As a registry does when it starts; to list them makes none.
+  const store = openSqliteStore({ path: path.join(folder, "registry.db") });
+  assert.equal(await kids(), []);
+  await issuerKeys(registryAccess(store.database), Date.now());
+  await store.close();
   const [first] = (await kids())[0]!.split(" ");
   const rotated = (await run(["issuer", "rotate"])).stdout;
   assert.match(rotated, /^\S+ {2}signs from \S+Z$/);

@@ -1,4 +1,5 @@
 /** One table of settings: docs, help and what is refused all come from it. */
+
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import { configTable, configurationPage, envOf, readConfig } from "../../runtime/registry/server/config.js";
+import { until } from "../support/until.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -84,19 +86,19 @@ test("help lists every setting with its variable", () => {
 test("a bad configuration ends the command and says why", () => {
   const { command, args, options } = adbind(["registry", "serve", "--port", "x"], root);
   const { stderr, status } = spawnSync(command, args, { ...options, encoding: "utf8" });
-  assert.is(status, 1);
+  assert.is(status, 2);
   assert.match(stderr, "--port x is no whole number");
   const bad = adbind(["registry", "serve", "--store", "mysql://u:secret@h/d"], root);
   const refused = spawnSync(bad.command, bad.args, { ...bad.options, encoding: "utf8" });
-  assert.is(refused.status, 1);
-  assert.match(refused.stderr, "the URL names no store");
+  assert.is(refused.status, 2);
+  assert.match(refused.stderr, "the store's URL is of no kind adbind knows");
   assert.not(refused.stderr.includes("secret"));
 });
 
 test("the first start works with nothing set, answers, and ends well on SIGTERM", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-serve-"));
   const { command, args, options } = adbind(
-    ["registry", "serve", "--port", "0", "--drain", "1", "--crawl", "off"],
+    ["registry", "serve", "--port", "0", "--drain", "3", "--crawl", "off"],
     folder,
   );
   const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
@@ -122,9 +124,7 @@ test("the first start works with nothing set, answers, and ends well on SIGTERM"
     assert.ok(existsSync(path.join(folder, "registry.db")));
     const ended = once(child, "exit");
     child.kill("SIGTERM");
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const draining = await fetch(`${address}/readyz`);
-    assert.is(draining.status, 503);
+    await until(async () => (await fetch(`${address}/readyz`)).status === 503, "it says that it is about to go");
     assert.equal(await ended, [0, null]);
   } finally {
     child.kill("SIGKILL");

@@ -1,7 +1,7 @@
 /** The API document against the server, on SQLite and on PostgreSQL. */
 import { suite } from "uvu";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { contractTests } from "./server-contract.js";
 import { type Setup, setupRegistry } from "./server-fixture.js";
 import { seedWorld } from "./server-world.js";
@@ -25,11 +25,11 @@ contractTests(sqlite, () => onSqlite, 120);
 sqlite.run();
 
 const postgres = suite("contract, PostgreSQL");
-let cluster: TestPostgres;
+let cluster: TestDatabases;
 let store: PostgresStore;
 let onPostgres: { setup: Setup; token: string };
 postgres.before(async () => {
-  cluster = await startPostgres({ fsync: "off" });
+  cluster = await sharedPostgres();
   store = await openPostgresStore({ url: await cluster.database() });
   onPostgres = await world(store);
 });

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, startPostgres, type TestDatabases } from "../support/postgres.js";
 import { bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { crawlOf, NEWS, SELLER, seedWorld } from "./server-world.js";
 
@@ -16,10 +16,10 @@ const root = path.resolve(import.meta.dirname, "../..");
 const SEARCH = "/api/registry/agents/search";
 
 const instances = suite("two instances");
-let cluster: TestPostgres;
+let cluster: TestDatabases;
 
 instances.before(async () => {
-  cluster = await startPostgres();
+  cluster = await sharedPostgres();
 });
 instances.after(() => cluster.stop());
 

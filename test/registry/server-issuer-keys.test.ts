@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { issuerKeys, rotateIssuerKey } from "../../runtime/registry/server/auth/issuer-keys.js";
 import { openPostgresStore, type PostgresStore, registryAccess, type SqliteStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { application, PASSWORD } from "./server-application.js";
 import { BASE_URL, type Setup, setupRegistry } from "./server-fixture.js";
 
@@ -13,7 +13,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 
 for (const kind of ["SQLite", "PostgreSQL"] as const) {
   const keys = suite(`keys of the embedded issuer, ${kind}`);
-  let cluster: TestPostgres | undefined;
+  let cluster: TestDatabases | undefined;
   let setup: Setup;
   let store: SqliteStore | PostgresStore | undefined;
   const ahead = { ms: 0 };
@@ -21,7 +21,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
   const { tokens, exchange, search } = application(() => setup);
 
   keys.before(async () => {
-    if (kind === "PostgreSQL") cluster = await startPostgres({ fsync: "off" });
+    if (kind === "PostgreSQL") cluster = await sharedPostgres();
   });
   keys.after(() => cluster?.stop());
   keys.before.each(async () => {

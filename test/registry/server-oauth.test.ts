@@ -5,7 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { issuerAdapter } from "../../runtime/registry/server/auth/issuer-adapter.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
-import { startPostgres, type TestPostgres } from "../support/postgres.js";
+import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { application, PASSWORD, REDIRECT } from "./server-application.js";
 import { BASE_URL, type Setup, setupRegistry } from "./server-fixture.js";
 
@@ -14,11 +14,11 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
 
   let setup: Setup;
   let store: PostgresStore | undefined;
-  let cluster: TestPostgres | undefined;
+  let cluster: TestDatabases | undefined;
   let organization: string;
   oauth.before(async () => {
     if (kind === "PostgreSQL") {
-      cluster = await startPostgres({ fsync: "off" });
+      cluster = await sharedPostgres();
       store = await openPostgresStore({ url: await cluster.database() });
     }
     setup = await setupRegistry({ now: Date.now, ...(store !== undefined && { store }) });

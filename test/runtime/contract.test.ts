@@ -1,18 +1,20 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { Answer, AnyArms, Tool } from "../../runtime/contract.js";
+import type { Answer, AnyArms, TaskStatus, Tool } from "../../runtime/contract/index.js";
 import {
   dispatch,
+  extra,
   failureOf,
   readAnswer,
   readWebhookAnswer,
   recoveries,
   specialismChecks,
+  TASK_ID_MISSING,
   taskStatuses,
   UnexpectedStatusError,
   wireNames,
-} from "../../runtime/contract.js";
+} from "../../runtime/contract/index.js";
 
 const tool = (statuses: Tool["statuses"], failureFields: string[] = []): Tool<"buy", unknown, AnyArms> => ({
   name: "buy",
@@ -45,6 +47,49 @@ test("errors without data are a failure, and with data they are warnings", () =>
   assert.is(statusOf({ errors: [wire], conflicting_id: "x" }, [], ["conflicting_id"]), "failed");
   assert.is(statusOf({ errors: [] }), "completed");
   assert.is(statusOf({ proto_error: wire, orders: [] }), "failed");
+});
+
+test("submitted always names its task: without one it is a failure that says so, and nothing of it is lost", () => {
+  const read = (payload: Record<string, unknown>, transport = {}) =>
+    readAnswer(tool(["submitted"]), payload, "proto", transport) as Answer<AnyArms>;
+  assert.is(read({ status: "submitted", task_id: "t" }).taskId, "t");
+  assert.is(read({ status: "submitted" }, { taskId: "of the transport" }).taskId, "of the transport");
+  assert.is(read({}, { status: "submitted", taskId: "t" }).status, "submitted");
+  for (const task_id of [undefined, "", 7, null]) {
+    const payload = { status: "submitted", task_id, message: "soon" };
+    const answer = read(payload);
+    assert.is(answer.status, "failed");
+    assert.is(answer.message, "soon");
+    const { errors, raw } = answer.data as { errors: { code: string; field: string }[]; raw: unknown };
+    assert.equal([errors[0]?.code, errors[0]?.field, raw], [TASK_ID_MISSING, "task_id", payload]);
+    assert.is(recoveryOf(errors[0]!), "terminal");
+  }
+  const webhook = readWebhookAnswer(tool([]), { status: "submitted", result: {} }, "proto") as Answer<AnyArms>;
+  assert.is(webhook.status, "failed");
+});
+
+/** Never called: the compiler reads it. */
+export function taskIds(answer: Answer<{ submitted: object; working: object }>): number {
+  if (answer.status === "submitted") return answer.taskId.length;
+  // @ts-expect-error only `submitted` promises a task
+  return answer.taskId.length;
+}
+
+test("a transport's word counts where the payload has none", () => {
+  const status = (payload: Record<string, unknown>, transport: TaskStatus) =>
+    (readAnswer(tool(taskStatuses), payload, "proto", { status: transport, taskId: "t" }) as Answer<AnyArms>).status;
+  assert.is(status({}, "working"), "working");
+  assert.is(status({ status: "input-required" }, "working"), "input-required");
+  assert.is(status({}, "canceled"), "canceled");
+  assert.is(status({ status: "rejected" }, "failed"), "rejected");
+  assert.is(status({ status: "failed" }, "completed"), "failed");
+});
+
+test("a field no type declares is read as unknown, and never off a prototype", () => {
+  assert.is(extra({ price: 5 }, "price"), 5);
+  assert.is(extra(JSON.parse('{"__proto__":{"a":1}}'), "a"), undefined);
+  for (const name of ["toString", "constructor", "__proto__", "hasOwnProperty"]) assert.is(extra({}, name), undefined);
+  for (const none of [null, undefined, "text", 5]) assert.is(extra(none, "length"), undefined);
 });
 
 test("a failure holds the errors of either place, and the payload as it came", () => {

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
 
 const request = {
@@ -25,17 +25,27 @@ test("all errors of a small value are told", async () => {
   assert.ok(pointers.includes("/packages/1/pricing_option_id"));
 });
 
+/** Reads of a value's items, counted: what judging it costs, on a machine of any speed. */
+function counted<T>(items: readonly T[]): { items: readonly T[]; reads: () => number } {
+  let reads = 0;
+  const watched = new Proxy(items, {
+    get(target, name) {
+      if (typeof name === "string" && /^\d+$/.test(name)) reads += 1;
+      return Reflect.get(target, name);
+    },
+  });
+  return { items: watched, reads: () => reads };
+}
+
 test("a megabyte of errors costs no more than reading it", async () => {
   const validator = await createValidator(release);
   validator.request("create_media_buy", request);
   for (const item of [{}, 1, { product_id: [] }]) {
-    const packages = Array.from({ length: 100_000 }, () => item);
-    const started = performance.now();
+    const { items: packages, reads } = counted(Array.from({ length: 100_000 }, () => item));
     const judged = validator.request("create_media_buy", { ...request, packages });
-    const took = performance.now() - started;
     assert.is(judged.ok, false);
-    assert.ok(!judged.ok && judged.errors.length > 0);
-    assert.ok(took < 3_000, `${took.toFixed(0)} ms`);
+    assert.ok(!judged.ok && judged.errors.length > 0 && judged.errors.length < 1_000);
+    assert.ok(reads() > 0 && reads() < 10 * packages.length, `${reads()} reads`);
   }
 });
 
@@ -84,11 +94,11 @@ test("items are unique exactly where ajv says so", async () => {
 
 test("a hundred thousand unique texts are told apart in one pass", async () => {
   const validator = await createValidator(unique);
-  const items = Array.from({ length: 100_000 }, (_, n) => ({ n }));
-  const started = performance.now();
+  const all = Array.from({ length: 100_000 }, (_, n) => ({ n }));
+  const { items, reads } = counted(all);
   assert.is(validator.schema("list.json", items).ok, true);
-  assert.is(validator.schema("list.json", [...items, { n: 7 }]).ok, false);
-  assert.ok(performance.now() - started < 3_000);
+  assert.ok(reads() >= all.length && reads() < 10 * all.length, `${reads()} reads`);
+  assert.is(validator.schema("list.json", [...all, { n: 7 }]).ok, false);
 });
 
 test.run();

@@ -5,8 +5,9 @@ import * as assert from "uvu/assert";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { type Documents, openDocuments } from "../../templates/seller/documents.js";
 import { openShelf, type Shelf, type Tx } from "../../templates/seller/shelf.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
+import { until } from "../support/until.js";
 import { account, key, templateSeller } from "./template-seller.js";
 
 interface Opened {
@@ -16,7 +17,7 @@ interface Opened {
 }
 
 const fixtures = ["second", "first"].map((id) => ({ kind: "tent", owner: "", id, body: { id } }));
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 
 async function onSqlite(file: string): Promise<Opened> {
   const store = openSqliteStore({ path: file });
@@ -205,11 +206,11 @@ shared("two sellers on one database are one: buys, replays, tasks and channels",
     );
     const large = { ...request, ...key(), packages: [{ ...request.packages[0], budget: 75_000 }] };
     const { task_id } = await one.ask("create_media_buy", large);
-    let task = await other.ask("get_task_status", { task_id, include_result: true });
-    for (const end = Date.now() + 15_000; task.status !== "completed" && Date.now() < end; ) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    let task: Awaited<ReturnType<typeof other.ask>>;
+    await until(async () => {
       task = await other.ask("get_task_status", { task_id, include_result: true });
-    }
+      return task.status === "completed";
+    }, "the order is signed");
     const { media_buys: signed } = await other.ask("get_media_buys", { media_buy_ids: [task.result.media_buy_id] });
     assert.is(signed.length, 1);
   } finally {

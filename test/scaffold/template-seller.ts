@@ -1,7 +1,7 @@
 /** The reference behaviours as a project runs them, on a database of their own, called without a transport. */
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import path from "node:path";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { openSeller } from "../../templates/seller/seller.js";
 import { tempFolder } from "../support/release.js";
 

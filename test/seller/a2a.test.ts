@@ -1,4 +1,5 @@
 /** The seller over A2A, before the official client and as 0.3 clients write. */
+
 import path from "node:path";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { suite } from "uvu";
@@ -8,7 +9,8 @@ import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { tempFolder } from "../support/release.js";
-import { type Bench, buyRequest, call, newBench, openSeller, until } from "./fixture.js";
+import { until } from "../support/until.js";
+import { type Bench, buyRequest, call, newBench, openSeller } from "./fixture.js";
 
 interface Context {
   store: SqliteStore;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { release } from "../../generated/3.1.0/index.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 import { createSeller, type Seller, type SellerOptions, ToolError } from "../../runtime/seller/index.js";
 import type { SqliteStore } from "../../runtime/store/index.js";
 
@@ -143,11 +143,3 @@ export async function mcp(seller: Seller<never>, method: string, params: object,
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
   return { status: response.statusCode, headers: response.headers, body: response.json() as any };
 }
-
-export const until = async (what: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> => {
-  const end = performance.now() + ms;
-  while (!(await what())) {
-    if (performance.now() > end) throw new Error("it did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};

@@ -1,6 +1,8 @@
 /** One key, one answer, one effect: on every store, by any instance. */
+
 import * as assert from "uvu/assert";
-import { buyRequest, call, settled, until } from "./fixture.js";
+import { until } from "../support/until.js";
+import { buyRequest, call, settled } from "./fixture.js";
 import { HOUR, push, type SellerCase, storeSuite } from "./store-suite.js";
 
 export function idempotencyCase(of: SellerCase): void {

@@ -200,6 +200,15 @@ test("who it is can be read by whoever verifies what it signs", async (context) 
   });
 });
 
+test("a specialism given in kebab case is claimed like one in snake case", async ({ store, bench }) => {
+  const kebab = { specialisms: ["sales-guaranteed"] };
+  const seller = await createSeller({ ...sellerOptions(bench), store, ...kebab } as never);
+  const { body } = await tool(seller, "get_agent_capabilities", {});
+  await seller.close();
+  assert.equal(body.result.structuredContent.specialisms, ["sales-guaranteed"]);
+  assert.equal(body.result.structuredContent.supported_protocols, ["media_buy"]);
+});
+
 test("options that cannot work are refused before anything is served", async ({ store, bench }) => {
   const good = sellerOptions(bench);
   const { create_media_buy: _buy, ...less } = good.tools;

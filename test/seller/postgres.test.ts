@@ -10,13 +10,14 @@ import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
-import { startPostgres } from "../support/postgres.js";
-import { buyRequest, newBench, openSeller, settled, until } from "./fixture.js";
+import { sharedPostgres } from "../support/postgres.js";
+import { until } from "../support/until.js";
+import { buyRequest, newBench, openSeller, settled } from "./fixture.js";
 import { idempotencyCase } from "./idempotency.case.js";
 import type { SellerCase } from "./store-suite.js";
 import { tasksCase } from "./tasks.case.js";
 
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 
 const of = {
   name: "seller on postgres",

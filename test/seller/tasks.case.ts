@@ -1,8 +1,10 @@
 /** What goes on after an answer, on every store: tasks, their webhooks, the channels of a buy. */
+
 import * as assert from "uvu/assert";
 import { ToolError } from "../../runtime/seller/index.js";
 import { verify } from "../sender/fixture.js";
-import { buyRequest, call, until } from "./fixture.js";
+import { until } from "../support/until.js";
+import { buyRequest, call } from "./fixture.js";
 import { codeOf, HOUR, push, type SellerCase, storeSuite } from "./store-suite.js";
 
 export function tasksCase(of: SellerCase): void {

@@ -15,7 +15,8 @@ import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { redactUrl } from "../../runtime/sender/redact.js";
 import { HORIZON_MS, nextAttempt, retryAfterMs } from "../../runtime/sender/schedule.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
-import { FakeNetwork, NOW, optionsFor, until } from "./fixture.js";
+import { until } from "../support/until.js";
+import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 import { push, start } from "./sender-suite.js";
 
 // Active it replaces sockets too, and the other tests here are about those.

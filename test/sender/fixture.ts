@@ -75,11 +75,3 @@ export const verify = (sent: Sent, replay = memoryReplayStore()) =>
     { method: "POST", url: sent.url, headers: sent.headers, body: sent.bytes },
     { keys, replay, now: () => Math.floor(sent.at / 1000) },
   );
-
-export const until = async (what: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> => {
-  const end = performance.now() + ms;
-  while (!(await what())) {
-    if (performance.now() > end) throw new Error("it did not happen");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};

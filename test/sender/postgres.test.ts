@@ -2,12 +2,12 @@ import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { channelCase } from "./channels.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { taskCase } from "./tasks.case.js";
 
-const postgres = await startPostgres({ fsync: "off" });
+const postgres = await sharedPostgres();
 let store: PostgresStore | undefined;
 
 const on: SenderCase<Tx> = {

@@ -1,15 +1,15 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sql } from "../../runtime/db/postgres/sql.js";
-import { steps } from "../../runtime/db/schema.js";
+import { schemaSteps } from "../../runtime/db/schema.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
-import { startPostgres } from "../support/postgres.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { type StoreCase, storeCase } from "./store.case.js";
 
-const postgres = await startPostgres();
+const postgres = await sharedPostgres();
 let url = "";
 
 const caseOf = (name: string, urlOf: () => string): StoreCase<Tx> => ({
@@ -39,7 +39,7 @@ test("instances that start together migrate once", async () => {
   url = await postgres.database();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore({ url, connections: 2 })));
   const rows = await sql<{ n: number }>`select count(*)::int as n from adbind_migrations`.rows(stores[0]!.database);
-  assert.is(rows[0]!.n, steps.length);
+  assert.is(rows[0]!.n, schemaSteps.length);
   await Promise.all(stores.map((store) => store.close()));
 });
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../../runtime/contract.js";
+import type { JsonObject } from "../../runtime/contract/index.js";
 
 /** A call as the agent got it. */
 export interface Heard {

@@ -7,7 +7,7 @@ import type Database from "better-sqlite3";
 import { pino } from "pino";
 import { suite } from "uvu";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract.js";
+import type { Release } from "../../runtime/contract/index.js";
 import {
   createReceiver,
   type Delivery,

@@ -18,7 +18,7 @@ import {
   recoveryOf,
   release,
 } from "../../generated/3.1.0/index.js";
-import type { Answer, ArmsOf, Handlers, RequestOf } from "../../runtime/contract.js";
+import type { Answer, ArmsOf, Handlers, RequestOf } from "../../runtime/contract/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

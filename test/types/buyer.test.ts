@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type CreateMediaBuyArms, release } from "../../generated/3.1.0/index.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
-import type { Handlers } from "../../runtime/contract.js";
+import type { Handlers } from "../../runtime/contract/index.js";
 
 const buyer = createBuyer({ release, agent: "https://seller.example/mcp" });
 

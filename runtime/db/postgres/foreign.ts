@@ -1,7 +1,7 @@
 /** Transactions of somebody else's, whatever runs their statements. */
 import type pg from "pg";
 import { ask } from "./client.js";
-import type { Answer, Ask } from "./query.js";
+import type { Ask, StatementResult } from "./query.js";
 
 /** All that is asked of a library of another kind: it runs a statement, with `$1` for values, in the open transaction. */
 export interface SqlExecutor {
@@ -17,7 +17,7 @@ interface Told {
   readonly told: string;
 }
 
-async function askForeign({ query }: SqlExecutor, text: string, values: readonly unknown[]): Promise<Answer> {
+async function askForeign({ query }: SqlExecutor, text: string, values: readonly unknown[]): Promise<StatementResult> {
   // Of 64-bit integers one driver makes texts, another numbers, a third BigInts; of JSON's numbers all make the same.
   if (answersRows(text)) {
     const wrapped = `with answer as (${text}) select to_json(answer)::text as told from answer`;

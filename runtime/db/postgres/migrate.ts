@@ -1,6 +1,6 @@
 /** Brings a database to a schema, one instance at a time. */
 import type pg from "pg";
-import { type AppliedStep, missingSteps, noteStep, type Schema } from "../schema.js";
+import { type AppliedStep, type DatabaseSchema, missingSteps, noteStep } from "../schema.js";
 import { ask } from "./client.js";
 
 /** The table of applied steps. */
@@ -19,18 +19,20 @@ const TURN_MS = 600_000;
 /** Longest wait for a table that others use, in milliseconds: what waits for a table holds up all that come after it. */
 const TABLE_LOCK_MS = 10_000;
 
+/** Has adbind been here? */
+export async function isStore(client: pg.ClientBase): Promise<boolean> {
+  const text = "select to_regclass('adbind_migrations') is not null as there";
+  return (await ask<{ there: boolean }>(client, text)).rows[0]!.there;
+}
+
 export async function appliedSteps(client: pg.ClientBase): Promise<AppliedStep[]> {
-  const { rows } = await ask<{ there: boolean }>(
-    client,
-    "select to_regclass('adbind_migrations') is not null as there",
-  );
-  if (!rows[0]!.there) return [];
+  if (!(await isStore(client))) return [];
   return (await ask<AppliedStep>(client, "select version, name, checksum, compatible_from from adbind_migrations"))
     .rows;
 }
 
 /** Inside a transaction: applies what is missing. @returns names of what was applied */
-export async function migrate(client: pg.ClientBase, schema: Schema, where: string): Promise<string[]> {
+export async function migrate(client: pg.ClientBase, schema: DatabaseSchema, where: string): Promise<string[]> {
   await ask(client, `set local statement_timeout = 0; set local lock_timeout = ${TURN_MS}`);
   await ask(client, "select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
   await ask(client, `set local lock_timeout = ${TABLE_LOCK_MS}`);

@@ -1,7 +1,8 @@
 /** The shared engine: many instances on one PostgreSQL, directly or through a transaction pooler. */
 import type pg from "pg";
+import { missingStore } from "../access.js";
 import { type Coroutine, runAsync } from "../coroutine.js";
-import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js";
+import { assertComplete, missingSteps, refuseMissing, statusOf } from "../schema.js";
 import type { Database, Query, Statements } from "../types.js";
 import { ask, unlimited } from "./client.js";
 import { type Connections, openConnections } from "./connections.js";
@@ -9,7 +10,7 @@ import { each, isNameFault, nameOf, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { PostgresListener } from "./listener.js";
-import { appliedSteps, migrate } from "./migrate.js";
+import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
 import { dialect, numberedText, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
@@ -43,7 +44,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
   const connections = await openConnections(options);
   const database = databaseOn(connections, options);
   try {
-    if (options.migrate !== "skip") await bringUp(database, options.schema ?? ours, options.migrate !== false);
+    if (options.migrate !== "skip") await bringUp(database, options);
   } catch (error) {
     await database.close();
     throw unreachable(connections.where, error);
@@ -52,13 +53,20 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
 }
 
 /** A database that lacks nothing is only looked at: its role need not be one that may create. */
-async function bringUp(database: PostgresDatabase, schema: Schema, mayMigrate: boolean): Promise<void> {
+async function bringUp(
+  database: PostgresDatabase,
+  { schema = ours, access = "create", migrate: may }: PostgresOptions,
+) {
   const { where } = database;
-  const applied = await database.transaction((tx) => appliedSteps(tx));
+  const [there, applied] = await database.transaction(
+    async (tx) => [await isStore(tx), await appliedSteps(tx)] as const,
+  );
+  if (access !== "create" && !there) throw missingStore("the database holds no store of adbind", where);
   const missing = missingSteps(schema, applied, where);
   if (missing.length === 0) return;
-  if (mayMigrate) await database.migrate();
-  else refuseMissing(missing, "postgres", where);
+  if (access === "read") assertComplete(missing, where);
+  else if (may === false) refuseMissing(missing, "postgres", where);
+  else await database.migrate();
 }
 
 function databaseOn(connections: Connections, options: PostgresOptions): PostgresDatabase {

@@ -1,8 +1,8 @@
 /** How a PostgreSQL is opened. */
-import type { Schema } from "../schema.js";
-import type { OpenOptions } from "../types.js";
+import type { DatabaseSchema } from "../schema.js";
+import type { DatabaseOptions } from "../types.js";
 
-export interface PostgresOptions extends OpenOptions {
+export interface PostgresOptions extends DatabaseOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
   /** Most connections of this instance. Default 10. */
@@ -18,5 +18,5 @@ export interface PostgresOptions extends OpenOptions {
   /** How much later than the server's own limit an answer may come before its connection is given up. Default 10,000. */
   readonly deadlineSlackMs?: number;
   /** Another schema than adbind's own, for tests. */
-  readonly schema?: Schema;
+  readonly schema?: DatabaseSchema;
 }

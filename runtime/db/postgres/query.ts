@@ -23,14 +23,14 @@ export const numberedText = (text: string): string => {
   return known;
 };
 
-export interface Answer {
+export interface StatementResult {
   readonly rows: unknown[];
   /** Rows inserted, changed or removed. */
   readonly rowCount: number | null;
 }
 
 /** Runs a statement, with `$1`, `$2` ... for values. */
-export type Ask = (text: string, values: readonly unknown[]) => Promise<Answer>;
+export type Ask = (text: string, values: readonly unknown[]) => Promise<StatementResult>;
 
 type Values = readonly (Value | ListValue)[];
 

@@ -1,6 +1,6 @@
 /** Brings a database file to a schema, one process at a time. */
 import type { Database } from "better-sqlite3";
-import { type AppliedStep, missingSteps, noteStep, type Schema } from "../schema.js";
+import { type AppliedStep, type DatabaseSchema, missingSteps, noteStep } from "../schema.js";
 
 /** The table of applied steps. */
 export const bookkeeping = `create table if not exists adbind_migrations (
@@ -11,9 +11,12 @@ export const bookkeeping = `create table if not exists adbind_migrations (
   applied_at text not null default current_timestamp
 ) strict;`;
 
+/** Has adbind been here? */
+export const isStore = (db: Database): boolean =>
+  db.prepare("select 1 from sqlite_schema where type = 'table' and name = 'adbind_migrations'").get() !== undefined;
+
 export function appliedSteps(db: Database): AppliedStep[] {
-  const table = db.prepare("select 1 from sqlite_master where type = 'table' and name = 'adbind_migrations'").get();
-  if (table === undefined) return [];
+  if (!isStore(db)) return [];
   return db.prepare<[], AppliedStep>("select version, name, checksum, compatible_from from adbind_migrations").all();
 }
 
@@ -22,7 +25,7 @@ export function appliedSteps(db: Database): AppliedStep[] {
  * @returns names of what was applied
  * @throws AdbindError `store_schema` when this code cannot use the file
  */
-export function migrate(db: Database, schema: Schema, where: string): string[] {
+export function migrate(db: Database, schema: DatabaseSchema, where: string): string[] {
   if (missingSteps(schema, appliedSteps(db), where).length === 0) return [];
   return db
     .transaction(() => {

@@ -11,7 +11,7 @@ export const dialect: Dialect = {
 };
 
 /** Tells listeners of this process; another process that has the file open finds what is new by looking. */
-export class Notifications {
+export class LocalNotifications {
   readonly #listeners = new Map<string, Set<(payload?: string) => void>>();
 
   on(channel: string, listener: (payload?: string) => void): () => void {
@@ -42,7 +42,7 @@ export class SqliteQuery implements Statements {
 
   constructor(
     readonly db: Database,
-    readonly notifications: Notifications,
+    readonly notifications: LocalNotifications,
   ) {}
 
   // biome-ignore lint/correctness/useYield: a statement of SQLite never waits

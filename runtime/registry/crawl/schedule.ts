@@ -3,7 +3,14 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { expirySteps } from "../../queue/expiry.js";
-import { createPeriodic, eachAlone, type Periodic, type Step, stepRunner, type Telling } from "../../queue/periodic.js";
+import {
+  createPeriodic,
+  eachAlone,
+  type Periodic,
+  type PeriodicStep,
+  stepRunner,
+  type Telling,
+} from "../../queue/periodic.js";
 import {
   activeOfReason,
   adoptPublishers,
@@ -85,7 +92,7 @@ async function plan(parts: ScheduleParts): Promise<void> {
   });
 }
 
-const planSteps = (parts: ScheduleParts): readonly Step[] => [
+const planSteps = (parts: ScheduleParts): readonly PeriodicStep[] => [
   {
     name: "queue the domains whose crawl is due",
     meanwhile: "those the error is about are crawled later, and answers go by their last crawl",
@@ -93,7 +100,7 @@ const planSteps = (parts: ScheduleParts): readonly Step[] => [
   },
 ];
 
-const effectSteps = ({ data }: ScheduleParts): readonly Step[] => [
+const effectSteps = ({ data }: ScheduleParts): readonly PeriodicStep[] => [
   {
     // Without a turn: publishers are locked one transaction after the other, and whoever comes second finds nothing to do.
     name: "let authorizations begin and end",
@@ -103,7 +110,7 @@ const effectSteps = ({ data }: ScheduleParts): readonly Step[] => [
 ];
 
 /** Without a turn, too: rows that are gone are nobody else's. */
-const tidySteps = ({ store, now }: ScheduleParts): readonly Step[] => {
+const tidySteps = ({ store, now }: ScheduleParts): readonly PeriodicStep[] => {
   const expiring: Expiring[] = [
     {
       what: "old crawl requests",
@@ -115,7 +122,7 @@ const tidySteps = ({ store, now }: ScheduleParts): readonly Step[] => {
 };
 
 /** @param place where imported publishers were looked at last */
-const upkeepSteps = (parts: ScheduleParts, place: number): readonly Step[] => {
+const upkeepSteps = (parts: ScheduleParts, place: number): readonly PeriodicStep[] => {
   const { store, limits, checkHosted } = parts;
   return [
     {
@@ -163,10 +170,10 @@ async function endStale({ data, onEnded, now }: ScheduleParts): Promise<void> {
 export function crawlSchedule(parts: ScheduleParts): Periodic {
   const { store, owner, telling, random } = parts;
   // Pauses vary by a quarter: instances that were started together do not go on asking together.
-  const periodic = (everyMs: number, steps: readonly Step[]): Periodic =>
+  const periodic = (everyMs: number, steps: readonly PeriodicStep[]): Periodic =>
     createPeriodic({ pauseMs: () => everyMs * (0.75 + 0.5 * random()), steps, telling });
   const runSteps = stepRunner(telling);
-  const upkeep: Step = {
+  const upkeep: PeriodicStep = {
     name: "take the turn of the registry's upkeep",
     meanwhile: "crawls are not planned beyond those that are due, and what is gone for long still counts",
     run: (stopping) => inTurn(parts, "upkeep", UPKEEP_MS, (place) => runSteps(upkeepSteps(parts, place), stopping)),
@@ -176,7 +183,7 @@ export function crawlSchedule(parts: ScheduleParts): Periodic {
     periodic(PLAN_MS, effectSteps(parts)),
     periodic(UPKEEP_MS, [...tidySteps(parts), upkeep]),
   ];
-  const giveBack = (name: string): Step => ({
+  const giveBack = (name: string): PeriodicStep => ({
     name: `give back the turn ${name}`,
     meanwhile: "others wait until it is over",
     run: () => store.write((q) => endTurn(q, name, owner)),

@@ -17,7 +17,7 @@ import { trustedProxies } from "./proxies.js";
 import { addErrors, addHeaders } from "./replies.js";
 import { checkedNumbers, type RegistryOptions } from "./settings.js";
 import { createTelemetry, observeRequests } from "./telemetry.js";
-import { createUpkeep } from "./upkeep.js";
+import { registryUpkeep } from "./upkeep.js";
 
 export interface Registry {
   /** The app, ready for `inject` and `listen`. */
@@ -148,7 +148,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   });
   addRoutes(app, parts, limits);
   await app.ready();
-  const upkeep = createUpkeep(parts);
+  const upkeep = registryUpkeep(parts);
   upkeep.start();
 
   let stopped: Promise<void> | undefined;

@@ -34,6 +34,7 @@ export const configTable: readonly ConfigEntry[] = [
     name: "store",
     kind: "text",
     standard: "sqlite:registry.db",
+    env: "ADBIND_STORE",
     help: "sqlite:<path> for one instance, postgres://user@host/database for many",
   },
   {
@@ -227,7 +228,7 @@ export function readConfig(
       problems.push(`${name} is no setting`);
   }
   if (problems.length > 0) {
-    throw new AdbindError("registry_option_invalid", `the configuration is off: ${problems.join("; ")}`, {
+    throw new AdbindError("registry_option_invalid", `the configuration is wrong: ${problems.join("; ")}`, {
       remedy: "adbind registry serve --help lists what there is",
     });
   }
@@ -274,7 +275,7 @@ export function configurationPage(): string {
     "# Configuration of the registry",
     "",
     "`adbind registry serve` starts with no configuration at all. A flag wins over the environment, the environment over the",
-    "default. What is wrong is named, all of it at once, and the command ends with status 1. This page is made from the table in",
+    "default. What is wrong is named, all of it at once, and the command ends with status 2. This page is made from the table in",
     "`runtime/registry/server/config.ts`; a test compares the two.",
     "",
     "| Flag | Environment | Default | What it is |",

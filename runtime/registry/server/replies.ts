@@ -1,7 +1,7 @@
 /** What every answer carries, and how errors become answers. */
 
 import type { FastifyError, FastifyInstance } from "fastify";
-import { isPassing } from "../../db/engines.js";
+import { isPassingFault } from "../../db/open.js";
 import { AdbindError } from "../../errors.js";
 import { html } from "./pages/html.js";
 import { page, pageHeaders } from "./pages/layout.js";
@@ -47,7 +47,7 @@ function problemOf(error: FastifyError | Problem | AdbindError): Problem | undef
   if (known !== undefined) return known;
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return new Problem(400, error.message);
-  return isPassing(error) ? unavailable("The registry cannot answer now", "store_unavailable") : undefined;
+  return isPassingFault(error) ? unavailable("The registry cannot answer now", "store_unavailable") : undefined;
 }
 
 export function addErrors(app: FastifyInstance, telemetry: Telemetry): void {

@@ -7,7 +7,7 @@ import type { Parts } from "./call.js";
 const UPKEEP_MS = 60_000;
 
 /** Removes what has expired, and lets authorizations begin and end, from `start` to `stop`. */
-export const createUpkeep = ({ access, data, log, now }: Pick<Parts, "access" | "data" | "log" | "now">): Periodic =>
+export const registryUpkeep = ({ access, data, log, now }: Pick<Parts, "access" | "data" | "log" | "now">): Periodic =>
   createPeriodic({
     pauseMs: UPKEEP_MS,
     steps: [

@@ -1,5 +1,5 @@
 /** The chain brand file -> `agents[]` entry -> key set (service.md "Authentication", 4; webhooks-facts 2, path A). */
-import type { MaybePromise } from "../../contract.js";
+import type { MaybePromise } from "../../contract/index.js";
 import { registrableDomain } from "../../net/index.js";
 import type { KeyResolution, KeySource } from "../types.js";
 import type { DocumentState, Load, RemoteDocument } from "./document.js";

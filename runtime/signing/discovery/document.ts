@@ -2,7 +2,7 @@
  * A remote document that is used often and changes seldom: kept for as long as it may be, fetched once for all who wait,
  * renewed shortly before it runs out so that nobody has to wait in the steady state, and never used beyond its time.
  */
-import type { MaybePromise } from "../../contract.js";
+import type { MaybePromise } from "../../contract/index.js";
 
 export type Load<T> =
   | {

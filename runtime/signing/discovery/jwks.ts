@@ -1,5 +1,5 @@
 /** Keys from a `jwks_uri` (webhooks-facts 1.10). */
-import type { MaybePromise } from "../../contract.js";
+import type { MaybePromise } from "../../contract/index.js";
 import { verificationKey } from "../keys.js";
 import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
 import type { DocumentState, Load, RemoteDocument } from "./document.js";

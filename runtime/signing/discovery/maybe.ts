@@ -1,5 +1,5 @@
 /** Promises only where something is waited for: a cached key must not cost a turn of the event loop. */
-import type { MaybePromise } from "../../contract.js";
+import type { MaybePromise } from "../../contract/index.js";
 import { isPromise } from "../../db/coroutine.js";
 
 /** `await`, but at once when there is nothing to wait for. */

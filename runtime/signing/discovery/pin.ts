@@ -1,6 +1,6 @@
 /** A publisher's pin: `authorized_agents[].signing_keys[]` of its authorisation file (webhooks-facts 2, path C). */
-import type { MaybePromise } from "../../contract.js";
-import { wireNames } from "../../contract.js";
+import type { MaybePromise } from "../../contract/index.js";
+import { wireNames } from "../../contract/index.js";
 import { wellKnownRedirects } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
 import { verificationKey } from "../keys.js";

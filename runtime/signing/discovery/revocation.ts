@@ -8,8 +8,8 @@ import {
   importJWK,
   type JWSHeaderParameters,
 } from "jose";
-import type { MaybePromise } from "../../contract.js";
-import { wireNames } from "../../contract.js";
+import type { MaybePromise } from "../../contract/index.js";
+import { wireNames } from "../../contract/index.js";
 import { parseStrict } from "../../json.js";
 import type { KeySource, RevocationAnswer, RevocationSource } from "../types.js";
 import { type Load, type LoadFailure, type RemoteDocument, remoteDocument } from "./document.js";

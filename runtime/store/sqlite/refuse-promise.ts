@@ -1,5 +1,5 @@
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
-import type { MaybePromise } from "../../contract.js";
+import type { MaybePromise } from "../../contract/index.js";
 import { isPromise } from "../../db/coroutine.js";
 import { AdbindError } from "../../errors.js";
 

@@ -4,8 +4,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import type { Release, StandaloneCheck, Tools } from "../../../runtime/contract.js";
-import { createValidator } from "../../../runtime/validate/index.js";
+import type { Release, Tools } from "../../../runtime/contract/index.js";
+import { type AnyValidator, createValidator } from "../../../runtime/validate/index.js";
 import { type Any, manifestOf, schemaFiles } from "../../support/mutate-release.js";
 import { type Files, tempFolder } from "../../support/release.js";
 
@@ -44,9 +44,8 @@ function plainJudge(files: Files): Judge {
 
 export interface Generated {
   release: Release<Tools>;
-  validators:
-    | Record<string, { request: StandaloneCheck<unknown>; arms: Record<string, StandaloneCheck<unknown> | null> }>
-    | undefined;
+  /** The precompiled validator, where one was asked for. */
+  standalone: AnyValidator | undefined;
 }
 
 /** Imports what was generated. */
@@ -54,7 +53,7 @@ export async function importGenerated(folder: string, standalone: boolean): Prom
   const load = (file: string): Promise<Any> => import(pathToFileURL(path.join(folder, file)).href);
   return {
     release: (await load("index.ts")).release,
-    validators: standalone ? (await load("validators/index.ts")).validators : undefined,
+    standalone: standalone ? (await load("validators/index.ts")).validator : undefined,
   };
 }
 
@@ -88,7 +87,7 @@ export interface Disagreement {
 /** Values on which generated validators and plain ajv differ. */
 export async function disagreements(
   files: Files,
-  { release, validators }: Generated,
+  { release, standalone }: Generated,
   values: readonly { place: Place; value: unknown }[],
 ): Promise<{ found: Disagreement[]; accepted: number; refused: number }> {
   const judge = plainJudge(files);
@@ -99,12 +98,12 @@ export async function disagreements(
     const { tool, part } = place;
     const plain = judge(place.file, value);
     accepted += plain ? 1 : 0;
-    const ours = part === "request" ? validator.request(tool, value) : validator.arm(tool, part as never, value);
-    if (ours.ok !== plain) found.push({ place, by: "validate", value, plain });
-    if (validators === undefined) continue;
-    const own = validators[tool]!;
-    const check = part === "request" ? own.request : own.arms[part]!;
-    if (check(value) !== plain) found.push({ place, by: "standalone", value, plain });
+    const judged = (by: AnyValidator): boolean =>
+      (part === "request" ? by.request(tool, value) : by.arm(tool, part as never, value)).ok;
+    if (judged(validator) !== plain) found.push({ place, by: "validate", value, plain });
+    if (standalone !== undefined && judged(standalone) !== plain) {
+      found.push({ place, by: "standalone", value, plain });
+    }
   }
   return { found, accepted, refused: values.length - accepted };
 }

@@ -31,4 +31,4 @@ export type EntryPoints<S extends SpecialismId> = (typeof specialisms)[S]["entry
 export type SellerFor<S extends SpecialismId, Context = unknown> = SellerTools<typeof tools, EntryPoints<S>, Context>;
 
 /** Names what `tools` lack of a specialism; ids may be kebab-case. */
-export const checkSpecialism = specialismChecks(specialisms);
+export const checkSpecialism = /* @__PURE__ */ specialismChecks(specialisms);

@@ -1,5 +1,5 @@
 /** Who may use a registry: organizations, users, keys, the embedded issuer's state, rate counters. */
-export const registryAccess = `
+export const registryAccounts = `
 -- Keys and passwords are kept as digests only. What the embedded issuer writes is looked up by model and id, by grant
 -- when a grant is revoked, and by uid when a browser session is; the rest of it is opaque.
 create table adbind_organizations (

@@ -1,0 +1,92 @@
+/** What `<release>` means, in every command that takes one: a path, or `word@version`. */
+import { existsSync, statSync } from "node:fs";
+import type { Command } from "commander";
+import semver from "semver";
+import { readVerified } from "../../generator/load/checksum.js";
+import { findReleases } from "../../generator/load/files.js";
+import { identifyRelease } from "../../generator/load/load.js";
+import { AdbindError } from "../../runtime/errors.js";
+import { userPath } from "../output.js";
+import { nameIn, pathOfName } from "./name.js";
+import { packageManifests } from "./sources.js";
+
+/** For help texts. */
+export const releaseHelp = "a folder, manifest.json or bundle (.tgz), or word@version";
+
+/** Options of commands that take releases. */
+export interface ReleaseOptions {
+  source?: string;
+  sha256?: string;
+}
+
+/** Declares what goes with releases on a command. */
+export const withReleaseOptions = (command: Command): Command =>
+  command
+    .option(
+      "--source <place>",
+      "where word@version is looked up: a folder of releases, a table, or a URL with {version}",
+    )
+    .option("--sha256 <hex>", "SHA-256 the bundle must have; a .sha256 beside it is heeded without");
+
+/** @throws AdbindError usage */
+function assertHex(sha256: string | undefined): void {
+  if (sha256 === undefined || /^[0-9a-f]{64}$/i.test(sha256)) return;
+  throw new AdbindError("usage", "--sha256 is no SHA-256", { where: sha256, remedy: "give 64 hexadecimal digits" });
+}
+
+const tell = (line: string): void => console.error(line);
+
+/**
+ * The path of what a user calls a release: it may hold several.
+ * @throws AdbindError usage, release_unreadable
+ */
+export async function resolveReleases(given: string, options: ReleaseOptions = {}): Promise<string> {
+  assertHex(options.sha256);
+  const place = userPath(given);
+  const name = nameIn(given);
+  // A path that is there is meant, however it is called.
+  if (name !== undefined && !existsSync(place))
+    return verified(await pathOfName(name, { source: options.source, sha256: options.sha256, tell }), options);
+  if (!existsSync(place) && semver.valid(given) !== null)
+    throw new AdbindError("usage", "a version alone names no release", {
+      where: given,
+      remedy: `give a path, or word@version: ${(await ownNames()).join(", ")} come with adbind`,
+    });
+  return verified(place, options);
+}
+
+/** Holds an archive against the checksum that was given, before anything reads it. @throws AdbindError release_unreadable */
+function verified(place: string, { sha256 }: ReleaseOptions): string {
+  if (sha256 === undefined || !existsSync(place)) return place;
+  if (statSync(place).isDirectory())
+    throw new AdbindError("usage", "a checksum is of an archive, and this is a folder", {
+      where: place,
+      remedy: "name the .tgz, or leave --sha256 out",
+    });
+  readVerified(place, sha256);
+  return place;
+}
+
+/** Names of the releases that come with the package. */
+async function ownNames(): Promise<string[]> {
+  const { releases } = await findReleases(packageManifests());
+  const names = releases.map(async (one) => {
+    const { word, version } = await identifyRelease(one);
+    return `${word}@${version}`;
+  });
+  return Promise.all(names);
+}
+
+/** The newest release that comes with the package. */
+async function newestOwn(): Promise<string> {
+  const { releases } = await findReleases(packageManifests());
+  const [newest] = releases.sort((a, b) => semver.rcompare(a.split(/[/\\]/).at(-1)!, b.split(/[/\\]/).at(-1)!));
+  return newest!;
+}
+
+/**
+ * The path of the one release a user means; the newest that comes with the package where none is given.
+ * @throws AdbindError usage, release_unreadable
+ */
+export const resolveRelease = (given: string | undefined, options: ReleaseOptions = {}): Promise<string> =>
+  given === undefined ? newestOwn() : resolveReleases(given, options);

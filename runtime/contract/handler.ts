@@ -1,0 +1,15 @@
+/** What a seller writes: a handler per tool, typed by the release. */
+import type { ArmsOf, RequestOf, Tools } from "./tool.js";
+
+/** What may answer at once, and need not: nothing is waited for where there is nothing to wait for. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** What a seller's handler returns: one of the tool's arms. */
+export type Reply<T> = { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>];
+
+export type ToolHandler<T, Context = unknown> = (request: RequestOf<T>, context: Context) => MaybePromise<Reply<T>>;
+
+/** A seller's tools: those of `Required` must be there, any other of the release may. */
+export type SellerTools<T extends Tools, Required extends keyof T, Context = unknown> = {
+  [K in Required]: ToolHandler<T[K], Context>;
+} & { [K in Exclude<keyof T, Required>]?: ToolHandler<T[K], Context> };

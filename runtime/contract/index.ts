@@ -1,0 +1,44 @@
+/**
+ * What generated code and the runtime agree on: one protocol release as plain data, and the few functions every binding
+ * needs. The only room generated code imports, so it imports nothing.
+ */
+export { type Answer, dispatch, type Handlers, UnexpectedStatusError } from "./answer.js";
+export { type Failure, failureOf, type ProtocolError } from "./failure.js";
+export type { MaybePromise, Reply, SellerTools, ToolHandler } from "./handler.js";
+export { extra, type JsonObject } from "./json-object.js";
+export {
+  answerFields,
+  readAnswer,
+  readWebhookAnswer,
+  TASK_ID_MISSING,
+  type TaskEnvelope,
+  type TransportFacts,
+} from "./read-answer.js";
+export { type ErrorEntry, type ErrorTable, type Recovery, type RecoverySubject, recoveries } from "./recovery.js";
+export type { Release } from "./release.js";
+export { type SchemaDocuments, type SchemaRef, type SchemaSource, schemaUri } from "./schema.js";
+export { keywordLetters, nullableLetter, type SchemaKeywords, type SchemaNode, typesByLetter } from "./schema-node.js";
+export { type Specialism, type SpecialismCheck, type SpecialismTable, specialismChecks } from "./specialism.js";
+export {
+  type InterimStatus,
+  interimStatuses,
+  isFailing,
+  isInterim,
+  isTaskStatus,
+  isTerminal,
+  type TaskStatus,
+  type TerminalStatus,
+  taskStatuses,
+  terminalStatuses,
+} from "./status.js";
+export {
+  type AnyArms,
+  type AnyTool,
+  type ArmsOf,
+  answersLater,
+  type Idempotency,
+  type RequestOf,
+  type Tool,
+  type Tools,
+} from "./tool.js";
+export { type WireNames, wireNames } from "./wire-names.js";

@@ -1,0 +1,136 @@
+/** Payloads of the wire, read as one of a tool's answers. Nothing is validated here: `adbind/validate` does that. */
+import type { Answer } from "./answer.js";
+import { type Failure, failureOf } from "./failure.js";
+import { isJsonObject, type JsonObject } from "./json-object.js";
+import { isFailing, isInterim, isTaskStatus, type TaskStatus } from "./status.js";
+import type { AnyTool, ArmsOf } from "./tool.js";
+import { wireNames } from "./wire-names.js";
+
+/** Fields any answer may have that say nothing about success: the envelope's, and the usual companions of `errors`. */
+export const answerFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
+  "errors",
+  "success",
+  "status",
+  "message",
+  "task_id",
+  "context_id",
+  "context",
+  "timestamp",
+  "replayed",
+  "governance_context",
+  "push_notification_config",
+  "sandbox",
+  "ext",
+]);
+
+/** What a transport says of an answer by its own means, beside the payload (A2A: its task and context). */
+export interface TransportFacts {
+  /** Where the payload names no status of its own, this is the answer's. */
+  readonly status?: TaskStatus | undefined;
+  readonly taskId?: string | undefined;
+  readonly contextId?: string | undefined;
+}
+
+/** Code of the failure that a `submitted` answer without a task id is read as. */
+export const TASK_ID_MISSING = "TASK_ID_MISSING";
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+const hasData = (tool: AnyTool, payload: JsonObject, word: string): boolean =>
+  Object.keys(payload).some(
+    (key) => !answerFields.has(key) && !key.startsWith(`${word}_`) && !(tool.failureFields ?? []).includes(key),
+  );
+
+/**
+ * Status of a synchronous answer (decisions.md, "Manifest and releases"): the payload's own `status` where the schema
+ * types it as a task status; else failed for errors without data, else completed.
+ */
+function statedStatus(tool: AnyTool, payload: JsonObject, word: string): TaskStatus {
+  const own = payload.status;
+  if (isTaskStatus(own) && tool.statuses.includes(own)) return own;
+  if (isJsonObject(payload[wireNames(word).error])) return "failed";
+  const failed = Array.isArray(payload.errors) && payload.errors.length > 0 && !hasData(tool, payload, word);
+  return failed ? "failed" : "completed";
+}
+
+/** A task that its transport calls failed has failed, and one at work whose data names no status is at work. */
+function statusOf(stated: TaskStatus, transport: TaskStatus | undefined): TaskStatus {
+  if (transport === undefined) return stated;
+  if (isFailing(transport) && !isFailing(stated)) return transport;
+  return isInterim(transport) && stated === "completed" ? transport : stated;
+}
+
+/** The members of a payload that belong to the answer as a whole, not to its data. */
+const companions = (source: JsonObject, transport: TransportFacts) => {
+  const taskId = text(source.task_id) || transport.taskId || undefined;
+  const contextId = transport.contextId ?? text(source.context_id);
+  const message = text(source.message);
+  return {
+    ...(taskId !== undefined && { taskId }),
+    ...(contextId !== undefined && { contextId }),
+    ...(isJsonObject(source.context) && { context: source.context }),
+    ...(message !== undefined && { message }),
+  };
+};
+
+/** Somebody may be at work on the task, and nobody can ask for it: a person has to. */
+const taskless = (raw: unknown): Failure => ({
+  errors: [
+    {
+      code: TASK_ID_MISSING,
+      message: "The answer is submitted and names no task: its task_id is missing, so the task cannot be followed",
+      field: "task_id",
+      suggestion: "Ask the agent what became of the request before it is sent again.",
+      recovery: "terminal",
+    },
+  ],
+  raw,
+});
+
+const makeAnswer = <Arms>(
+  status: TaskStatus,
+  data: unknown,
+  parts: ReturnType<typeof companions>,
+  word: string,
+): Answer<Arms> => {
+  if (status === "submitted" && parts.taskId === undefined) {
+    return { ...parts, status: "failed", data: taskless(data) } as Answer<Arms>;
+  }
+  return { status, data: isFailing(status) ? failureOf(data, word) : data, ...parts } as Answer<Arms>;
+};
+
+/**
+ * Reads the payload of a synchronous response (MCP `structuredContent`, A2A data part) as one of the tool's answers.
+ * One that is submitted and names no task is `failed`, with the code `TASK_ID_MISSING`.
+ * @param word the release's protocol word
+ * @param transport what the transport says beside the payload
+ */
+export function readAnswer<T extends AnyTool>(
+  tool: T,
+  payload: JsonObject,
+  word: string,
+  transport: TransportFacts = {},
+): Answer<ArmsOf<T>> {
+  const status = statusOf(statedStatus(tool, payload, word), transport.status);
+  return makeAnswer(status, payload, companions(payload, transport), word);
+}
+
+/** A task webhook's envelope, as far as an answer needs it (service.md, "Task webhook envelope"). */
+export interface TaskEnvelope {
+  status: string;
+  task_id?: string;
+  context_id?: string;
+  message?: string;
+  context?: unknown;
+  result?: unknown;
+  [extra: string]: unknown;
+}
+
+/** Reads a task webhook as an answer of the same tool, so that one handler serves both. */
+export function readWebhookAnswer<T extends AnyTool>(
+  _tool: T,
+  envelope: TaskEnvelope,
+  word: string,
+): Answer<ArmsOf<T>> {
+  return makeAnswer(envelope.status as TaskStatus, envelope.result ?? {}, companions(envelope, {}), word);
+}

@@ -1,0 +1,32 @@
+/** How a caller recovers from an error (service.md, "Error-code entry"). */
+import { isJsonObject } from "./json-object.js";
+
+export type Recovery = "correctable" | "transient" | "terminal";
+
+export interface ErrorEntry {
+  readonly recovery: Recovery;
+  readonly suggestion: string;
+  readonly addedIn?: string;
+}
+export type ErrorTable = { readonly [code: string]: ErrorEntry };
+
+const isRecovery = (value: unknown): value is Recovery =>
+  value === "correctable" || value === "transient" || value === "terminal";
+
+/** What `recoveryOf` reads: a code alone, or an error as it came. */
+export type RecoverySubject<Code extends string> = Code | (string & {}) | { code?: unknown; recovery?: unknown };
+
+/**
+ * Makes a release's `recoveryOf`: the wire's `recovery` when valid, terminal when present and invalid, else the table's,
+ * else the release's default for unknown codes (decisions.md, "Errors"). It never throws.
+ */
+export const recoveries =
+  <T extends ErrorTable>(table: T, defaultUnknown: Recovery) =>
+  (subject: RecoverySubject<keyof T & string>): Recovery => {
+    const error = isJsonObject(subject) ? subject : { code: subject };
+    if (error.recovery !== undefined && error.recovery !== null) {
+      return isRecovery(error.recovery) ? error.recovery : "terminal";
+    }
+    const entry = typeof error.code === "string" && Object.hasOwn(table, error.code) ? table[error.code] : undefined;
+    return entry?.recovery ?? defaultUnknown;
+  };

@@ -1,0 +1,34 @@
+/** Statuses of a task (service.md, "States and transitions"): the one list of them. */
+
+/** Statuses a task has before it ends; the order is that of its life. */
+export const interimStatuses = ["submitted", "working", "input-required"] as const;
+
+/** Statuses a task never leaves. Every tool has an arm for each. */
+export const terminalStatuses = ["completed", "failed", "canceled", "rejected"] as const;
+
+/** One list after another. A call can be marked pure, which a spread cannot: bundles that need no list carry none. */
+const joined = <A extends readonly string[], B extends readonly string[]>(a: A, b: B): readonly [...A, ...B] => [
+  ...a,
+  ...b,
+];
+
+/** Every task status; the order is the life of a task. */
+export const taskStatuses = /* @__PURE__ */ joined(interimStatuses, terminalStatuses);
+
+export type InterimStatus = (typeof interimStatuses)[number];
+export type TerminalStatus = (typeof terminalStatuses)[number];
+
+/** Statuses a task has in webhooks and answers. */
+export type TaskStatus = (typeof taskStatuses)[number];
+
+const among = (statuses: readonly unknown[], value: unknown): boolean => statuses.includes(value);
+
+export const isTaskStatus = (value: unknown): value is TaskStatus => among(taskStatuses, value);
+
+export const isInterim = (status: unknown): status is InterimStatus => among(interimStatuses, status);
+
+export const isTerminal = (status: TaskStatus): status is TerminalStatus => among(terminalStatuses, status);
+
+/** A task that ended, and did not do what it was asked for. */
+export const isFailing = (status: TaskStatus): status is Exclude<TerminalStatus, "completed"> =>
+  isTerminal(status) && status !== "completed";

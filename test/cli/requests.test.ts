@@ -1,0 +1,35 @@
+/** `adbind check` can send every tool of a release a valid request; a cell is a release. */
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { releaseNamed } from "../../cli/check/release-value.js";
+import { Sampler } from "../../cli/check/sample.js";
+import { createValidator } from "../../runtime/validate/index.js";
+import { cellsOf } from "../support/cells.js";
+import { publishedReleases } from "../support/corpus.js";
+import { judgeCommand } from "../support/judges.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const published = publishedReleases().filter((folder) => /3\.(0\.26|1\.19|2\.0-beta\.\d+)$/.test(folder));
+const releases = new Map(
+  [path.join(root, "manifests/3.0.0"), path.join(root, "manifests/3.1.0"), ...published].map((folder) => [
+    path.relative(root, folder),
+    folder,
+  ]),
+);
+
+for (const name of cellsOf(judgeCommand("requests"), [...releases.keys()], 2))
+  test(`every tool of ${name} can be sent a valid request`, async () => {
+    const release = await releaseNamed(releases.get(name)!);
+    const sampler = new Sampler(await release.schemas());
+    const validator = await createValidator(release);
+    for (const tool of Object.values(release.tools)) {
+      const key = tool.idempotency === "required" ? { idempotency_key: "0123456789abcdef" } : {};
+      const made = [...sampler.requests(tool.request)].some(
+        (request) => validator.request(tool.name, { ...key, ...request }).ok,
+      );
+      assert.ok(made, `${tool.name} of ${release.version}`);
+    }
+  });
+
+test.run();

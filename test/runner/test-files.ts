@@ -1,0 +1,110 @@
+/** Runs test files, each in a process of its own, and reads uvu's totals off what it prints. */
+import { type ChildProcess, spawn } from "node:child_process";
+import path from "node:path";
+import { PROCESSOR, RUNNER } from "./test-file.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const preload = path.join(import.meta.dirname, "preload.ts");
+
+/** Longest a test file may take before it is killed and counted as failed. */
+const FILE_LIMIT_MS = 10 * 60_000;
+
+export interface Outcome {
+  readonly name: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly output: string;
+  readonly seconds: number;
+  /** Of the processor; undefined for what does not tell. */
+  readonly processor: number | undefined;
+}
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+  readonly seconds: number;
+}
+
+export interface Spawned {
+  /** Of the process, beside the caller's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it prints is printed here at once. */
+  readonly echo?: boolean;
+  /** Called with the process while it runs. */
+  readonly attend?: (child: ChildProcess) => void;
+}
+
+function run(command: string, args: readonly string[], { env, echo, attend }: Spawned = {}): Promise<Ended> {
+  const started = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe", ...(attend === undefined ? [] : ["ipc" as const])],
+      env: { ...process.env, ...env },
+    });
+    attend?.(child);
+    let output = "";
+    const keep = (chunk: Buffer): void => {
+      output += chunk;
+      if (echo) process.stdout.write(chunk);
+    };
+    child.stdout!.on("data", keep);
+    child.stderr!.on("data", keep);
+    const timer = setTimeout(() => {
+      output += `\nkilled after ${FILE_LIMIT_MS / 1000} s\n`;
+      child.kill("SIGKILL");
+    }, FILE_LIMIT_MS);
+    const end = (code: number): void => {
+      clearTimeout(timer);
+      resolve({ code, output, seconds: (performance.now() - started) / 1000 });
+    };
+    child.on("error", (error) => {
+      output += String(error);
+      end(1);
+    });
+    child.on("close", (code) => end(code ?? 1));
+  });
+}
+
+const count = (output: string, label: string): number =>
+  [...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)`, "gm"))].reduce((sum, match) => sum + Number(match[1]), 0);
+
+/** @param file below the root */
+export async function runFile(file: string, { env, attend, ...how }: Spawned = {}): Promise<Outcome> {
+  const { code, output, seconds } = await run(
+    process.execPath,
+    ["--import", "tsx", "--conditions=adbind-source", "--import", preload, file],
+    { env: { ...env, [RUNNER]: String(process.pid) }, attend: attend ?? (() => undefined), ...how },
+  );
+  const total = count(output, "Total");
+  const passed = count(output, "Passed");
+  const skipped = count(output, "Skipped");
+  // A file that crashed, or that ran no test, counts as one failure: uvu's totals do not know of it.
+  const failed = Math.max(total - passed - skipped, code !== 0 || total === 0 ? 1 : 0);
+  const told = new RegExp(`^${PROCESSOR}(\\S+)$`, "m").exec(output)?.[1];
+  const processor = told === undefined ? undefined : Number(told);
+  return { name: file, passed, failed, skipped, output, seconds, processor };
+}
+
+/** A check that is a command of its own: it passes when it exits with 0. */
+export async function runCheck(name: string, command: string, args: readonly string[]): Promise<Outcome> {
+  const { code, output, seconds } = await run(command, args);
+  const failed = code === 0 ? 0 : 1;
+  return { name, passed: 1 - failed, failed, skipped: 0, output, seconds, processor: undefined };
+}
+
+const took = ({ seconds, processor }: Outcome): string =>
+  `${seconds.toFixed(1)} s${processor === undefined ? "" : `, ${processor.toFixed(1)} s of processor`}`;
+
+/** Lines of a test file's output that a run repeats: what it passed over, and which cells of a judge it took. */
+const NOTES = /^(?:skipped|cells): /;
+
+/** Prints how it went; all it said, when something failed. */
+export function print(outcome: Outcome): void {
+  const { name, passed, failed, skipped, output } = outcome;
+  const skips = skipped > 0 ? `, ${skipped} skipped` : "";
+  console.log(`${failed > 0 ? "FAIL" : "ok  "} ${name}  ${passed} passed${skips}  ${took(outcome)}`);
+  if (failed > 0) console.log(output.replace(/^/gm, "     "));
+  else for (const line of output.split("\n")) if (NOTES.test(line)) console.log(`     ${line}`);
+}

@@ -1,0 +1,38 @@
+/**
+ * Outlives whoever started a cluster: when that process is gone, by kill -9 too, its end of our stdin closes, and the
+ * server is stopped and its folder removed. Run by Node itself, without a loader: `node postgres-guard.ts FOLDER`.
+ */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const STEP_MS = 100;
+/** A server that is not gone by then is killed. */
+const STOP_LIMIT_MS = 10_000;
+
+const folder = process.argv[2]!;
+const data = path.join(folder, "data");
+
+/** The server's process, while there is one: its number may have become another's, so its command is looked at. */
+function postmaster(): number | undefined {
+  try {
+    const pid = Number(readFileSync(path.join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+    process.kill(pid, 0);
+    const command = `/proc/${pid}/cmdline`;
+    return !existsSync(command) || readFileSync(command, "utf8").includes(data) ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function end(): Promise<void> {
+  // Whoever stopped it in order has removed its folder.
+  for (let waited = 0; existsSync(folder) && postmaster() !== undefined; waited += STEP_MS) {
+    process.kill(postmaster()!, waited < STOP_LIMIT_MS ? "SIGQUIT" : "SIGKILL");
+    await sleep(STEP_MS);
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: STEP_MS });
+}
+
+for await (const _ of process.stdin);
+await end();
