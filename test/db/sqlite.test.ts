@@ -73,7 +73,7 @@ test("what cannot be opened says why, and what to do", () => {
   }
   const typo = path.join(folder, "typo.db");
   for (const migrate of [false, "skip"] as const)
-    assert.match(faultOf({ path: typo, migrate }).message, /there is no such file/);
+    assert.match(faultOf({ path: typo, migrate }).message, /there is no database file/);
   assert.not(existsSync(typo));
   if (process.getuid?.() !== 0) {
     const shut = path.join(folder, "shut");
