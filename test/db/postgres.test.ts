@@ -63,11 +63,11 @@ test("what cannot be reached says why and what to do, and no password", async ()
     [
       other((to) => (to.port = "1")),
       "database_unreachable",
-      /nothing listens there \(127\.0\.0\.1:1\/test_\d+\): start it/,
+      /nothing listens there \(127\.0\.0\.1:1\/\w+\): start it/,
     ],
     [other(() => undefined), "database_unreachable", /password was refused .*check the user and the password/],
     [other((to) => (to.hostname = "no.such.host.invalid")), "database_unreachable", /host/],
-    [url.replace(/test_\d+$/, "nowhere"), "database_unreachable", /no such database .*nowhere.*create it/],
+    [url.replace(/\w+$/, "nowhere"), "database_unreachable", /no such database .*nowhere.*create it/],
     [url.replace(":adbind@", "@"), "database_unreachable", /password was refused/],
   ];
   for (const [given, code, says] of cases) {
