@@ -19,7 +19,7 @@ export class PostgresListener {
     const listeners = this.#listeners.get(channel) ?? new Set();
     const fresh = !this.#listeners.has(channel);
     this.#listeners.set(channel, listeners.add(listener));
-    if (this.#client === undefined) void this.#open();
+    if (this.#client === undefined) this.#open().catch(() => undefined);
     else if (fresh) this.#listen(this.#client, channel).catch(() => undefined);
     return () => listeners.delete(listener);
   }
@@ -39,7 +39,7 @@ export class PostgresListener {
     client.on("notification", ({ channel, payload }) => this.#tell(channel, payload));
     client.once("end", () => {
       this.#client = undefined;
-      if (!this.#closed) setTimeout(() => void this.#open(), RELISTEN_MS).unref();
+      if (!this.#closed) setTimeout(() => this.#open().catch(() => undefined), RELISTEN_MS).unref();
     });
     try {
       await client.connect();
