@@ -1,7 +1,7 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { embeddedQueue, openBossQueue, type Queue, queueView } from "../runtime/queue/index.js";
+import { openQueue, queueView } from "../runtime/queue/index.js";
 import { OUTBOX_TOPIC, type Outbox, type OutboxEntry, outboxOf, outboxViewOf } from "../runtime/sender/outbox.js";
 import { plural, printable, printJson, wholeNumber } from "./output.js";
 import { type StoreOption, storeOption, withStore } from "./store.js";
@@ -13,10 +13,9 @@ const countOf = (text: string): number => wholeNumber(text, "count of events", "
 
 const withOutbox = (option: StoreOption, job: (outbox: Outbox) => Promise<void>): Promise<void> =>
   withStore(option, "change", async (store) => {
-    const queue =
-      store.kind === "sqlite" ? embeddedQueue(store, OUTBOX_TOPIC) : await openBossQueue(store, OUTBOX_TOPIC);
+    const queue = await openQueue(store, OUTBOX_TOPIC);
     try {
-      await job(outboxOf(queue as Queue<never>, Date.now));
+      await job(outboxOf(queue, Date.now));
     } finally {
       await queue.close();
     }

@@ -12,7 +12,7 @@ const withAccounts = (
   option: StoreOption,
   access: StoreAccess,
   job: (accounts: Accounts) => Promise<void>,
-): Promise<void> => withStore(option, access, (store) => job(accountsOf(registryAccess(store))));
+): Promise<void> => withStore(option, access, (store) => job(accountsOf(registryAccess(store.database))));
 
 const line = (...parts: (string | null)[]): void =>
   console.log(

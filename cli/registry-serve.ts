@@ -65,7 +65,9 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const tracing = config.otlpEndpoint === undefined ? undefined : startTracing(config.otlpEndpoint);
   // Lines go to stderr: stdout is for what the command says.
   const logger = pino({ name: "adbind-registry", level: config.logLevel }, pino.destination(2));
-  const store = await openNamedStore(config.store, "create");
+  const { migrate, listenUrl } = config;
+  const opening = { migrate, ...(listenUrl !== undefined && { listenUrl }) };
+  const store = await openNamedStore(config.store, "create", opening);
   let registry: Registry | undefined;
   try {
     const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, embeddedIssuer, issuers } = config;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { openStore, type PostgresStore, type SqliteStore, type StoreAccess } from "../runtime/store/index.js";
+import { type AnyStore, type DatabaseOptions, openStore, type StoreAccess } from "../runtime/store/index.js";
 import { shownPath, userPath } from "./output.js";
 
 export interface StoreOption {
@@ -27,13 +27,10 @@ function warnOfOthers(place: string): void {
 }
 
 /**
- * Opens the store a command was given.
- * @throws AdbindError `usage` where none was; as `openStore`
+ * The URL of the store a command was given, its file named from where the user stands.
+ * @throws AdbindError `usage` where none was
  */
-export async function openNamedStore(
-  store: string | undefined,
-  access: StoreAccess,
-): Promise<SqliteStore | PostgresStore> {
+export function placeOfNamed(store: string | undefined): string {
   if (store === undefined || store === "")
     throw new AdbindError("usage", "no store is named", { remedy: "give --store <url>, or set ADBIND_STORE" });
   // Not printed: it may hold a password.
@@ -41,8 +38,20 @@ export async function openNamedStore(
     throw new AdbindError("usage", "the store's URL is of no kind adbind knows", {
       remedy: "give sqlite:<path> or postgres://user@host/database",
     });
-  const place = placeOf(store);
-  const opened = await openStore(place, { access });
+  return placeOf(store);
+}
+
+/**
+ * Opens the store a command was given.
+ * @throws AdbindError `usage` where none was; as `openStore`
+ */
+export async function openNamedStore(
+  store: string | undefined,
+  access: StoreAccess,
+  options: DatabaseOptions = {},
+): Promise<AnyStore> {
+  const place = placeOfNamed(store);
+  const opened = await openStore(place, { ...options, access });
   warnOfOthers(place);
   return opened;
 }
@@ -51,7 +60,7 @@ export async function openNamedStore(
 export async function withStore<T>(
   { store }: StoreOption,
   access: StoreAccess,
-  job: (store: SqliteStore | PostgresStore) => Promise<T>,
+  job: (store: AnyStore) => Promise<T>,
 ): Promise<T> {
   const opened = await openNamedStore(store, access);
   try {

@@ -22,22 +22,22 @@ const exceptions: Readonly<Record<string, Exceptions>> = JSON.parse(read("test/h
 /** How many things break each rule today. Lower a number with what is taken off the list; none is raised. */
 const listed: Readonly<Record<RuleName, number>> = {
   "imports point downwards between rooms": 3,
-  "imports point down a room's ranks": 8,
+  "imports point down a room's ranks": 7,
   "no import circle between files": 5,
   "no two folders import each other": 23,
   "only load, render and disk of the generator touch the file system": 0,
   "only cli prints or exits": 0,
   "exports are named": 0,
   "no protocol's name is in the code": 1,
-  "a file has at most 300 lines": 4,
+  "a file has at most 300 lines": 3,
   "a function has at most 60 lines": 44,
-  "an exported name means one thing": 53,
-  "a database engine is named in its own folder only": 47,
+  "an exported name means one thing": 51,
+  "a database engine is named in its own folder only": 16,
   "the statuses of a task are listed once": 7,
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 17;
+const LISTED_WALKS = 16;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {

@@ -1,6 +1,6 @@
 /** Claims of pg-boss, which are those of the jobs that they stand for. */
-import { fromKysely, type PgBoss } from "pg-boss";
-import type { Tx } from "../store/postgres/tables.js";
+import type { fromKysely, PgBoss } from "pg-boss";
+import { ask, type Tx } from "../store/postgres/tables.js";
 
 /** A job of pg-boss as it was taken: who takes it again has another count. */
 export interface Claim {
@@ -24,6 +24,12 @@ export const claimOf = (text: string): Claim => {
   return { id: text.slice(0, at), retryCount: Number(text.slice(at + 1)) };
 };
 
+/** Whatever runs its statements, as pg-boss has it. */
+type BossDatabase = ReturnType<typeof fromKysely>;
+
+/** A transaction of ours as pg-boss runs its statements in it. */
+export const bossTx = (tx: Tx): BossDatabase => ({ executeSql: (text, values) => ask(tx, text, values) });
+
 /** Removes claimed jobs of pg-boss; answers the ids of those that were still ours. */
 export async function letGo(
   { boss, topic }: { readonly boss: PgBoss; readonly topic: string },
@@ -31,8 +37,8 @@ export async function letGo(
   claims: readonly Claim[],
 ): Promise<Set<string>> {
   let ids: readonly string[] = [];
-  const inner = fromKysely(tx);
-  const db: ReturnType<typeof fromKysely> = {
+  const inner = bossTx(tx);
+  const db: BossDatabase = {
     async executeSql(text, values) {
       const result = await inner.executeSql(text, values);
       ids = (result.rows[0] as { ids?: string[] } | undefined)?.ids ?? [];

@@ -2,7 +2,7 @@
  * Jobs behind pg-boss: one of its jobs stands for each row that may run. Taking is its claim; what may not run yet is put
  * aside in its row.
  */
-import { fromKysely, type PgBoss } from "pg-boss";
+import type { PgBoss } from "pg-boss";
 import { BEHIND_DUE_MS, type Job } from "../store/jobs.js";
 import {
   addJobs,
@@ -10,6 +10,7 @@ import {
   dueGroups,
   freeJobs,
   groupHealth,
+  JOBS_CHANNEL,
   laneHeads,
   pauseGroup,
   pullJobs,
@@ -22,9 +23,8 @@ import {
 } from "../store/postgres/jobs.js";
 import { countJobs, dropJob, getJob, listJobs, replayJob } from "../store/postgres/kept-jobs.js";
 import type { PostgresStore } from "../store/postgres/open.js";
-import type { Tx } from "../store/postgres/tables.js";
-import { type BossData, type Claimed, claimOf, claimText, letGo } from "./boss-claim.js";
-import { BossEar } from "./boss-ear.js";
+import type { Db, Tx } from "../store/postgres/tables.js";
+import { type BossData, bossTx, type Claimed, claimOf, claimText, letGo } from "./boss-claim.js";
 import type { EachWork } from "./each.js";
 import { GroupCommit } from "./group-commit.js";
 import type { NewJob, Queue, Settlement, TakeRequest } from "./types.js";
@@ -43,7 +43,9 @@ const ADMIT_ROUNDS = 16;
 
 export class BossQueue implements Queue<Tx> {
   readonly kind = "pg-boss";
-  readonly #ear: BossEar;
+  readonly #listeners = new Set<() => void>();
+  readonly #deafen: () => void;
+  readonly database: Db;
   #closed = false;
   #full: string[] = [];
   /** Jobs that transactions of ours add when their work is done: all of them at once. */
@@ -64,8 +66,12 @@ export class BossQueue implements Queue<Tx> {
     this.topic = topic;
     this.#schema = schema;
     this.now = now;
-    this.#ear = new BossEar(store, topic);
-    this.#commits = new GroupCommit(store.db, (tx, work) => this.#addingTogether(tx, work));
+    this.database = store.database;
+    // With no payload some may have been missed.
+    this.#deafen = this.database.onNotify(JOBS_CHANNEL, (of = topic) => {
+      if (of === topic) this.#wake();
+    });
+    this.#commits = new GroupCommit(store.database, (tx, work) => this.#addingTogether(tx, work));
   }
 
   async add(tx: Tx, jobs: readonly NewJob[]): Promise<void> {
@@ -107,7 +113,7 @@ export class BossQueue implements Queue<Tx> {
 
   /** In a transaction of its own: what takes and settles locks rows in an order that others' work must not come between. */
   #alone<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.store.db.transaction().execute(work);
+    return this.database.transaction(work);
   }
 
   /**
@@ -119,7 +125,7 @@ export class BossQueue implements Queue<Tx> {
     const batchSize = Math.min(request.limit, ADMIT_JOBS);
     for (let round = 0; round < ADMIT_ROUNDS; round++) {
       const { seen, started } = await this.#alone(async (tx) => {
-        const claimed = await this.boss.fetch<BossData>(this.topic, { batchSize, db: fromKysely(tx) });
+        const claimed = await this.boss.fetch<BossData>(this.topic, { batchSize, db: bossTx(tx) });
         return { seen: claimed.length, started: claimed.length === 0 ? [] : await this.#admit(tx, claimed, request) };
       });
       // A batch of which nothing may run hides what is behind it.
@@ -156,12 +162,12 @@ export class BossQueue implements Queue<Tx> {
   }
 
   async pause(group: string, health: Parameters<Queue<Tx>["pause"]>[1]): Promise<void> {
-    await pauseGroup(this.store.db, this.topic, group, health);
-    this.#ear.wake();
+    await pauseGroup(this.database, this.topic, group, health);
+    this.#wake();
   }
 
   health(group: string) {
-    return groupHealth(this.store.db, this.topic, group);
+    return groupHealth(this.database, this.topic, group);
   }
 
   bury(group: string, before: number, error: string) {
@@ -173,11 +179,11 @@ export class BossQueue implements Queue<Tx> {
   }
 
   list(filter: Parameters<Queue<Tx>["list"]>[0] = {}) {
-    return listJobs(this.store.db, { ...filter, topic: this.topic });
+    return listJobs(this.database, { ...filter, topic: this.topic });
   }
 
   get(id: number) {
-    return getJob(this.store.db, id);
+    return getJob(this.database, id);
   }
 
   replay(id: number, now: number): Promise<boolean> {
@@ -189,28 +195,29 @@ export class BossQueue implements Queue<Tx> {
   }
 
   counts() {
-    return countJobs(this.store.db, this.topic);
+    return countJobs(this.database, this.topic);
   }
 
   onWake(listener: () => void): () => void {
-    return this.#ear.onWake(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#ear.close();
+    this.#deafen();
+    this.#listeners.clear();
     await this.boss.stop({ graceful: false, close: true });
   }
 
-  /** Hears of new jobs at once; polling finds them all the same. */
-  listen(): Promise<void> {
-    return this.#ear.listen();
+  #wake(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   async #waking<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const result = await this.#alone(work);
-    this.#ear.wake();
+    this.#wake();
     return result;
   }
 
@@ -220,7 +227,7 @@ export class BossQueue implements Queue<Tx> {
     await this.boss.insert(
       this.topic,
       ids.map((id) => ({ data: { id } })),
-      { db: fromKysely(tx) },
+      { db: bossTx(tx) },
     );
   }
 

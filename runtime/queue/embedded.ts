@@ -4,7 +4,6 @@ import type { Database } from "better-sqlite3";
 import { sqliteJobs } from "../store/sqlite/jobs.js";
 import type { SqliteStore } from "../store/sqlite/open.js";
 import { refusePromise } from "../store/sqlite/refuse-promise.js";
-import { Writer } from "../store/sqlite/writer.js";
 import { oneOf } from "./each.js";
 import type { Queue } from "./types.js";
 
@@ -27,14 +26,13 @@ export interface EmbeddedQueueOptions {
 export function embeddedQueue(store: SqliteStore, topic: string, options: EmbeddedQueueOptions = {}): Queue<Database> {
   const { now = Date.now, leaseMs = LEASE_MS } = options;
   const jobs = sqliteJobs(store.db);
-  const writer = new Writer(store.db);
+  const { writer } = store.database;
   const instance = randomUUID();
   const listeners = new Set<() => void>();
   let taken = 0;
   const wake = (): void => {
     for (const listener of listeners) listener();
   };
-  const alone = <T>(work: () => T): Promise<T> => writer.write(work);
   const waking = async <T>(work: () => T): Promise<T> => {
     const result = await writer.write(work);
     wake();
@@ -43,6 +41,7 @@ export function embeddedQueue(store: SqliteStore, topic: string, options: Embedd
   return {
     kind: "embedded",
     topic,
+    database: store.database,
     add(_tx, added) {
       jobs.add(topic, added, now());
       // The caller's transaction is synchronous: by then it has ended.
@@ -54,7 +53,7 @@ export function embeddedQueue(store: SqliteStore, topic: string, options: Embedd
     take(request) {
       taken += 1;
       const claim = `${instance}:${taken}`;
-      return alone(() => jobs.take({ ...request, topic, claim, until: request.now + leaseMs }));
+      return writer.write(() => jobs.take({ ...request, topic, claim, until: request.now + leaseMs }));
     },
     settle: (settlements, at, effect) =>
       writer.guarded(() => {
@@ -69,11 +68,11 @@ export function embeddedQueue(store: SqliteStore, topic: string, options: Embedd
           );
         return held;
       }),
-    renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
+    renew: (held, at) => writer.write(() => jobs.renew(held, at + leaseMs)),
     pause: (group, health) => waking(() => jobs.pause(topic, group, health)),
     health: async (group) => jobs.health(topic, group),
-    bury: (group, before, error) => alone(() => jobs.bury(topic, group, { before, now: now(), error })),
-    pull: (horizon, at) => alone(() => jobs.pull(topic, horizon, at)),
+    bury: (group, before, error) => writer.write(() => jobs.bury(topic, group, { before, now: now(), error })),
+    pull: (horizon, at) => writer.write(() => jobs.pull(topic, horizon, at)),
     list: async (filter = {}) => jobs.list({ ...filter, topic }),
     get: async (id) => jobs.get(id),
     replay: (id, at) => waking(() => jobs.replay(id, at)),

@@ -71,7 +71,7 @@ export class GroupCommit {
     const results: PromiseSettledResult<unknown>[] = [];
     let worked = false;
     try {
-      await this.db.transaction().execute(async (tx) => {
+      await this.db.transaction(async (tx) => {
         await this.wrap(tx, async () => {
           for (const run of runsOf(batch)) {
             const items = run.map(({ item }) => item);

@@ -2,7 +2,6 @@
  * The queue of many machines: pg-boss on the store's PostgreSQL. A job is made in the transaction that makes its row;
  * taking is pg-boss's claim, living is its heartbeat, and what a dead worker held comes back through its supervisor.
  */
-import pg from "pg";
 import { PgBoss } from "pg-boss";
 import type { PostgresStore } from "../store/postgres/open.js";
 import type { Tx } from "../store/postgres/tables.js";
@@ -59,23 +58,19 @@ export async function openBossQueue(
       heartbeatSeconds: HEARTBEAT_SECONDS,
     });
   });
-  const queue = new BossQueue(store, boss, { topic, schema, now: options.now ?? Date.now });
-  await queue.listen();
-  return queue;
+  return new BossQueue(store, boss, { topic, schema, now: options.now ?? Date.now });
 }
 
 /** Any fixed number: instances that start together take turns on it. */
 const START_LOCK = 4_221_093_118;
 
+/** Longest wait for the turn, in milliseconds: several first starts, each of which makes a schema. */
+const START_MS = 60_000;
+
 /** pg-boss's own lock does not keep two first starts from both making its schema. */
-async function inTurns(store: PostgresStore, work: () => Promise<void>): Promise<void> {
-  const client = new pg.Client(store.pool.options);
-  client.on("error", () => undefined);
-  await client.connect();
-  try {
-    await client.query("select pg_advisory_lock($1)", [START_LOCK]);
+const inTurns = ({ database }: PostgresStore, work: () => Promise<void>): Promise<void> =>
+  database.transaction(async (tx) => {
+    await tx.query(`set local lock_timeout = ${START_MS}; set local idle_in_transaction_session_timeout = ${START_MS}`);
+    await tx.query("select pg_advisory_xact_lock($1)", [START_LOCK]);
     await work();
-  } finally {
-    await client.end();
-  }
-}
+  });

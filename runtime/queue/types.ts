@@ -1,5 +1,6 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what takes from it. Times are unix milliseconds. */
 import type { MaybePromise } from "../contract/index.js";
+import type { Database } from "../db/types.js";
 import type {
   GroupHealth,
   Job,
@@ -27,11 +28,13 @@ export type SettleEffect<Tx> = (tx: Tx, settled: readonly Settlement[]) => Maybe
 
 /**
  * Jobs of one topic. A job that is out is nobody else's while its worker lives; when that dies, it is due again within
- * 30 seconds. `Tx` is what the store's transactions are: the SQLite connection, or a kysely transaction.
+ * 30 seconds. `Tx` is what the store's transactions are: the SQLite connection, or a client of `pg`.
  */
 export interface Queue<Tx = unknown> {
   readonly kind: "embedded" | "pg-boss";
   readonly topic: string;
+  /** Where its jobs are. */
+  readonly database: Database<Tx>;
   /**
    * Adds jobs in the caller's own transaction: they exist when it commits. On SQLite nothing is awaited and the answer is
    * no promise, so that it fits into a synchronous transaction.

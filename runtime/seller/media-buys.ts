@@ -1,8 +1,8 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
 import type { AnyTool, JsonObject } from "../contract/index.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import type { BuyChannels } from "../sender/channels.js";
 import type { Sender } from "../sender/sender.js";
-import { type Flow, settle } from "../signing/flow.js";
 import { isObject } from "./json-object.js";
 import type { Settings } from "./settings.js";
 import { refusedBy } from "./tool-error.js";
@@ -56,7 +56,7 @@ export interface BuyOpening {
  * Opens the persistent channels a call asked for, or changes them (service.md, "Persistent channels").
  * @throws ToolError where one is refused
  */
-export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpening): Flow<void> {
+export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpening): Coroutine<void> {
   const { args, payload, principal } = of;
   const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
   if (typeof mediaBuyId !== "string" || sender === undefined) return;
@@ -64,6 +64,6 @@ export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpeni
     ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
     ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
   } as unknown as BuyChannels;
-  const opened = yield* settle(sender.channels.open({ mediaBuyId, principal }, channels, tx));
+  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal }, channels, tx));
   if (!opened.ok) throw refusedBy(opened.error);
 }

@@ -16,17 +16,13 @@ import type {
 } from "../contract/index.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
-import type { PostgresStore, SqliteStore } from "../store/index.js";
-import type { Effect } from "../store/types.js";
+import type { AnyStore } from "../store/index.js";
+import type { Effect, TxOf } from "../store/types.js";
 import type { ValidatorSource } from "../validate/types.js";
 
-export type { Effect } from "../store/types.js";
+export type { Effect, TxOf } from "../store/types.js";
 
-/** What an effect gets: the SQLite connection, or a kysely transaction. */
-export type TxOf<St> = St extends SqliteStore ? SqliteStore["db"] : Parameters<Parameters<PostgresTransact>[0]>[0];
-type PostgresTransact = ReturnType<PostgresStore["db"]["transaction"]>["execute"];
-
-export type SellerStore = SqliteStore | PostgresStore;
+export type SellerStore = AnyStore;
 
 /** The reply of one arm; never where the tool has no such arm. */
 export type ArmReply<T, S extends TaskStatus> = S extends keyof ArmsOf<T> ? { status: S; data: ArmsOf<T>[S] } : never;

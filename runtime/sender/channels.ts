@@ -1,8 +1,8 @@
 /** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
 import type { JsonObject, MaybePromise } from "../contract/index.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
 import {
@@ -82,7 +82,8 @@ const EVER = Number.MAX_SAFE_INTEGER;
 
 export function createChannels<Tx>(parts: ChannelParts<Tx>): Channels<Tx> {
   const { queue, coalescence = {} } = parts;
-  const run = <T>(tx: Tx | undefined, flow: (open: Tx) => Flow<T>): MaybePromise<T> => inTransaction(queue, tx, flow);
+  const run = <T>(tx: Tx | undefined, flow: (open: Tx) => Coroutine<T>): MaybePromise<T> =>
+    inTransaction(queue, tx, flow);
   const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
     open(buy, channels, tx) {
@@ -139,7 +140,7 @@ function* openFlow<Tx>(
   tx: Tx,
   { mediaBuyId: resource, principal }: { mediaBuyId: string; principal: string },
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
-): Flow<{ ok: true }> {
+): Coroutine<{ ok: true }> {
   if (reporting !== undefined) yield* putFlow(parts, tx, { resource, kind: "reporting", principal }, reporting);
   if (events !== undefined) yield* putFlow(parts, tx, { resource, kind: "events", principal }, events);
   return { ok: true };
@@ -151,8 +152,8 @@ function* putFlow<Tx>(
   tx: Tx,
   of: Pick<ChannelRow, "resource" | "kind" | "principal">,
   config: PushNotificationConfig | ReportingWebhook | null,
-): Flow<{ ok: true }> {
-  const [known] = yield* settle(tables.channel(tx, of.resource, of.kind));
+): Coroutine<{ ok: true }> {
+  const [known] = yield* tables.channel(tx, of.resource, of.kind);
   if (known !== undefined && known.closed !== OPEN) return { ok: true };
   const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
   const start = known?.period_start ?? now();
@@ -164,23 +165,23 @@ function* putFlow<Tx>(
     next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
     closed: OPEN,
   };
-  yield* settle(tables.putChannel(tx, row));
+  yield* tables.putChannel(tx, row);
   return { ok: true };
 }
 
-function* closeFlow<Tx>(parts: ChannelParts<Tx>, tx: Tx, resource: string): Flow<Emitted> {
+function* closeFlow<Tx>(parts: ChannelParts<Tx>, tx: Tx, resource: string): Coroutine<Emitted> {
   const { tables, now } = parts;
-  const [events] = yield* settle(tables.channel(tx, resource, "events"));
+  const [events] = yield* tables.channel(tx, resource, "events");
   let sent: Emitted = { keys: [] };
   if (events?.closed === OPEN) {
     sent = yield* flush(parts, tx, events, EVER);
-    yield* settle(tables.putChannel(tx, { ...events, closed: CLOSED }));
+    yield* tables.putChannel(tx, { ...events, closed: CLOSED });
   }
-  const [reporting] = yield* settle(tables.channel(tx, resource, "reporting"));
+  const [reporting] = yield* tables.channel(tx, resource, "reporting");
   if (reporting?.closed === OPEN) {
     const silent = reporting.config === "null";
     const row = { ...reporting, closed: silent ? CLOSED : CLOSING, next_fire: silent ? null : now() };
-    yield* settle(tables.putChannel(tx, row));
+    yield* tables.putChannel(tx, row);
   }
   return sent;
 }
@@ -198,13 +199,13 @@ function* noticeFlow<Tx>(
   { tables, queue, uuid }: ChannelParts<Tx>,
   tx: Tx,
   { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
-): Flow<Emitted> {
-  const [channel] = yield* settle(tables.channel(tx, resource, kind));
+): Coroutine<Emitted> {
+  const [channel] = yield* tables.channel(tx, resource, kind);
   if (channel === undefined || channel.config === "null") return { keys: [] };
   const key = uuid();
   const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
   const type = typeof payload.event === "string" ? payload.event : kind;
   const config = JSON.parse(channel.config) as PushNotificationConfig;
-  yield* settle(enqueue(queue, tx, [{ ...target(channel, config), key, lane: `${kind}:${resource}`, type, body }]));
+  yield* wait(enqueue(queue, tx, [{ ...target(channel, config), key, lane: `${kind}:${resource}`, type, body }]));
   return { keys: [key] };
 }

@@ -1,7 +1,7 @@
 /** Impairments: changes of one within its coalescence window become one event with the newest state. */
 import type { JsonObject } from "../contract/index.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { eachAlone } from "../queue/periodic.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import { type ChannelParts, closedError, type EventsWebhook, OPEN, target } from "./channel.js";
 import { isUrgent, windowFor } from "./coalescence.js";
@@ -27,9 +27,9 @@ export function* impairmentFlow<Tx>(
   tx: Tx,
   resource: string,
   event: Impairment,
-): Flow<Emitted> {
+): Coroutine<Emitted> {
   const { tables, now, coalescence = {} } = parts;
-  const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+  const [channel] = yield* tables.channel(tx, resource, "events");
   if (channel === undefined || channel.config === "null") return { keys: [] };
   if (channel.closed !== OPEN) throw closedError(resource);
   const { coalescenceOptIn = {} } = JSON.parse(channel.config) as EventsWebhook;
@@ -38,7 +38,7 @@ export function* impairmentFlow<Tx>(
   // Encoded now, so that what cannot be sent fails the caller and not the timer.
   const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
   const row: CoalescingRow = { resource, notification_id: notificationId, event_type: eventType, payload, due };
-  yield* settle(tables.coalesce(tx, row));
+  yield* tables.coalesce(tx, row);
   return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
 }
 
@@ -48,8 +48,8 @@ export function* flush<Tx>(
   tx: Tx,
   channel: ChannelRow,
   until: number,
-): Flow<Emitted> {
-  const rows = yield* settle(tables.takeCoalesced(tx, channel.resource, until));
+): Coroutine<Emitted> {
+  const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
   if (channel.config === "null") return { keys: [] };
   const config = JSON.parse(channel.config) as EventsWebhook;
   const deliveries = rows
@@ -73,7 +73,7 @@ export function* flush<Tx>(
       );
       return { ...target(channel, config), key, lane: `buy:${row.resource}`, type, body };
     });
-  yield* settle(enqueue(queue, tx, deliveries));
+  yield* wait(enqueue(queue, tx, deliveries));
   return { keys: deliveries.map(({ key }) => key) };
 }
 
@@ -81,13 +81,13 @@ export function* flush<Tx>(
 export async function flushCoalesced<Tx>(parts: ChannelParts<Tx>): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
-  const due = await queue.transact((tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
+  const due = await inTransaction(queue, undefined, (tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
   await eachAlone(new Set(due.map((row) => row.resource)), async (resource) => {
-    await inTransaction(queue, undefined, function* (tx): Flow<void> {
+    await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
       // The channel's lock keeps two instances from sending what each found.
-      const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+      const [channel] = yield* tables.channel(tx, resource, "events");
       if (channel !== undefined) yield* flush(parts, tx, channel, at);
-      else yield* settle(tables.takeCoalesced(tx, resource, at));
+      else yield* tables.takeCoalesced(tx, resource, at);
     });
   });
 }

@@ -77,7 +77,7 @@ export interface Outbox extends OutboxView {
   drop(id: number): Promise<boolean>;
 }
 
-export const outboxViewOf = (queue: Pick<Queue<never>, "list" | "counts">): OutboxView => ({
+export const outboxViewOf = (queue: Pick<Queue, "list" | "counts">): OutboxView => ({
   list: async (filter) => (await queue.list(filter)).map(toEntry),
   async counts() {
     const { ready, dead } = await queue.counts();
@@ -85,7 +85,7 @@ export const outboxViewOf = (queue: Pick<Queue<never>, "list" | "counts">): Outb
   },
 });
 
-export const outboxOf = (queue: Queue<never>, now: () => number): Outbox => ({
+export const outboxOf = <Tx>(queue: Queue<Tx>, now: () => number): Outbox => ({
   ...outboxViewOf(queue),
   retry: (id) => queue.replay(id, now()),
   drop: (id) => queue.drop(id, now()),

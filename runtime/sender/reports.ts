@@ -1,7 +1,7 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
 import type { JsonObject } from "../contract/index.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { eachAlone } from "../queue/periodic.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
 import { type ChannelParts, CLOSED, CLOSING, closedError, type ReportingWebhook, target } from "./channel.js";
@@ -25,7 +25,7 @@ type Sourced =
 export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
-  const rows = await queue.transact((tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
+  const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
   await eachAlone(rows, async (row) => {
     try {
       await fireOne(parts, row, at);
@@ -38,10 +38,10 @@ export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
 }
 
 const postpone = <Tx>({ queue, tables }: ChannelParts<Tx>, row: ChannelRow, until: number) =>
-  inTransaction(queue, undefined, function* (tx): Flow<void> {
-    const [current] = yield* settle(tables.channel(tx, row.resource, row.kind));
+  inTransaction(queue, undefined, function* (tx): Coroutine<void> {
+    const [current] = yield* tables.channel(tx, row.resource, row.kind);
     if (current?.next_fire !== row.next_fire) return;
-    yield* settle(tables.putChannel(tx, { ...current, next_fire: until }));
+    yield* tables.putChannel(tx, { ...current, next_fire: until });
   });
 
 /**
@@ -62,8 +62,8 @@ async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number)
   const final = row.closed === CLOSING;
   const period = periodOf(row, at);
   const sourced = await ask(parts, row, period);
-  await inTransaction(queue, undefined, function* (tx): Flow<void> {
-    const [current] = yield* settle(tables.channel(tx, row.resource, row.kind));
+  await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
+    const [current] = yield* tables.channel(tx, row.resource, row.kind);
     // Another instance was faster, or the buy ended meanwhile: what was asked for is not what is due any more.
     if (current === undefined || current.next_fire !== row.next_fire || current.closed !== row.closed) return;
     if (current.config === "null") return;
@@ -78,17 +78,15 @@ async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number)
       now: at,
       nextExpected: next ?? undefined,
     };
-    yield* settle(enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]));
-    yield* settle(
-      tables.putChannel(tx, {
-        ...current,
-        sequence: fire.sequence,
-        // What was late is covered by the next report.
-        period_start: sourced.delayed ? current.period_start : period.end,
-        next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
-        closed: over ? CLOSED : current.closed,
-      }),
-    );
+    yield* wait(enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]));
+    yield* tables.putChannel(tx, {
+      ...current,
+      sequence: fire.sequence,
+      // What was late is covered by the next report.
+      period_start: sourced.delayed ? current.period_start : period.end,
+      next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
+      closed: over ? CLOSED : current.closed,
+    });
   });
 }
 
@@ -123,15 +121,15 @@ export function* adjustedFlow<Tx>(
   tx: Tx,
   resource: string,
   { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
-): Flow<Emitted> {
-  const [channel] = yield* settle(tables.channel(tx, resource, "reporting"));
+): Coroutine<Emitted> {
+  const [channel] = yield* tables.channel(tx, resource, "reporting");
   if (channel === undefined || channel.config === "null") return { keys: [] };
   if (channel.closed === CLOSED) throw closedError(resource);
   const key = uuid();
   const sequence = channel.sequence + 1;
   const made = { key, type: "adjusted", sequence, period, now: now() } as const;
-  yield* settle(tables.putChannel(tx, { ...channel, sequence }));
-  yield* settle(enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]));
+  yield* tables.putChannel(tx, { ...channel, sequence });
+  yield* wait(enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]));
   return { keys: [key] };
 }
 

@@ -180,11 +180,11 @@ async function listActivity<Tx>(
 ): Promise<ActivityRecord[]> {
   const limit = Math.min(Math.max(1, request.limit ?? ACTIVITY_LIMIT.default), ACTIVITY_LIMIT.max);
   const { principal, subject } = request;
-  const done = await queue.transact((tx) => tables.activity(tx, principal, subject, limit));
+  const done = await inTransaction(queue, undefined, (tx) => tables.activity(tx, principal, subject, limit));
   const lanes = [`task:${subject}`, `a2a:${subject}`, `buy:${subject}`];
   const pending: ActivityRecord[] = [];
   for (const lane of lanes) {
-    const out = await queue.transact((tx) => tables.pendingJobs(tx, queue.topic, lane));
+    const out = await inTransaction(queue, undefined, (tx) => tables.pendingJobs(tx, queue.topic, lane));
     const own = out.filter((row) => (JSON.parse(row.meta) as { principal: string }).principal === principal);
     pending.push(...own.map(pendingRecord));
   }

@@ -1,8 +1,8 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { SenderTables, SentTaskRow, TaskChange } from "../store/sender-tables.js";
 import type { AnyValidator } from "../validate/types.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js";
@@ -53,9 +53,9 @@ export function* updateFlow<Tx>(
   parts: TaskParts<Tx>,
   tx: Tx,
   updates: readonly Update[],
-): Flow<PromiseSettledResult<Emitted>[]> {
+): Coroutine<PromiseSettledResult<Emitted>[]> {
   const { tables, queue } = parts;
-  const rows = yield* settle(tables.tasks(tx, [...new Set(updates.map(({ taskId }) => taskId))]));
+  const rows = yield* tables.tasks(tx, [...new Set(updates.map(({ taskId }) => taskId))]);
   const tasks = new Map(rows.map((row) => [row.task_id, row]));
   const changed = new Map<string, TaskChange>();
   const made: Delivery[] = [];
@@ -72,8 +72,8 @@ export function* updateFlow<Tx>(
       return { status: "rejected", reason };
     }
   });
-  if (changed.size > 0) yield* settle(tables.setTasks(tx, [...changed.values()]));
-  yield* settle(enqueue(queue, tx, made));
+  if (changed.size > 0) yield* tables.setTasks(tx, [...changed.values()]);
+  yield* wait(enqueue(queue, tx, made));
   return results;
 }
 

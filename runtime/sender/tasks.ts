@@ -1,7 +1,7 @@
 /** The task channel: a registration, then one event for each change of status (service.md, "Events"). */
 import { type AnyTool, answersLater, isTerminal, type MaybePromise, type TaskStatus } from "../contract/index.js";
+import type { Coroutine } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { SentTaskRow } from "../store/sender-tables.js";
 import { type RegistrationRules, refused, registrationFault } from "./registration.js";
 import { TASK_RETENTION_MS, type TaskDetails, type TaskParts, toolOf, type Update, updateFlow } from "./task-events.js";
@@ -62,8 +62,8 @@ export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
       return fault ?? inTransaction(queue, tx, (open) => attachFlow(parts, open, start, a2a));
     },
     attached: (taskId, tx) =>
-      inTransaction(queue, tx, function* (open): Flow<A2aPushConfig | undefined> {
-        const [row] = yield* settle(parts.tables.tasks(open, [taskId]));
+      inTransaction(queue, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
+        const [row] = yield* parts.tables.tasks(open, [taskId]);
         return row === undefined ? undefined : (JSON.parse(row.details) as TaskDetails).a2a;
       }),
     update: (taskId, change, tx) => inTransactionEach(queue, tx, updating, { taskId, change }),
@@ -113,8 +113,8 @@ function* registerFlow<Tx>(
   { tables }: TaskParts<Tx>,
   tx: Tx,
   rows: readonly SentTaskRow[],
-): Flow<PromiseSettledResult<Registered>[]> {
-  yield* settle(tables.addTasks(tx, rows));
+): Coroutine<PromiseSettledResult<Registered>[]> {
+  yield* tables.addTasks(tx, rows);
   return rows.map(() => ({ status: "fulfilled", value: { ok: true, registered: true } }));
 }
 
@@ -123,17 +123,17 @@ function* attachFlow<Tx>(
   tx: Tx,
   start: TaskStart,
   config: A2aPushConfig | null,
-): Flow<Registered> {
-  const [row] = yield* settle(parts.tables.tasks(tx, [start.taskId]));
+): Coroutine<Registered> {
+  const [row] = yield* parts.tables.tasks(tx, [start.taskId]);
   if (row === undefined) {
     if (config === null) return NONE;
-    yield* settle(parts.tables.addTasks(tx, [taskRow(parts, start, { a2a: config })]));
+    yield* parts.tables.addTasks(tx, [taskRow(parts, start, { a2a: config })]);
     return { ok: true, registered: true };
   }
   if (isTerminal(row.status as TaskStatus)) return NONE;
   const { a2a: _before, ...details } = JSON.parse(row.details) as TaskDetails;
   const next: TaskDetails = config === null ? details : { ...details, a2a: config };
-  yield* settle(parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next)));
+  yield* parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next));
   return { ok: true, registered: config !== null };
 }
 

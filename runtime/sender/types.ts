@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { WorkerOptions } from "../queue/worker.js";
-import type { PostgresStore, SqliteStore } from "../store/index.js";
+import type { AnyStore } from "../store/index.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
@@ -85,7 +85,7 @@ export interface RefusalOptions {
 }
 
 export interface SenderOptions<Tx> {
-  readonly store: SqliteStore | PostgresStore;
+  readonly store: AnyStore;
   /** The release spoken. */
   readonly release: Release;
   /** What signs. A function is asked at every attempt: keys rotate without a restart. */

@@ -1,19 +1,11 @@
 /**
- * Tasks, channels and activity of a sender. The statements are the same on both databases, written with `?`; on SQLite
- * nothing is a promise, so that they fit into an application's own synchronous transaction.
+ * Tasks, channels and activity of a sender. On SQLite no statement waits, so that they fit into an application's own
+ * synchronous transaction.
  */
-
-import type { Database, Statement } from "better-sqlite3";
-import { CompiledQuery } from "kysely";
-import type { MaybePromise } from "../contract/index.js";
-import { type Flow, settle } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Database } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
-import type { Tx as PostgresTx } from "./postgres/tables.js";
-
-type Value = string | number | null;
-
-/** Runs one statement in a transaction and answers its rows. */
-export type Runner<Tx> = <Row>(tx: Tx, text: string, values: readonly Value[]) => MaybePromise<Row[]>;
+import { type Runner, runner } from "./runner.js";
 
 export interface SentTaskRow {
   readonly task_id: string;
@@ -58,25 +50,25 @@ export interface ActivityRow {
 
 export interface SenderTables<Tx> {
   /** Also locks them, in their order: events of one task are made one after the other. */
-  tasks(tx: Tx, taskIds: readonly string[]): MaybePromise<SentTaskRow[]>;
+  tasks(tx: Tx, taskIds: readonly string[]): Coroutine<SentTaskRow[]>;
   /** Adds tasks that are not there yet. */
-  addTasks(tx: Tx, rows: readonly SentTaskRow[]): MaybePromise<unknown[]>;
-  setTasks(tx: Tx, rows: readonly TaskChange[]): MaybePromise<unknown[]>;
-  setTaskDetails(tx: Tx, taskId: string, details: string): MaybePromise<unknown[]>;
+  addTasks(tx: Tx, rows: readonly SentTaskRow[]): Coroutine<unknown[]>;
+  setTasks(tx: Tx, rows: readonly TaskChange[]): Coroutine<unknown[]>;
+  setTaskDetails(tx: Tx, taskId: string, details: string): Coroutine<unknown[]>;
   /** Also locks it. */
-  channel(tx: Tx, resource: string, kind: string): MaybePromise<ChannelRow[]>;
-  putChannel(tx: Tx, row: ChannelRow): MaybePromise<unknown[]>;
-  dueChannels(tx: Tx, now: number, limit: number): MaybePromise<ChannelRow[]>;
+  channel(tx: Tx, resource: string, kind: string): Coroutine<ChannelRow[]>;
+  putChannel(tx: Tx, row: ChannelRow): Coroutine<unknown[]>;
+  dueChannels(tx: Tx, now: number, limit: number): Coroutine<ChannelRow[]>;
   /** Queues an event, or replaces the payload of one that waits; the earlier of the two times holds. */
-  coalesce(tx: Tx, row: CoalescingRow): MaybePromise<unknown[]>;
-  waiting(tx: Tx, resource: string): MaybePromise<CoalescingRow[]>;
-  dueCoalesced(tx: Tx, now: number, limit: number): MaybePromise<{ resource: string }[]>;
+  coalesce(tx: Tx, row: CoalescingRow): Coroutine<unknown[]>;
+  waiting(tx: Tx, resource: string): Coroutine<CoalescingRow[]>;
+  dueCoalesced(tx: Tx, now: number, limit: number): Coroutine<{ resource: string }[]>;
   /** Removes and answers the events of a resource that are due. */
-  takeCoalesced(tx: Tx, resource: string, now: number): MaybePromise<CoalescingRow[]>;
-  log(tx: Tx, rows: readonly ActivityRow[]): Flow<void>;
-  activity(tx: Tx, principal: string, subject: string, limit: number): MaybePromise<{ record: string }[]>;
+  takeCoalesced(tx: Tx, resource: string, now: number): Coroutine<CoalescingRow[]>;
+  log(tx: Tx, rows: readonly ActivityRow[]): Coroutine<void>;
+  activity(tx: Tx, principal: string, subject: string, limit: number): Coroutine<{ record: string }[]>;
   /** Jobs of a subject that are out, by what their `meta` says. */
-  pendingJobs(tx: Tx, topic: string, lanePrefix: string): MaybePromise<PendingJobRow[]>;
+  pendingJobs(tx: Tx, topic: string, lanePrefix: string): Coroutine<PendingJobRow[]>;
   readonly expiring: readonly ExpiringIn<Tx>[];
 }
 
@@ -87,53 +79,15 @@ export interface PendingJobRow {
   readonly meta: string;
 }
 
-/** Statements on SQLite, prepared once. */
-export const sqliteRunner = () => {
-  const prepared = new WeakMap<Database, Map<string, Statement<Value[]>>>();
-  return <Row>(db: Database, text: string, values: readonly Value[]): Row[] => {
-    let statements = prepared.get(db);
-    if (statements === undefined) {
-      statements = new Map();
-      prepared.set(db, statements);
-    }
-    let statement = statements.get(text);
-    if (statement === undefined) {
-      statement = db.prepare<Value[]>(text);
-      statements.set(text, statement);
-    }
-    if (statement.reader) return statement.all(...values) as Row[];
-    statement.run(...values);
-    return [];
-  };
-};
-
-const numbered = new Map<string, string>();
-/** A statement as PostgreSQL reads it: `$1` for the first `?`. */
-export const numberedText = (text: string): string => {
-  let known = numbered.get(text);
-  if (known === undefined) {
-    let count = 0;
-    known = text.replaceAll("?", () => `$${++count}`);
-    numbered.set(text, known);
-  }
-  return known;
-};
-
-export const postgresRunner = async <Row>(tx: PostgresTx, text: string, values: readonly Value[]): Promise<Row[]> => {
-  const result = await tx.executeQuery<Row>(CompiledQuery.raw(numberedText(text), [...values]));
-  return result.rows;
-};
-
 const list = (columns: readonly string[]): string =>
   `(${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`;
 
 /** Rows logged in one statement; keeps its text to a few shapes. */
 const LOG_ROWS = 64;
 
-/**
- * @param lock `for update` where rows are locked one by one; empty on SQLite, whose transactions exclude each other
- */
-export function senderTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SenderTables<Tx> {
+export function senderTables<Tx>(database: Database<Tx>): SenderTables<Tx> {
+  const run = runner(database);
+  const lock = database.dialect.forUpdate;
   const channelColumns = ["resource", "kind", "principal", "config", "sequence", "period_start", "next_fire", "closed"];
   return {
     ...taskTables(run, lock),
@@ -228,8 +182,7 @@ const expiringOf = <Tx>(run: Runner<Tx>, table: string, key: string): ExpiringIn
   what: table === "adbind_activity" ? "old webhook activity" : "expired tasks",
   *remove(tx, now, limit) {
     const oldest = `select ${key} from ${table} where expires <= ? order by expires limit ?`;
-    return (yield* settle(run(tx, `delete from ${table} where ${key} in (${oldest}) returning ${key}`, [now, limit])))
-      .length;
+    return (yield* run(tx, `delete from ${table} where ${key} in (${oldest}) returning ${key}`, [now, limit])).length;
   },
 });
 
@@ -238,12 +191,10 @@ const logger = <Tx>(run: Runner<Tx>): SenderTables<Tx>["log"] =>
   function* (tx, rows) {
     for (let at = 0; at < rows.length; at += LOG_ROWS) {
       const part = rows.slice(at, at + LOG_ROWS);
-      yield* settle(
-        run(
-          tx,
-          `insert into adbind_activity (principal, subject, record, expires) values ${part.map(() => "(?, ?, ?, ?)").join(", ")}`,
-          part.flatMap((row) => [row.principal, row.subject, row.record, row.expires]),
-        ),
+      yield* run(
+        tx,
+        `insert into adbind_activity (principal, subject, record, expires) values ${part.map(() => "(?, ?, ?, ?)").join(", ")}`,
+        part.flatMap((row) => [row.principal, row.subject, row.record, row.expires]),
       );
     }
   };

@@ -3,6 +3,7 @@
  * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
  */
 import type { MaybePromise } from "../contract/index.js";
+import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
 
 /** What a webhook is about; the registration fixes it (decisions.md, "Receiver"). */
@@ -237,9 +238,13 @@ export interface Expiring {
   remove(now: number, limit: number): Promise<number>;
 }
 
-/** `Tx` is what an effect gets: the SQLite connection, or a kysely transaction. */
+/** What effects on a store get: the SQLite connection, or a client of `pg`. */
+export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
+
+/** `Tx` is what an effect gets: the SQLite connection, or a client of `pg`. */
 export interface Store<Tx = unknown> {
-  readonly kind: "sqlite" | "postgres";
+  /** What it stands on; an application may keep its own tables there. */
+  readonly database: Database<Tx>;
   readonly inbox: Inbox<Tx>;
   readonly registrations: Registrations;
   task(sender: string, taskId: string): Promise<TaskState | undefined>;

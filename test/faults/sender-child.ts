@@ -3,8 +3,8 @@
  * transaction that makes it, so that the note and the event cannot disagree.
  */
 import { readFileSync } from "node:fs";
-import { sql } from "kysely";
 import { release } from "../../generated/3.1.0/index.js";
+import type { PostgresTx } from "../../runtime/db/postgres/open.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
@@ -57,9 +57,9 @@ async function open(): Promise<{
   const sender = await createSender({ ...options, store });
   return {
     sender: sender as never,
-    note: (tx, [key, task, n]) => sql`insert into app_events values (${key}, ${task}, ${n})`.execute(tx),
+    note: (tx, row) => (tx as PostgresTx).query("insert into app_events values ($1, $2, $3)", [...row]),
     all: (work) =>
-      store.db.transaction().execute(async (tx) => {
+      store.database.transaction(async (tx) => {
         await work(tx as never);
       }),
   };

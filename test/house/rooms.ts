@@ -21,7 +21,8 @@ const allowed: readonly [part: string, uses: readonly string[]][] = [
   ...base.map((file): [string, string[]] => [file, []]),
   ["generated/", ["adbind/contract", "adbind/standalone"]],
   ...["db", "validate", "net", "extract", "facts"].map((name): [string, string[]] => [room(name), base]),
-  [room("signing"), [...base, room("net")]],
+  // The program that runs at once or waits, and nothing else of that room.
+  [room("signing"), [...base, room("net"), "runtime/db/coroutine"]],
   [room("store"), [...base, room("db")]],
   [room("queue"), [...base, room("db")]],
   [room("transport"), [...base, ...leaves]],

@@ -38,7 +38,7 @@ export const walks: readonly Walk[] = [
     fault:
       "a status change enters sender three times and store four times, in five transactions, until it is on the wire",
     until: subjects.queue,
-    still: /queue\.transact\(work\)/,
+    still: /queue\.transact\(/,
   },
   {
     file: "runtime/registry/server/routes/agents.ts",
@@ -99,13 +99,6 @@ export const walks: readonly Walk[] = [
     fault: "a webhook enters extract a second time, after its envelope did",
     until: subjects.stranger,
     still: /from "\.\.\/extract\//,
-  },
-  {
-    file: "runtime/signing/flow.ts",
-    fault:
-      "the program that runs sync or async on a database lives in signing, and its steps hide promises nobody awaits",
-    until: subjects.database,
-    still: /export function\* settle\b/,
   },
   {
     file: "generator/scaffold/update.ts",

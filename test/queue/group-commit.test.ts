@@ -1,6 +1,6 @@
-import { sql } from "kysely";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sql } from "../../runtime/db/postgres/sql.js";
 import { GroupCommit } from "../../runtime/queue/group-commit.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
@@ -13,9 +13,9 @@ let commits: GroupCommit;
 
 test.before.each(async () => {
   store = await openPostgresStore({ url: await postgres.database(), connections: 4 });
-  await sql`create table kept (value integer primary key)`.execute(store.db);
+  await sql`create table kept (value integer primary key)`.run(store.database);
   transactions = 0;
-  commits = new GroupCommit(store.db, (_tx, work) => {
+  commits = new GroupCommit(store.database, (_tx, work) => {
     transactions += 1;
     return work();
   });
@@ -24,11 +24,11 @@ test.after.each(() => store.close());
 test.after(() => postgres.stop());
 
 const keep = (value: number) => async (tx: Tx) => {
-  await sql`insert into kept (value) values (${value})`.execute(tx);
+  await sql`insert into kept (value) values (${value})`.run(tx);
   return value;
 };
 const kept = async (): Promise<number[]> =>
-  (await sql<{ value: number }>`select value from kept order by value`.execute(store.db)).rows.map((row) => row.value);
+  (await sql<{ value: number }>`select value from kept order by value`.rows(store.database)).map((row) => row.value);
 
 const numbers = Array.from({ length: 100 }, (_, at) => at);
 
@@ -107,11 +107,11 @@ test("items that the database refuses together are done one by one", async () =>
 
 test("after a commit that failed nothing runs again: it may have been done", async () => {
   let runs = 0;
-  await sql`create table parents (id integer primary key)`.execute(store.db);
-  await sql`create table children (id integer references parents deferrable initially deferred)`.execute(store.db);
+  await sql`create table parents (id integer primary key)`.run(store.database);
+  await sql`create table children (id integer references parents deferrable initially deferred)`.run(store.database);
   const child = async (tx: Tx) => {
     runs += 1;
-    await sql`insert into children (id) values (7)`.execute(tx);
+    await sql`insert into children (id) values (7)`.run(tx);
   };
   const first = commits.run(keep(1));
   const results = await Promise.allSettled([first, commits.run(child), commits.run(child)]);

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
-import { sql } from "kysely";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sql } from "../../runtime/db/postgres/sql.js";
 import { openBossQueue } from "../../runtime/queue/pg-boss.js";
 import type { Queue } from "../../runtime/queue/types.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
@@ -38,13 +38,13 @@ const engine: QueueCase<Tx> = {
     await new Promise((resolve) => setTimeout(resolve, ms));
   },
   record: async (tx, value) => {
-    await sql`create table if not exists effects (id serial, value text)`.execute(tx);
-    await sql`insert into effects (value) values (${value})`.execute(tx);
+    await sql`create table if not exists effects (id serial, value text)`.run(tx);
+    await sql`insert into effects (value) values (${value})`.run(tx);
   },
   recorded: async (queue) => {
-    const { db } = stores.get(queue)!;
-    await sql`create table if not exists effects (id serial, value text)`.execute(db);
-    const { rows } = await sql<{ value: string }>`select value from effects order by id`.execute(db);
+    const { database: db } = stores.get(queue)!;
+    await sql`create table if not exists effects (id serial, value text)`.run(db);
+    const rows = await sql<{ value: string }>`select value from effects order by id`.rows(db);
     return rows.map((row) => row.value);
   },
 };
@@ -54,10 +54,10 @@ queueWorkerCase(engine);
 test("the row and the job of pg-boss are one transaction", async () => {
   url = await postgres.database();
   const queue = await open();
-  const { db } = stores.get(queue)!;
+  const { database: db } = stores.get(queue)!;
   const both = async () => {
-    const { rows } = await sql<{ rows: number; jobs: number }>`select (select count(*)::int from adbind_jobs) as rows,
-      (select count(*)::int from adbind_boss.job where name = 'test') as jobs`.execute(db);
+    const rows = await sql<{ rows: number; jobs: number }>`select (select count(*)::int from adbind_jobs) as rows,
+      (select count(*)::int from adbind_boss.job where name = 'test') as jobs`.rows(db);
     return rows[0];
   };
   await queue

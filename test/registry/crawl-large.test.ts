@@ -4,7 +4,6 @@ import * as assert from "uvu/assert";
 import { crawlDomain } from "../../runtime/registry/crawl/crawl.js";
 import { preparedCrawl } from "../../runtime/registry/crawl-apply.js";
 import { createRegistryData } from "../../runtime/registry/data.js";
-import { registryStore } from "../../runtime/store/registry-query.js";
 import { context, file, property as filedProperty } from "./crawl-fixture.js";
 import { Origins } from "./crawl-world.js";
 import { crawl, entry, NOW, property, SELLER, sqliteEngine } from "./data-fixture.js";
@@ -43,7 +42,7 @@ test("a large file leaves a turn to others before and after its rows are made, a
   const turns = countTurns();
   const during = async (name: string, count: number): Promise<number> => {
     const before = turns.now();
-    await preparedCrawl(registryStore(store), of(name, count), NOW);
+    await preparedCrawl(store.database, of(name, count), NOW);
     return turns.now() - before;
   };
   assert.is(await during("small", 10), 0);

@@ -2,9 +2,9 @@ import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { sql } from "kysely";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sql } from "../../runtime/db/postgres/sql.js";
 import type { Seller } from "../../runtime/seller/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
@@ -23,14 +23,14 @@ const of = {
   name: "seller on postgres",
   async open() {
     const store = await openPostgresStore({ url: await postgres.database(), connections: 8 });
-    await sql`create table notes (text text not null)`.execute(store.db);
+    await sql`create table notes (text text not null)`.run(store.database);
     return store;
   },
   note: async (tx: Tx, text: string) => {
-    await sql`insert into notes values (${text})`.execute(tx);
+    await sql`insert into notes values (${text})`.run(tx);
   },
   notes: async (store: PostgresStore) =>
-    (await sql<{ text: string }>`select text from notes`.execute(store.db)).rows.map(({ text }) => text),
+    (await sql<{ text: string }>`select text from notes`.rows(store.database)).map(({ text }) => text),
 } as unknown as SellerCase;
 
 idempotencyCase(of);

@@ -18,7 +18,7 @@ const on: SenderCase<Tx> = {
     store = await openPostgresStore({ url: await postgres.database(), connections: 8 });
   },
   transaction: async (work) => {
-    await store!.db.transaction().execute(async (tx) => {
+    await store!.database.transaction(async (tx) => {
       await work(tx);
     });
   },

@@ -27,7 +27,7 @@ export interface TestPostgres extends TestDatabases {
   restart(): Promise<void>;
 }
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.on("error", reject);

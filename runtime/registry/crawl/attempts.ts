@@ -1,16 +1,15 @@
 /** One attempt at a crawl, and what becomes of its request: written in the transaction that settles the job. */
+
 import type { Logger } from "pino";
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Database, Query } from "../../db/types.js";
 import type { Job, SettleEffect, Settlement } from "../../queue/types.js";
 import type { Outcome } from "../../queue/worker.js";
-import type { Flow } from "../../signing/flow.js";
 import {
   addRevocations,
   beginAttempt,
-  type CrawlStore,
-  type CrawlTx,
   domainRow,
   finishRequest,
-  type Rows,
   requeueRequest,
   retryRequest,
   revokedBy,
@@ -39,7 +38,7 @@ const LONGEST_KEPT_MS = 86_400_000;
 const MAX_REPORTS = 4_096;
 
 export interface AttemptParts {
-  readonly store: CrawlStore;
+  readonly store: Database;
   readonly data: Pick<RegistryData, "applyCrawl">;
   readonly origin: Origin;
   readonly rules: FileRules;
@@ -66,7 +65,7 @@ const found = ({ adagents, brand }: CrawlResult): boolean =>
 
 export interface Attempts {
   readonly handle: (job: Job) => Promise<Outcome>;
-  readonly effect: SettleEffect<CrawlTx>;
+  readonly effect: SettleEffect<unknown>;
 }
 
 export function crawlAttempts(parts: AttemptParts): Attempts {
@@ -128,7 +127,7 @@ async function crawlOnce(
   last: boolean,
 ): Promise<Crawled> {
   const crawled = await crawlDomain(
-    { ...origin, ...rules, fresh, now, revokedBy: (host) => store.peek((q) => revokedBy(q, host, now())) },
+    { ...origin, ...rules, fresh, now, revokedBy: (host) => store.query((q) => revokedBy(q, host, now())) },
     domain,
   );
   if (crawled.aborted) return crawled;
@@ -142,10 +141,10 @@ async function crawlOnce(
 
 function* settleAll(
   parts: AttemptParts,
-  q: Rows,
+  q: Query,
   settled: readonly Settlement[],
   reports: ReadonlyMap<number, Report>,
-): Flow<void> {
+): Coroutine<void> {
   for (const { job, verdict } of settled) {
     const { id, domain } = jobOf(job);
     switch (verdict.kind) {
@@ -163,7 +162,7 @@ function* settleAll(
   }
 }
 
-function* ended(parts: AttemptParts, q: Rows, { id, domain }: CrawlJob, report: Report): Flow<void> {
+function* ended(parts: AttemptParts, q: Query, { id, domain }: CrawlJob, report: Report): Coroutine<void> {
   const { limits, now, random } = parts;
   const row = yield* domainRow(q, domain);
   const misses = report.found ? 0 : (row?.misses ?? 0) + 1;

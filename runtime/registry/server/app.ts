@@ -142,7 +142,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   addIdentity(app, identity, telemetry);
   await app.register(rateLimit, {
     global: false,
-    store: rateStore(access, store.kind, now),
+    store: rateStore(access, store.database.shared, now),
     enableDraftSpec: true,
     skipOnError: true,
   });

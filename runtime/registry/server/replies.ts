@@ -1,9 +1,11 @@
 /** What every answer carries, and how errors become answers. */
+
 import type { FastifyError, FastifyInstance } from "fastify";
+import { isPassingFault } from "../../db/open.js";
 import { AdbindError } from "../../errors.js";
 import { html } from "./pages/html.js";
 import { page, pageHeaders } from "./pages/layout.js";
-import { isPassing, Problem, unavailable } from "./problems.js";
+import { Problem, unavailable } from "./problems.js";
 import { routeName, type Telemetry } from "./telemetry.js";
 
 /** @param stopping then connections are not kept, so that none is idle when the server closes */
@@ -45,7 +47,7 @@ function problemOf(error: FastifyError | Problem | AdbindError): Problem | undef
   if (known !== undefined) return known;
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return new Problem(400, error.message);
-  return isPassing(error) ? unavailable("The registry cannot answer now", "store_unavailable") : undefined;
+  return isPassingFault(error) ? unavailable("The registry cannot answer now", "store_unavailable") : undefined;
 }
 
 export function addErrors(app: FastifyInstance, telemetry: Telemetry): void {

@@ -2,7 +2,7 @@
  * Jobs on PostgreSQL. A job that may run has one of pg-boss standing for it (`queued`), whose claim is the job's; every
  * other waits in its row, so that a group that is paused, or a lane, costs nothing to those that pass it.
  */
-import { sql } from "kysely";
+import { sql } from "../../db/postgres/sql.js";
 import {
   BEHIND_DUE_MS,
   type GroupHealth,
@@ -25,7 +25,7 @@ const GROUP_LIMIT = 64;
 
 /** Adds jobs and wakes whoever listens. Answers the ids of those that may run at once. */
 export async function addJobs(tx: Tx, topic: string, jobs: readonly NewJob[], now: number): Promise<number[]> {
-  const { rows } = await sql<{ id: number; queued: boolean }>`
+  const rows = await sql<{ id: number; queued: boolean }>`
     with added as (
       insert into adbind_jobs (topic, key, random, grp, lane, state, queued, due, created_at, meta, body)
       select ${topic}, key, random, grp, lane, 'ready', due <= ${now}::bigint, due, ${now}::bigint, meta, body
@@ -37,7 +37,7 @@ export async function addJobs(tx: Tx, topic: string, jobs: readonly NewJob[], no
       order by n
       returning id, queued
     )
-    select id, queued, (select pg_notify(${JOBS_CHANNEL}, ${topic})::text) as told from added order by id`.execute(tx);
+    select id, queued, (select pg_notify(${JOBS_CHANNEL}, ${topic})::text) as told from added order by id`.rows(tx);
   const later = jobs.filter((job) => (job.due ?? now) > now);
   if (later.length > 0) {
     await touchGroups(
@@ -64,14 +64,14 @@ export async function touchGroups(tx: Tx, topic: string, touches: readonly Touch
     select ${topic}, grp, at from unnest(${sorted.map(([group]) => group)}::text[],
       ${sorted.map(([, at]) => at)}::bigint[]) as v (grp, at)
     on conflict (topic, grp) do update set
-      ready_at = greatest(adbind_groups.paused_until, least(adbind_groups.ready_at, excluded.ready_at))`.execute(tx);
+      ready_at = greatest(adbind_groups.paused_until, least(adbind_groups.ready_at, excluded.ready_at))`.run(tx);
 }
 
 /** Groups with something due, locked against other instances. */
 export async function dueGroups(tx: Tx, topic: string, now: number, full: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ grp: string }>`
+  const rows = await sql<{ grp: string }>`
     select grp from adbind_groups where topic = ${topic} and ready_at <= ${now} and grp <> all(${full}::text[])
-    order by ready_at limit ${GROUP_LIMIT} for update skip locked`.execute(tx);
+    order by ready_at limit ${GROUP_LIMIT} for update skip locked`.rows(tx);
   return rows.map((row) => row.grp);
 }
 
@@ -83,22 +83,22 @@ export async function freeJobs(
   rooms: readonly (readonly [group: string, room: number])[],
 ): Promise<number[]> {
   const groups = rooms.map(([group]) => group);
-  const { rows } = await sql<{ id: number }>`
+  const rows = await sql<{ id: number }>`
     update adbind_jobs set queued = true where id = any(array(
       select j.id from unnest(${groups}::text[], ${rooms.map(([, room]) => room)}::int[]) as w (grp, room)
       cross join lateral (
         select id from adbind_jobs where topic = ${topic} and grp = w.grp and state = 'ready' and not queued
           and due <= ${now} order by due limit w.room for update skip locked
       ) j
-    )) returning id`.execute(tx);
+    )) returning id`.rows(tx);
   await sql`
     update adbind_groups g set ready_at = greatest(g.paused_until, coalesce((
       select greatest(min(j.due), ${now}::bigint) from adbind_jobs j
       where j.topic = g.topic and j.grp = g.grp and j.state = 'ready' and not j.queued), ${BEHIND_DUE_MS}::bigint))
-    where topic = ${topic} and grp = any(${groups}::text[])`.execute(tx);
+    where topic = ${topic} and grp = any(${groups}::text[])`.run(tx);
   await sql`
     delete from adbind_groups where topic = ${topic} and grp = any(${groups}::text[]) and ready_at = ${BEHIND_DUE_MS}
-      and failing_since is null`.execute(tx);
+      and failing_since is null`.run(tx);
   return rows.map((row) => row.id);
 }
 
@@ -108,10 +108,10 @@ export interface QueuedRow extends JobRow {
 
 /** Rows behind jobs of pg-boss, with how their groups fare; those that were dropped are missing. */
 export async function queuedRows(tx: Tx, ids: readonly number[]): Promise<QueuedRow[]> {
-  const { rows } = await sql<QueuedRow>`
+  const rows = await sql<QueuedRow>`
     select j.*, coalesce(g.paused_until, 0) as paused_until
     from adbind_jobs j left join adbind_groups g on g.topic = j.topic and g.grp = j.grp
-    where j.id = any(${ids}::bigint[]) and j.state = 'ready' order by j.id for update of j`.execute(tx);
+    where j.id = any(${ids}::bigint[]) and j.state = 'ready' order by j.id for update of j`.rows(tx);
   return rows;
 }
 
@@ -120,20 +120,20 @@ export async function queuedRows(tx: Tx, ids: readonly number[]): Promise<Queued
  * what we put behind it. A lane that is missing has just moved on.
  */
 export async function laneHeads(tx: Tx, topic: string, lanes: readonly string[]): Promise<Map<string, number>> {
-  const { rows } = await sql<{ lane: string; id: number }>`
+  const rows = await sql<{ lane: string; id: number }>`
     select lane, id from adbind_jobs where id = any(array(
       select h.id from unnest(${lanes}::text[]) as l (lane) cross join lateral (
         select id from adbind_jobs where topic = ${topic} and lane = l.lane and state = 'ready' and attempts = 0
         order by id limit 1
       ) h
-    )) and state = 'ready' and attempts = 0 order by id for share`.execute(tx);
+    )) and state = 'ready' and attempts = 0 order by id for share`.rows(tx);
   return new Map(rows.map(({ lane, id }) => [lane, id]));
 }
 
 export async function startJobs(tx: Tx, ids: readonly number[], claims: readonly string[], now: number): Promise<void> {
   await sql`
     update adbind_jobs j set claim = v.claim, started_at = ${now}, first_at = coalesce(first_at, ${now})
-    from unnest(${ids}::bigint[], ${claims}::text[]) as v (id, claim) where j.id = v.id`.execute(tx);
+    from unnest(${ids}::bigint[], ${claims}::text[]) as v (id, claim) where j.id = v.id`.run(tx);
 }
 
 export interface Shelved {
@@ -147,7 +147,7 @@ export async function shelveJobs(tx: Tx, topic: string, shelved: readonly Shelve
   await sql`
     update adbind_jobs j set queued = false, claim = null, started_at = null, due = v.due
     from unnest(${shelved.map((one) => one.id)}::bigint[], ${shelved.map((one) => one.due)}::bigint[]) as v (id, due)
-    where j.id = v.id`.execute(tx);
+    where j.id = v.id`.run(tx);
   const timed = shelved.filter((one) => one.due < BEHIND_DUE_MS);
   if (timed.length > 0) {
     await touchGroups(
@@ -168,30 +168,30 @@ export async function settleJobs(
   const ids = (kind: Settlement["verdict"]["kind"]): number[] =>
     settlements.filter((one) => one.verdict.kind === kind).map((one) => one.job.id);
   const all = settlements.map((one) => one.job.id);
-  await sql`select id from adbind_jobs where id = any(${all}::bigint[]) order by id for update`.execute(tx);
+  await sql`select id from adbind_jobs where id = any(${all}::bigint[]) order by id for update`.run(tx);
   const done = ids("done");
-  if (done.length > 0) await sql`delete from adbind_jobs where id = any(${done}::bigint[])`.execute(tx);
+  if (done.length > 0) await sql`delete from adbind_jobs where id = any(${done}::bigint[])`.run(tx);
   const [later, back, dead] = [pick(settlements, "later"), pick(settlements, "back"), pick(settlements, "dead")];
   if (later.length > 0) {
     await sql`
       update adbind_jobs j set queued = false, claim = null, started_at = null, attempts = attempts + 1,
         due = v.due, error = v.error
       from unnest(${later.map((one) => one.id)}::bigint[], ${later.map((one) => one.due)}::bigint[],
-        ${later.map((one) => one.error)}::text[]) as v (id, due, error) where j.id = v.id`.execute(tx);
+        ${later.map((one) => one.error)}::text[]) as v (id, due, error) where j.id = v.id`.run(tx);
   }
   if (back.length > 0) {
     await sql`
       update adbind_jobs j set queued = false, claim = null, started_at = null, due = v.due,
         first_at = case attempts when 0 then null else first_at end
       from unnest(${back.map((one) => one.id)}::bigint[], ${back.map((one) => one.due)}::bigint[]) as v (id, due)
-      where j.id = v.id`.execute(tx);
+      where j.id = v.id`.run(tx);
   }
   if (dead.length > 0) {
     await sql`
       update adbind_jobs j set state = 'dead', queued = false, claim = null, started_at = null,
         attempts = attempts + 1, error = v.error
       from unnest(${dead.map((one) => one.id)}::bigint[], ${dead.map((one) => one.error)}::text[]) as v (id, error)
-      where j.id = v.id`.execute(tx);
+      where j.id = v.id`.run(tx);
   }
   const touches = [...later, ...back].map(({ group, due }) => ({ group, at: due }));
   const lanes = settlements.filter(opensLane).map((one) => one.job.lane!);
@@ -219,15 +219,13 @@ export async function openLanes(
   const freed =
     lanes.length === 0
       ? []
-      : (
-          await sql<{ grp: string }>`
+      : await sql<{ grp: string }>`
             update adbind_jobs set due = ${now} where due = ${BEHIND_DUE_MS} and id = any(array(
               select h.id from unnest(${[...new Set(lanes)]}::text[]) as l (lane) cross join lateral (
                 select id from adbind_jobs where topic = ${topic} and lane = l.lane and state = 'ready' and attempts = 0
                 order by id limit 1
               ) h
-            )) returning grp`.execute(tx)
-        ).rows;
+            )) returning grp`.rows(tx);
   const all = [...touches, ...freed.map(({ grp }) => ({ group: grp, at: now }))];
   if (all.length > 0) await touchGroups(tx, topic, all);
 }
@@ -238,12 +236,12 @@ export async function pauseGroup(db: Db, topic: string, group: string, health: G
     insert into adbind_groups (topic, grp, ready_at, paused_until, failing_since)
     values (${topic}, ${group}, ${pausedUntil}, ${pausedUntil}, ${failingSince})
     on conflict (topic, grp) do update set paused_until = excluded.paused_until,
-      failing_since = excluded.failing_since, ready_at = excluded.ready_at`.execute(db);
+      failing_since = excluded.failing_since, ready_at = excluded.ready_at`.run(db);
 }
 
 export async function groupHealth(db: Db, topic: string, group: string): Promise<GroupHealth> {
-  const { rows } = await sql<{ paused_until: number; failing_since: number | null }>`
-    select paused_until, failing_since from adbind_groups where topic = ${topic} and grp = ${group}`.execute(db);
+  const rows = await sql<{ paused_until: number; failing_since: number | null }>`
+    select paused_until, failing_since from adbind_groups where topic = ${topic} and grp = ${group}`.rows(db);
   return { pausedUntil: rows[0]?.paused_until ?? 0, failingSince: rows[0]?.failing_since ?? null };
 }
 
@@ -253,12 +251,12 @@ export async function buryJobs(
   topic: string,
   given: { readonly group: string; readonly before: number; readonly error: string; readonly now: number },
 ): Promise<JobRecord[]> {
-  const { rows } = await sql<JobRow>`
+  const rows = await sql<JobRow>`
     update adbind_jobs set state = 'dead', error = ${given.error} where id = any(array(
       select id from adbind_jobs where topic = ${topic} and grp = ${given.group} and state = 'ready' and not queued
         and due < ${BEHIND_DUE_MS} and coalesce(first_at, created_at) <= ${given.before}
       order by due limit ${BURY_LIMIT_ROWS} for update skip locked
-    )) returning *`.execute(tx);
+    )) returning *`.rows(tx);
   const lanes = rows.filter((row) => row.lane !== null && row.attempts === 0).map((row) => row.lane!);
   await openLanes(tx, topic, lanes, given.now);
   return rows.map(toJobRecord);
@@ -266,13 +264,13 @@ export async function buryJobs(
 
 /** Rows before groups, as settling has it: two transactions that meet must not wait for each other. */
 export async function pullJobs(tx: Tx, topic: string, horizon: number, now: number): Promise<number> {
-  const { numAffectedRows } = await sql`
+  const changed = await sql`
     update adbind_jobs set due = ${now} where topic = ${topic} and state = 'ready' and not queued
-      and due > ${horizon} and due < ${BEHIND_DUE_MS}`.execute(tx);
+      and due > ${horizon} and due < ${BEHIND_DUE_MS}`.run(tx);
   await sql`
     update adbind_groups set ready_at = ${now}, paused_until = least(paused_until, ${now})
-    where topic = ${topic} and ready_at > ${horizon} and ready_at < ${BEHIND_DUE_MS}`.execute(tx);
-  return Number(numAffectedRows ?? 0n);
+    where topic = ${topic} and ready_at > ${horizon} and ready_at < ${BEHIND_DUE_MS}`.run(tx);
+  return changed;
 }
 
 export const startedJob = (row: JobRow, claim: string, now: number): Job =>

@@ -1,5 +1,6 @@
 /** Accepted events until their handler is done: accept, lease, complete, give back, give up. */
 import type { Database } from "better-sqlite3";
+import type { Writer } from "../../db/sqlite/writer.js";
 import {
   BLOCKED_DUE_MS,
   type InboxRow,
@@ -17,7 +18,6 @@ import { refusePromise } from "./refuse-promise.js";
 import type { SqliteRegistrations } from "./registrations.js";
 import type { Senders } from "./senders.js";
 import type { Tasks } from "./tasks.js";
-import type { Writer } from "./writer.js";
 
 export interface InboxParts {
   readonly db: Database;

@@ -1,7 +1,7 @@
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
 import type { MaybePromise } from "../../contract/index.js";
+import { isPromise } from "../../db/coroutine.js";
 import { AdbindError } from "../../errors.js";
-import { isPromise } from "../../signing/flow.js";
 
 /**
  * @param what gave the value: "the effect"

@@ -1,7 +1,7 @@
 /** Access tokens of OAuth 2.1 issuers: found by their metadata, verified with their keys (service.md, "Registry", 1). */
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { isPassingFault } from "../../../db/open.js";
 import { AdbindError } from "../../../errors.js";
-import { isPassing } from "../problems.js";
 
 export interface TrustedIssuer {
   /** `iss` of its tokens; its metadata are looked for there. */
@@ -147,7 +147,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): (token: stri
       return { ok: true, issuer: found.issuer, claims: payload as JWTPayload & { sub: string } };
     } catch (error) {
       if (error instanceof errors.JWTExpired) return { ok: false, reason: "expired" };
-      return { ok: false, reason: ofToken(error) && !isPassing(error) ? "invalid" : "unavailable" };
+      return { ok: false, reason: ofToken(error) && !isPassingFault(error) ? "invalid" : "unavailable" };
     }
   };
 }
