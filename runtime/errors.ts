@@ -11,6 +11,9 @@ const errorTable = {
   schema_missing: "a schema is not in the release",
   // net
   net_option_invalid: "an option for outbound requests cannot be used",
+  // database
+  database_unreachable: "a database cannot be reached or opened",
+  database_busy: "another writer held the database, or a row of it, for too long",
   // store
   store_option_invalid: "a store cannot be opened with these options",
   store_schema: "a database's schema is not one this version can use",

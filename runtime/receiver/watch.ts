@@ -94,9 +94,9 @@ export async function watch<Tx>(
     await endings.during(sender, taskId, (ended) => pause(wait, AbortSignal.any([signal, ended])));
     clearInterval(elsewhere);
     if (signal.aborted) break;
-    const state = await config.store.task(sender, taskId);
-    if (state?.terminal && isTaskStatus(state.status)) return { status: state.status };
     try {
+      const state = await config.store.task(sender, taskId);
+      if (state?.terminal && isTaskStatus(state.status)) return { status: state.status };
       const polled = await poll();
       await keepPolled(config, keep, options, polled);
       if (isTerminal(polled.status)) return { status: polled.status };

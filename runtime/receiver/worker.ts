@@ -1,6 +1,8 @@
 /** Runs handlers for what the inbox holds: the events just accepted at once, all others as they fall due. */
 import { randomUUID } from "node:crypto";
-import type { InboxEvent, Lease } from "../store/types.js";
+import { expirySteps } from "../queue/expiry.js";
+import { createPeriodic, type Periodic, type Telling, tellLog } from "../queue/periodic.js";
+import type { Expiring, InboxEvent, Lease } from "../store/types.js";
 import { runHandler } from "./dispatch.js";
 import type { ReceiverConfig } from "./settings.js";
 
@@ -37,7 +39,7 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   const { inbox } = config.store;
   const owner = randomUUID();
   const running = new Map<number, Promise<void>>();
-  const timers: NodeJS.Timeout[] = [];
+  let polls: NodeJS.Timeout | undefined;
   let reserved = 0;
   let stopped = true;
   let polling: Promise<void> | undefined;
@@ -123,16 +125,9 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     look();
   };
 
-  const renew = (): void => {
-    if (running.size === 0) return;
-    inbox
-      .renew([...running.keys()], lease())
-      .catch((error: unknown) => config.log.error({ error: textOf(error) }, "leases cannot be renewed"));
-  };
-
-  const every = (ms: number, job: () => void): void => {
-    timers.push(setInterval(job, ms).unref());
-  };
+  const upkeep = upkeepOf(config, async () => {
+    if (running.size > 0) await inbox.renew([...running.keys()], lease());
+  });
 
   return {
     reserve() {
@@ -154,14 +149,14 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     start() {
       if (!stopped) return;
       stopped = false;
-      every(config.pollMs, look);
-      every((config.leaseSeconds * 1000) / 3, renew);
-      every(SWEEP_MS, sweeper(config));
+      polls = setInterval(look, config.pollMs).unref();
+      for (const one of upkeep) one.start();
       look();
     },
     async stop() {
       stopped = true;
-      for (const timer of timers.splice(0)) clearInterval(timer);
+      clearInterval(polls);
+      await Promise.all(upkeep.map((one) => one.stop()));
       await polling;
       await Promise.all(running.values());
     },
@@ -183,23 +178,36 @@ const backoff = <Tx>({ backoffMs, random }: ReceiverConfig<Tx>, attempts: number
   return Math.round(delay * (1 - JITTER + 2 * JITTER * random()));
 };
 
-/** Removes expired state, a bounded piece at a time so that requests come in between. */
-const sweeper = <Tx>(config: ReceiverConfig<Tx>) => {
-  let sweeping = false;
-  const sweep = async (): Promise<void> => {
-    for (let more = true; more; ) {
-      const swept = await config.store.sweep(config.now());
-      if (swept.buried > 0) config.log.warn({ events: swept.buried }, "parked events given up: never registered");
-      more = swept.more;
-    }
+/** What is done beside taking events: leases prolonged, and what has expired removed bit by bit. */
+const upkeepOf = <Tx>(config: ReceiverConfig<Tx>, renew: () => Promise<void>): readonly Periodic[] => {
+  const telling: Telling = {
+    failed: ({ error, ...fault }, message) => config.log.error({ ...fault, error: textOf(error) }, message),
+    recovered: tellLog(config.log).recovered,
   };
-  return (): void => {
-    if (sweeping) return;
-    sweeping = true;
-    sweep()
-      .catch((error: unknown) => config.log.error({ error: textOf(error) }, "expired state cannot be removed"))
-      .finally(() => {
-        sweeping = false;
-      });
-  };
+  const warned = (one: Expiring): Expiring => ({
+    ...one,
+    async remove(now, limit) {
+      const events = await one.remove(now, limit);
+      if (one.lost && events > 0) config.log.warn({ events }, `given up: ${one.what}`);
+      return events;
+    },
+  });
+  return [
+    createPeriodic({
+      pauseMs: (config.leaseSeconds * 1000) / 3,
+      steps: [
+        {
+          name: "renew the leases of events that are handled",
+          meanwhile: "another instance takes those that last longer than a lease, and handles them too",
+          run: renew,
+        },
+      ],
+      telling,
+    }),
+    createPeriodic({
+      pauseMs: SWEEP_MS,
+      steps: expirySteps(config.store.expiring.map(warned), config.now),
+      telling,
+    }),
+  ];
 };

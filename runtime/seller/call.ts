@@ -188,7 +188,7 @@ class Answering<Tx> {
       answered = await this.handle(claim);
       return answered;
     } finally {
-      claim.stop();
+      await claim.stop();
       // A failure is not remembered; where releasing fails too, the lease runs out.
       if (answered === undefined || answered.failed) await claim.release().catch(() => undefined);
     }

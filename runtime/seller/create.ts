@@ -1,7 +1,7 @@
 /** Puts the parts together: handlers in, a server out. */
 import type { FastifyInstance } from "fastify";
 import type { AnyTool, JsonObject, Release } from "../contract.js";
-import { type Flow, settle } from "../signing/flow.js";
+import { tellLog } from "../queue/periodic.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
 import { a2aEndpoint } from "./a2a.js";
 import { agentCard } from "./a2a-card.js";
@@ -14,6 +14,7 @@ import { type ServedTool, type Spoken, speak } from "./spoken.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
 import { createTaskBook } from "./tasks.js";
 import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf, UnfinishedTask } from "./types.js";
+import { createUpkeep } from "./upkeep.js";
 
 export interface Seller<Tx = unknown> {
   /** The HTTP server; further routes and plugins may be added before it starts. */
@@ -41,8 +42,6 @@ export interface Seller<Tx = unknown> {
 
 /** Tasks told of at once. */
 const UNFINISHED = 100;
-/** How often what has expired is removed, in milliseconds, and how much of it at once. */
-const SWEEP = { everyMs: 60_000, rows: 500 } as const;
 
 /**
  * Makes a seller.
@@ -66,7 +65,8 @@ export async function createSeller<
   const book = createTaskBook({ settings, database, spoken });
   const { now, uuid, limits } = settings;
   const replayMs = settings.replayTtlSeconds * 1_000;
-  const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs };
+  const telling = tellLog(settings.logger);
+  const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs, telling };
   const calls: CallParts<Tx> = { settings, spoken, database, book, idempotency };
   const [newest] = spoken as [Spoken<Tx>];
   const mcp = mcpEndpoint({
@@ -87,17 +87,16 @@ export async function createSeller<
     push: settings.sender === undefined ? undefined : book,
   });
   const app = await createApp({ settings, calls, mcp, a2a, card });
-  let sweeping: NodeJS.Timeout | undefined;
+  const upkeep = createUpkeep(database, settings);
   return {
     app,
     async start({ port = 0, host = "127.0.0.1" } = {}) {
       const address = await app.listen({ port, host });
-      sweeping = setInterval(() => void sweep(database, now(), settings), SWEEP.everyMs);
-      sweeping.unref();
+      upkeep.start();
       return address;
     },
     async close() {
-      clearInterval(sweeping);
+      await upkeep.stop();
       await app.close();
       await book.idle();
     },
@@ -106,16 +105,6 @@ export async function createSeller<
     capabilities: declared.get(newest.release.version)!,
     call: (call) => answerCall(calls, call),
   };
-}
-
-async function sweep<Tx>(database: SellerDatabase<Tx>, now: number, { logger }: Settings<Tx>): Promise<void> {
-  try {
-    await database.transact(function* (tx): Flow<void> {
-      for (const removal of database.tables.sweep(tx, now, SWEEP.rows)) yield* settle(removal as never);
-    });
-  } catch (error) {
-    logger?.error({ err: error }, "what has expired could not be removed");
-  }
 }
 
 /** Every tool a release is served with, by every name it is called by. */

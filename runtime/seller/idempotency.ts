@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../contract.js";
+import { createPeriodic, type Telling } from "../queue/periodic.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
 import { isObject } from "./json-object.js";
@@ -16,6 +17,8 @@ export interface IdempotencyOptions<Tx> {
   readonly replayMs: number;
   /** How long a call waits for another one with its key, in milliseconds. */
   readonly waitMs: number;
+  /** Told when a call under way cannot keep its key. */
+  readonly telling: Telling;
 }
 
 /** A key that is this call's to answer. */
@@ -27,8 +30,8 @@ export interface Claim<Tx> {
   answer(tx: Tx, answer: JsonObject): Flow<void>;
   /** Lets the key be used again: errors are not remembered. */
   release(): Promise<void>;
-  /** Ends the upkeep of the claim. */
-  stop(): void;
+  /** Ends the upkeep of the claim; never rejects. */
+  stop(): Promise<void>;
 }
 
 export type Claimed<Tx> =
@@ -111,15 +114,21 @@ function* claimFlow<Tx>(
   return "mine";
 }
 
-function claimOf<Tx>({ database, now, replayMs }: IdempotencyOptions<Tx>, held: HeldCall): Claim<Tx> {
+function claimOf<Tx>({ database, now, replayMs, telling }: IdempotencyOptions<Tx>, held: HeldCall): Claim<Tx> {
   const { tables, transact } = database;
-  const renewal = setInterval(() => {
-    const lease = now() + LEASE_MS;
-    transact(function* (tx): Flow<void> {
-      yield* settle(tables.renewCall(tx, held, lease));
-    }).catch(() => undefined);
-  }, LEASE_MS / 3);
-  renewal.unref();
+  const renewal = createPeriodic({
+    pauseMs: LEASE_MS / 3,
+    firstPause: true,
+    steps: [
+      {
+        name: "keep hold of an idempotency key",
+        meanwhile: "another instance may run the call too once its lease is over, and only one of them is recorded",
+        run: () => transact((tx) => settle(tables.renewCall(tx, held, now() + LEASE_MS))),
+      },
+    ],
+    telling,
+  });
+  renewal.start();
   return {
     *answer(tx, answer): Flow<void> {
       const at = now();
@@ -132,6 +141,6 @@ function claimOf<Tx>({ database, now, replayMs }: IdempotencyOptions<Tx>, held: 
         yield* settle(tables.dropCall(tx, held));
       });
     },
-    stop: () => clearInterval(renewal),
+    stop: () => renewal.stop(),
   };
 }

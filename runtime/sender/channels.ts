@@ -1,6 +1,7 @@
 /** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
 import type { JsonObject } from "../contract.js";
 import { AdbindError } from "../errors.js";
+import { eachAlone, type Step } from "../queue/periodic.js";
 import type { MaybePromise } from "../queue/types.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
@@ -64,7 +65,10 @@ export interface Channels<Tx> {
   notify(kind: NoticeKind, resource: string, payload: JsonObject, tx?: Tx): MaybePromise<Emitted>;
   /** Coalescence windows that are shorter than the defaults, in seconds, for `get_agent_capabilities`. */
   readonly declaredWindows: Readonly<Record<string, number>>;
-  /** Fires what is due; the sender calls it while it runs. */
+  /**
+   * Fires what is due now; the sender does so while it runs.
+   * @throws what some of it met, after all the rest has been fired
+   */
   tick(): Promise<void>;
 }
 
@@ -98,12 +102,23 @@ export function createChannels<Tx>(parts: ChannelParts<Tx>): Channels<Tx> {
       return run(tx, (open) => noticeFlow(parts, open, { kind, resource, payload }));
     },
     declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
-    async tick() {
-      await flushCoalesced(parts);
-      await fireReports(parts);
-    },
+    tick: () => eachAlone(dueSteps(parts), async ({ run }) => void (await run(new AbortController().signal))),
   };
 }
+
+/** What channels send in time, by itself. */
+export const dueSteps = <Tx>(parts: ChannelParts<Tx>): readonly Step[] => [
+  {
+    name: "send coalesced events",
+    meanwhile: "those of the buys the error is about wait",
+    run: () => flushCoalesced(parts),
+  },
+  {
+    name: "fire delivery reports",
+    meanwhile: "those of the buys the error is about are asked for again within a minute",
+    run: () => fireReports(parts),
+  },
+];
 
 function buyFault<Tx>(
   { rules, reports }: ChannelParts<Tx>,

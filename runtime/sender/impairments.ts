@@ -1,5 +1,6 @@
 /** Impairments: changes of one within its coalescence window become one event with the newest state. */
 import type { JsonObject } from "../contract.js";
+import { eachAlone } from "../queue/periodic.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import { type ChannelParts, closedError, type EventsWebhook, OPEN, target } from "./channel.js";
@@ -76,17 +77,17 @@ export function* flush<Tx>(
   return { keys: deliveries.map(({ key }) => key) };
 }
 
-/** Sends what is due of every channel. */
+/** Sends what is due of every channel. @throws what some of them met, after the others have been sent */
 export async function flushCoalesced<Tx>(parts: ChannelParts<Tx>): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
   const due = await queue.transact((tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
-  for (const resource of new Set(due.map((row) => row.resource))) {
+  await eachAlone(new Set(due.map((row) => row.resource)), async (resource) => {
     await inTransaction(queue, undefined, function* (tx): Flow<void> {
       // The channel's lock keeps two instances from sending what each found.
       const [channel] = yield* settle(tables.channel(tx, resource, "events"));
       if (channel !== undefined) yield* flush(parts, tx, channel, at);
       else yield* settle(tables.takeCoalesced(tx, resource, at));
     });
-  }
+  });
 }

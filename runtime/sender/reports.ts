@@ -1,5 +1,6 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
 import type { JsonObject } from "../contract.js";
+import { eachAlone } from "../queue/periodic.js";
 import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
@@ -24,17 +25,16 @@ type Sourced =
 export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
-  const faults: unknown[] = [];
   const rows = await queue.transact((tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
-  for (const row of rows) {
+  await eachAlone(rows, async (row) => {
     try {
       await fireOne(parts, row, at);
     } catch (error) {
-      faults.push(error);
-      await postpone(parts, row, at + FAULT_DELAY_MS);
+      // Where not even this can be written, it is due again at once: what is told is why it could not be fired.
+      await Promise.allSettled([postpone(parts, row, at + FAULT_DELAY_MS)]);
+      throw error;
     }
-  }
-  if (faults.length > 0) throw faults[0];
+  });
 }
 
 const postpone = <Tx>({ queue, tables }: ChannelParts<Tx>, row: ChannelRow, until: number) =>

@@ -3,19 +3,23 @@ import { randomUUID } from "node:crypto";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
-import { createTimer } from "../queue/timer.js";
+import { expirySteps } from "../queue/expiry.js";
+import { createPeriodic, tellLog } from "../queue/periodic.js";
 import type { Job, MaybePromise, Queue, Settlement } from "../queue/types.js";
 import { createWorker, type Outcome } from "../queue/worker.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
+import type { Expiring } from "../store/types.js";
 import { createValidator } from "../validate/index.js";
 import { type ActivityRecord, activityRow, pendingRecord } from "./activity.js";
 import { type AttemptOptions, attempt } from "./attempt.js";
-import { type Channels, createChannels } from "./channels.js";
+import type { ChannelParts } from "./channel.js";
+import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { type Outbox, outboxOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createTasks, type Tasks } from "./tasks.js";
+import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
 
 export interface Sender<Tx> {
@@ -79,7 +83,7 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     now,
     random,
   };
-  const delivery = deliverer({ tables, attemptOptions, metrics, activityDays, now });
+  const delivery = deliverer({ queue, tables, attemptOptions, metrics, activityDays, now });
   const worker = createWorker<Tx>({
     ...options.worker,
     queue,
@@ -90,7 +94,7 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     onBuried: (group, count) => options.logger?.warn({ destination: group, count }, "events were given up"),
     onFault: (error) => options.logger?.error({ err: error }, "the outbox could not be reached"),
   });
-  const channels = createChannels<Tx>({
+  const channelParts: ChannelParts<Tx> = {
     queue,
     tables,
     rules,
@@ -98,32 +102,35 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     now,
     uuid,
     ...coalescenceOf(options),
+  };
+  const upkeep = createPeriodic({
+    pauseMs: TIMER_MS,
+    steps: [...dueSteps(channelParts), ...expirySteps(expiringIn(queue, tables), now)],
+    telling: tellLog(options.logger),
   });
-  const timer = createTimer(
-    () => TIMER_MS,
-    async () => {
-      await channels.tick();
-      await queue.transact((tx) => tables.sweep(tx, now(), 500) as MaybePromise<undefined>);
-    },
-    (error) => options.logger?.error({ err: error }, "scheduled events could not be made"),
-  );
   return {
     tasks: createTasks({ queue, tables, release, validator, rules, now, uuid }),
-    channels,
+    channels: createChannels(channelParts),
     outbox: outboxOf(queue as Queue<never>, now),
     activity: (request) => listActivity(queue, tables, request),
     start() {
       worker.start();
-      timer.start();
+      upkeep.start();
     },
     async stop() {
-      await timer.stop();
+      await upkeep.stop();
       await worker.stop();
       await ownFetch?.close();
       await queue.close();
     },
   };
 }
+
+const expiringIn = <Tx>(queue: Queue<Tx>, tables: SenderTables<Tx>): Expiring[] =>
+  tables.expiring.map(({ what, remove }) => ({
+    what,
+    remove: async (now, limit) => inTransaction(queue, undefined, (tx) => remove(tx, now, limit)),
+  }));
 
 const coalescenceOf = <Tx>({ coalescence }: SenderOptions<Tx>) => (coalescence === undefined ? {} : { coalescence });
 
@@ -136,6 +143,7 @@ const warnOnce = (message: string): void => {
 };
 
 interface DelivererParts<Tx> {
+  readonly queue: Queue<Tx>;
   readonly tables: SenderTables<Tx>;
   readonly attemptOptions: AttemptOptions;
   readonly metrics: SenderMetrics;
@@ -144,7 +152,7 @@ interface DelivererParts<Tx> {
 }
 
 /** The attempt, and what of it is written down in the transaction that settles it. */
-function deliverer<Tx>({ tables, attemptOptions, metrics, activityDays, now }: DelivererParts<Tx>) {
+function deliverer<Tx>({ queue, tables, attemptOptions, metrics, activityDays, now }: DelivererParts<Tx>) {
   const rows = new WeakMap<object, ActivityRow>();
   const handle = async (job: Job): Promise<Outcome> => {
     const report = await attempt(job, attemptOptions);
@@ -153,10 +161,12 @@ function deliverer<Tx>({ tables, attemptOptions, metrics, activityDays, now }: D
     return report.outcome;
   };
   const effect = (tx: Tx, settled: readonly Settlement[]): MaybePromise<void> =>
-    tables.log(
-      tx,
-      settled.map(({ verdict }) => rows.get(verdict)).filter((row) => row !== undefined),
-    ) as MaybePromise<void>;
+    inTransaction(queue, tx, (open) =>
+      tables.log(
+        open,
+        settled.map(({ verdict }) => rows.get(verdict)).filter((row) => row !== undefined),
+      ),
+    );
   return { handle, effect };
 }
 

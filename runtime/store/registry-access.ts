@@ -7,6 +7,7 @@ import type { PostgresStore } from "./postgres/open.js";
 import type { Tx } from "./postgres/tables.js";
 import { postgresRunner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
+import type { Expiring } from "./types.js";
 
 type Value = string | number | null;
 
@@ -120,12 +121,9 @@ export interface RegistryAccess {
   count(key: string, now: number, windowMs: number): Promise<{ count: number; resets: number }>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
-  /** Removes what has expired. */
-  sweep(now: number, limit?: number): Promise<void>;
+  /** What expires, kind by kind. */
+  readonly expiring: readonly Expiring[];
 }
-
-/** Rows removed at a time: bounds how long a sweep holds its locks. */
-const SWEEP_ROWS = 1_000;
 
 const runOn = (store: SqliteStore | PostgresStore): Run => {
   if (store.kind === "sqlite") {
@@ -199,6 +197,11 @@ function heldKey({ key_id, key_last_used, key_suspended, key_revoked, ...organiz
   };
 }
 
+const removing = (run: Run, what: string, text: string): Expiring => ({
+  what,
+  remove: async (now, limit) => (await run(text, [now, limit])).length,
+});
+
 /** @param store opened store; its tables are there already */
 export function registryAccess(store: SqliteStore | PostgresStore): RegistryAccess {
   const run = runOn(store);
@@ -266,16 +269,19 @@ export function registryAccess(store: SqliteStore | PostgresStore): RegistryAcce
       return rows[0]!;
     },
     ping: async () => void (await run("select 1 as one", [])),
-    async sweep(now, limit = SWEEP_ROWS) {
-      await run(
-        "delete from adbind_rates where key in (select key from adbind_rates where resets <= ? order by resets limit ?)",
-        [now, limit],
-      );
-      await run(
+    expiring: [
+      removing(
+        run,
+        "rate counters that are over",
+        "delete from adbind_rates where key in (select key from adbind_rates where resets <= ? order by resets limit ?) " +
+          "returning key",
+      ),
+      removing(
+        run,
+        "expired tokens and sessions",
         "delete from adbind_issuer_state where (model, id) in (select model, id from adbind_issuer_state " +
-          "where expires <= ? order by expires limit ?)",
-        [now, limit],
-      );
-    },
+          "where expires <= ? order by expires limit ?) returning id",
+      ),
+    ],
   };
 }

@@ -269,12 +269,22 @@ export function* revokedBy(q: Rows, source: string, now: number): Flow<string[]>
   return rows.map(({ domain }) => domain);
 }
 
-/** Removes requests that ended before a time, and revocations that are no longer held. A bounded number of each. */
-export function* sweepCrawl(q: Rows, before: number, now: number): Flow<void> {
-  yield* q(
+/** Removes requests that ended before a time. @returns how many */
+export function* removeRequests(q: Rows, before: number, limit: number): Flow<number> {
+  const removed = yield* q(
     "delete from adbind_crawl_requests where id in (select id from adbind_crawl_requests where completed_at < ? " +
-      "order by completed_at limit 500)",
-    [before],
+      "order by completed_at limit ?) returning id",
+    [before, limit],
   );
-  yield* q("delete from adbind_crawl_revocations where until <= ?", [now]);
+  return removed.length;
+}
+
+/** Removes revocations that are no longer held. @returns how many */
+export function* removeRevocations(q: Rows, now: number, limit: number): Flow<number> {
+  const removed = yield* q(
+    "delete from adbind_crawl_revocations where (source, domain) in (select source, domain from adbind_crawl_revocations " +
+      "where until <= ? limit ?) returning source",
+    [now, limit],
+  );
+  return removed.length;
 }

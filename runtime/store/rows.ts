@@ -15,6 +15,9 @@ export const DAY_MS = 86_400_000;
 /** Most rows one `sweep` removes of a kind: keeps the pause it makes to a few milliseconds. */
 export const SWEEP_LIMIT_ROWS = 500;
 
+/** Parked events that have waited too long, as they are told of. */
+export const PARKED = "parked events whose registration never came";
+
 /** Most events one `list` answers. */
 export const LIST_LIMIT_ROWS = 1000;
 

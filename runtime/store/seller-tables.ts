@@ -2,7 +2,8 @@
  * Calls and tasks of a seller, written once for both databases (see sender-tables.ts), and the transactions they are
  * written in.
  */
-import { type Flow, run as runFlow, runSync } from "../signing/flow.js";
+import { type Flow, run as runFlow, runSync, settle } from "../signing/flow.js";
+import type { ExpiringIn } from "./expiry.js";
 import type { PostgresStore } from "./postgres/open.js";
 import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
 import type { SqliteStore } from "./sqlite/open.js";
@@ -97,8 +98,8 @@ export interface SellerTables<Tx> {
   /** Tasks that are not over, oldest first. */
   unfinished(tx: Tx, after: number, limit: number): MaybePromise<SellerTaskRow[]>;
   tasksOf(tx: Tx, principal: string, resource: string): MaybePromise<{ task_id: string }[]>;
-  /** Empties answers that are no longer replayed, and removes what is to be forgotten, oldest first. */
-  sweep(tx: Tx, now: number, limit: number): MaybePromise<unknown>[];
+  /** Answers that are no longer replayed, and what is to be forgotten. */
+  readonly expiring: readonly ExpiringIn<Tx>[];
 }
 
 export interface HeldCall {
@@ -122,7 +123,7 @@ const insert = (table: string, row: object): { text: string; values: Value[] } =
 
 /** @param lock `for update` on PostgreSQL */
 function sellerTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SellerTables<Tx> {
-  return { ...callTables(run, lock), ...taskTables(run, lock), sweep: sweeper(run) };
+  return { ...callTables(run, lock), ...taskTables(run, lock), expiring: expiringRows(run) };
 }
 
 type CallMethods = "addCall" | "call" | "takeCall" | "renewCall" | "answerCall" | "dropCall";
@@ -223,25 +224,29 @@ function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
   return { text: `where ${parts.join(" and ")}`, values };
 }
 
-const sweeper =
-  <Tx>(run: Runner<Tx>): SellerTables<Tx>["sweep"] =>
-  (tx, now, limit) => {
-    const oldest = (key: string, table: string, time: string, more = "") =>
-      `(${key}) in (select ${key} from ${table} where ${time} <= ?${more} order by ${time} limit ?)`;
-    const calls = (time: string, more = "") => oldest("scope, key", "adbind_calls", time, more);
-    return [
-      // A call that is under way is its owner's.
-      run(tx, `delete from adbind_calls where ${calls("forget_at")}`, [now, limit]),
-      run(tx, `update adbind_calls set answer = null where ${calls("replay_until", " and answer is not null")}`, [
-        now,
-        limit,
-      ]),
-      run(tx, `delete from adbind_seller_tasks where ${oldest("task_id", "adbind_seller_tasks", "expires")}`, [
-        now,
-        limit,
-      ]),
-    ];
-  };
+/** Each removes by one statement the oldest of what has expired. */
+const expiringRows = <Tx>(run: Runner<Tx>): readonly ExpiringIn<Tx>[] => {
+  const oldest = (key: string, table: string, time: string, more = "") =>
+    `(${key}) in (select ${key} from ${table} where ${time} <= ?${more} order by ${time} limit ?) returning ${key}`;
+  const calls = (time: string, more = "") => oldest("scope, key", "adbind_calls", time, more);
+  const kind = (what: string, text: string): ExpiringIn<Tx> => ({
+    what,
+    *remove(tx, now, limit) {
+      return (yield* settle(run(tx, text, [now, limit]))).length;
+    },
+  });
+  return [
+    kind("idempotency keys that are remembered no longer", `delete from adbind_calls where ${calls("forget_at")}`),
+    kind(
+      "answers that are replayed no longer",
+      `update adbind_calls set answer = null where ${calls("replay_until", " and answer is not null")}`,
+    ),
+    kind(
+      "expired tasks",
+      `delete from adbind_seller_tasks where ${oldest("task_id", "adbind_seller_tasks", "expires")}`,
+    ),
+  ];
+};
 
 /** A seller's tables, and transactions on them. */
 export interface SellerDatabase<Tx> {

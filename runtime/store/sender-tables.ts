@@ -4,6 +4,8 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import { CompiledQuery } from "kysely";
+import { type Flow, settle } from "../signing/flow.js";
+import type { ExpiringIn } from "./expiry.js";
 import type { Tx as PostgresTx } from "./postgres/tables.js";
 import type { MaybePromise } from "./types.js";
 
@@ -70,12 +72,11 @@ export interface SenderTables<Tx> {
   dueCoalesced(tx: Tx, now: number, limit: number): MaybePromise<{ resource: string }[]>;
   /** Removes and answers the events of a resource that are due. */
   takeCoalesced(tx: Tx, resource: string, now: number): MaybePromise<CoalescingRow[]>;
-  log(tx: Tx, rows: readonly ActivityRow[]): MaybePromise<unknown>;
+  log(tx: Tx, rows: readonly ActivityRow[]): Flow<void>;
   activity(tx: Tx, principal: string, subject: string, limit: number): MaybePromise<{ record: string }[]>;
   /** Jobs of a subject that are out, by what their `meta` says. */
   pendingJobs(tx: Tx, topic: string, lanePrefix: string): MaybePromise<PendingJobRow[]>;
-  /** Removes what has expired, oldest first. */
-  sweep(tx: Tx, now: number, limit: number): MaybePromise<unknown>;
+  readonly expiring: readonly ExpiringIn<Tx>[];
 }
 
 export interface PendingJobRow {
@@ -206,7 +207,9 @@ const coalescingTables = <Tx>(
     run(tx, "delete from adbind_coalescing where resource = ? and due <= ? returning *", [resource, now]),
 });
 
-const activityTables = <Tx>(run: Runner<Tx>): Pick<SenderTables<Tx>, "log" | "activity" | "pendingJobs" | "sweep"> => ({
+const activityTables = <Tx>(
+  run: Runner<Tx>,
+): Pick<SenderTables<Tx>, "log" | "activity" | "pendingJobs" | "expiring"> => ({
   log: logger(run),
   activity: (tx, principal, subject, limit) =>
     run(tx, "select record from adbind_activity where principal = ? and subject = ? order by id desc limit ?", [
@@ -221,34 +224,29 @@ const activityTables = <Tx>(run: Runner<Tx>): Pick<SenderTables<Tx>, "log" | "ac
         "and started_at is not null and claim is not null",
       [topic, lane],
     ),
-  sweep: (tx, now, limit) => {
-    const tables = [
-      ["adbind_activity", "id"],
-      ["adbind_sent_tasks", "task_id"],
-    ] as const;
-    const texts = tables.map(
-      ([table, key]) =>
-        `delete from ${table} where ${key} in (select ${key} from ${table} where expires <= ? order by expires limit ?)`,
-    );
-    const [first, second] = texts as [string, string];
-    const one = run(tx, first, [now, limit]);
-    return one instanceof Promise ? one.then(() => run(tx, second, [now, limit])) : run(tx, second, [now, limit]);
+  expiring: [expiringOf(run, "adbind_activity", "id"), expiringOf(run, "adbind_sent_tasks", "task_id")],
+});
+
+const expiringOf = <Tx>(run: Runner<Tx>, table: string, key: string): ExpiringIn<Tx> => ({
+  what: table === "adbind_activity" ? "old webhook activity" : "expired tasks",
+  *remove(tx, now, limit) {
+    const oldest = `select ${key} from ${table} where expires <= ? order by expires limit ?`;
+    return (yield* settle(run(tx, `delete from ${table} where ${key} in (${oldest}) returning ${key}`, [now, limit])))
+      .length;
   },
 });
 
-const logger =
-  <Tx>(run: Runner<Tx>) =>
-  (tx: Tx, rows: readonly ActivityRow[]): MaybePromise<unknown> => {
-    const insert = (part: readonly ActivityRow[]): MaybePromise<unknown> =>
-      run(
-        tx,
-        `insert into adbind_activity (principal, subject, record, expires) values ${part.map(() => "(?, ?, ?, ?)").join(", ")}`,
-        part.flatMap((row) => [row.principal, row.subject, row.record, row.expires]),
-      );
-    let last: MaybePromise<unknown>;
+/** Many rows in statements of a few. */
+const logger = <Tx>(run: Runner<Tx>): SenderTables<Tx>["log"] =>
+  function* (tx, rows) {
     for (let at = 0; at < rows.length; at += LOG_ROWS) {
       const part = rows.slice(at, at + LOG_ROWS);
-      last = last instanceof Promise ? last.then(() => insert(part)) : insert(part);
+      yield* settle(
+        run(
+          tx,
+          `insert into adbind_activity (principal, subject, record, expires) values ${part.map(() => "(?, ?, ?, ?)").join(", ")}`,
+          part.flatMap((row) => [row.principal, row.subject, row.record, row.expires]),
+        ),
+      );
     }
-    return last;
   };

@@ -223,6 +223,21 @@ export interface SweepResult {
   readonly more: boolean;
 }
 
+/** One kind of rows that expire. */
+export interface Expiring {
+  /** As it is told of: `expired nonces`. */
+  readonly what: string;
+  /** Nobody has handled what goes: it is worth a warning. */
+  readonly lost?: true;
+  /**
+   * Removes the oldest of what has expired, in a transaction of its own.
+   * @param now Unix milliseconds
+   * @param limit most rows removed
+   * @returns how many rows
+   */
+  remove(now: number, limit: number): Promise<number>;
+}
+
 /** `Tx` is what an effect gets: the SQLite connection, or a kysely transaction. */
 export interface Store<Tx = unknown> {
   readonly kind: "sqlite" | "postgres";
@@ -233,8 +248,11 @@ export interface Store<Tx = unknown> {
   claims(sender: string): Promise<number>;
   /** Nonces of verified signatures, shared by every instance on this store. */
   replay(options?: ReplayOptions): ReplayStore;
+  /** What expires, kind by kind. */
+  readonly expiring: readonly Expiring[];
   /**
-   * Removes what has expired, oldest first, without looking at what has not.
+   * Removes what has expired, oldest first, without looking at what has not. Each kind of state has its turn, though
+   * another fails; then it rejects.
    * @param limit most rows removed per kind of state
    */
   sweep(now: number, limit?: number): Promise<SweepResult>;

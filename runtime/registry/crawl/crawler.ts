@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createGuardedFetch, type Fetcher } from "../../net/index.js";
 import { embeddedQueue } from "../../queue/embedded.js";
+import { tellLog } from "../../queue/periodic.js";
 import { openBossQueue } from "../../queue/pg-boss.js";
 import type { Queue } from "../../queue/types.js";
 import { createWorker } from "../../queue/worker.js";
@@ -60,6 +61,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const shared = sharedFiles(now);
   const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile, shared };
   const queue = await openQueue(options, now);
+  const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
 
   const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(options.lookup) });
@@ -88,7 +90,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const owner = randomUUID();
   const onEnded = (domain: string): void =>
     log?.warn({ domain }, "no valid file for seven days: what the last one said has ended");
-  const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, onEnded, owner, now, random, onFault });
+  const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, onEnded, owner, now, random, telling });
   const unwatch = metrics.watch(() => store.peek(activeCount));
   let started = false;
   let stopped: Promise<void> | undefined;

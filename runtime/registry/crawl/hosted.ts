@@ -1,5 +1,6 @@
 /** Asks the origins of hosted files whether they point at the registry (registry-facts.md 2, `hosting`). */
 import { wellKnownRedirects } from "../../net/index.js";
+import { eachAlone } from "../../queue/periodic.js";
 import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";
 import { expectedUrl, hostedUrl } from "../model.js";
 import type { RegistryData } from "../types.js";
@@ -65,12 +66,14 @@ export function hostedChecks({ data, origin, metrics, recheckMs, now }: HostedPa
     for (const [domain, until] of postponed) if (until <= at) postponed.delete(domain);
     const due = await data.hostedDue(at - recheckMs, BATCH + postponed.size);
     const waiting = due.filter((domain) => !postponed.has(domain)).slice(0, BATCH);
-    const turn = async (): Promise<void> => {
-      for (let domain = waiting.shift(); domain !== undefined; domain = waiting.shift()) {
-        if (origin.signal?.aborted) return;
-        await check(domain);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, turn));
+    // One iterator: each of the turns takes the next domain of all.
+    const next = waiting.values();
+    const turn = () =>
+      eachAlone(next, async (domain) => {
+        if (!origin.signal?.aborted) await check(domain);
+      });
+    await eachAlone(await Promise.allSettled(Array.from({ length: AT_ONCE }, turn)), async (turned) => {
+      if (turned.status === "rejected") throw turned.reason;
+    });
   };
 }

@@ -1,5 +1,6 @@
 /** Crawls whose time has come, and what is kept in order besides: by one instance at a time. */
-import { createTimer, type Timer } from "../../queue/timer.js";
+import { expirySteps } from "../../queue/expiry.js";
+import { createPeriodic, eachAlone, type Periodic, type Step, stepRunner, type Telling } from "../../queue/periodic.js";
 import type { Flow } from "../../signing/flow.js";
 import {
   activeOfReason,
@@ -9,10 +10,12 @@ import {
   dueDomains,
   endTurn,
   type Rows,
+  removeRequests,
+  removeRevocations,
   setPlace,
-  sweepCrawl,
   takeTurn,
 } from "../../store/registry-crawl.js";
+import type { Expiring } from "../../store/types.js";
 import type { RegistryData } from "../types.js";
 import type { Requests } from "./requests.js";
 import type { CrawlLimits } from "./types.js";
@@ -45,7 +48,7 @@ export interface ScheduleParts {
   readonly owner: string;
   readonly now: () => number;
   readonly random: () => number;
-  readonly onFault: (error: unknown) => void;
+  readonly telling: Telling;
 }
 
 /** Does work if this instance has the turn; one that died loses it after some pauses. */
@@ -77,57 +80,114 @@ async function plan(parts: ScheduleParts): Promise<void> {
   await inTurn(parts, "recrawl", PLAN_MS, async () => {
     const room = limits.concurrency * AHEAD - (await store.peek((q) => activeOfReason(q, "scheduled")));
     if (room <= 0) return;
-    for (const { domain } of await store.peek((q) => dueDomains(q, now(), room))) await requests.schedule(domain);
+    const due = await store.peek((q) => dueDomains(q, now(), room));
+    await eachAlone(due, ({ domain }) => requests.schedule(domain));
   });
 }
 
-/** Without a turn: publishers are locked one transaction after the other, and whoever comes second finds nothing to do. */
-async function settleEffect({ data }: ScheduleParts): Promise<void> {
-  await data.settleEffect();
-}
+const planSteps = (parts: ScheduleParts): readonly Step[] => [
+  {
+    name: "queue the domains whose crawl is due",
+    meanwhile: "those the error is about are crawled later, and answers go by their last crawl",
+    run: () => plan(parts),
+  },
+];
 
-async function upkeep(parts: ScheduleParts): Promise<void> {
-  const { store, data, requests, limits, checkHosted, onEnded, now } = parts;
-  await inTurn(parts, "upkeep", UPKEEP_MS, async (place) => {
-    await store.write(function* (q) {
-      const next = yield* adoptPublishers(q, place, { intervalMs: limits.recrawlMs, limit: ADOPT_ROWS });
-      yield* setPlace(q, "upkeep", next);
-      yield* sweepCrawl(q, now() - HISTORY_MS, now());
-    });
-    // Nothing was crawled before 1970: these are the members' domains that never were.
-    const never = await data.crawlDue(0, MEMBER_DOMAINS);
-    for (const domain of await store.peek((q) => waiting(q, never, now()))) await requests.schedule(domain);
-    let stale: string[];
-    do {
-      stale = await data.endStale(now() - STALE_MS, STALE_PUBLISHERS);
-      for (const domain of stale) onEnded(domain);
-    } while (stale.length === STALE_PUBLISHERS);
-    await checkHosted();
-  });
-}
+const effectSteps = ({ data }: ScheduleParts): readonly Step[] => [
+  {
+    // Without a turn: publishers are locked one transaction after the other, and whoever comes second finds nothing to do.
+    name: "let authorizations begin and end",
+    meanwhile: "answers name those whose time is over, or leave out those whose time has come",
+    run: () => data.settleEffect(),
+  },
+];
 
-export function crawlSchedule(parts: ScheduleParts): Timer {
-  // Pauses vary by a quarter: instances that were started together do not go on asking together.
-  const timer = (everyMs: number, work: () => Promise<void>): Timer =>
-    createTimer(() => everyMs * (0.75 + 0.5 * parts.random()), work, parts.onFault);
-  const timers = [
-    timer(PLAN_MS, () => plan(parts)),
-    timer(PLAN_MS, () => settleEffect(parts)),
-    timer(UPKEEP_MS, () => upkeep(parts)),
+/** Without a turn, too: rows that are gone are nobody else's. */
+const tidySteps = ({ store, now }: ScheduleParts): readonly Step[] => {
+  const expiring: Expiring[] = [
+    {
+      what: "old crawl requests",
+      remove: (at, limit) => store.write((q) => removeRequests(q, at - HISTORY_MS, limit)),
+    },
+    { what: "revocations that are over", remove: (at, limit) => store.write((q) => removeRevocations(q, at, limit)) },
   ];
+  return expirySteps(expiring, now);
+};
+
+/** @param place where imported publishers were looked at last */
+const upkeepSteps = (parts: ScheduleParts, place: number): readonly Step[] => {
+  const { store, limits, checkHosted } = parts;
+  return [
+    {
+      name: "plan crawls of imported publishers",
+      meanwhile: "new ones among them are not crawled",
+      run: () =>
+        store.write(function* (q) {
+          const next = yield* adoptPublishers(q, place, { intervalMs: limits.recrawlMs, limit: ADOPT_ROWS });
+          yield* setPlace(q, "upkeep", next);
+        }),
+    },
+    {
+      name: "queue members' domains that were never crawled",
+      meanwhile: "those the error is about are not known",
+      run: () => scheduleMembers(parts),
+    },
+    {
+      name: "end what files said that have been gone for long",
+      meanwhile: "answers still go by them",
+      run: () => endStale(parts),
+    },
+    {
+      name: "ask origins whether they point at hosted files",
+      meanwhile: "those the error is about keep their last verdict",
+      run: checkHosted,
+    },
+  ];
+};
+
+async function scheduleMembers({ store, data, requests, now }: ScheduleParts): Promise<void> {
+  // Nothing was crawled before 1970: these are the members' domains that never were.
+  const never = await data.crawlDue(0, MEMBER_DOMAINS);
+  const domains = await store.peek((q) => waiting(q, never, now()));
+  await eachAlone(domains, (domain) => requests.schedule(domain));
+}
+
+async function endStale({ data, onEnded, now }: ScheduleParts): Promise<void> {
+  let stale: string[];
+  do {
+    stale = await data.endStale(now() - STALE_MS, STALE_PUBLISHERS);
+    for (const domain of stale) onEnded(domain);
+  } while (stale.length === STALE_PUBLISHERS);
+}
+
+export function crawlSchedule(parts: ScheduleParts): Periodic {
+  const { store, owner, telling, random } = parts;
+  // Pauses vary by a quarter: instances that were started together do not go on asking together.
+  const periodic = (everyMs: number, steps: readonly Step[]): Periodic =>
+    createPeriodic({ pauseMs: () => everyMs * (0.75 + 0.5 * random()), steps, telling });
+  const runSteps = stepRunner(telling);
+  const upkeep: Step = {
+    name: "take the turn of the registry's upkeep",
+    meanwhile: "crawls are not planned beyond those that are due, and what is gone for long still counts",
+    run: (stopping) => inTurn(parts, "upkeep", UPKEEP_MS, (place) => runSteps(upkeepSteps(parts, place), stopping)),
+  };
+  const all = [
+    periodic(PLAN_MS, planSteps(parts)),
+    periodic(PLAN_MS, effectSteps(parts)),
+    periodic(UPKEEP_MS, [...tidySteps(parts), upkeep]),
+  ];
+  const giveBack = (name: string): Step => ({
+    name: `give back the turn ${name}`,
+    meanwhile: "others wait until it is over",
+    run: () => store.write((q) => endTurn(q, name, owner)),
+  });
   return {
     start() {
-      for (const one of timers) one.start();
+      for (const one of all) one.start();
     },
     async stop() {
-      await Promise.all(timers.map((one) => one.stop()));
-      const { store, owner, onFault } = parts;
-      await store
-        .write(function* (q) {
-          yield* endTurn(q, "recrawl", owner);
-          yield* endTurn(q, "upkeep", owner);
-        })
-        .catch(onFault);
+      await Promise.all(all.map((one) => one.stop()));
+      await runSteps([giveBack("recrawl"), giveBack("upkeep")]);
     },
   };
 }

@@ -17,6 +17,7 @@ import { trustedProxies } from "./proxies.js";
 import { addErrors, addHeaders } from "./replies.js";
 import { checkedNumbers, type RegistryOptions } from "./settings.js";
 import { createTelemetry, observeRequests } from "./telemetry.js";
+import { createUpkeep } from "./upkeep.js";
 
 export interface Registry {
   /** The app, ready for `inject` and `listen`. */
@@ -29,8 +30,6 @@ export interface Registry {
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-/** How often what has expired is removed, in milliseconds. */
-const SWEEP_MS = 60_000;
 /** Longest a request may take to come in, in milliseconds: a slow sender holds a connection, and no more. */
 const REQUEST_MS = 30_000;
 /** Longest value in a path, in characters: an agent's URL, percent-encoded. */
@@ -123,26 +122,6 @@ async function openParts(
   return [parts, opened];
 }
 
-/** Removes what has expired, and lets authorizations begin and end. @returns ends it, and waits for what is under way */
-function sweepRegularly({ access, data, log, now }: Parts): () => Promise<void> {
-  const sweep = async (): Promise<void> => {
-    await access.sweep(now());
-    // A crawler does it sooner; without one authorizations begin and end all the same.
-    await data.settleEffect();
-  };
-  let running = Promise.resolve();
-  const timer = setInterval(() => {
-    running = running
-      .then(sweep)
-      .catch((error: Error) => log.warn({ err: error }, "what has expired could not be brought up to date"));
-  }, SWEEP_MS);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    return running;
-  };
-}
-
 /**
  * Makes a registry on an opened store.
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
@@ -169,13 +148,14 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   });
   addRoutes(app, parts, limits);
   await app.ready();
-  const endSweeping = sweepRegularly(parts);
+  const upkeep = createUpkeep(parts);
+  upkeep.start();
 
   let stopped: Promise<void> | undefined;
   let warming: Promise<void> | undefined;
   const stop = async (waitMs: number): Promise<void> => {
     state.stopping = true;
-    const swept = endSweeping();
+    const swept = upkeep.stop();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     await app.close();
     await crawler?.stop();

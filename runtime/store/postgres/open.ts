@@ -2,8 +2,9 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { AdbindError } from "../../errors.js";
-import { SWEEP_LIMIT_ROWS } from "../rows.js";
-import type { Store } from "../types.js";
+import { sweepEach } from "../expiry.js";
+import { PARKED } from "../rows.js";
+import type { Expiring, Store } from "../types.js";
 import { expireClaims, liveClaims } from "./claims.js";
 import { PostgresClient } from "./client.js";
 import { buryParked, postgresInbox } from "./inbox.js";
@@ -75,6 +76,15 @@ function postgresStore(db: Db, pool: pg.Pool): PostgresStore {
     const id = await senders.find(url);
     return id === undefined ? unknown : then(id);
   };
+  const expiring: readonly Expiring[] = [
+    { what: PARKED, lost: true, remove: (now, limit) => buryParked(db, now, limit) },
+    { what: "expired claims", remove: (now, limit) => expireClaims(db, now, limit) },
+    { what: "expired nonces", remove: (now, limit) => nonces.expire(now, limit) },
+    ...expiringTables.map((table) => ({
+      what: `expired ${table.replace("adbind_", "")}`,
+      remove: (now: number, limit: number) => expireRows(db, table, now, limit),
+    })),
+  ];
   return {
     kind: "postgres",
     db,
@@ -84,20 +94,16 @@ function postgresStore(db: Db, pool: pg.Pool): PostgresStore {
     task: (url, taskId) => withSender(url, undefined, (sender) => taskState(db, { sender, taskId })),
     claims: (url) => withSender(url, 0, (sender) => liveClaims(db, sender)),
     replay: (options = {}) => nonces.replay(options),
-    async sweep(now, limit = SWEEP_LIMIT_ROWS) {
-      const buried = await buryParked(db, now, limit);
-      const removed = [await expireClaims(db, now, limit), await nonces.expire(now, limit)];
-      for (const table of expiring) removed.push(await expireRows(db, table, now, limit));
-      return { removed: removed.reduce((a, b) => a + b, 0), buried, more: Math.max(buried, ...removed) >= limit };
-    },
+    expiring,
+    sweep: (now, limit) => sweepEach(expiring, now, limit),
     close: () => db.destroy(),
   };
 }
 
 /** Tables whose rows expire and are counted nowhere else. */
-const expiring = ["adbind_tasks", "adbind_notifications", "adbind_registrations"] as const;
+const expiringTables = ["adbind_tasks", "adbind_notifications", "adbind_registrations"] as const;
 
-async function expireRows(db: Db, table: (typeof expiring)[number], now: number, limit: number): Promise<number> {
+async function expireRows(db: Db, table: (typeof expiringTables)[number], now: number, limit: number): Promise<number> {
   const name = sql.table(table);
   const { numAffectedRows } = await sql`delete from ${name} where ctid = any(array(
     select ctid from ${name} where expires <= ${now} order by expires limit ${limit} for update skip locked

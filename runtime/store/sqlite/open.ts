@@ -1,8 +1,9 @@
 /** The embedded store: one file, one writer, every commit synced. */
 import Database from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
-import { SWEEP_LIMIT_ROWS } from "../rows.js";
-import type { Store } from "../types.js";
+import { sweepEach } from "../expiry.js";
+import { PARKED } from "../rows.js";
+import type { Expiring, Store } from "../types.js";
 import { sqliteClaims } from "./claims.js";
 import { sqliteInbox } from "./inbox.js";
 import { migrateSqlite } from "./migrate.js";
@@ -53,6 +54,13 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
   };
   const inbox = sqliteInbox(parts);
   const { senders, claims, tasks, notifications, registrations, nonces } = parts;
+  const expiring: readonly Expiring[] = [
+    { what: PARKED, lost: true, remove: (now, limit) => writer.write(() => inbox.buryParked(now, limit)) },
+    ...Object.entries({ claims, nonces, tasks, notifications, registrations }).map(([what, part]) => ({
+      what: `expired ${what}`,
+      remove: (now: number, limit: number) => writer.write(() => part.expire(now, limit)),
+    })),
+  ];
   return {
     kind: "sqlite",
     db,
@@ -67,20 +75,14 @@ export function openSqliteStore(options: SqliteOptions): SqliteStore {
       return id === undefined ? 0 : claims.live(id);
     },
     replay: (replayOptions = {}) => nonces.replay(replayOptions),
-    sweep: (now, limit = SWEEP_LIMIT_ROWS) =>
-      writer.write(() => {
-        const buried = inbox.buryParked(now, limit);
-        const removed = [claims, nonces, tasks, notifications, registrations].map((part) => part.expire(now, limit));
-        return { removed: sum(removed), buried, more: Math.max(buried, ...removed) >= limit };
-      }),
+    expiring,
+    sweep: (now, limit) => sweepEach(expiring, now, limit),
     async close() {
       writer.flush();
       db.close();
     },
   };
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 function openFile({ path, cacheKib = CACHE_KIB, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions): Database.Database {
   if (path === "" || path === ":memory:") {

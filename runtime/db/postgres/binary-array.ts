@@ -2,7 +2,8 @@
  * Columns of an insert as binary arrays. As text each element is escaped here and parsed there, which costs both sides
  * more than the row itself; `pg` sends a Buffer in binary form as it is.
  */
-export type ColumnType = "bigint" | "text" | "double precision";
+import type { ColumnType } from "../types.js";
+
 type Element = string | number | null;
 
 /** OIDs of the elements (PostgreSQL's pg_type.dat). */

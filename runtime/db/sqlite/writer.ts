@@ -3,7 +3,8 @@
  * The transaction begins and ends inside a single callback: no other connection of this process, ours or the
  * application's, can ever meet it half done and wait for it.
  */
-import type { Database } from "better-sqlite3";
+import Sqlite, { type Database } from "better-sqlite3";
+import { AdbindError } from "../../errors.js";
 
 /** Writes of one transaction; more go into the next. Bounds how long the event loop stands still. */
 const BATCH_LIMIT_WRITES = 256;
@@ -11,14 +12,23 @@ const BATCH_LIMIT_WRITES = 256;
 const GATHER_MS = 4;
 /** Longest wait of a write nobody is kept waiting by, in milliseconds. */
 const LAZY_MS = 10;
+/** Pause before the next try while another process writes, in milliseconds: a small part of what its commit takes. */
+const BUSY_PAUSE_MS = 5;
+/** Default of the longest wait for another process, in milliseconds. */
+export const BUSY_TIMEOUT_MS = 5_000;
 
 interface Job {
   readonly run: () => unknown;
   /** Its own writes are undone when it throws, and only those. */
   readonly guarded: boolean;
+  /** When it was asked for, by the process's own clock. */
+  readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** What became of an attempt to commit: another process is writing, or the database failed and nothing was kept. */
+type Unkept = "busy" | "failed";
 
 type Result = { readonly value: unknown } | { readonly error: unknown };
 
@@ -39,7 +49,13 @@ export class Writer {
   readonly #savepoint;
   readonly #release;
 
-  constructor(readonly db: Database) {
+  #waiting: NodeJS.Timeout | undefined;
+
+  /** @param busyTimeoutMs longest wait of a write while another process writes; the event loop goes on meanwhile */
+  constructor(
+    readonly db: Database,
+    readonly busyTimeoutMs = BUSY_TIMEOUT_MS,
+  ) {
     this.#begin = db.prepare("begin immediate");
     this.#commit = db.prepare("commit");
     this.#savepoint = db.prepare("savepoint guarded");
@@ -71,8 +87,15 @@ export class Writer {
     this.#committing.push(listener);
   }
 
-  /** Commits everything that was asked for. */
+  /** Commits everything that was asked for, waiting for another process's write if need be: for the end. */
   flush(): void {
+    clearTimeout(this.#waiting);
+    this.#waiting = undefined;
+    this.#commitAll(true);
+  }
+
+  /** @param stand still, rather than go on and try again, while another process writes */
+  #commitAll(stand: boolean): void {
     this.#since = undefined;
     clearTimeout(this.#lazy);
     this.#lazy = undefined;
@@ -80,17 +103,36 @@ export class Writer {
     this.#urgent = 0;
     while (this.#queue.length > 0) {
       const jobs = this.#queue.splice(0, BATCH_LIMIT_WRITES);
-      const results = this.#transact(jobs);
-      if (results !== undefined) settle(jobs, results);
-      else for (const job of jobs) this.#alone(job);
+      const results = this.#transact(jobs, stand);
+      if (results === "busy") {
+        this.#later(jobs, stand);
+        if (!stand) return;
+      } else if (results === "failed") for (const job of jobs) this.#alone(job, stand);
+      else settle(jobs, results);
     }
+  }
+
+  /** Another process is writing: these are tried again, until they have waited long enough. */
+  #later(jobs: readonly Job[], giveUp: boolean): void {
+    const now = performance.now();
+    const over = (job: Job): boolean => giveUp || now - job.since >= this.busyTimeoutMs;
+    for (const job of jobs) if (over(job)) job.reject(busyError(this.db, this.busyTimeoutMs));
+    this.#queue.unshift(...jobs.filter((job) => !over(job)));
+    if (giveUp || this.#queue.length === 0) return;
+    // Nothing gathers meanwhile: what is added joins these.
+    this.#since ??= now;
+    this.#waiting ??= setTimeout(() => {
+      this.#waiting = undefined;
+      this.#commitAll(false);
+    }, BUSY_PAUSE_MS);
   }
 
   #add<T>(run: () => T, guarded: boolean, lazy = false): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#queue.push({ run, guarded, resolve: resolve as Job["resolve"], reject });
+    this.#queue.push({ run, guarded, since: performance.now(), resolve: resolve as Job["resolve"], reject });
     if (!lazy) this.#urgent += 1;
-    if (lazy) this.#lazy ??= setTimeout(() => this.flush(), LAZY_MS);
+    if (this.#waiting !== undefined) return promise;
+    if (lazy) this.#lazy ??= setTimeout(() => this.#commitAll(false), LAZY_MS);
     else if (this.#since === undefined) {
       this.#since = performance.now();
       this.#before = 0;
@@ -105,30 +147,48 @@ export class Writer {
    */
   #gather(): void {
     const { length } = this.#queue;
-    if (this.#since === undefined || length === 0) return;
+    if (this.#since === undefined || this.#waiting !== undefined || length === 0) return;
     const more = (this.#urgent > this.#before || this.#urgent < this.#last) && length < BATCH_LIMIT_WRITES;
     this.#before = this.#urgent;
     if (more && performance.now() - this.#since < GATHER_MS) setImmediate(() => this.#gather());
-    else this.flush();
+    else this.#commitAll(false);
   }
 
-  /** All of them in one transaction; undefined when the database failed and nothing was kept. */
-  #transact(jobs: readonly Job[]): Result[] | undefined {
+  /** Begins a transaction; false while another process writes. */
+  #open(stand: boolean): boolean {
+    // SQLite would sleep in this thread, and everything else of the process with it.
+    if (!stand) this.db.pragma("busy_timeout = 0");
     try {
       this.#begin.run();
+      return true;
+    } catch (error) {
+      if (isBusy(error)) return false;
+      throw error;
+    } finally {
+      if (!stand) this.db.pragma(`busy_timeout = ${this.busyTimeoutMs}`);
+    }
+  }
+
+  /** All of them in one transaction. */
+  #transact(jobs: readonly Job[], stand: boolean): Result[] | Unkept {
+    try {
+      if (!this.#open(stand)) return "busy";
       const results = jobs.map((job) => (job.guarded ? this.#guard(job) : { value: job.run() }));
       this.#end();
       return results;
     } catch {
       this.#undo();
-      return undefined;
+      return "failed";
     }
   }
 
   /** After a failure each gets its own transaction: the one that cannot be kept (too large for the disk) fails alone. */
-  #alone(job: Job): void {
+  #alone(job: Job, stand: boolean): void {
     try {
-      this.#begin.run();
+      if (!this.#open(stand)) {
+        this.#later([job], stand);
+        return;
+      }
       const result = job.guarded ? this.#guard(job) : { value: job.run() };
       this.#end();
       settle([job], [result]);
@@ -170,3 +230,11 @@ const settle = (jobs: readonly Job[], results: readonly Result[]): void => {
     else job.resolve(result.value);
   });
 };
+
+const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");
+
+const busyError = (db: Database, waitedMs: number): AdbindError =>
+  new AdbindError("database_busy", `another process has been writing for ${waitedMs} ms`, {
+    where: db.name,
+    remedy: "nothing was written; try again, and look for a long transaction on the file (a shell, a backup)",
+  });

@@ -1,0 +1,62 @@
+/** A connection whose answers can be forgotten as soon as they are read, and how it is asked. */
+import pg from "pg";
+
+type Answered = (error: Error | null, result: pg.QueryResult) => void;
+type AnyQuery = (this: pg.Client, config: unknown, values?: unknown, answered?: Answered) => unknown;
+
+const asked = pg.Client.prototype.query as unknown as AnyQuery;
+
+/**
+ * Asks with callbacks only. Of a query asked for a promise, pg 8.23 keeps what the collector takes for a link to the next
+ * one: an answer that has once outlived a small collection keeps the later ones until a full one. Answers of hundreds of
+ * kilobytes made each small collection copy megabytes, and stop the process for 20 milliseconds.
+ */
+export class PostgresClient extends pg.Client {
+  /** How long an answer may take before the connection is given up, in milliseconds. */
+  deadlineMs = Number.POSITIVE_INFINITY;
+}
+
+PostgresClient.prototype.query = function query(this: pg.Client, config: unknown, values?: unknown, given?: Answered) {
+  const submits = typeof (config as { submit?: unknown } | null)?.submit === "function";
+  if (submits || typeof values === "function" || given !== undefined) return asked.call(this, config, values, given);
+  return new Promise((resolve, reject) => {
+    asked.call(this, config, values, (error, result) => (error ? reject(error) : resolve(result)));
+  });
+} as unknown as typeof pg.Client.prototype.query;
+
+/** PostgreSQL's 64-bit integer. */
+const INT8_OID = 20;
+
+/**
+ * Our 64-bit columns are milliseconds, counts and ids: a number carries them exactly. Given with each statement, so that it
+ * makes no difference how a connection of somebody else's reads them.
+ */
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format as "text"),
+};
+
+/**
+ * Ends a connection whose answer does not come. The server's own timeouts hold while it can be reached; a network that
+ * swallows packets would keep a statement, and its connection, for as long as the system retries.
+ * @returns stops it
+ */
+export function deadlineOf(client: pg.ClientBase): () => void {
+  if (!(client instanceof PostgresClient) || !Number.isFinite(client.deadlineMs)) return () => undefined;
+  const timer = setTimeout(() => void client.end().catch(() => undefined), client.deadlineMs);
+  return () => clearTimeout(timer);
+}
+
+/** Runs one statement on a connection, ours or somebody else's. */
+export async function ask<Row extends pg.QueryResultRow>(
+  client: pg.ClientBase,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<pg.QueryResult<Row>> {
+  const answered = deadlineOf(client);
+  try {
+    return await client.query<Row>({ text, values: values as unknown[], types });
+  } finally {
+    answered();
+  }
+}

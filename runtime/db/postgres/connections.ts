@@ -1,0 +1,176 @@
+/** Connections with their timeouts, and the transactions on them. */
+import pg from "pg";
+import { AdbindError } from "../../errors.js";
+import { ask, PostgresClient, types } from "./client.js";
+import { isUsable, toldFault, unreachable } from "./faults.js";
+import type { PostgresOptions } from "./open.js";
+
+const CONNECTIONS = 10;
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const LOCK_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 60_000;
+/** Beyond the server's own timeout, in milliseconds: the answer of a server that can be reached comes sooner. */
+const DEADLINE_SLACK_MS = 10_000;
+
+/** A setting of our own: a connection that has it was made with all that we asked for. */
+const MARK = "adbind.direct";
+
+interface Timeouts {
+  readonly statement_timeout: number;
+  readonly lock_timeout: number;
+  readonly idle_in_transaction_session_timeout: number;
+}
+
+export interface Connections {
+  readonly where: string;
+  readonly pool: pg.Pool;
+  readonly pooled: boolean;
+  /** Runs `work` on a connection, each statement its own transaction. */
+  use<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
+  /** @param begin statement that begins it */
+  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, begin?: string): Promise<T>;
+  /** A connection outside the pool, made alike. */
+  configOf(url: string): pg.ClientConfig;
+}
+
+/**
+ * Makes the pool, and finds out whether a pooler stands in front of the server: timeouts are given as the connection is
+ * made, and one that pools by transaction refuses them (PgBouncer) or drops them. Then each transaction brings its own.
+ * @throws AdbindError `database_unreachable`
+ */
+export async function openConnections(options: PostgresOptions): Promise<Connections> {
+  const timeouts: Timeouts = {
+    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+  };
+  const where = whereOf(options.url);
+  for (const given of [timeouts, undefined]) {
+    const pool = poolOf(options, given, timeouts.statement_timeout + DEADLINE_SLACK_MS);
+    try {
+      return connectionsOn(pool, { where, options, timeouts, pooled: !(await isDirect(pool)) });
+    } catch (error) {
+      await pool.end();
+      if (given === undefined || !isParameterRefused(error)) throw unreachable(where, error);
+    }
+  }
+  throw new TypeError("unreachable");
+}
+
+const isParameterRefused = (error: unknown): boolean =>
+  error instanceof Error && /unsupported startup parameter/i.test(error.message);
+
+async function isDirect(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ mark: string | null }>("select current_setting($1, true) as mark", [MARK]);
+  return rows[0]?.mark === "on";
+}
+
+/** Host, port and database. @throws AdbindError `store_option_invalid` for what is no URL of PostgreSQL */
+function whereOf(url: string): string {
+  try {
+    const { host, port, database } = new pg.Client({ connectionString: url });
+    return `${host}:${port}/${database ?? ""}`;
+  } catch (cause) {
+    const remedy = "give postgres://user:password@host:port/database";
+    throw new AdbindError("store_option_invalid", "the URL of the database cannot be read", { remedy, cause });
+  }
+}
+
+/** Timeouts as parameters of a connection; what the URL says of `options` comes after ours, and wins. */
+function startupOptions(url: string, timeouts: Timeouts): string {
+  const given = new URL(url, "postgres://localhost").searchParams.get("options") ?? "";
+  const ours = Object.entries(timeouts).map(([name, value]) => `-c ${name}=${value}`);
+  return [...ours, `-c ${MARK}=on`, given].join(" ").trim();
+}
+
+function configOf(url: string, options: PostgresOptions, timeouts: Timeouts | undefined): pg.ClientConfig {
+  const bare = new URL(url, "postgres://localhost");
+  bare.searchParams.delete("options");
+  return {
+    connectionString: timeouts === undefined ? url : bare.href,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    fallback_application_name: "adbind",
+    keepAlive: true,
+    types,
+    ...(timeouts === undefined ? {} : { options: startupOptions(url, timeouts) }),
+  };
+}
+
+function poolOf(options: PostgresOptions, timeouts: Timeouts | undefined, deadlineMs: number): pg.Pool {
+  const pool = new pg.Pool({
+    ...configOf(options.url, options, timeouts),
+    Client: PostgresClient,
+    max: options.connections ?? CONNECTIONS,
+  });
+  // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => {
+    // So would one that breaks between two statements of a transaction; the next statement reports it.
+    client.on("error", () => undefined);
+    if (client instanceof PostgresClient) client.deadlineMs = deadlineMs;
+  });
+  return pool;
+}
+
+interface Given {
+  readonly where: string;
+  readonly options: PostgresOptions;
+  readonly timeouts: Timeouts;
+  readonly pooled: boolean;
+}
+
+function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Given): Connections {
+  const settings = Object.entries(timeouts).map(([name, value]) => `; set local ${name} = ${value}`);
+  const brought = pooled ? settings.join("") : "";
+
+  const use = async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken = false;
+    try {
+      return await work(client);
+    } catch (error) {
+      broken = !isUsable(error);
+      throw toldFault(error, where, timeouts.lock_timeout);
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  const transaction = async <T>(work: (tx: pg.ClientBase) => Promise<T>, begin = "begin"): Promise<T> => {
+    const client = await pool.connect();
+    let broken = false;
+    try {
+      await ask(client, begin + brought);
+      const value = await work(client);
+      const { command } = await ask(client, "commit");
+      // A statement failed and `work` went on without it: the server undid all of it.
+      if (command !== "COMMIT") throw new Error("the transaction was undone, because a statement of it had failed");
+      return value;
+    } catch (error) {
+      broken = await undone(client);
+      throw toldFault(error, where, timeouts.lock_timeout);
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  return {
+    where,
+    pool,
+    pooled,
+    use,
+    transaction,
+    configOf: (url) => configOf(url, options, pooled ? undefined : timeouts),
+  };
+}
+
+/** @returns whether the connection cannot be used any more */
+async function undone(client: pg.ClientBase): Promise<boolean> {
+  try {
+    await ask(client, "rollback");
+    return false;
+  } catch {
+    return true;
+  }
+}

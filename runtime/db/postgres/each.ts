@@ -1,0 +1,36 @@
+/** Rows of a statement one by one. */
+import pg from "pg";
+import { deadlineOf, types } from "./client.js";
+
+export interface Question<Row> {
+  /** With `$1`, `$2` ... for values. */
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** What it throws ends the statement. */
+  readonly take: (row: Row) => void;
+}
+
+/** @returns when the last row was taken */
+export async function each<Row>(client: pg.ClientBase, { text, values, take }: Question<Row>): Promise<void> {
+  const answered = deadlineOf(client);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const query = new pg.Query<never>({ text, values: [...values], types });
+      let failed: { readonly error: unknown } | undefined;
+      query.on("row", (row) => {
+        // The connection is in the middle of the answer: what remains of it is read before the end is told.
+        if (failed !== undefined) return;
+        try {
+          take(row as Row);
+        } catch (error) {
+          failed = { error };
+        }
+      });
+      query.on("end", () => (failed === undefined ? resolve() : reject(failed.error)));
+      query.on("error", reject);
+      client.query(query);
+    });
+  } finally {
+    answered();
+  }
+}

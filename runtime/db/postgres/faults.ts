@@ -1,0 +1,75 @@
+/** Why PostgreSQL cannot be used, in words, with what to do about it. */
+import pg from "pg";
+import { AdbindError } from "../../errors.js";
+
+type Reason = readonly [what: string, remedy: string];
+
+const CHECK_LOGIN = "check the user and the password of the URL";
+const START_IT = "start it, or correct the host and port of the URL";
+
+/** By SQLSTATE, and by the system's name of a fault. */
+const reasons: Readonly<Record<string, Reason>> = {
+  ECONNREFUSED: ["nothing listens there", START_IT],
+  ENOTFOUND: ["no such host", "correct the host of the URL"],
+  EAI_AGAIN: ["the host's name could not be looked up now", "try again, or check the name service"],
+  ETIMEDOUT: ["it did not answer in time", START_IT],
+  EHOSTUNREACH: ["no route to the host", "check the network and the host of the URL"],
+  ECONNRESET: [
+    "it closed the connection",
+    "check that PostgreSQL listens there, and whether it wants TLS (?sslmode=require)",
+  ],
+  "28P01": ["the password was refused", CHECK_LOGIN],
+  "28000": ["the login was refused", "check the user of the URL, and the server's pg_hba.conf"],
+  "3D000": ["there is no such database", "create it, or correct the name in the URL"],
+  "57P03": ["it is starting up", "try again in a moment"],
+  "53300": ["it has too many connections", "raise max_connections, put a pooler in front, or lower `connections`"],
+  "42501": ["the role may not do that", "grant it select, insert, update and delete on adbind's tables"],
+};
+
+const inWords = (error: Error & { code?: string }): Reason | undefined => {
+  const known = reasons[error.code ?? ""];
+  if (known !== undefined) return known;
+  if (/password must be a string/.test(error.message)) return ["it wants a password", CHECK_LOGIN];
+  if (/timeout expired|Connection terminated due to connection timeout/.test(error.message)) return reasons.ETIMEDOUT;
+  if (/certificate/.test(error.message)) {
+    return [error.message, "give its authority with ?sslrootcert=FILE, or a host that the certificate names"];
+  }
+  return undefined;
+};
+
+/** @param where host, port and database; never credentials */
+export function unreachable(where: string, cause: unknown): AdbindError {
+  if (cause instanceof AdbindError) return cause;
+  const error = cause as Error & { code?: string };
+  const [what, remedy] = inWords(error) ?? [error.message, undefined];
+  const detail = remedy === undefined ? { where, cause } : { where, remedy, cause };
+  return new AdbindError("database_unreachable", `the database cannot be opened: ${what}`, detail);
+}
+
+const LOCK_NOT_AVAILABLE = "55P03";
+const NOT_PERMITTED = "42501";
+
+/** What a transaction failed with, told where it was kept waiting by another. */
+export function toldFault(error: unknown, where: string, lockTimeoutMs: number): unknown {
+  if (!(error instanceof pg.DatabaseError) || error.code !== LOCK_NOT_AVAILABLE) return error;
+  return new AdbindError("database_busy", `another transaction kept a row for ${lockTimeoutMs} ms`, {
+    where,
+    remedy:
+      "nothing was written; try again, and look for a transaction left open (pg_stat_activity, idle in transaction)",
+    cause: error,
+  });
+}
+
+/** Making tables was refused: who may is somebody else. */
+export function toldMigration(error: unknown, where: string): unknown {
+  if (!(error instanceof pg.DatabaseError) || error.code !== NOT_PERMITTED) return error;
+  return new AdbindError("store_schema", "this role may not create adbind's tables", {
+    where,
+    remedy: "run `adbind db migrate` as their owner, or apply what `adbind db schema --sql --engine postgres` prints",
+    cause: error,
+  });
+}
+
+/** A connection that answered so can be used on; any other fault may have left it half way through. */
+export const isUsable = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.severity !== "FATAL" && error.severity !== "PANIC";

@@ -1,0 +1,41 @@
+/** Brings a database to a schema, one instance at a time. */
+import type pg from "pg";
+import { type AppliedStep, missingSteps, noteStep, type Schema } from "../schema.js";
+import { ask } from "./client.js";
+
+/** The table of applied steps. */
+export const bookkeeping = `create table if not exists adbind_migrations (
+  version integer primary key,
+  name text not null,
+  checksum text not null,
+  compatible_from integer not null,
+  applied_at timestamptz not null default now()
+);`;
+
+/** Any fixed number: instances that start together take turns on it. */
+const MIGRATION_LOCK = 4_221_093_117;
+/** Longest wait for another instance that migrates, in milliseconds: as long as an index of a large table takes. */
+const TURN_MS = 600_000;
+/** Longest wait for a table that others use, in milliseconds: what waits for a table holds up all that come after it. */
+const TABLE_LOCK_MS = 10_000;
+
+export async function appliedSteps(client: pg.ClientBase): Promise<AppliedStep[]> {
+  const { rows } = await ask<{ there: boolean }>(
+    client,
+    "select to_regclass('adbind_migrations') is not null as there",
+  );
+  if (!rows[0]!.there) return [];
+  return (await ask<AppliedStep>(client, "select version, name, checksum, compatible_from from adbind_migrations"))
+    .rows;
+}
+
+/** Inside a transaction: applies what is missing. @returns names of what was applied */
+export async function migrate(client: pg.ClientBase, schema: Schema, where: string): Promise<string[]> {
+  await ask(client, `set local statement_timeout = 0; set local lock_timeout = ${TURN_MS}`);
+  await ask(client, "select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  await ask(client, `set local lock_timeout = ${TABLE_LOCK_MS}`);
+  const missing = missingSteps(schema, await appliedSteps(client), where);
+  await ask(client, bookkeeping);
+  for (const step of missing) await ask(client, `${step.sql}\n${noteStep(step)}`);
+  return missing.map(({ name }) => name);
+}

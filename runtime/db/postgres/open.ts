@@ -1,0 +1,129 @@
+/** The shared engine: many instances on one PostgreSQL, directly or through a transaction pooler. */
+import type pg from "pg";
+import { type Coroutine, runAsync } from "../coroutine.js";
+import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js";
+import type { Database, OpenOptions, Query, Statements } from "../types.js";
+import { ask } from "./client.js";
+import { type Connections, openConnections } from "./connections.js";
+import { each } from "./each.js";
+import { toldMigration, unreachable } from "./faults.js";
+import { foreignAsk, type SqlExecutor } from "./foreign.js";
+import { PostgresListener } from "./listener.js";
+import { appliedSteps, migrate } from "./migrate.js";
+import { dialect, numberedText, PostgresQuery } from "./query.js";
+import { schema as ours } from "./schema/index.js";
+
+export interface PostgresOptions extends OpenOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string;
+  /** Most connections of this instance. Default 10. */
+  readonly connections?: number;
+  /** Longest wait for a connection, in milliseconds; then the receiver answers 503. Default 5,000. */
+  readonly connectTimeoutMs?: number;
+  /** Longest statement, in milliseconds. Default 30,000: an import's batch takes a tenth of it. */
+  readonly statementTimeoutMs?: number;
+  /** Longest wait for a row that another transaction holds, in milliseconds. Default 10,000. */
+  readonly lockTimeoutMs?: number;
+  /** Longest pause between two statements of a transaction, in milliseconds. Default 60,000: an effect may take its time. */
+  readonly idleTimeoutMs?: number;
+  /** Another schema than adbind's own, for tests. */
+  readonly schema?: Schema;
+}
+
+/** What a transaction is: a client of `pg` that has begun one, ours or an application's. */
+export type PostgresTx = pg.ClientBase;
+
+/** `pool` is open to an application that keeps its tables beside ours. */
+export interface PostgresDatabase extends Database<PostgresTx> {
+  readonly engine: "postgres";
+  readonly pool: pg.Pool;
+  /** A pooler hands out connections by the transaction: nothing of a session outlives one. */
+  readonly pooled: boolean;
+  /** As of every database; also on whatever else runs a statement in an open transaction. */
+  within<T>(tx: PostgresTx | SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
+  statements(tx: PostgresTx | SqlExecutor): Query;
+  /** One transaction of statements that are PostgreSQL's own. */
+  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T>;
+  /** One statement by itself, with `$1`, `$2` ... for values. */
+  ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
+}
+
+const SNAPSHOT = "begin isolation level repeatable read, read only";
+
+/**
+ * Opens a PostgreSQL database and brings its schema to this version; instances that start together take turns.
+ * @throws AdbindError `database_unreachable` that says why, `store_schema` when the database is not usable
+ */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresDatabase> {
+  const connections = await openConnections(options);
+  const database = databaseOn(connections, options);
+  try {
+    await bringUp(database, options.schema ?? ours, options.migrate !== false);
+  } catch (error) {
+    await database.close();
+    throw unreachable(connections.where, error);
+  }
+  return database;
+}
+
+/** A database that lacks nothing is only looked at: its role need not be one that may create. */
+async function bringUp(database: PostgresDatabase, schema: Schema, mayMigrate: boolean): Promise<void> {
+  const { where } = database;
+  const applied = await database.transaction((tx) => appliedSteps(tx));
+  const missing = missingSteps(schema, applied, where);
+  if (missing.length === 0) return;
+  if (mayMigrate) await database.migrate();
+  else refuseMissing(missing, "postgres", where);
+}
+
+function databaseOn(connections: Connections, options: PostgresOptions): PostgresDatabase {
+  const { where, pool, pooled } = connections;
+  const { schema = ours, listenUrl } = options;
+  const statements = (tx: PostgresTx | SqlExecutor): Query => new PostgresQuery(foreignAsk(tx));
+  const alone = statementsOn(connections);
+  const listener = new PostgresListener(
+    listenUrl !== undefined ? connections.configOf(listenUrl) : pooled ? undefined : connections.configOf(options.url),
+  );
+  const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T> => connections.transaction(work);
+  let closing: Promise<void> | undefined;
+  return {
+    engine: "postgres",
+    where,
+    dialect,
+    pool,
+    pooled,
+    transaction,
+    ask: (text, values) => connections.use((client) => ask(client, text, values)),
+    read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), SNAPSHOT),
+    query: (work) => runAsync(work(alone)),
+    write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
+    within: (tx, work) => runAsync(work(statements(tx))),
+    statements,
+    onNotify: (channel, given) => listener.on(channel, given),
+    migrate: async () => {
+      try {
+        return await transaction((tx) => migrate(tx, schema, where));
+      } catch (error) {
+        throw toldMigration(error, where);
+      }
+    },
+    status: async () => statusOf(schema, await transaction((tx) => appliedSteps(tx)), where),
+    async close() {
+      closing ??= listener.close().then(() => pool.end());
+      await closing;
+    },
+  };
+}
+
+const onClient = (client: pg.ClientBase): PostgresQuery =>
+  new PostgresQuery((text, values) => ask(client, text, values));
+
+/** Each on whichever connection is free. */
+function statementsOn(connections: Connections): Statements {
+  const single = new PostgresQuery((text, values) => connections.use((client) => ask(client, text, values)));
+  return Object.assign(single, {
+    *each<Row>(text: string, values: readonly unknown[], take: (row: Row) => void): Coroutine<void> {
+      yield connections.use((client) => each(client, { text: numberedText(text), values, take }));
+    },
+  });
+}

@@ -1,0 +1,89 @@
+/** Statements on PostgreSQL, on a connection of ours or within a transaction of somebody else's. */
+import { type Coroutine, wait } from "../coroutine.js";
+import type { Columns, Dialect, ListValue, Query, Value } from "../types.js";
+import { binaryArray } from "./binary-array.js";
+
+export const dialect: Dialect = {
+  among: (column, type) => `${column} = any(?::${type}[])`,
+  list: (values) => values,
+  members: "json_each_text(?::json)",
+  forUpdate: " for update",
+};
+
+const numbered = new Map<string, string>();
+
+/** A statement as PostgreSQL reads it: `$1` for the first `?`. */
+export const numberedText = (text: string): string => {
+  let known = numbered.get(text);
+  if (known === undefined) {
+    let count = 0;
+    known = text.replaceAll("?", () => `$${++count}`);
+    numbered.set(text, known);
+  }
+  return known;
+};
+
+export interface Answer {
+  readonly rows: unknown[];
+  /** Rows inserted, changed or removed. */
+  readonly rowCount: number | null;
+}
+
+/** Runs a statement, with `$1`, `$2` ... for values. */
+export type Ask = (text: string, values: readonly unknown[]) => Promise<Answer>;
+
+type Values = readonly (Value | ListValue)[];
+
+const columnOf = (rows: readonly (readonly Value[])[], index: number): readonly Value[] =>
+  rows.map((row) => row[index] as Value);
+
+/** Columns of many rows as arrays: one statement whatever their number, and the same text for all numbers. */
+const arraysOf = (columns: Columns, rows: readonly (readonly Value[])[]): Buffer[] =>
+  columns.map(([, type], index) => binaryArray(type, columnOf(rows, index) as readonly (string | number | null)[]));
+
+const unnested = (columns: Columns): string => `unnest(${columns.map(([, type]) => `?::${type}[]`).join(", ")})`;
+const namesOf = (columns: Columns): string => columns.map(([name]) => name).join(", ");
+
+/** First of the two numbers of our locks: those of others have another, or are one number. */
+const LOCK_SPACE = 1_633_969_259;
+
+export class PostgresQuery implements Query {
+  readonly dialect = dialect;
+
+  constructor(readonly ask: Ask) {}
+
+  *rows<Row>(text: string, values: Values = []): Coroutine<Row[]> {
+    return (yield* wait(this.ask(numberedText(text), values))).rows as Row[];
+  }
+
+  *run(text: string, values: Values = []): Coroutine<number> {
+    return (yield* wait(this.ask(numberedText(text), values))).rowCount ?? 0;
+  }
+
+  *insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict = ""): Coroutine<void> {
+    if (rows.length === 0) return;
+    const text = `insert into ${table} (${namesOf(columns)}) select * from ${unnested(columns)} ${conflict}`;
+    yield* wait(this.ask(numberedText(text), arraysOf(columns, rows)));
+  }
+
+  *remove(table: string, columns: Columns, rows: readonly (readonly Value[])[]): Coroutine<void> {
+    if (rows.length === 0) return;
+    const names = namesOf(columns);
+    const same = columns.map(([name]) => `i.${name} = gone.${name}`).join(" and ");
+    const text = `delete from ${table} i using ${unnested(columns)} as gone (${names}) where ${same}`;
+    yield* wait(this.ask(numberedText(text), arraysOf(columns, rows)));
+  }
+
+  *analyze(tables: readonly string[]): Coroutine<void> {
+    yield* wait(this.ask(`analyze ${tables.join(", ")}`, []));
+  }
+
+  *lock(name: string): Coroutine<void> {
+    // Of the transaction, never of the session: behind a pooler a session is not ours.
+    yield* wait(this.ask("select pg_advisory_xact_lock($1, hashtext($2))", [LOCK_SPACE, name]));
+  }
+
+  *notify(channel: string, payload: string): Coroutine<void> {
+    yield* wait(this.ask("select pg_notify($1, $2)", [channel, payload]));
+  }
+}

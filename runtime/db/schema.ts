@@ -1,0 +1,118 @@
+/**
+ * The steps of the schema, listed once; each engine's folder has their texts. A step only adds: what older instances read
+ * and write stays as it was, so that they run on beside newer ones. To add one: a row here, a text for each engine.
+ */
+import { createHash } from "node:crypto";
+import { AdbindError } from "../errors.js";
+import type { SchemaStatus } from "./types.js";
+
+export interface SchemaStep {
+  /** 1, 2, 3 ... without gaps. */
+  readonly version: number;
+  readonly name: string;
+  /** What it is for, as a DBA reads it. */
+  readonly about: string;
+  /** The oldest version whose code can use a database with this step applied. The step before, for one that only adds. */
+  readonly compatibleFrom: number;
+}
+
+/** Steps with an engine's texts, as a database is brought to them. */
+export type Schema = readonly (SchemaStep & { readonly sql: string })[];
+
+export const steps = [
+  { version: 1, name: "receiver", about: "what a receiver of webhooks remembers", compatibleFrom: 1 },
+  { version: 2, name: "sender", about: "what a sender of webhooks remembers", compatibleFrom: 1 },
+  { version: 3, name: "registry", about: "what a registry knows of publishers and agents", compatibleFrom: 2 },
+  { version: 4, name: "registry-access", about: "who may use a registry", compatibleFrom: 3 },
+  { version: 5, name: "registry-crawl", about: "what a registry's crawler remembers", compatibleFrom: 4 },
+  { version: 6, name: "seller", about: "what a seller remembers of its calls and tasks", compatibleFrom: 5 },
+] as const satisfies readonly SchemaStep[];
+
+/** A text for every step: one that is missing does not compile. */
+export type SchemaTexts = Readonly<Record<(typeof steps)[number]["name"], string>>;
+
+export const schemaOf = (texts: SchemaTexts): Schema => steps.map((step) => ({ ...step, sql: texts[step.name] }));
+
+/** A row of `adbind_migrations`. */
+export interface AppliedStep {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly compatible_from: number;
+}
+
+export const checksumOf = (sql: string): string => createHash("sha256").update(sql).digest("hex").slice(0, 16);
+
+const schemaError = (what: string, where: string, remedy: string): AdbindError =>
+  new AdbindError("store_schema", what, { where, remedy });
+
+/**
+ * What a database still needs.
+ * @param applied what it says it has, in any order
+ * @param where the database, for messages
+ * @throws AdbindError `store_schema` when code of this version cannot use it, or it was made from other text
+ */
+export function missingSteps(schema: Schema, applied: readonly AppliedStep[], where: string): Schema {
+  const known = new Map(schema.map((step) => [step.version, step]));
+  const newest = schema.at(-1)?.version ?? 0;
+  for (const { version, name, checksum, compatible_from: compatibleFrom } of applied) {
+    const step = known.get(version);
+    if (step === undefined && compatibleFrom > newest) {
+      const what = `the database has schema version ${version} (${name}), which needs code of version ${compatibleFrom} or newer`;
+      throw schemaError(what, where, `this is ${newest}: upgrade adbind, or open another database`);
+    }
+    if (step !== undefined && checksumOf(step.sql) !== checksum) {
+      const what = `schema version ${version} (${name}) was applied from another text`;
+      throw schemaError(what, where, "open it with the adbind that made it, or start a new database");
+    }
+  }
+  const done = new Set(applied.map((row) => row.version));
+  return schema.filter((step) => !done.has(step.version));
+}
+
+/** @throws AdbindError `store_schema` that names what is missing and how to apply it */
+export function refuseMissing(missing: Schema, engine: string, where: string): void {
+  const [first] = missing;
+  if (first === undefined) return;
+  const names = missing.map(({ version, name }) => `${version} ${name}`).join(", ");
+  const print = `adbind db schema --sql --engine ${engine} --from ${first.version}`;
+  throw schemaError(
+    `the database lacks schema versions ${names}`,
+    where,
+    `run \`adbind db migrate\` as a role that may create tables, or apply what \`${print}\` prints`,
+  );
+}
+
+export const statusOf = (schema: Schema, applied: readonly AppliedStep[], where: string): SchemaStatus => {
+  const known = new Set(schema.map(({ version }) => version));
+  const sorted = [...applied].sort((a, b) => a.version - b.version);
+  return {
+    applied: sorted.map(({ version, name }) => ({ version, name, known: known.has(version) })),
+    missing: missingSteps(schema, applied, where).map(({ version, name }) => ({ version, name })),
+  };
+};
+
+const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+/** Statement that notes a step as applied; also part of the printed schema, so that either way of applying it counts. */
+export const noteStep = ({ version, name, compatibleFrom, sql }: Schema[number]): string =>
+  "insert into adbind_migrations (version, name, checksum, compatible_from) " +
+  `values (${version}, ${literal(name)}, ${literal(checksumOf(sql))}, ${compatibleFrom});`;
+
+/**
+ * The schema as SQL for Flyway, alembic or a DBA: to be run in order, in one transaction.
+ * @param bookkeeping statement that makes the table of applied steps where it is missing
+ * @param from first version printed
+ */
+export function schemaSql(schema: Schema, bookkeeping: string, from = 1): string {
+  const parts = schema
+    .filter(({ version }) => version >= from)
+    .map((step) => {
+      const { version, name, about, compatibleFrom, sql } = step;
+      const older =
+        compatibleFrom < version ? `; instances of version ${compatibleFrom} and newer run on beside it` : "";
+      return `-- ${version} ${name}: ${about}${older}\n${sql.trim()}\n${noteStep(step)}\n`;
+    });
+  const head = "-- Schema of adbind. Each step only adds. Run it in one transaction.\n";
+  return [`${head}${bookkeeping.trim()}\n`, ...parts].join("\n");
+}

@@ -1,0 +1,143 @@
+/** The embedded engine: one file, one writer, every commit synced. */
+import { closeSync, openSync } from "node:fs";
+import Sqlite from "better-sqlite3";
+import { AdbindError } from "../../errors.js";
+import { type Coroutine, runSync } from "../coroutine.js";
+import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js";
+import type { Database, OpenOptions } from "../types.js";
+import { appliedSteps, migrate } from "./migrate.js";
+import { dialect, Notifications, SqliteQuery } from "./query.js";
+import { schema as ours } from "./schema/index.js";
+import { BUSY_TIMEOUT_MS, Writer } from "./writer.js";
+
+export interface SqliteOptions extends OpenOptions {
+  /** The database file; made when missing, readable by its owner only. Its folder must exist and be on a local disk. */
+  readonly path: string;
+  /** Page cache in KiB. Default 65,536. */
+  readonly cacheKib?: number;
+  /** How long to wait for another process's write, in milliseconds. Default 5,000. */
+  readonly busyTimeoutMs?: number;
+  /** Another schema than adbind's own, for tests. */
+  readonly schema?: Schema;
+}
+
+/** `file` is open to an application that keeps its tables beside ours. */
+export interface SqliteDatabase extends Database<Sqlite.Database> {
+  readonly engine: "sqlite";
+  readonly file: Sqlite.Database;
+  /** Gathers writes into transactions; for what runs as prepared statements of its own. */
+  readonly writer: Writer;
+}
+
+const CACHE_KIB = 65_536;
+/** Pages in the log before they are folded into the file: 64 MiB, so that a page written often is written back once. */
+const CHECKPOINT_PAGES = 16_384;
+/** A database holds secrets and personal data: nobody else's to read. The log beside it gets the same mode. */
+const FILE_MODE = 0o600;
+
+/**
+ * Opens or makes a SQLite file and brings it to this version's schema.
+ * @throws AdbindError `database_unreachable` when the file cannot be opened, `store_schema` when it is not usable,
+ * `store_option_invalid` for a path that names no file
+ */
+export function openSqlite(options: SqliteOptions): SqliteDatabase {
+  const { path, busyTimeoutMs = BUSY_TIMEOUT_MS, schema = ours } = options;
+  const file = openFile(options);
+  try {
+    if (options.migrate === false) refuseMissing(missingSteps(schema, appliedSteps(file), path), "sqlite", path);
+    else migrate(file, schema, path);
+  } catch (error) {
+    file.close();
+    throw error instanceof Sqlite.SqliteError ? unreachable(path, error) : error;
+  }
+  const notifications = new Notifications();
+  const query = new SqliteQuery(file, notifications);
+  const others = new WeakMap<Sqlite.Database, SqliteQuery>();
+  const writer = new Writer(file, busyTimeoutMs);
+  const begin = file.prepare("begin");
+  const commit = file.prepare("commit");
+  const statements = (tx: Sqlite.Database): SqliteQuery => {
+    if (tx === file) return query;
+    const known = others.get(tx) ?? new SqliteQuery(tx, notifications);
+    others.set(tx, known);
+    return known;
+  };
+  return {
+    engine: "sqlite",
+    where: path,
+    dialect,
+    file,
+    writer,
+    async read(work) {
+      begin.run();
+      try {
+        return run(work(query));
+      } finally {
+        commit.run();
+      }
+    },
+    query: async (work) => run(work(query)),
+    write: (work) => writer.guarded(() => run(work(query, file))),
+    within: (tx, work) => run(work(statements(tx))),
+    statements,
+    onNotify: (channel, listener) => notifications.on(channel, listener),
+    migrate: async () => migrate(file, schema, path),
+    status: async () => statusOf(schema, appliedSteps(file), path),
+    async close() {
+      if (!file.open) return;
+      notifications.clear();
+      writer.flush();
+      file.close();
+    },
+  };
+}
+
+/** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
+const refusal = (): AdbindError =>
+  new AdbindError("store_effect", "the work met a promise, and SQLite's transaction cannot wait", {
+    remedy: "await what it needs before, then do synchronous work",
+  });
+
+const run = <T>(work: Coroutine<T>): T => runSync(work, refusal);
+
+const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ENOENT: ["its folder does not exist", "make the folder, or give another path"],
+  EACCES: ["permission denied", "give this user write access to the file and its folder"],
+  EROFS: ["its disk is read-only", "give a path on a disk that can be written"],
+  EISDIR: ["it is a folder", "give the path of a file"],
+  ENOSPC: ["the disk is full", "make room on it"],
+  SQLITE_NOTADB: ["it is another kind of file", "give the path of a SQLite database, or of a new file"],
+  SQLITE_CORRUPT: ["the file is damaged", "restore it from a backup; `sqlite3 FILE .recover` saves what can be read"],
+  SQLITE_BUSY: ["another process holds it", "end the long transaction on the file (a shell, a backup), and try again"],
+};
+
+function unreachable(path: string, cause: unknown): AdbindError {
+  const { code = "", message } = cause as Error & { code?: string };
+  const [what, remedy] = reasons[code] ?? [message, undefined];
+  return new AdbindError("database_unreachable", `the database file cannot be opened: ${what}`, {
+    where: path,
+    ...(remedy === undefined ? {} : { remedy }),
+    cause,
+  });
+}
+
+function openFile({ path, cacheKib = CACHE_KIB, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions): Sqlite.Database {
+  if (path === "" || path === ":memory:") {
+    throw new AdbindError("store_option_invalid", "the store needs a file: state must survive a restart", {
+      where: `path ${JSON.stringify(path)}`,
+      remedy: "give a path on a local disk",
+    });
+  }
+  try {
+    // Made here for its mode, and because the system says why it cannot be made; SQLite does not.
+    closeSync(openSync(path, "a", FILE_MODE));
+    const file = new Sqlite(path, { timeout: busyTimeoutMs });
+    file.pragma("journal_mode = WAL");
+    file.pragma("synchronous = FULL");
+    file.pragma(`cache_size = -${cacheKib}`);
+    file.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    return file;
+  } catch (error) {
+    throw unreachable(path, error);
+  }
+}

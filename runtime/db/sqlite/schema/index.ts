@@ -1,0 +1,17 @@
+/** The texts of every step of the schema. */
+import { schemaOf } from "../../schema.js";
+import { receiver } from "./0001-receiver.js";
+import { sender } from "./0002-sender.js";
+import { registry } from "./0003-registry.js";
+import { registryAccess } from "./0004-registry-access.js";
+import { registryCrawl } from "./0005-registry-crawl.js";
+import { seller } from "./0006-seller.js";
+
+export const schema = schemaOf({
+  receiver,
+  sender,
+  registry,
+  "registry-access": registryAccess,
+  "registry-crawl": registryCrawl,
+  seller,
+});

@@ -1,0 +1,119 @@
+/**
+ * One database, whatever engine is underneath. Statements are written once, with `?` for each value; what engines write
+ * differently is asked of their `Dialect`. Statements are coroutines: they run at once inside SQLite's synchronous
+ * transactions and wait on a server. 64-bit integers are numbers here, however the connection reads them: ours are
+ * milliseconds, counts and ids, which a number carries exactly.
+ */
+import type { Coroutine, MaybePromise } from "./coroutine.js";
+
+/** What a statement takes for one `?`. */
+export type Value = string | number | null | Uint8Array;
+
+/** A list as one value, made by `Dialect.list`. */
+export type ListValue = string | readonly Value[];
+
+export type ColumnType = "bigint" | "text" | "double precision";
+/** Columns of many rows at once; `bigint` for every integer. */
+export type Columns = readonly (readonly [name: string, type: ColumnType])[];
+
+/** What engines write differently. Texts go into statements as they are. */
+export interface Dialect {
+  /** Condition that a column is in a list that is given as one `?`. */
+  among(column: string, type: ColumnType): string;
+  /** The value for the `?` of `among`. */
+  list(values: readonly Value[]): ListValue;
+  /** Table of the members of a JSON object of texts given as one `?`; its columns are `key` and `value`. */
+  readonly members: string;
+  /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
+  readonly forUpdate: "" | " for update";
+}
+
+/** Statements of one transaction. */
+export interface Query {
+  readonly dialect: Dialect;
+  /**
+   * Runs a statement and answers its rows.
+   * @param text with `?` for each value
+   */
+  rows<Row>(text: string, values?: readonly (Value | ListValue)[]): Coroutine<Row[]>;
+  /** Runs a statement. @returns the number of rows it inserted, changed or removed */
+  run(text: string, values?: readonly (Value | ListValue)[]): Coroutine<number>;
+  /** Inserts many rows. @param conflict the `on conflict` clause */
+  insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict?: string): Coroutine<void>;
+  /** Removes many rows, each looked up by all of `columns`. */
+  remove(table: string, columns: Columns, rows: readonly (readonly Value[])[]): Coroutine<void>;
+  /** Has the engine look at tables that grew at once: it plans by what it last saw of them, and would look too late. */
+  analyze(tables: readonly string[]): Coroutine<void>;
+  /** Waits for its turn under a name, and holds it to the end of the transaction. */
+  lock(name: string): Coroutine<void>;
+  /** Tells whoever listens on a channel, of any instance, when the transaction has committed. @param payload under 8,000 bytes */
+  notify(channel: string, payload: string): Coroutine<void>;
+}
+
+/** Statements that stand for themselves: each is its own transaction, or needs none. */
+export interface Statements extends Query {
+  /**
+   * Takes rows one by one as they come: a caller that works on each has done so when the last is there.
+   * @param take what it throws ends the statement
+   */
+  each<Row>(text: string, values: readonly (Value | ListValue)[], take: (row: Row) => void): Coroutine<void>;
+}
+
+/** How far the schema of a database is. */
+export interface SchemaStatus {
+  /** Steps that are applied, oldest first; `known` false for those of a newer adbind. */
+  readonly applied: readonly { readonly version: number; readonly name: string; readonly known: boolean }[];
+  /** Steps that are not applied yet. */
+  readonly missing: readonly { readonly version: number; readonly name: string }[];
+}
+
+/**
+ * A database, opened. `Tx` is what the engine's own library calls a connection: the `Database` of better-sqlite3, a client
+ * of `pg`; an application writes to its own tables by it.
+ */
+export interface Database<Tx = unknown> {
+  /** Name of the engine, for messages and metrics; what depends on it is the dialect's. */
+  readonly engine: string;
+  /** The database, without credentials, for messages. */
+  readonly where: string;
+  readonly dialect: Dialect;
+  /** Statements that all see one state of the database, and write nothing. */
+  read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
+  /** One statement, or several that need not agree: each commits by itself. */
+  query<T>(work: (query: Statements) => Coroutine<T>): Promise<T>;
+  /**
+   * One transaction; durable when it answers, undone when `work` throws, which is what it then rejects with. On SQLite
+   * `work` runs within a turn of the event loop, and may share its transaction with other writes of this process.
+   * @throws AdbindError `database_busy` when another writer held the database, or a row, for too long
+   */
+  write<T>(work: (query: Query, tx: Tx) => Coroutine<T>): Promise<T>;
+  /**
+   * Part of a transaction of somebody else's: nothing is begun or committed here.
+   * @returns on SQLite no promise
+   */
+  within<T>(tx: Tx, work: (query: Query) => Coroutine<T>): MaybePromise<T>;
+  /** The statements of a transaction of somebody else's, for coroutines that run already. */
+  statements(tx: Tx): Query;
+  /**
+   * Calls `listener` for each `notify` on a channel, and with no payload when some may have been missed. Where the engine
+   * cannot be listened to (behind a transaction pooler, with no second URL), it is never called: who waits polls as well.
+   * @returns stops it
+   */
+  onNotify(channel: string, listener: (payload?: string) => void): () => void;
+  /** Applies what is missing of the schema; instances that do it together take turns. @returns names of what was applied */
+  migrate(): Promise<readonly string[]>;
+  status(): Promise<SchemaStatus>;
+  /** Commits what was asked for and lets go of the database. */
+  close(): Promise<void>;
+}
+
+/** Options of every engine. */
+export interface OpenOptions {
+  /**
+   * Default true: the schema is brought to this version at once, which takes a role that may create tables unless nothing
+   * is missing. False: nothing is created, and what is missing is an error that says how to apply it.
+   */
+  readonly migrate?: boolean;
+  /** PostgreSQL: a second URL of the same database, without a pooler in front, to be notified by. */
+  readonly listenUrl?: string;
+}

@@ -1,0 +1,144 @@
+/**
+ * Work done again and again beside everything else: never twice at once, and no step of it stops another. Whoever has a
+ * timer that touches a database uses this, so that an error is told in one way and never ends the process.
+ */
+import type { Logger } from "pino";
+
+/** One part of periodic work. */
+export interface Step {
+  /** What it does, after "could not": `remove expired calls`. */
+  readonly name: string;
+  /** What holds while it fails, and what to do about it, in plain words. */
+  readonly meanwhile: string;
+  /** @param stopping aborted when the work is to end: a step of many parts leaves the rest for the next start */
+  run(stopping: AbortSignal): unknown;
+}
+
+/** Told of steps that fail, and of those that work again. */
+export interface Telling {
+  /**
+   * @param step its name
+   * @param failures how often in a row
+   * @param message what could not be done, and what that means
+   */
+  failed(fault: { readonly error: unknown; readonly step: string; readonly failures: number }, message: string): void;
+  recovered(step: string, failures: number): void;
+}
+
+export interface Periodic {
+  start(): void;
+  /** Waits for a run that is under way. */
+  stop(): Promise<void>;
+}
+
+export interface PeriodicOptions {
+  /**
+   * Pause before the next run, in milliseconds; a function is asked after each, so that instances that began together may
+   * drift apart.
+   */
+  readonly pauseMs: number | (() => number);
+  readonly steps: readonly Step[];
+  readonly telling: Telling;
+  /** The first run comes after a pause as well; at once by default. */
+  readonly firstPause?: boolean;
+}
+
+/** Failures in a row after which each such number is told; before, the powers of two are. */
+const TOLD_EVERY = 1_024;
+
+const isTold = (failures: number): boolean => Number.isInteger(Math.log2(failures)) || failures % TOLD_EVERY === 0;
+
+/** Never throws: a listener that fails must not end what it listens to. */
+function safely(tell: () => void): void {
+  try {
+    tell();
+  } catch (error) {
+    process.emitWarning(`a listener for faults has thrown itself: ${textOf(error)}`, "AdbindFault");
+  }
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+
+/** As log lines of an application; as a process warning where it has given no logger. */
+export const tellLog = (logger: Logger | undefined): Telling => ({
+  failed({ error, step, failures }, message) {
+    if (logger === undefined) process.emitWarning(`${message} (${textOf(error)})`, "AdbindFault");
+    else logger.error({ err: error, step, failures }, message);
+  },
+  recovered: (step, failures) => logger?.info({ step, failures }, `${step}: works again`),
+});
+
+/**
+ * Makes what runs steps, one after the other. What a step throws is told the first time, then ever less often, and the
+ * others run all the same; it rejects never.
+ */
+export function stepRunner(telling: Telling): (steps: readonly Step[], stopping?: AbortSignal) => Promise<void> {
+  const failing = new Map<string, number>();
+  return async (steps, stopping = new AbortController().signal) => {
+    for (const { name, meanwhile, run } of steps) {
+      if (stopping.aborted) return;
+      const before = failing.get(name) ?? 0;
+      try {
+        await run(stopping);
+        failing.delete(name);
+        if (before > 0) safely(() => telling.recovered(name, before));
+      } catch (error) {
+        const failures = before + 1;
+        failing.set(name, failures);
+        if (isTold(failures)) {
+          const message = `could not ${name}: ${meanwhile}; it is tried again`;
+          safely(() => telling.failed({ error, step: name, failures }, message));
+        }
+      }
+    }
+  };
+}
+
+/** Makes periodic work; nothing happens before `start`. Its timer keeps no process alive. */
+export function createPeriodic({ pauseMs, steps, telling, firstPause = false }: PeriodicOptions): Periodic {
+  const pause = typeof pauseMs === "number" ? () => pauseMs : pauseMs;
+  const runSteps = stepRunner(telling);
+  let ending: AbortController | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  const begin = (stopping: AbortSignal): void => {
+    const arm = (): void => {
+      if (!stopping.aborted) timer = setTimeout(turn, pause()).unref();
+    };
+    const turn = (): void => {
+      running = runSteps(steps, stopping).then(arm);
+    };
+    if (firstPause) arm();
+    else turn();
+  };
+  return {
+    start() {
+      if (ending !== undefined) return;
+      ending = new AbortController();
+      begin(ending.signal);
+    },
+    async stop() {
+      ending?.abort();
+      ending = undefined;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+/**
+ * Does work to each item, one after the other, though some of it fails.
+ * @throws what the work of one item threw, or an AggregateError of several, when all have had their turn
+ */
+export async function eachAlone<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  const faults: unknown[] = [];
+  for (const item of items) {
+    try {
+      await work(item);
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length === 1) throw faults[0];
+  if (faults.length > 1) throw new AggregateError(faults, `${faults.length} failed, first with ${textOf(faults[0])}`);
+}

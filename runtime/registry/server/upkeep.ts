@@ -1,0 +1,23 @@
+/** What a registry's server keeps in order beside answering. */
+import { expirySteps } from "../../queue/expiry.js";
+import { createPeriodic, type Periodic, tellLog } from "../../queue/periodic.js";
+import type { Parts } from "./call.js";
+
+/** How often, in milliseconds. */
+const UPKEEP_MS = 60_000;
+
+/** Removes what has expired, and lets authorizations begin and end, from `start` to `stop`. */
+export const createUpkeep = ({ access, data, log, now }: Pick<Parts, "access" | "data" | "log" | "now">): Periodic =>
+  createPeriodic({
+    pauseMs: UPKEEP_MS,
+    steps: [
+      ...expirySteps(access.expiring, now),
+      {
+        // A crawler does it sooner; without one authorizations begin and end all the same.
+        name: "let authorizations begin and end",
+        meanwhile: "answers name those whose time is over, or leave out those whose time has come",
+        run: () => data.settleEffect(),
+      },
+    ],
+    telling: tellLog(log),
+  });

@@ -1,0 +1,25 @@
+/** What a seller's store forgets in time. */
+import { expirySteps } from "../queue/expiry.js";
+import { createPeriodic, type Periodic, tellLog } from "../queue/periodic.js";
+import type { SellerDatabase } from "../store/seller-tables.js";
+import type { Settings } from "./settings.js";
+
+/** How often what has expired is removed, in milliseconds. */
+const SWEEP_MS = 60_000;
+
+/** Removes answers and tasks that have expired, from `start` to `stop`. */
+export const createUpkeep = <Tx>(
+  { tables, transact }: SellerDatabase<Tx>,
+  { now, logger }: Pick<Settings<Tx>, "now" | "logger">,
+): Periodic =>
+  createPeriodic({
+    pauseMs: SWEEP_MS,
+    steps: expirySteps(
+      tables.expiring.map(({ what, remove }) => ({
+        what,
+        remove: (at, limit) => transact((tx) => remove(tx, at, limit)),
+      })),
+      now,
+    ),
+    telling: tellLog(logger),
+  });

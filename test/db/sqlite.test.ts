@@ -1,0 +1,158 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import Sqlite from "better-sqlite3";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type Coroutine, wait } from "../../runtime/db/coroutine.js";
+import { openSqlite, type SqliteOptions } from "../../runtime/db/sqlite/open.js";
+import { AdbindError } from "../../runtime/errors.js";
+import { databaseCase } from "./database.case.js";
+
+const folder = mkdtempSync(path.join(tmpdir(), "adbind-db-"));
+let count = 0;
+const file = () => path.join(folder, `${count}.db`);
+const fresh = () => {
+  count += 1;
+  return file();
+};
+const open = (more: Partial<SqliteOptions> = {}) => openSqlite({ path: file(), ...more });
+
+databaseCase<Sqlite.Database>({
+  name: "sqlite",
+  open: async () => open(),
+  reset: async () => void fresh(),
+  transact: async (database, work) => {
+    const { file: handle } = database as ReturnType<typeof open>;
+    handle.exec("begin immediate");
+    try {
+      const done = work(handle);
+      // A coroutine on SQLite is done when it returns; the case's own `async` is all that may be waited for.
+      handle.exec("commit");
+      await done;
+    } catch (error) {
+      handle.exec("rollback");
+      throw error;
+    }
+  },
+  hearsOthers: false,
+});
+
+const faultOf = (options: SqliteOptions): AdbindError => {
+  try {
+    openSqlite(options).file.close();
+  } catch (error) {
+    assert.instance(error, AdbindError);
+    return error as AdbindError;
+  }
+  throw new Error("it opened");
+};
+
+test("the file and the log beside it are their owner's only", () => {
+  fresh();
+  const database = open();
+  database.file.exec("create table t (id integer)");
+  for (const name of [file(), `${file()}-wal`, `${file()}-shm`]) assert.is(statSync(name).mode & 0o777, 0o600, name);
+  database.file.close();
+});
+
+test("what cannot be opened says why, and what to do", () => {
+  const text = path.join(folder, "text.db");
+  writeFileSync(text, "this is no database, but long enough to be taken for one".repeat(30));
+  mkdirSync(path.join(folder, "folder.db"));
+  const cases: [path: string, code: string, says: RegExp][] = [
+    ["", "store_option_invalid", /needs a file/],
+    [path.join(folder, "none/at/all.db"), "database_unreachable", /its folder does not exist.*make the folder/],
+    [path.join(folder, "folder.db"), "database_unreachable", /it is a folder/],
+    [text, "database_unreachable", /another kind of file/],
+  ];
+  for (const [given, code, says] of cases) {
+    const fault = faultOf({ path: given });
+    assert.is(fault.code, code);
+    assert.match(fault.message, says);
+  }
+  if (process.getuid?.() !== 0) {
+    const shut = path.join(folder, "shut");
+    mkdirSync(shut);
+    chmodSync(shut, 0o500);
+    assert.match(faultOf({ path: path.join(shut, "a.db") }).message, /permission denied/);
+  }
+});
+
+/** Another process's write transaction, left open. */
+const holding = (): { end: () => void } => {
+  const other = new Sqlite(file());
+  other.exec("begin immediate");
+  return {
+    end() {
+      other.exec("commit");
+      other.close();
+    },
+  };
+};
+
+test("while another process writes the event loop goes on, and the write comes through when it has ended", async () => {
+  fresh();
+  const database = open();
+  await database.write((q) => q.run("create table t (id integer)"));
+  const other = holding();
+  const written = database.write((q) => q.run("insert into t values (1)"));
+  let turns = 0;
+  // Under a wait of SQLite's own there would be none before the five seconds are over.
+  while (turns < 20) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    turns += 1;
+  }
+  assert.equal(database.file.prepare("select * from t").all(), []);
+  other.end();
+  assert.is(await written, 1);
+  assert.equal(database.file.prepare("select id from t").pluck().all(), [1]);
+  await database.close();
+});
+
+test("another writer that goes on is an error of that call, and the next goes through", async () => {
+  fresh();
+  const database = open({ busyTimeoutMs: 60 });
+  await database.write((q) => q.run("create table t (id integer)"));
+  const other = holding();
+  const refused = await Promise.allSettled(
+    [1, 2].map((id) => database.write((q) => q.run("insert into t values (?)", [id]))),
+  );
+  for (const result of refused) {
+    assert.is(result.status, "rejected");
+    const { code, message } = (result as PromiseRejectedResult).reason as AdbindError;
+    assert.is(code, "database_busy");
+    assert.match(message, /another process has been writing for 60 ms .*nothing was written/);
+  }
+  other.end();
+  await database.write((q) => q.run("insert into t values (3)"));
+  assert.equal(database.file.prepare("select id from t").pluck().all(), [3]);
+  await database.close();
+});
+
+test("work that meets a promise is refused, and nothing of it stays", async () => {
+  fresh();
+  const database = open();
+  await database.write((q) => q.run("create table t (id integer)"));
+  const waiting = database.write(function* (q): Coroutine<void> {
+    yield* q.run("insert into t values (1)");
+    yield* wait(Promise.resolve());
+  });
+  assert.is(await waiting.catch((error: AdbindError) => error.code), "store_effect");
+  assert.equal(database.file.prepare("select * from t").all(), []);
+  await database.close();
+});
+
+test("closing commits what was asked for", async () => {
+  fresh();
+  const database = open();
+  const written = database.write((q) => q.run("create table t (id integer)"));
+  await database.close();
+  await written;
+  const again = open();
+  assert.equal(again.file.prepare("select * from t").all(), []);
+  await again.close();
+});
+
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+test.run();
