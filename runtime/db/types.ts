@@ -95,6 +95,11 @@ export interface Database<Tx = unknown> {
   /** The statements of a transaction of somebody else's, for coroutines that run already. */
   statements(tx: Tx): Query;
   /**
+   * The statements of a transaction of the application's, in whatever its own library calls one: see docs/outbox.md.
+   * @throws AdbindError `transaction_invalid` for what is no open transaction: each statement would commit alone
+   */
+  join(tx: unknown): Coroutine<Query>;
+  /**
    * Calls `listener` for each `notify` on a channel, and with no payload when some may have been missed. Where the engine
    * cannot be listened to (behind a transaction pooler, with no second URL), it is never called: who waits polls as well.
    * @returns stops it

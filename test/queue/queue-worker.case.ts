@@ -1,9 +1,11 @@
 /** What a worker must do on every queue: one body, run against each engine. */
 import * as assert from "uvu/assert";
-import { createWorker, type Outcome, type WorkerOptions } from "../../runtime/queue/worker.js";
-import { type Context, job, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { AdbindError } from "../../runtime/errors.js";
+import { createWorker, type Handled, type WorkerOptions } from "../../runtime/queue/worker.js";
+import { type Context, job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
-const delivered: Outcome = { verdict: { kind: "done" }, healthy: true };
+const none = { ready: 0, dead: 0, expired: 0, refused: 0 };
+const delivered: Handled = { outcome: { kind: "done" }, healthy: true };
 
 const until = async (what: () => boolean, ms = 8_000): Promise<void> => {
   const end = performance.now() + ms;
@@ -13,10 +15,10 @@ const until = async (what: () => boolean, ms = 8_000): Promise<void> => {
   }
 };
 
-export function queueWorkerCase<Tx>(of: QueueCase<Tx>): void {
+export function queueWorkerCase(of: QueueCase): void {
   const test = queueSuite(of);
-  const workerOf = (context: Context<Tx>, over: Partial<WorkerOptions<Tx>> & Pick<WorkerOptions<Tx>, "handle">) =>
-    createWorker<Tx>({
+  const workerOf = (context: Context, over: Partial<WorkerOptions> & Pick<WorkerOptions, "handle">) =>
+    createWorker({
       queue: context.queue,
       longestDelayMs: 4_000_000,
       now: () => context.clock.at,
@@ -34,31 +36,33 @@ export function queueWorkerCase<Tx>(of: QueueCase<Tx>): void {
       },
     });
     worker.start();
-    const added = Array.from({ length: 200 }, (_, index) => job({ group: `g${index % 7}`, lane: `l${index % 20}` }));
+    const added = Array.from({ length: 200 }, (_, index) =>
+      job({ endpoint: `g${index % 7}`, orderingKey: `l${index % 20}` }),
+    );
     for (let at = 0; at < added.length; at += 20) await put(context.queue, ...added.slice(at, at + 20));
     await until(() => seen.length >= 200);
     await worker.stop();
     assert.equal([...seen].sort(), added.map((one) => one.key).sort());
-    assert.equal(await context.queue.counts(), { ready: 0, dead: 0 });
+    assert.equal(await context.queue.counts(), none);
   });
 
-  test("groups that hang hold up nobody else", async (context) => {
+  test("endpoints that hang hold up nobody else", async (context) => {
     const release: (() => void)[] = [];
     let done = 0;
     let hanging = true;
     const worker = workerOf(context, {
       concurrency: 40,
-      handle: async ({ group }) => {
-        if (group.startsWith("dead") && hanging) await new Promise<void>((resolve) => release.push(resolve));
+      handle: async ({ endpoint }) => {
+        if (endpoint.startsWith("dead") && hanging) await new Promise<void>((resolve) => release.push(resolve));
         else done += 1;
         return delivered;
       },
     });
     worker.start();
-    const dead = Array.from({ length: 100 }, (_, index) => job({ group: `dead${index % 10}` }));
+    const dead = Array.from({ length: 100 }, (_, index) => job({ endpoint: `dead${index % 10}` }));
     await put(context.queue, ...dead);
     await until(() => release.length >= 20);
-    await put(context.queue, ...Array.from({ length: 50 }, () => job({ group: "alive" })));
+    await put(context.queue, ...Array.from({ length: 50 }, () => job({ endpoint: "alive" })));
     await until(() => done === 50);
     assert.ok(release.length < 40);
     hanging = false;
@@ -67,7 +71,7 @@ export function queueWorkerCase<Tx>(of: QueueCase<Tx>): void {
     await stopped;
   });
 
-  test("a group that keeps failing is paused, probed, and taken up again", async (context) => {
+  test("an endpoint that keeps failing is paused, probed, and taken up again", async (context) => {
     let well = false;
     let attempts = 0;
     const worker = workerOf(context, {
@@ -76,7 +80,7 @@ export function queueWorkerCase<Tx>(of: QueueCase<Tx>): void {
       handle: async () => {
         attempts += 1;
         if (well) return delivered;
-        return { verdict: { kind: "later", due: context.clock.at, error: "503" }, healthy: false };
+        return { outcome: { kind: "later", due: context.clock.at, error: "503" }, healthy: false };
       },
     });
     await put(context.queue, ...Array.from({ length: 30 }, () => job()));
@@ -95,30 +99,88 @@ export function queueWorkerCase<Tx>(of: QueueCase<Tx>): void {
     context.clock.at += 120_001;
     await until(() => attempts >= before + 31);
     await worker.stop();
-    assert.equal(await context.queue.counts(), { ready: 0, dead: 0 });
+    assert.equal(await context.queue.counts(), none);
   });
 
-  test("a group that failed for too long is given up, whatever of it was never attempted", async (context) => {
+  test("an endpoint that failed for too long: what was attempted is given up, the rest waits, then expires", async (context) => {
+    const HOUR = 3_600_000;
+    const told: string[] = [];
     const worker = workerOf(context, {
       failuresToPause: 2,
-      giveUpMs: 86_400_000,
+      giveUpMs: 24 * HOUR,
+      expireMs: 168 * HOUR,
+      perEndpoint: 2,
+      onGivenUp: (endpoint, _count, state) => told.push(`${endpoint} ${state}`),
       handle: async () => {
         const due = context.clock.at + 1_000;
-        return { verdict: { kind: "later", due, error: "refused" }, healthy: false };
+        return { outcome: { kind: "later", due, error: "refused" }, healthy: false };
       },
     });
     await put(context.queue, ...Array.from({ length: 12 }, () => job()));
     worker.start();
-    await until(() => worker.out === 0);
-    let dead = 0;
-    // More than the day it takes: on a busy machine not every hour is noticed.
-    for (let hour = 0; hour < 240 && dead < 12; hour++) {
-      context.clock.at += 3_600_000;
-      await new Promise((resolve) => setTimeout(resolve, 60));
-      dead = (await context.queue.counts()).dead;
-    }
+    const hoursUntil = async (what: () => Promise<boolean>): Promise<void> => {
+      // More than the time it takes: on a busy machine not every hour is noticed.
+      for (let hour = 0; hour < 600 && !(await what()); hour++) {
+        context.clock.at += HOUR;
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      }
+    };
+    await hoursUntil(async () => (await context.queue.counts()).dead > 0);
+    const dead = await context.queue.list({ state: "dead" });
+    assert.ok(dead.length > 0 && dead.every(({ attempts }) => attempts > 0));
+    assert.is((await context.queue.counts()).expired, 0);
+    await hoursUntil(async () => (await context.queue.counts()).ready === 0);
     await worker.stop();
-    assert.equal(await context.queue.counts(), { ready: 0, dead: 12 });
+    const { ready, dead: given, expired } = await context.queue.counts();
+    assert.equal([ready, given + expired], [0, 12]);
+    assert.ok((await context.queue.list({ state: "expired" })).every(({ attempts }) => attempts === 0));
+    assert.ok(told.includes("a dead"));
+  });
+
+  test("a job whose lease has ended is not worked on, nor acknowledged", async (context) => {
+    const seen: boolean[] = [];
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const worker = workerOf(context, {
+      renewMs: 60_000,
+      handle: async (_job, lease) => {
+        seen.push(lease.live());
+        started.resolve();
+        await go.promise;
+        seen.push(lease.live());
+        return { outcome: { kind: "done" }, healthy: null };
+      },
+    });
+    await put(context.queue, job());
+    worker.start();
+    await started.promise;
+    await of.pass(context.clock, 0);
+    await new Promise((resolve) => setTimeout(resolve, LEASE));
+    context.clock.at += LEASE;
+    const other = await context.other();
+    const [taken] = await other.take({ now: context.clock.at, limit: 1, room: () => 1 });
+    go.resolve();
+    await worker.stop();
+    assert.equal(seen, [true, false]);
+    assert.is((await context.queue.counts()).ready, 1);
+    assert.equal(await other.ack([{ job: taken!, outcome: { kind: "done" } }], context.clock.at), [true]);
+  });
+
+  test("a handler that cannot read its job says so, and the job is set aside", async (context) => {
+    let handled = 0;
+    const worker = workerOf(context, {
+      handle: async ({ meta }) => {
+        handled += 1;
+        if (meta === "?") throw new AdbindError("job_unreadable", "its meta is no JSON");
+        return delivered;
+      },
+    });
+    await put(context.queue, job({ meta: "?" }), job());
+    worker.start();
+    await until(() => handled === 2 && worker.out === 0);
+    await worker.stop();
+    assert.equal(await context.queue.counts(), { ...none, refused: 1 });
+    assert.match((await context.queue.list())[0]!.error!, "its meta is no JSON");
   });
 
   test("a handler that throws is reported, and its job is tried again", async (context) => {

@@ -8,6 +8,7 @@ import { type Connections, openConnections } from "./connections.js";
 import { each } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
+import { joined } from "./join.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, migrate } from "./migrate.js";
 import { dialect, numberedText, PostgresQuery } from "./query.js";
@@ -42,8 +43,11 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   /** As of every database; also on whatever else runs a statement in an open transaction. */
   within<T>(tx: PostgresTx | SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
   statements(tx: PostgresTx | SqlExecutor): Query;
-  /** One transaction of statements that are PostgreSQL's own. */
-  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T>;
+  /**
+   * One transaction of statements that are PostgreSQL's own.
+   * @param lockTimeoutMs longest wait for a row that another transaction holds; `lockTimeoutMs` of the options by default
+   */
+  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T>;
   /** One statement by itself, with `$1`, `$2` ... for values. */
   ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
 }
@@ -84,7 +88,8 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
   const listener = new PostgresListener(
     listenUrl !== undefined ? connections.configOf(listenUrl) : pooled ? undefined : connections.configOf(options.url),
   );
-  const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T> => connections.transaction(work);
+  const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T> =>
+    connections.transaction(work, { lockTimeoutMs });
   let closing: Promise<void> | undefined;
   return {
     engine: "postgres",
@@ -94,11 +99,12 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     pooled,
     transaction,
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
-    read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), SNAPSHOT),
+    read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), { begin: SNAPSHOT }),
     query: (work) => runAsync(work(alone)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
     within: (tx, work) => runAsync(work(statements(tx))),
     statements,
+    join: (tx) => joined(tx),
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: async () => {
       try {

@@ -5,6 +5,7 @@ import { AdbindError } from "../../errors.js";
 import { type Coroutine, runSync } from "../coroutine.js";
 import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js";
 import type { Database, OpenOptions } from "../types.js";
+import { joined } from "./join.js";
 import { appliedSteps, migrate } from "./migrate.js";
 import { dialect, Notifications, SqliteQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
@@ -80,6 +81,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     write: (work) => writer.guarded(() => run(work(query, file))),
     within: (tx, work) => run(work(statements(tx))),
     statements,
+    join: (tx) => joined(tx, statements),
     onNotify: (channel, listener) => notifications.on(channel, listener),
     migrate: async () => migrate(file, schema, path),
     status: async () => statusOf(schema, appliedSteps(file), path),
