@@ -18,6 +18,7 @@ const commands = {
   webhook: { help: "sign, verify, send or print webhooks by hand", load: () => import("./webhook.js") },
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },
   outbox: { help: "webhooks a sender holds: list, retry, drop", load: () => import("./outbox.js") },
+  db: { help: "the schema of a database: print, apply, compare", load: () => import("./db.js") },
   registry: {
     help: "the agent registry: serve, import, export, crawl, orgs, users, keys",
     load: () => import("./registry.js"),

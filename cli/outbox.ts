@@ -1,7 +1,7 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { embeddedQueue, openBossQueue, type Queue } from "../runtime/queue/index.js";
+import { openQueue } from "../runtime/queue/index.js";
 import { OUTBOX_TOPIC, type Outbox, type OutboxEntry, outboxOf } from "../runtime/sender/outbox.js";
 import { openStore } from "../runtime/store/index.js";
 import { plural, printJson, userPath } from "./output.js";
@@ -19,9 +19,9 @@ const idOf = (text: string): number => {
 async function withOutbox(url: string, job: (outbox: Outbox) => Promise<void>): Promise<void> {
   const place = url.startsWith("sqlite:") ? `sqlite:${userPath(url.slice("sqlite:".length))}` : url;
   const store = await openStore(place);
-  const queue = store.kind === "sqlite" ? embeddedQueue(store, OUTBOX_TOPIC) : await openBossQueue(store, OUTBOX_TOPIC);
+  const queue = openQueue(store.database, OUTBOX_TOPIC);
   try {
-    await job(outboxOf(queue as Queue<never>, Date.now));
+    await job(outboxOf(queue, Date.now));
   } finally {
     await queue.close();
     await store.close();
@@ -68,7 +68,7 @@ async function list({ store, dead, destination, after, limit, json }: ListOption
   await withOutbox(store, async (outbox) => {
     const entries = await outbox.list({
       ...(dead && { state: "dead" as const }),
-      ...(destination !== undefined && { group: destination }),
+      ...(destination !== undefined && { origin: destination }),
       ...(after !== undefined && { after: idOf(after) }),
       limit: idOf(limit),
     });

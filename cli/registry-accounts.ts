@@ -9,7 +9,7 @@ import { printJson } from "./output.js";
 import { printable, type StoreOption, storeOption, withStore } from "./registry-store.js";
 
 const withAccounts = (option: StoreOption, job: (accounts: Accounts) => Promise<void>): Promise<void> =>
-  withStore(option, (store) => job(accountsOf(registryAccess(store))));
+  withStore(option, (store) => job(accountsOf(registryAccess(store.database))));
 
 const line = (...parts: (string | null)[]): void =>
   console.log(

@@ -16,7 +16,7 @@ function stateOf({ signsFrom, retires }: IssuerKey, index: number, now: number):
 async function list(options: StoreOption): Promise<void> {
   await withStore(options, async (store) => {
     const now = Date.now();
-    const keys = (await issuerKeys(registryAccess(store), now)).map((key, index) => ({
+    const keys = (await issuerKeys(registryAccess(store.database), now)).map((key, index) => ({
       kid: key.jwk.kid!,
       state: stateOf(key, index, now),
     }));
@@ -27,7 +27,7 @@ async function list(options: StoreOption): Promise<void> {
 
 async function rotate({ revoke = false, ...options }: StoreOption & { revoke?: boolean }): Promise<void> {
   await withStore(options, async (store) => {
-    const { jwk, signsFrom } = await rotateIssuerKey(registryAccess(store), Date.now(), revoke);
+    const { jwk, signsFrom } = await rotateIssuerKey(registryAccess(store.database), Date.now(), revoke);
     const then = revoke ? "signs now; tokens of earlier keys are refused within 30 s" : `signs from ${time(signsFrom)}`;
     console.log(`${jwk.kid}  ${then}`);
   });

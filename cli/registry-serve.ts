@@ -13,18 +13,19 @@ import { placeOf } from "./registry-store.js";
 const shownStore = (store: string): string =>
   store.startsWith("sqlite:") ? `sqlite:${shownPath(store.slice("sqlite:".length))}` : (store.split("@").at(-1) ?? "");
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-const signalled = (): Promise<"SIGTERM" | "SIGINT"> =>
-  new Promise((resolve) => {
-    let asked = false;
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.on(signal, () => {
-        if (asked) process.exit(130);
-        asked = true;
-        resolve(signal);
-      });
-    }
-  });
+type Signal = "SIGTERM" | "SIGINT";
+
+/** Calls `end` at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function onSignal(end: (signal: Signal) => void): void {
+  let asked = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (asked) process.exit(130);
+      asked = true;
+      end(signal);
+    });
+  }
+}
 
 /** Any free port, known before the server listens: its public address names it. */
 async function freePort(host: string): Promise<number> {
@@ -102,10 +103,11 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
       bodyLimitBytes: config.bodyLimitBytes,
       ...(tracing !== undefined && { tracer: tracing.tracer }),
     });
-    const stopped = signalled();
+    const stopped = Promise.withResolvers<Signal>();
+    onSignal(stopped.resolve);
     const address = await listen(registry, { host, port });
     console.log(greeting(baseUrl, address, place));
-    const signal = await stopped;
+    const signal = await stopped.promise;
     logger.info({ signal }, "stopping");
     await registry.stop(signal === "SIGINT" ? { drainMs: 0 } : {});
     logger.info("stopped");

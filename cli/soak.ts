@@ -79,15 +79,18 @@ class Soak {
     const end = performance.now() + minutes * 60_000;
     const agents = await this.market.registry.client.searchAgents({ channels: "olv" } as never);
     if (!agents.ok) throw new Error(agents.error);
-    const work = [
+    await Promise.all([
       ...Array.from({ length: BUYERS }, (_, at) => this.#buy(agents.data.results[at % agents.data.results.length]!)),
       this.#breakThings(),
       this.#watch(),
-    ];
+      this.#endAt(end),
+    ]);
+    writeFileSync(clockFile, "0");
+  }
+
+  async #endAt(end: number): Promise<void> {
     while (performance.now() < end) await pause(500);
     this.#over = true;
-    await Promise.all(work);
-    writeFileSync(clockFile, "0");
   }
 
   async #buy(agent: { agent_url: string }): Promise<void> {

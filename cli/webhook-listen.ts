@@ -1,5 +1,5 @@
 /** `adbind webhook listen`: prints what arrives, and whether it verifies. */
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
@@ -67,9 +67,12 @@ async function listen(given: ListenGiven): Promise<void> {
   const keys = keysOf(given);
   const replay = memoryReplayStore();
   let seen = 0;
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await bodyOf(request).catch(() => undefined);
-    if (body === undefined) return response.writeHead(413, { connection: "close" }).end();
+    if (body === undefined) {
+      response.writeHead(413, { connection: "close" }).end();
+      return;
+    }
     const address = server.address() as AddressInfo;
     const base = given.url ?? `http://127.0.0.1:${address.port}`;
     const url = new URL(request.url ?? "/", base).href;
@@ -88,7 +91,14 @@ async function listen(given: ListenGiven): Promise<void> {
     response.writeHead(answer).end();
     seen += 1;
     if (seen >= count) server.close();
-  });
+  };
+  const server = createServer((request, response) =>
+    receive(request, response).catch((error: unknown) => {
+      console.error(printable(`could not be answered: ${error instanceof Error ? error.message : error}`));
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
+    }),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => reject(new AdbindError("usage", "The port cannot be listened on", { cause })));
     server.listen(port, "127.0.0.1", resolve);

@@ -332,7 +332,8 @@ export const recoveries =
     return entry?.recovery ?? defaultUnknown;
   };
 
-type MaybePromise<T> = T | Promise<T>;
+/** What may answer at once, and need not: nothing is waited for where there is nothing to wait for. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /** A precompiled validator (`--standalone`): a type guard that leaves its reasons on itself, as ajv's functions do. */
 export interface StandaloneCheck<T> {

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type Database from "better-sqlite3";
+import { Writer } from "../../runtime/db/sqlite/writer.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { sqliteClaims } from "../../runtime/store/sqlite/claims.js";
-import { Writer } from "../../runtime/store/sqlite/writer.js";
 import { median } from "./measure.js";
 import type { Row } from "./row.js";
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { binaryArray } from "../../runtime/store/postgres/binary-array.js";
+import { binaryArray } from "../../runtime/db/postgres/binary-array.js";
 import { startClient } from "./client.js";
 
 export const BARE_SERVER = "node's server sending as many bytes";

@@ -1,6 +1,5 @@
 /** What a buyer's receivers applied, counted where it is applied: in the transaction that completes the event. */
-import type { Database } from "better-sqlite3";
-import { sql } from "kysely";
+import type { Database } from "../../runtime/db/types.js";
 import type { Delivery } from "../../runtime/receiver/index.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
 
@@ -19,7 +18,8 @@ export interface Applied {
 const TABLE = `create table if not exists demo_effects (
   key text primary key, kind text not null, operation text, task text, status text, times integer not null
 )`;
-const INSERT = "insert into demo_effects (key, kind, operation, task, status, times)";
+const INSERT = `insert into demo_effects (key, kind, operation, task, status, times) values (?, ?, ?, ?, ?, 1)
+  on conflict (key) do update set times = demo_effects.times + 1`;
 
 export interface Ledger {
   /** The effect of an event, to be given back by its handler. */
@@ -28,25 +28,15 @@ export interface Ledger {
 }
 
 export async function openLedger(store: DemoStore): Promise<Ledger> {
-  if (store.kind === "sqlite") {
-    store.db.exec(TABLE);
-    const insert = store.db.prepare(
-      `${INSERT} values (?, ?, ?, ?, ?, 1) on conflict (key) do update set times = times + 1`,
-    );
-    return {
-      effectOf: (event) => (_tx) => void insert.run(...valuesOf(event)),
-      applied: async () => (store.db as Database).prepare<[], Applied>("select * from demo_effects").all(),
-    };
-  }
-  await sql.raw(TABLE).execute(store.db);
+  const database = store.database as Database;
+  await database.write((q) => q.run(TABLE));
   return {
-    effectOf: (event) => async (tx) => {
-      const [key, kind, operation, task, status] = valuesOf(event);
-      await sql`insert into demo_effects (key, kind, operation, task, status, times)
-        values (${key}, ${kind}, ${operation}, ${task}, ${status}, 1)
-        on conflict (key) do update set times = demo_effects.times + 1`.execute(tx as never);
+    effectOf: (event) => (tx) => {
+      // On SQLite no promise, as its transactions want it.
+      const done = database.within(tx, (q) => q.run(INSERT, valuesOf(event)));
+      return done instanceof Promise ? done.then(() => undefined) : undefined;
     },
-    applied: async () => (await sql<Applied>`select * from demo_effects`.execute(store.db)).rows,
+    applied: () => database.query((q) => q.rows<Applied>("select * from demo_effects")),
   };
 }
 

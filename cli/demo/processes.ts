@@ -68,10 +68,12 @@ export async function start(program: string, args: readonly string[], options: S
         resolve(one);
       }
     });
-    void gone.then(() => {
-      clearTimeout(late);
-      reject(new Error(`${program} ended:\n${said}`));
-    });
+    gone
+      .then(() => {
+        clearTimeout(late);
+        reject(new Error(`${program} ended:\n${said}`));
+      })
+      .catch(reject);
   });
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     child.kill(signal);

@@ -58,8 +58,14 @@ await app.register(webhookReceiver, { receiver });
 await app.listen({ port: plan.port, host: "127.0.0.1" });
 tell({ is: "ready", name: plan.name });
 
-process.once("SIGTERM", async () => {
+const end = async (): Promise<void> => {
   await app.close();
   await receiver.stop();
   await store.close();
-});
+};
+process.once("SIGTERM", () =>
+  end().catch((error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  }),
+);

@@ -106,14 +106,16 @@ function send(port: number, { method, target, headers, body }: Passed): Promise<
     );
     const call = request(
       { host: "127.0.0.1", port, method, path: target, headers: [...kept, "content-length", String(body.length)] },
-      async (answer) => {
-        try {
-          const text = (await read(answer)).toString();
-          resolve({ status: answer.statusCode!, text, challenge: answer.headers["www-authenticate"] });
-        } catch (error) {
-          reject(error);
-        }
-      },
+      (answer) =>
+        read(answer)
+          .then((text) =>
+            resolve({
+              status: answer.statusCode!,
+              text: text.toString(),
+              challenge: answer.headers["www-authenticate"],
+            }),
+          )
+          .catch(reject),
     );
     call.on("error", reject);
     call.end(body);

@@ -3,10 +3,10 @@
  * persistent webhooks"). Signed webhooks need none of it.
  */
 import { randomBytes } from "node:crypto";
-import type { Answer, AnyArms, JsonObject } from "../contract.js";
+import type { Answer, AnyArms, JsonObject, MaybePromise } from "../contract.js";
+import { safely } from "../queue/periodic.js";
 import type { Buyer } from "./create.js";
 import { badOption } from "./settings.js";
-import type { MaybePromise } from "./types.js";
 
 /** Bytes of a new credential; 43 characters, above the 32 that are asked for. */
 const CREDENTIAL_BYTES = 32;
@@ -16,6 +16,9 @@ const BEFORE_MS = 86_400_000;
 const OVERLAP_MS = 300_000;
 /** After a failure, in milliseconds: an hour leaves many tries in a day. */
 const RETRY_MS = 3_600_000;
+
+/** After a receiver could not be told to refuse the old ones, in milliseconds: they should not be good for long. */
+const RETIRE_RETRY_MS = 60_000;
 
 export interface Credentials {
   readonly next: string;
@@ -43,6 +46,7 @@ export interface RotationOptions {
   readonly accept: (credentials: Credentials) => MaybePromise<void>;
   /** Makes the receiver refuse the old ones. Called five minutes after the seller has acknowledged. */
   readonly retire: (previous: string) => MaybePromise<void>;
+  /** Told of each try to renew or to retire that failed; it is repeated: renewing after an hour, retiring after a minute. */
   readonly onFailure?: (answer: Answer<AnyArms> | Error) => void;
   /** Makes credentials; 32 random bytes as base64url by default. */
   readonly makeCredentials?: () => string;
@@ -66,6 +70,8 @@ export interface Rotation {
   stop(): void;
 }
 
+const errorOf = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
 /** @throws AdbindError `buyer_option_invalid` where the channel has no credentials to renew */
 export function createRotation(options: RotationOptions): Rotation {
   const { now = Date.now, beforeMs = BEFORE_MS, lifetimeMs } = options;
@@ -77,14 +83,23 @@ export function createRotation(options: RotationOptions): Rotation {
   const makeCredentials = options.makeCredentials ?? (() => randomBytes(CREDENTIAL_BYTES).toString("base64url"));
   const state = { current: held.credentials, expiresAt: options.expiresAt };
   let pending: { next: string; key: string | undefined } | undefined;
-  let retiring: { previous: string; at: number }[] = [];
+  const retiring = new Set<{ readonly previous: string; at: number }>();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<Rotated> | undefined;
 
+  const tell = (failure: Answer<AnyArms> | Error): void => safely(() => options.onFailure?.(failure));
+
+  /** What cannot be retired now is tried again; it holds up neither the others nor the rotation. */
   async function retireDue(): Promise<void> {
-    const due = retiring.filter(({ at }) => at <= now());
-    retiring = retiring.filter(({ at }) => at > now());
-    for (const { previous } of due) await options.retire(previous);
+    for (const one of [...retiring].filter(({ at }) => at <= now())) {
+      try {
+        await options.retire(one.previous);
+        retiring.delete(one);
+      } catch (error) {
+        one.at = now() + RETIRE_RETRY_MS;
+        tell(errorOf(error));
+      }
+    }
   }
 
   async function rotate(): Promise<Rotated> {
@@ -110,7 +125,7 @@ export function createRotation(options: RotationOptions): Rotation {
       pending = { ...pending, key: called.idempotencyKey };
       return { rotated: false, reason: "failed", answer };
     }
-    retiring.push({ previous: state.current, at: now() + OVERLAP_MS });
+    retiring.add({ previous: state.current, at: now() + OVERLAP_MS });
     Object.assign(state, { current: pending.next, expiresAt: now() + lifetimeMs });
     pending = undefined;
     return { rotated: true, credentials: state.current, expiresAt: state.expiresAt };
@@ -124,19 +139,22 @@ export function createRotation(options: RotationOptions): Rotation {
     return running;
   };
   function arm(failed: boolean): void {
-    const at = Math.min(failed ? now() + RETRY_MS : dueAt(), ...retiring.map((one) => one.at));
+    const at = Math.min(failed ? now() + RETRY_MS : dueAt(), ...[...retiring].map((one) => one.at));
     // Node's timers fire at once above 2^31 - 1 ms: a long wait is made of several.
-    timer = setTimeout(() => void turn(), Math.min(Math.max(0, at - now()), 2 ** 31 - 1)).unref();
+    timer = setTimeout(
+      () => turn().catch((error: unknown) => tell(errorOf(error))),
+      Math.min(Math.max(0, at - now()), 2 ** 31 - 1),
+    ).unref();
   }
   async function turn(): Promise<void> {
     let failed = false;
     try {
       const rotated = await run();
       failed = !rotated.rotated && rotated.reason === "failed";
-      if (!rotated.rotated && rotated.reason === "failed") options.onFailure?.(rotated.answer);
+      if (!rotated.rotated && rotated.reason === "failed") tell(rotated.answer);
     } catch (error) {
       failed = true;
-      options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
+      tell(errorOf(error));
     }
     if (timer !== undefined) arm(failed);
   }

@@ -5,6 +5,7 @@ import type {
   ArmsOf,
   Handlers,
   JsonObject,
+  MaybePromise,
   ProtocolError,
   Recovery,
   Release,
@@ -15,8 +16,6 @@ import type { Fetcher } from "../net/index.js";
 import type { ValidationResult } from "../validate/index.js";
 
 import type { TaskEndings } from "./endings.js";
-
-export type MaybePromise<T> = T | Promise<T>;
 
 /** Request members the buyer fills in; giving one overrides it. */
 type Filled = "idempotency_key" | "push_notification_config";

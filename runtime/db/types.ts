@@ -4,7 +4,8 @@
  * transactions and wait on a server. 64-bit integers are numbers here, however the connection reads them: ours are
  * milliseconds, counts and ids, which a number carries exactly.
  */
-import type { Coroutine, MaybePromise } from "./coroutine.js";
+import type { MaybePromise } from "../contract.js";
+import type { Coroutine } from "./coroutine.js";
 
 /** What a statement takes for one `?`. */
 export type Value = string | number | null | Uint8Array;
@@ -27,6 +28,9 @@ export interface Dialect {
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
   readonly forUpdate: "" | " for update";
 }
+
+/** How rows that another transaction holds are met: waited for, or left out so that nobody else waits with them. */
+export type Locking = "wait" | "skip";
 
 /** Statements of one transaction. */
 export interface Query {
@@ -77,6 +81,8 @@ export interface Database<Tx = unknown> {
   /** The database, without credentials, for messages. */
   readonly where: string;
   readonly dialect: Dialect;
+  /** Instances on several machines may have it open. */
+  readonly shared: boolean;
   /** Statements that all see one state of the database, and write nothing. */
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
   /** One statement, or several that need not agree: each commits by itself. */
@@ -116,9 +122,10 @@ export interface Database<Tx = unknown> {
 export interface OpenOptions {
   /**
    * Default true: the schema is brought to this version at once, which takes a role that may create tables unless nothing
-   * is missing. False: nothing is created, and what is missing is an error that says how to apply it.
+   * is missing. False: nothing is created, a file neither, and what is missing is an error that says how to apply it.
+   * `skip`: nothing is created or looked for; for what is about the schema itself.
    */
-  readonly migrate?: boolean;
+  readonly migrate?: boolean | "skip";
   /** PostgreSQL: a second URL of the same database, without a pooler in front, to be notified by. */
   readonly listenUrl?: string;
 }

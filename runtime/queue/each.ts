@@ -1,8 +1,5 @@
 /** Work on several items in one transaction, for callers who ask with one each. */
-import type { Coroutine, Query } from "../db/index.js";
-
-/** How rows that another transaction holds are met: waited for, or left out so that nobody else waits with them. */
-export type Locking = "wait" | "skip";
+import type { Coroutine, Locking, Query } from "../db/index.js";
 
 /**
  * Answers a result for each item, in their order. An item it rejects wrote nothing; what it throws undoes them all.

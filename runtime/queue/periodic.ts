@@ -49,7 +49,7 @@ const TOLD_EVERY = 1_024;
 const isTold = (failures: number): boolean => Number.isInteger(Math.log2(failures)) || failures % TOLD_EVERY === 0;
 
 /** Never throws: a listener that fails must not end what it listens to. */
-function safely(tell: () => void): void {
+export function safely(tell: () => void): void {
   try {
     tell();
   } catch (error) {

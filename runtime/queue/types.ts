@@ -1,5 +1,6 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what leases from it. Times are unix milliseconds. */
-import type { Coroutine, MaybePromise, Query } from "../db/index.js";
+import type { MaybePromise } from "../contract.js";
+import type { Coroutine, Query } from "../db/index.js";
 import type { EachWork } from "./each.js";
 import type {
   Ack,

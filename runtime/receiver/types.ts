@@ -1,9 +1,9 @@
 /** What an application gives a receiver, and what it gets. */
 import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import type { Answer, ArmsOf, JsonObject, Release, Tools } from "../contract.js";
+import type { Answer, ArmsOf, JsonObject, MaybePromise, Release, Tools } from "../contract.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
-import type { Effect, EventKind, EventNote, MaybePromise, RegisteredMode, Store } from "../store/types.js";
+import type { Effect, EventKind, EventNote, RegisteredMode, Store } from "../store/types.js";
 import type { Validator } from "../validate/index.js";
 
 /** How one seller authenticates itself. Its key in `senders`, its agent URL, is its identity and the dedup scope. */

@@ -1,8 +1,8 @@
 /** From what a crawl found to a change of its publisher. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Database } from "../db/types.js";
 import { publishersByDomain } from "../store/registry-lookups.js";
 import type { PropertySource, PublisherRow } from "../store/registry-publishers.js";
-import type { RegistryStore } from "../store/registry-query.js";
 import { brandProperties, presentBrand } from "./brand.js";
 import { makeRows, type PreparedChange, type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
 import { type SourceSet, setOfFile } from "./project.js";
@@ -33,10 +33,10 @@ const LARGE_SET = 1_000;
  * the transaction itself is one piece, for nobody may see half a file.
  * @param now unix milliseconds
  */
-export async function preparedCrawl(db: RegistryStore, result: CrawlResult, now: number): Promise<PreparedChange> {
+export async function preparedCrawl(db: Database, result: CrawlResult, now: number): Promise<PreparedChange> {
   const change = prepare(changeOfCrawl(result), now);
   if (!change.sets.some(({ set }) => set.properties.length + set.agents.length >= LARGE_SET)) return change;
-  const [row] = await db.peek((q) => publishersByDomain(q, [change.domain]));
+  const [row] = await db.query((q) => publishersByDomain(q, [change.domain]));
   const before = JSON.parse(row?.digests ?? "{}") as Record<string, string>;
   for (const set of change.sets) {
     if (set.digest === before[set.source]) continue;

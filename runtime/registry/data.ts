@@ -1,6 +1,8 @@
 /** The registry's data on a store: each question one transaction, each change another. */
+
+import type { Coroutine } from "../db/coroutine.js";
+import type { Database, Query } from "../db/types.js";
 import { AdbindError } from "../errors.js";
-import type { Flow } from "../signing/flow.js";
 import type { PostgresStore, SqliteStore } from "../store/index.js";
 import {
   domainsNeverCrawled,
@@ -18,7 +20,6 @@ import {
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
 import { agentCounts, clock, count, counts, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
-import { type Query, type RegistryStore, registryStore } from "../store/registry-query.js";
 import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
@@ -76,7 +77,7 @@ export function createRegistryData(
   options: RegistryDataOptions = {},
 ): RegistryData {
   const parts = {
-    db: registryStore(store),
+    db: store.database,
     now: options.now ?? Date.now,
     publicUrl: options.publicUrl ?? "http://localhost",
   };
@@ -96,14 +97,14 @@ export function createRegistryData(
 }
 
 interface Parts {
-  readonly db: RegistryStore;
+  readonly db: Database;
   readonly now: () => number;
   readonly publicUrl: string;
 }
 
 const lookups = ({ db, now, publicUrl }: Parts) => {
   const offers = new Offers();
-  const expanded = (request: ExpandRequest) => db.peek((q) => expand(q, request, { offers, now: now() }));
+  const expanded = (request: ExpandRequest) => db.query((q) => expand(q, request, { offers, now: now() }));
   return {
     lookupPublisher: async (text) => {
       const domain = domainOf(text);
@@ -129,13 +130,13 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
     lookupProperty: (type, value) => db.read((q) => lookupProperty(q, type, value, now())),
     expand: async (request) => JSON.parse((await expanded(request)).toString()) as ExpandResult,
     expandBytes: expanded,
-    validateProduct: (request) => db.peek((q) => validateProduct(q, request, { offers, now: now() })),
+    validateProduct: (request) => db.query((q) => validateProduct(q, request, { offers, now: now() })),
     stats: () => db.read(stats),
-    revision: async () => (await db.peek((q) => clock(q))).seq,
+    revision: async () => (await db.query((q) => clock(q))).seq,
   } satisfies Partial<RegistryData>;
 };
 
-function* stats(q: Query): Flow<Stats> {
+function* stats(q: Query): Coroutine<Stats> {
   const kept = yield* counts(q);
   const { agents, registered, domains } = yield* agentCounts(q);
   const of = (kind: string): Record<string, number> =>
@@ -157,7 +158,7 @@ const crawling = ({ db, now }: Parts) =>
   ({
     applyCrawl: async (result) => {
       const change = await preparedCrawl(db, result, now());
-      return db.write(function* (q): Flow<AppliedCrawl> {
+      return db.write(function* (q): Coroutine<AppliedCrawl> {
         const written = yield* writePublishers(q, [change]);
         const agents = yield* finish(q, written, now());
         const { changed, properties, authorizations } = written;
@@ -165,7 +166,7 @@ const crawling = ({ db, now }: Parts) =>
       });
     },
     crawlDue: (before, limit) =>
-      db.peek(function* (q): Flow<string[]> {
+      db.query(function* (q): Coroutine<string[]> {
         const never = yield* domainsNeverCrawled(q, limit);
         const imported = yield* publishersNeverCrawled(q, limit);
         const due = yield* publishersDue(q, before, limit);
@@ -174,7 +175,7 @@ const crawling = ({ db, now }: Parts) =>
     endStale: (before, limit) => db.write((q) => endStale(q, { before, limit, now: now() })),
     crawlState: async (text) => {
       const domain = domainOf(text);
-      const [row] = await db.peek((q) => publishersByDomain(q, [domain]));
+      const [row] = await db.query((q) => publishersByDomain(q, [domain]));
       if (row === undefined) return undefined;
       return {
         domain,
@@ -195,7 +196,12 @@ const crawling = ({ db, now }: Parts) =>
   }) satisfies Partial<RegistryData>;
 
 /** Keeps what an agent says of itself, in place of what it said before. */
-export function* putClaims(q: Query, url: string, claims: ReadonlyMap<string, AgentClaim>, now: number): Flow<void> {
+export function* putClaims(
+  q: Query,
+  url: string,
+  claims: ReadonlyMap<string, AgentClaim>,
+  now: number,
+): Coroutine<void> {
   const agent = (yield* ensureAgents(q, [url])).get(url)!;
   yield* lockAgent(q, agent);
   const rows = yield* lockPublishers(q, [...claims.keys()].sort(byCodePoint));
@@ -215,7 +221,7 @@ const hosting = ({ db, now }: Parts) =>
   ({
     hostedFile: async (text) => {
       const domain = domainOf(text);
-      const row = await db.peek((q) => hostedByDomain(q, domain));
+      const row = await db.query((q) => hostedByDomain(q, domain));
       if (row === undefined) return undefined;
       return {
         domain,
@@ -227,7 +233,7 @@ const hosting = ({ db, now }: Parts) =>
     },
     putHostedFile: async (text, { file, content }) => {
       const domain = domainOf(text);
-      await db.write(function* (q): Flow<void> {
+      await db.write(function* (q): Coroutine<void> {
         yield* putHosted(q, domain, JSON.stringify(file), now());
         const change: PublisherChange = { domain, facts: () => ({}), sets: { aao_hosted: setOfFile(content) } };
         yield* finish(q, yield* writePublishers(q, [prepare(change, now())]), now());
@@ -235,7 +241,7 @@ const hosting = ({ db, now }: Parts) =>
     },
     removeHostedFile: async (text) => {
       const domain = domainOf(text);
-      return db.write(function* (q): Flow<boolean> {
+      return db.write(function* (q): Coroutine<boolean> {
         if (!(yield* removeHosted(q, domain))) return false;
         const none = { properties: [], agents: [] };
         const change: PublisherChange = { domain, facts: () => ({}), sets: { aao_hosted: none } };
@@ -243,7 +249,8 @@ const hosting = ({ db, now }: Parts) =>
         return true;
       });
     },
-    hostedDue: async (before, limit) => (await db.peek((q) => hostedDue(q, before, limit))).map(({ domain }) => domain),
+    hostedDue: async (before, limit) =>
+      (await db.query((q) => hostedDue(q, before, limit))).map(({ domain }) => domain),
     originChecked: async (text, { verified, at }) => {
       const domain = domainOf(text);
       await db.write((q) => originChecked(q, domain, verified, at));
@@ -251,31 +258,31 @@ const hosting = ({ db, now }: Parts) =>
   }) satisfies Partial<RegistryData>;
 
 const membership = ({ db, now }: Parts) => {
-  const changing = (flow: (q: Query) => Flow<number[]>): Promise<void> =>
-    db.write(function* (q): Flow<void> {
+  const changing = (flow: (q: Query) => Coroutine<number[]>): Promise<void> =>
+    db.write(function* (q): Coroutine<void> {
       yield* finish(q, { agents: yield* flow(q), counts: [] }, now());
     });
   return {
     putMember: (member) => changing((q) => putMember(q, member)),
     registerAgent: (slug, agent) => changing((q) => registerAgent(q, slug, agent)),
     removeMember: (slug) =>
-      db.write(function* (q): Flow<boolean> {
+      db.write(function* (q): Coroutine<boolean> {
         const agents = yield* removeMember(q, slug);
         if (agents !== undefined) yield* finish(q, { agents, counts: [] }, now());
         return agents !== undefined;
       }),
     member: (slug) =>
-      db.read(function* (q): Flow<Member | undefined> {
-        const row = yield* memberBySlug({ ...q, lock: "" }, slug);
+      db.read(function* (q): Coroutine<Member | undefined> {
+        const row = yield* memberBySlug(q, slug);
         return row === undefined ? undefined : (yield* assemble(q, [row]))[0];
       }),
     memberOf: (organization) =>
-      db.read(function* (q): Flow<Member | undefined> {
+      db.read(function* (q): Coroutine<Member | undefined> {
         const row = yield* memberByOrganization(q, organization);
         return row === undefined ? undefined : (yield* assemble(q, [row]))[0];
       }),
     members: () =>
-      db.read(function* (q): Flow<Member[]> {
+      db.read(function* (q): Coroutine<Member[]> {
         const all: Member[] = [];
         for (let after = ""; ; ) {
           const rows = yield* membersAfter(q, after, MEMBER_ROWS);

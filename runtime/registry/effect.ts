@@ -1,5 +1,6 @@
 /** Authorizations that begin or end on a date: what they cover, and with it the agents' profiles, changes by itself then. */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Database, Query } from "../db/types.js";
 import {
   type EffectRow,
   edgesChanging,
@@ -8,7 +9,6 @@ import {
   putEffect,
 } from "../store/registry-effect.js";
 import { propertiesOf } from "../store/registry-lookups.js";
-import type { Query, RegistryStore } from "../store/registry-query.js";
 import { propertyOfRow, type SetProperty, type StoredEntry, stateOf } from "./project.js";
 import { finish } from "./settle.js";
 
@@ -16,7 +16,7 @@ import { finish } from "./settle.js";
 const EFFECT_EDGES = 100;
 
 /** Works out again what edges of some publishers cover whose time has come. @returns how many publishers */
-function* settleSome(q: Query, now: number): Flow<number> {
+function* settleSome(q: Query, now: number): Coroutine<number> {
   const due = yield* publishersChanging(q, now, EFFECT_EDGES);
   if (due.length === 0) return 0;
   // As every writer of publishers does, and in the same order: what another instance has settled meanwhile is not due any more.
@@ -39,9 +39,9 @@ function* settleSome(q: Query, now: number): Flow<number> {
 }
 
 /** All that is due, some publishers in each transaction. @see RegistryData.settleEffect */
-export async function settleEffect(db: RegistryStore, now: () => number): Promise<number> {
+export async function settleEffect(db: Database, now: () => number): Promise<number> {
   for (let settled = 0; ; ) {
-    if ((await db.peek((q) => publishersChanging(q, now(), 1))).length === 0) return settled;
+    if ((await db.query((q) => publishersChanging(q, now(), 1))).length === 0) return settled;
     settled += await db.write((q) => settleSome(q, now()));
   }
 }

@@ -1,6 +1,6 @@
 /** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
-import type { Flow } from "../signing/flow.js";
-import type { Peek } from "../store/registry-query.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Statements } from "../db/types.js";
 import { type JsonBytes, jsonBytes } from "./json-bytes.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import type { Offer, Offered, Told } from "./offered.js";
@@ -98,11 +98,11 @@ interface Given {
  * @throws AdbindError `registry_data_invalid` when a request would keep the registry from answering others
  */
 function* reached<T>(
-  q: Peek,
+  q: Statements,
   { agentUrl, looks }: { readonly agentUrl: string; readonly looks: readonly Look[] },
   given: Given,
   make: (reach: Reach, asked: readonly Filters[]) => T,
-): Flow<Map<string, T>> {
+): Coroutine<Map<string, T>> {
   const byDomain = Map.groupBy(looks, ({ domain }) => domain);
   const made: [domain: string, T][] = [];
   let left = MATCHING_LIMIT;
@@ -131,7 +131,7 @@ function reachAt(offered: Offered, edges: ReturnType<typeof standing>): Reach {
  * An expansion, already as JSON: it may have thousands of properties.
  * @throws AdbindError `registry_data_invalid` when the selectors ask for too much at once
  */
-export function* expand(q: Peek, request: ExpandRequest, given: Given): Flow<JsonBytes<ExpandResult>> {
+export function* expand(q: Statements, request: ExpandRequest, given: Given): Coroutine<JsonBytes<ExpandResult>> {
   const { agent_url } = request;
   const question = { agentUrl: agent_url, looks: looksOf(request) };
   const reach = yield* reached(q, question, given, ({ offered, sells }, asked) => {
@@ -156,7 +156,7 @@ export function* expand(q: Peek, request: ExpandRequest, given: Given): Flow<Jso
 
 type Verdict = ProductAuthorization["selectors"][number];
 
-export function* validateProduct(q: Peek, request: ExpandRequest, given: Given): Flow<ProductAuthorization> {
+export function* validateProduct(q: Statements, request: ExpandRequest, given: Given): Coroutine<ProductAuthorization> {
   const looks = looksOf(request);
   const reach = yield* reached(q, { agentUrl: request.agent_url, looks }, given, (one) => one);
   const selectors = looks.map(({ filters, domain }) => verdict(filters, domain, reach.get(domain) ?? nothing));

@@ -1,5 +1,6 @@
 /** From an identifier or an agent back to publishers. */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
   type AgentEdgeRow,
@@ -8,7 +9,6 @@ import {
   publishersById,
   publishersOfAgent,
 } from "../store/registry-lookups.js";
-import type { Query } from "../store/registry-query.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
 import { counting, coverage, covers, knownProperty, standing } from "./publisher.js";
 import type {
@@ -26,7 +26,7 @@ export function* lookupProperty(
   type: PropertyAgents["type"],
   value: string,
   now: number,
-): Flow<PropertyAgents> {
+): Coroutine<PropertyAgents> {
   const rows = yield* propertiesOfIdentifier(q, type, identifierValue(value));
   const ids = [...new Set(rows.map(({ publisher }) => publisher))];
   const agents: PropertyAgents["agents"][number][] = [];
@@ -59,7 +59,7 @@ export function* agentPublishers(
   q: Query,
   agentUrl: string,
   { cursor, limit, source, now }: PageRequest & { readonly source?: AuthorizationSource; readonly now: number },
-): Flow<Page<AgentPublishers> | undefined> {
+): Coroutine<Page<AgentPublishers> | undefined> {
   const after = cursor === undefined ? " " : domainOfCursor(cursor);
   if (after === undefined) return { ok: false, reason: "cursor_invalid" };
   const [agent] = yield* agentsByUrl(q, [agentUrl]);

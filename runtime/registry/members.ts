@@ -1,22 +1,23 @@
 /** Members of the registry: who owns which domains, and registered which agents. */
+
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import { AdbindError } from "../errors.js";
-import type { Flow } from "../signing/flow.js";
 import {
   type AgentRow,
   agentsByUrl,
   agentsOfMembers,
   domainsOfMembers,
+  lockMember,
   type MemberDomainRow,
   type MemberRow,
   memberByOrganization,
-  memberBySlug,
   putMember as putMemberRow,
   registerAgents,
   releaseAgents,
   removeMember as removeMemberRow,
   replaceDomains,
 } from "../store/registry-agents.js";
-import type { Query } from "../store/registry-query.js";
 import { agentTypes, agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import type { AgentType, Member, MemberAgent, Visibility } from "./types.js";
 
@@ -52,7 +53,7 @@ const memberOfRows = (row: MemberRow, domains: readonly MemberDomainRow[], agent
 });
 
 /** Members as others see them, in the order of their rows. */
-export function* assemble(q: Query, rows: readonly MemberRow[]): Flow<Member[]> {
+export function* assemble(q: Query, rows: readonly MemberRow[]): Coroutine<Member[]> {
   const ids = rows.map(({ id }) => id);
   const domains = Map.groupBy(yield* domainsOfMembers(q, ids), ({ member }) => member);
   const agents = Map.groupBy(yield* agentsOfMembers(q, ids), ({ member }) => member!);
@@ -75,7 +76,7 @@ function registration(slug: string, agent: MemberAgent, member: number): Omit<Ag
   };
 }
 
-function* register(q: Query, slug: string, rows: readonly Omit<AgentRow, "id">[]): Flow<number[]> {
+function* register(q: Query, slug: string, rows: readonly Omit<AgentRow, "id">[]): Coroutine<number[]> {
   const urls = rows.map(({ url }) => url);
   for (const { url, member } of yield* agentsByUrl(q, urls)) {
     const owner = rows.find((row) => row.url === url)!.member;
@@ -91,7 +92,7 @@ function* register(q: Query, slug: string, rows: readonly Omit<AgentRow, "id">[]
  * @returns agents whose profiles are to be computed again
  * @throws AdbindError `registry_data_invalid`
  */
-export function* putMember(q: Query, member: Member): Flow<number[]> {
+export function* putMember(q: Query, member: Member): Coroutine<number[]> {
   const { slug } = member;
   if (!slugForm.test(slug))
     throw invalid("a slug holds lower-case letters, digits and hyphens", JSON.stringify(slug), "choose another");
@@ -130,8 +131,8 @@ export function* putMember(q: Query, member: Member): Flow<number[]> {
 }
 
 /** Removes a member; its agents become nobody's. Undefined when there is none. */
-export function* removeMember(q: Query, slug: string): Flow<number[] | undefined> {
-  const row = yield* memberBySlug(q, slug);
+export function* removeMember(q: Query, slug: string): Coroutine<number[] | undefined> {
+  const row = yield* lockMember(q, slug);
   if (row === undefined) return undefined;
   const agents = (yield* agentsOfMembers(q, [row.id])).map(({ id }) => id);
   yield* releaseAgents(q, agents);
@@ -140,8 +141,8 @@ export function* removeMember(q: Query, slug: string): Flow<number[] | undefined
 }
 
 /** Registers or changes one agent; the others of the member stay. */
-export function* registerAgent(q: Query, slug: string, agent: MemberAgent): Flow<number[]> {
-  const row = yield* memberBySlug(q, slug);
+export function* registerAgent(q: Query, slug: string, agent: MemberAgent): Coroutine<number[]> {
+  const row = yield* lockMember(q, slug);
   if (row === undefined) throw invalid("there is no such member", slug, "add the member first");
   return yield* register(q, slug, [registration(slug, agent, row.id)]);
 }

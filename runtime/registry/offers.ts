@@ -3,8 +3,9 @@
  * again are kept, as long as what their sources said stays the same.
  */
 import { LRUCache } from "lru-cache";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Statements } from "../db/types.js";
 import { AdbindError } from "../errors.js";
-import type { Flow } from "../signing/flow.js";
 import {
   type OfferedRow,
   type OfferingRow,
@@ -14,7 +15,6 @@ import {
   unpackedProperties,
 } from "../store/registry-offerings.js";
 import type { EdgeRow } from "../store/registry-publishers.js";
-import type { Peek } from "../store/registry-query.js";
 import { FreshOffers, KeptOffers, type Offered } from "./offered.js";
 
 /** Most characters of answers kept: fifty thousand usual properties, and some 50 MB with what hangs on them. */
@@ -69,7 +69,7 @@ export class Offers {
    * @param take works on one while the database looks for the next; what it throws ends the question
    * @throws AdbindError `registry_data_invalid` when they have too many properties to be read at once
    */
-  *of(q: Peek, { agentUrl, domains }: OffersQuery, take: (offering: Offering) => void): Flow<void> {
+  *of(q: Statements, { agentUrl, domains }: OffersQuery, take: (offering: Offering) => void): Coroutine<void> {
     const kept = new Map(domains.map((domain) => [domain, this.#kept.get(domain)]));
     const known = new Map(domains.map((domain) => [domain, kept.get(domain)?.state ?? ""]));
     const unread: OfferingRow[] = [];

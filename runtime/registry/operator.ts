@@ -1,9 +1,9 @@
 /** Operator lookup: a member and its agents, as far as the caller may see them (registry-facts.md 4). */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import type { MemberRow } from "../store/registry-agents.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import { type AgentEdgeRow, publishersOfAgent } from "../store/registry-lookups.js";
-import type { Query } from "../store/registry-query.js";
 import { assemble } from "./members.js";
 import { coverage, verifiedOwner } from "./publisher.js";
 import type { Member, MemberAgent, OperatorLookup, OperatorScope, OperatorViewer, Visibility } from "./types.js";
@@ -52,7 +52,7 @@ export interface FoundOperator {
 }
 
 /** The member that owns a domain or the nearest parent of it, with what publishers say of its agents. */
-export function* findOperator(q: Query, domain: string): Flow<FoundOperator | undefined> {
+export function* findOperator(q: Query, domain: string): Coroutine<FoundOperator | undefined> {
   const row: MemberRow | undefined = yield* verifiedOwner(q, withParents(domain));
   if (row === undefined) return undefined;
   const [member] = yield* assemble(q, [row]);

@@ -1,5 +1,6 @@
 /** Profiles: what an agent can sell, computed from what publishers let it, and from what its member says of it. */
-import { type Flow, isPromise, settle } from "../signing/flow.js";
+import { begin, type Coroutine, wait } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import { type AgentRow, agentsById } from "../store/registry-agents.js";
 import {
   addMoves,
@@ -11,7 +12,6 @@ import {
   pruneMoves,
   putProfiles,
 } from "../store/registry-profiles.js";
-import type { Query } from "../store/registry-query.js";
 import { byCodePoint } from "./model.js";
 import type { Contribution } from "./project.js";
 
@@ -107,23 +107,21 @@ function profileOf(agent: AgentRow, edges: readonly ContributionRow[]): Content 
 const SLICE_AGENTS = 100;
 
 /** What each agent's profile should be. */
-function* contentsOf(q: Query, agents: readonly AgentRow[]): Flow<Map<number, Content | undefined>> {
+function* contentsOf(q: Query, agents: readonly AgentRow[]): Coroutine<Map<number, Content | undefined>> {
   const contents = new Map<number, Content | undefined>();
   const sliceAt = (first: number): readonly AgentRow[] => agents.slice(first, first + SLICE_AGENTS);
   const ask = (slice: readonly AgentRow[]) =>
     slice.length === 0
-      ? []
+      ? wait([])
       : contributionsOf(
           q,
           slice.map(({ id }) => id),
         );
-  let asked = ask(sliceAt(0));
+  let asked = begin(ask(sliceAt(0)));
   for (let first = 0; first < agents.length; first += SLICE_AGENTS) {
-    const edges = Map.groupBy(yield* settle(asked), (edge) => edge.agent);
-    asked = ask(sliceAt(first + SLICE_AGENTS));
-    if (isPromise(asked)) {
-      // Nobody waits for it yet; where this slice fails, nobody will.
-      asked.catch(() => undefined);
+    const edges = Map.groupBy(yield* asked.rest, (edge) => edge.agent);
+    asked = begin(ask(sliceAt(first + SLICE_AGENTS)));
+    if (asked.waits) {
       // It is sent in a turn of its own; then PostgreSQL looks for the next ones while these are computed.
       yield new Promise(setImmediate);
     }
@@ -147,7 +145,7 @@ const compared = [
  * change of the same agent is either seen here, or sees this one.
  * @param seq what the clock says
  */
-export function* computeProfiles(q: Query, agents: readonly number[], seq: number, now: number): Flow<number> {
+export function* computeProfiles(q: Query, agents: readonly number[], seq: number, now: number): Coroutine<number> {
   if (agents.length === 0) return 0;
   const rows = yield* agentsById(q, agents);
   const before = new Map((yield* profilesOf(q, agents)).map((row) => [row.agent, row]));

@@ -1,5 +1,6 @@
 /** The one way publishers are written: crawls, hosted files and imports all end here. */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import { ensureAgents } from "../store/registry-agents.js";
 import { propertiesOf } from "../store/registry-lookups.js";
 import type { CountChange } from "../store/registry-profiles.js";
@@ -16,7 +17,6 @@ import {
   removeSets,
   updatePublishers,
 } from "../store/registry-publishers.js";
-import type { Query } from "../store/registry-query.js";
 import { byCodePoint } from "./model.js";
 import type { PreparedChange, PreparedSet } from "./prepared.js";
 import {
@@ -80,7 +80,7 @@ class Tally {
 }
 
 /** Removes what replaced sets said before; counts it, and collects the agents it named. */
-function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Flow<Set<number>> {
+function* clear(q: Query, replaced: readonly Replaced[], tally: Tally): Coroutine<Set<number>> {
   const agents = new Set<number>();
   const bySource = new Map<PropertySource, number[]>();
   for (const { row, sets } of replaced) {
@@ -148,7 +148,7 @@ function changedRow({ row, change, sets, digests }: Replaced, kept: readonly Pro
  * Writes what changed of some publishers, in the caller's transaction. The caller ticks the clock after it, makes the
  * counts, and computes profiles or marks them to be computed.
  */
-export function* writePublishers(q: Query, changes: readonly PreparedChange[]): Flow<Written> {
+export function* writePublishers(q: Query, changes: readonly PreparedChange[]): Coroutine<Written> {
   const domains = new Set(changes.map(({ domain }) => domain));
   for (const { others } of changes) for (const { publisherDomain } of others ?? []) domains.add(publisherDomain);
   const rows = yield* lockPublishers(q, [...domains].sort(byCodePoint));
@@ -199,7 +199,7 @@ const keepsSets = ({ digests, sets }: Replaced): boolean =>
 const idsOf = (replaced: readonly Replaced[]): number[] => replaced.map(({ row }) => row.id);
 
 /** Properties of sources that stay as they are. */
-function* keptProperties(q: Query, partial: readonly Replaced[]): Flow<Map<number, PropertyRow[]>> {
+function* keptProperties(q: Query, partial: readonly Replaced[]): Coroutine<Map<number, PropertyRow[]>> {
   if (partial.length === 0) return new Map();
   const rows = yield* propertiesOf(q, idsOf(partial));
   const replacedSources = new Map(partial.map(({ row, sets }) => [row.id, new Set(sets.map(({ source }) => source))]));

@@ -1,5 +1,6 @@
 /** Publisher lookups: what is known of a domain, as the API says it. */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import {
   agentsByUrl,
   domainOwners,
@@ -16,7 +17,6 @@ import {
   publishersByDomain,
 } from "../store/registry-lookups.js";
 import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
-import type { Query } from "../store/registry-query.js";
 import { brandTold } from "./brand.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
 import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";
@@ -74,7 +74,7 @@ export function* lookupPublisher(
   q: Query,
   domain: string,
   { publicUrl, now }: { readonly publicUrl: string; readonly now: number },
-): Flow<PublisherLookup> {
+): Coroutine<PublisherLookup> {
   const [row] = yield* publishersByDomain(q, [domain]);
   const hosted = yield* hostedByDomain(q, domain);
   const member = yield* verifiedOwner(q, [domain]);
@@ -181,7 +181,7 @@ function modeOf(
 }
 
 /** The member that owns the first of these domains that any member owns. */
-export function* verifiedOwner(q: Query, domains: readonly string[]): Flow<MemberRow | undefined> {
+export function* verifiedOwner(q: Query, domains: readonly string[]): Coroutine<MemberRow | undefined> {
   const owners = yield* domainOwners(q, domains);
   const best = domains.flatMap((domain) => owners.filter((one) => one.domain === domain))[0];
   return best === undefined ? undefined : (yield* membersById(q, [best.member]))[0];
@@ -192,7 +192,7 @@ export function* lookupAuthorization(
   domain: string,
   agentUrl: string,
   now: number,
-): Flow<AuthorizationLookup | undefined> {
+): Coroutine<AuthorizationLookup | undefined> {
   const [row] = yield* publishersByDomain(q, [domain]);
   const [agent] = yield* agentsByUrl(q, [agentUrl]);
   if (row === undefined || agent === undefined) return undefined;
@@ -218,7 +218,7 @@ export function* lookupAuthorization(
   };
 }
 
-export function* lookupDomain(q: Query, domain: string, now: number): Flow<DomainAgents> {
+export function* lookupDomain(q: Query, domain: string, now: number): Coroutine<DomainAgents> {
   const [row] = yield* publishersByDomain(q, [domain]);
   const edges = row === undefined ? [] : yield* edgesOf(q, [row.id]);
   const agents = standing(distinctEdges(edges), row?.valid === 1, now).map(({ edge }) => edge);

@@ -1,7 +1,7 @@
 /** Ends of changes: the clock moves on, and profiles are computed again, at once or a part at a time. */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Database, Query } from "../db/types.js";
 import { anyDirty, count, takeDirty, tick } from "../store/registry-profiles.js";
-import type { Query, RegistryStore } from "../store/registry-query.js";
 import { computeProfiles } from "./profile.js";
 import type { Written } from "./publisher-write.js";
 
@@ -9,7 +9,7 @@ import type { Written } from "./publisher-write.js";
 const SETTLE_AGENTS = 2_000;
 
 /** Ends a transaction that wrote publishers: from the tick on, such transactions take turns. */
-export function* finish(q: Query, written: Pick<Written, "agents" | "counts">, now: number): Flow<number> {
+export function* finish(q: Query, written: Pick<Written, "agents" | "counts">, now: number): Coroutine<number> {
   const seq = yield* tick(q);
   yield* count(q, written.counts);
   return yield* computeProfiles(q, written.agents, seq, now);
@@ -17,13 +17,13 @@ export function* finish(q: Query, written: Pick<Written, "agents" | "counts">, n
 
 /** Computes profiles that wait, some hundred in each transaction. */
 export async function settleProfiles(
-  db: RegistryStore,
+  db: Database,
   now: () => number,
   progress: (settled: number) => void = () => undefined,
 ): Promise<number> {
   for (let settled = 0; ; ) {
-    if (!(await db.peek(anyDirty))) return settled;
-    const taken = await db.write(function* (q): Flow<number> {
+    if (!(await db.query(anyDirty))) return settled;
+    const taken = await db.write(function* (q): Coroutine<number> {
       const seq = yield* tick(q);
       const agents = yield* takeDirty(q, SETTLE_AGENTS);
       yield* computeProfiles(q, agents, seq, now());

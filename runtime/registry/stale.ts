@@ -1,8 +1,8 @@
 /** What a publisher's file said comes to its end (registry-facts.md 7): nobody may sell by it for ever. */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import { publishersStale } from "../store/registry-lookups.js";
 import type { PublisherRow } from "../store/registry-publishers.js";
-import type { Query } from "../store/registry-query.js";
 import { type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
 import { writePublishers } from "./publisher-write.js";
 import { finish } from "./settle.js";
@@ -36,7 +36,7 @@ const changeOf = ({ domain }: PublisherRow): PublisherChange => ({
 export function* endStale(
   q: Query,
   { before, limit, now }: { readonly before: number; readonly limit: number; readonly now: number },
-): Flow<string[]> {
+): Coroutine<string[]> {
   const rows = yield* publishersStale(q, before, limit);
   if (rows.length === 0) return [];
   yield* finish(

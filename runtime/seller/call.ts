@@ -7,7 +7,7 @@ import {
   type Release,
   type TaskStatus,
 } from "../contract.js";
-import { type Flow, settle } from "../signing/flow.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import { checkedAnswer } from "./answer.js";
 import { type Aftermath, createContext } from "./context.js";
@@ -271,9 +271,9 @@ class Answering<Tx> {
     const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
     const call = this.call;
     const channels = channelsOf(this.call, this.at.args);
-    await database.transact(function* (tx): Flow<void> {
+    await database.transact(function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
-      for (const effect of after.effects) yield* settle(effect(tx));
+      for (const effect of after.effects) yield* wait(effect(tx));
       if (interim)
         yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, channels });
       if (opens) yield* book.openChannels(tx, { principal: call.identity.principal, args, payload });

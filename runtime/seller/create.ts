@@ -1,6 +1,7 @@
 /** Puts the parts together: handlers in, a server out. */
 import type { FastifyInstance } from "fastify";
 import type { AnyTool, JsonObject, Release } from "../contract.js";
+import type { Database } from "../db/types.js";
 import { tellLog } from "../queue/periodic.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
 import { a2aEndpoint } from "./a2a.js";
@@ -55,7 +56,7 @@ export async function createSeller<
 >(options: SellerOptions<R, S, St>): Promise<Seller<TxOf<St>>> {
   type Tx = TxOf<St>;
   const settings = checkedSettings<Tx>(options as never);
-  const database = sellerDatabase<Tx>(settings.store);
+  const database = sellerDatabase(settings.store.database as Database as Database<Tx>);
   const declared = new Map<string, JsonObject>();
   const spoken: Spoken<Tx>[] = [];
   for (const release of settings.releases) {

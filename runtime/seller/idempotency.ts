@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../contract.js";
+import type { Coroutine } from "../db/coroutine.js";
 import { createPeriodic, type Telling } from "../queue/periodic.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
 import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
@@ -27,7 +27,7 @@ export interface Claim<Tx> {
    * Records the answer, in the transaction of everything else it writes.
    * @throws ToolError IDEMPOTENCY_IN_FLIGHT where the claim went to another instance
    */
-  answer(tx: Tx, answer: JsonObject): Flow<void>;
+  answer(tx: Tx, answer: JsonObject): Coroutine<void>;
   /** Lets the key be used again: errors are not remembered. */
   release(): Promise<void>;
   /** Ends the upkeep of the claim; never rejects. */
@@ -92,13 +92,13 @@ function* claimFlow<Tx>(
   tx: Tx,
   held: HeldCall,
   hash: string,
-): Flow<"mine" | "running" | { readonly answer: string }> {
+): Coroutine<"mine" | "running" | { readonly answer: string }> {
   const at = now();
   const lease = at + LEASE_MS;
   const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
-  const added = yield* settle(tables.addCall(tx, { ...held, hash, lease, answer: null, ...times }));
+  const added = yield* tables.addCall(tx, { ...held, hash, lease, answer: null, ...times });
   if (added.length > 0) return "mine";
-  const [row] = yield* settle(tables.call(tx, held.scope, held.key));
+  const [row] = yield* tables.call(tx, held.scope, held.key);
   // Removed between the two: the next try adds it.
   if (row === undefined) return "running";
   if (row.owner === null && (row.answer === null || row.replay_until < at)) {
@@ -110,7 +110,7 @@ function* claimFlow<Tx>(
   }
   if (row.answer !== null) return { answer: row.answer };
   if (row.lease >= at) return "running";
-  yield* settle(tables.takeCall(tx, { ...held, hash, lease }));
+  yield* tables.takeCall(tx, { ...held, hash, lease });
   return "mine";
 }
 
@@ -123,22 +123,22 @@ function claimOf<Tx>({ database, now, replayMs, telling }: IdempotencyOptions<Tx
       {
         name: "keep hold of an idempotency key",
         meanwhile: "another instance may run the call too once its lease is over, and only one of them is recorded",
-        run: () => transact((tx) => settle(tables.renewCall(tx, held, now() + LEASE_MS))),
+        run: () => transact((tx) => tables.renewCall(tx, held, now() + LEASE_MS)),
       },
     ],
     telling,
   });
   renewal.start();
   return {
-    *answer(tx, answer): Flow<void> {
+    *answer(tx, answer): Coroutine<void> {
       const at = now();
       const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
-      const kept = yield* settle(tables.answerCall(tx, held, JSON.stringify(answer), times));
+      const kept = yield* tables.answerCall(tx, held, JSON.stringify(answer), times);
       if (kept.length === 0) throw inFlight();
     },
     async release() {
-      await transact(function* (tx): Flow<void> {
-        yield* settle(tables.dropCall(tx, held));
+      await transact(function* (tx): Coroutine<void> {
+        yield* tables.dropCall(tx, held);
       });
     },
     stop: () => renewal.stop(),

@@ -1,7 +1,7 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
 import type { AnyTool, JsonObject } from "../contract.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import type { Sender } from "../sender/sender.js";
-import { type Flow, settle } from "../signing/flow.js";
 import { isObject } from "./json-object.js";
 import type { Settings } from "./settings.js";
 import { refusedBy } from "./tool-error.js";
@@ -16,7 +16,7 @@ const READING = "get_media_buys";
  * Fires of the tasks that made or changed a buy are among its own.
  */
 export async function addActivity<Tx>(
-  sender: Sender<Tx> | undefined,
+  sender: Sender | undefined,
   book: { tasksOf(principal: string, resource: string): Promise<readonly string[]> },
   { identity: { principal } }: { readonly identity: Identity },
   tool: AnyTool,
@@ -55,7 +55,7 @@ export interface BuyOpening {
  * Opens the persistent channels a call asked for, or changes them (service.md, "Persistent channels").
  * @throws ToolError where one is refused
  */
-export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpening): Flow<void> {
+export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpening): Coroutine<void> {
   const { args, payload, principal } = of;
   const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
   if (typeof mediaBuyId !== "string" || sender === undefined) return;
@@ -63,6 +63,6 @@ export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpeni
     ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
     ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
   };
-  const opened = yield* settle(sender.channels.open({ mediaBuyId, principal }, channels as never, tx));
+  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal }, channels as never, { tx: tx as object }));
   if (!opened.ok) throw refusedBy(opened.error);
 }

@@ -1,7 +1,7 @@
 /** Changes of a task: each durable, judged by the release, and told of by webhooks in the same transaction. */
 import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../contract.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import { faultList } from "./context.js";
 import { openChannels, opening } from "./media-buys.js";
@@ -35,9 +35,9 @@ const unknownTask = (taskId: string): AdbindError =>
     remedy: "use the id a submitted answer gave",
   });
 
-function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Change<Tx>): Flow<void> {
+function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Change<Tx>): Coroutine<void> {
   const { settings, database, spoken } = parts;
-  const [row] = yield* settle(database.tables.task(tx, taskId));
+  const [row] = yield* database.tables.task(tx, taskId);
   if (row === undefined || (change.principal ?? row.principal) !== row.principal) throw unknownTask(taskId);
   const from = row.status as TaskStatus;
   if (!mayFollow(from, change.status)) {
@@ -50,23 +50,21 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
   const data = dataOf(own, row.tool, change);
   const over = isTerminal(change.status);
   const at = Math.max(settings.now(), row.updated_at + 1);
-  yield* settle(
-    database.tables.setTask(tx, {
-      ...row,
-      status: change.status,
-      updated_at: at,
-      completed_at: over ? at : null,
-      message: change.message ?? null,
-      progress: over ? row.progress : JSON.stringify(data),
-      result: over ? JSON.stringify(data) : null,
-      resource: typeof data.media_buy_id === "string" ? data.media_buy_id : row.resource,
-      expires: at + TASK_RETENTION_MS,
-    }),
-  );
-  if (change.effect !== undefined) yield* settle(change.effect(tx));
+  yield* database.tables.setTask(tx, {
+    ...row,
+    status: change.status,
+    updated_at: at,
+    completed_at: over ? at : null,
+    message: change.message ?? null,
+    progress: over ? row.progress : JSON.stringify(data),
+    result: over ? JSON.stringify(data) : null,
+    resource: typeof data.media_buy_id === "string" ? data.media_buy_id : row.resource,
+    expires: at + TASK_RETENTION_MS,
+  });
+  if (change.effect !== undefined) yield* wait(change.effect(tx));
   const { status, message } = change;
   const told = { status, result: data, ...(message !== undefined && { message }) };
-  if (settings.sender !== undefined) yield* settle(settings.sender.tasks.update(taskId, told, tx));
+  if (settings.sender !== undefined) yield* wait(settings.sender.tasks.update(taskId, told, { tx: tx as object }));
   if (status !== "completed" || settings.sender === undefined) return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
   if (!opening.has(row.tool)) return;

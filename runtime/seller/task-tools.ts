@@ -1,7 +1,7 @@
 /** `get_task_status` and `list_tasks`: what the caller's own tasks have come to. */
 import canonicalize from "canonicalize";
 import { type AnyTool, isTerminal, type JsonObject, type ProtocolError, type TaskStatus } from "../contract.js";
-import { type Flow, settle } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
 import type { SellerDatabase, SellerTaskRow, TaskFilter, TaskPage } from "../store/seller-tables.js";
 import { isObject } from "./json-object.js";
 import { ToolError } from "./tool-error.js";
@@ -58,8 +58,8 @@ export const getTaskStatus =
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
     const { task_id: id } = request;
     if (typeof id !== "string") throw new ToolError("INVALID_REQUEST", "task_id is required", { field: "task_id" });
-    const [row] = await database.transact(function* (tx): Flow<SellerTaskRow[]> {
-      return yield* settle(database.tables.task(tx, id));
+    const [row] = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
+      return yield* database.tables.task(tx, id);
     });
     if (row === undefined || row.principal !== ctx.principal) {
       throw new ToolError("REFERENCE_NOT_FOUND", "There is no such task.", { field: "task_id" });
@@ -130,8 +130,8 @@ export const listTasks =
     const filter = filterOf(request, ctx.principal);
     const page = pageOf(request);
     const { rows, counts } = await database.transact(function* (tx) {
-      const rows: SellerTaskRow[] = yield* settle(database.tables.tasks(tx, filter, page));
-      const counts: { status: string; count: number }[] = yield* settle(database.tables.countTasks(tx, filter));
+      const rows: SellerTaskRow[] = yield* database.tables.tasks(tx, filter, page);
+      const counts: { status: string; count: number }[] = yield* database.tables.countTasks(tx, filter);
       return { rows, counts };
     });
     const total = counts.reduce((sum, { count }) => sum + Number(count), 0);

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "./call.js";
 import { isObject } from "./json-object.js";
@@ -25,10 +25,10 @@ export interface NewTask {
 
 export interface TaskBook<Tx> {
   /** Keeps a task and registers its webhooks. @throws ToolError where they are refused */
-  open(tx: Tx, task: NewTask): Flow<void>;
+  open(tx: Tx, task: NewTask): Coroutine<void>;
   /** Does a call open, or change, the channels of a media buy? */
   opensChannels(tool: string, args: JsonObject): boolean;
-  openChannels(tx: Tx, opening: BuyOpening): Flow<void>;
+  openChannels(tx: Tx, opening: BuyOpening): Coroutine<void>;
   /** @param principal whose task it must be; anybody's by default */
   handle(taskId: string, principal?: string): TaskHandle<AnyTool, Tx>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
@@ -65,14 +65,14 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
       running.add(run);
     },
     async row(taskId) {
-      const [row] = await database.transact(function* (tx): Flow<SellerTaskRow[]> {
-        return yield* settle(database.tables.task(tx, taskId));
+      const [row] = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
+        return yield* database.tables.task(tx, taskId);
       });
       return row;
     },
     async tasksOf(principal, resource) {
-      const rows = await database.transact(function* (tx): Flow<{ task_id: string }[]> {
-        return yield* settle(database.tables.tasksOf(tx, principal, resource));
+      const rows = await database.transact(function* (tx): Coroutine<{ task_id: string }[]> {
+        return yield* database.tables.tasksOf(tx, principal, resource);
       });
       return rows.map((row) => row.task_id);
     },
@@ -83,8 +83,8 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
     },
     attached: async (taskId) => settings.sender?.tasks.attached(taskId),
     async unfinished(after, limit) {
-      const rows = await database.transact(function* (tx): Flow<SellerTaskRow[]> {
-        return yield* settle(database.tables.unfinished(tx, after, limit));
+      const rows = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
+        return yield* database.tables.unfinished(tx, after, limit);
       });
       return rows.map((row) => ({
         id: row.task_id,
@@ -104,33 +104,31 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
   };
 }
 
-function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewTask): Flow<void> {
+function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewTask): Coroutine<void> {
   const { id, call, args, tool, release, status, payload, channels } = task;
   const { principal } = call.identity;
   const at = settings.now();
-  const added = yield* settle(
-    database.tables.addTask(tx, {
-      task_id: id,
-      principal,
-      account: isObject(args.account) ? (canonicalize(args.account) ?? null) : null,
-      tool: tool.name,
-      protocol: tool.protocol,
-      release: release.version,
-      status,
-      created_at: at,
-      updated_at: at,
-      completed_at: null,
-      has_webhook: channels === undefined ? 0 : 1,
-      context: json(isObject(args.context) ? args.context : undefined),
-      context_id: call.contextId ?? null,
-      request: JSON.stringify(args),
-      message: typeof payload.message === "string" ? payload.message : null,
-      progress: json(interimOf(payload)),
-      result: null,
-      resource: typeof args.media_buy_id === "string" ? args.media_buy_id : null,
-      expires: at + TASK_RETENTION_MS,
-    }),
-  );
+  const added = yield* database.tables.addTask(tx, {
+    task_id: id,
+    principal,
+    account: isObject(args.account) ? (canonicalize(args.account) ?? null) : null,
+    tool: tool.name,
+    protocol: tool.protocol,
+    release: release.version,
+    status,
+    created_at: at,
+    updated_at: at,
+    completed_at: null,
+    has_webhook: channels === undefined ? 0 : 1,
+    context: json(isObject(args.context) ? args.context : undefined),
+    context_id: call.contextId ?? null,
+    request: JSON.stringify(args),
+    message: typeof payload.message === "string" ? payload.message : null,
+    progress: json(interimOf(payload)),
+    result: null,
+    resource: typeof args.media_buy_id === "string" ? args.media_buy_id : null,
+    expires: at + TASK_RETENTION_MS,
+  });
   if (added.length === 0) throw new ToolError("CONFLICT", `There is a task ${id} already.`);
   if (settings.sender === undefined || channels === undefined) return;
   const start = {
@@ -141,7 +139,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
     ...(isObject(args.context) && { context: args.context }),
     ...(call.contextId !== undefined && { contextId: call.contextId }),
   };
-  const registered = yield* settle(settings.sender.tasks.register(start, channels, tx));
+  const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
   if (!registered.ok) throw refusedBy(registered.error);
 }
 

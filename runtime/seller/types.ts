@@ -6,6 +6,7 @@ import type {
   AnyTool,
   ArmsOf,
   JsonObject,
+  MaybePromise,
   ProtocolError,
   Release,
   Reply,
@@ -16,13 +17,12 @@ import type {
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { PostgresStore, SqliteStore } from "../store/index.js";
-import type { Effect, MaybePromise } from "../store/types.js";
+import type { Effect, Inbox } from "../store/types.js";
 
 export type { Effect } from "../store/types.js";
 
-/** What an effect gets: the SQLite connection, or a kysely transaction. */
-export type TxOf<St> = St extends SqliteStore ? SqliteStore["db"] : Parameters<Parameters<PostgresTransact>[0]>[0];
-type PostgresTransact = ReturnType<PostgresStore["db"]["transaction"]>["execute"];
+/** What an effect gets: the SQLite connection, or a client of `pg`. */
+export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
 
 export type SellerStore = SqliteStore | PostgresStore;
 
@@ -105,7 +105,7 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
   /** Id the call's task has, should it become one. Also good as the id of what the call makes. */
   readonly taskId: string;
   readonly store: SellerStore;
-  readonly sender: Sender<Tx> | undefined;
+  readonly sender: Sender | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly uuid: () => string;
@@ -224,7 +224,7 @@ export interface SellerOptions<
   readonly tools: SellerHandlers<R["tools"], RequiredTools<R, S>, TxOf<St>>;
   readonly store: St;
   /** Delivers webhooks; without one, a request that registers a webhook for a later answer is refused. */
-  readonly sender?: Sender<TxOf<St>>;
+  readonly sender?: Sender;
   /** Signs webhooks (the same key is given to the sender); its public part is published. */
   readonly signing?: SellerSigning;
   /** Where callers reach it, without a path: `https://seller.example`. */

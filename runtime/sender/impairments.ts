@@ -1,12 +1,12 @@
 /** Impairments: changes of one within its coalescence window become one event with the newest state. */
 import type { JsonObject } from "../contract.js";
+import type { Coroutine, Query } from "../db/index.js";
 import { eachAlone } from "../queue/periodic.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import { type ChannelParts, closedError, type EventsWebhook, OPEN, target } from "./channel.js";
 import { isUrgent, windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue } from "./outbox.js";
+import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted } from "./types.js";
 
@@ -22,14 +22,14 @@ export interface Impairment {
   readonly impairment: JsonObject;
 }
 
-export function* impairmentFlow<Tx>(
-  parts: ChannelParts<Tx>,
-  tx: Tx,
+export function* impairmentFlow(
+  parts: ChannelParts,
+  tx: Query,
   resource: string,
   event: Impairment,
-): Flow<Emitted> {
+): Coroutine<Emitted> {
   const { tables, now, coalescence = {} } = parts;
-  const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+  const [channel] = yield* tables.channel(tx, resource, "events");
   if (channel === undefined || channel.config === "null") return { keys: [] };
   if (channel.closed !== OPEN) throw closedError(resource);
   const { coalescenceOptIn = {} } = JSON.parse(channel.config) as EventsWebhook;
@@ -38,18 +38,18 @@ export function* impairmentFlow<Tx>(
   // Encoded now, so that what cannot be sent fails the caller and not the timer.
   const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
   const row: CoalescingRow = { resource, notification_id: notificationId, event_type: eventType, payload, due };
-  yield* settle(tables.coalesce(tx, row));
+  yield* tables.coalesce(tx, row);
   return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
 }
 
 /** Sends what waits on a channel and is due. */
-export function* flush<Tx>(
-  { tables, queue, now, uuid }: ChannelParts<Tx>,
-  tx: Tx,
+export function* flush(
+  { tables, queue, now, uuid }: ChannelParts,
+  tx: Query,
   channel: ChannelRow,
   until: number,
-): Flow<Emitted> {
-  const rows = yield* settle(tables.takeCoalesced(tx, channel.resource, until));
+): Coroutine<Emitted> {
+  const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
   if (channel.config === "null") return { keys: [] };
   const config = JSON.parse(channel.config) as EventsWebhook;
   const deliveries = rows
@@ -71,23 +71,23 @@ export function* flush<Tx>(
         },
         `media buy ${row.resource}`,
       );
-      return { ...target(channel, config), key, lane: `buy:${row.resource}`, type, body };
+      return { ...target(channel, config), key, orderingKey: orderingKeyOf("buy", row.resource), type, body };
     });
-  yield* settle(enqueue(queue, tx, deliveries));
+  yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };
 }
 
 /** Sends what is due of every channel. @throws what some of them met, after the others have been sent */
-export async function flushCoalesced<Tx>(parts: ChannelParts<Tx>): Promise<void> {
+export async function flushCoalesced(parts: ChannelParts): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
-  const due = await queue.transact((tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
+  const due = await inTransaction(queue, undefined, (tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));
   await eachAlone(new Set(due.map((row) => row.resource)), async (resource) => {
-    await inTransaction(queue, undefined, function* (tx): Flow<void> {
+    await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
       // The channel's lock keeps two instances from sending what each found.
-      const [channel] = yield* settle(tables.channel(tx, resource, "events"));
+      const [channel] = yield* tables.channel(tx, resource, "events");
       if (channel !== undefined) yield* flush(parts, tx, channel, at);
-      else yield* settle(tables.takeCoalesced(tx, resource, at));
+      else yield* tables.takeCoalesced(tx, resource, at);
     });
   });
 }

@@ -1,12 +1,12 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
 import type { JsonObject } from "../contract.js";
+import type { Coroutine, Query } from "../db/index.js";
 import { eachAlone } from "../queue/periodic.js";
-import { type Flow, settle } from "../signing/flow.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
 import { type ChannelParts, CLOSED, CLOSING, closedError, type ReportingWebhook, target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue } from "./outbox.js";
+import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted, ReportData } from "./types.js";
 
@@ -22,10 +22,10 @@ type Sourced =
   | { readonly delayed: true; readonly data: ReportData };
 
 /** Fires every report that is due. @throws what the sources of some of them threw, after the others have been fired */
-export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
+export async function fireReports(parts: ChannelParts): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
-  const rows = await queue.transact((tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
+  const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
   await eachAlone(rows, async (row) => {
     try {
       await fireOne(parts, row, at);
@@ -37,11 +37,11 @@ export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
   });
 }
 
-const postpone = <Tx>({ queue, tables }: ChannelParts<Tx>, row: ChannelRow, until: number) =>
-  inTransaction(queue, undefined, function* (tx): Flow<void> {
-    const [current] = yield* settle(tables.channel(tx, row.resource, row.kind));
+const postpone = ({ queue, tables }: ChannelParts, row: ChannelRow, until: number) =>
+  inTransaction(queue, undefined, function* (tx): Coroutine<void> {
+    const [current] = yield* tables.channel(tx, row.resource, row.kind);
     if (current?.next_fire !== row.next_fire) return;
-    yield* settle(tables.putChannel(tx, { ...current, next_fire: until }));
+    yield* tables.putChannel(tx, { ...current, next_fire: until });
   });
 
 /**
@@ -57,13 +57,13 @@ const periodOf = (row: ChannelRow, at: number) => {
   return { start, end };
 };
 
-async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number): Promise<void> {
+async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promise<void> {
   const { queue, tables, uuid } = parts;
   const final = row.closed === CLOSING;
   const period = periodOf(row, at);
   const sourced = await ask(parts, row, period);
-  await inTransaction(queue, undefined, function* (tx): Flow<void> {
-    const [current] = yield* settle(tables.channel(tx, row.resource, row.kind));
+  await inTransaction(queue, undefined, function* (tx): Coroutine<void> {
+    const [current] = yield* tables.channel(tx, row.resource, row.kind);
     // Another instance was faster, or the buy ended meanwhile: what was asked for is not what is due any more.
     if (current === undefined || current.next_fire !== row.next_fire || current.closed !== row.closed) return;
     if (current.config === "null") return;
@@ -78,22 +78,20 @@ async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number)
       now: at,
       nextExpected: next ?? undefined,
     };
-    yield* settle(enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]));
-    yield* settle(
-      tables.putChannel(tx, {
-        ...current,
-        sequence: fire.sequence,
-        // What was late is covered by the next report.
-        period_start: sourced.delayed ? current.period_start : period.end,
-        next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
-        closed: over ? CLOSED : current.closed,
-      }),
-    );
+    yield* enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]);
+    yield* tables.putChannel(tx, {
+      ...current,
+      sequence: fire.sequence,
+      // What was late is covered by the next report.
+      period_start: sourced.delayed ? current.period_start : period.end,
+      next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
+      closed: over ? CLOSED : current.closed,
+    });
   });
 }
 
-async function ask<Tx>(
-  { reports }: ChannelParts<Tx>,
+async function ask(
+  { reports }: ChannelParts,
   row: ChannelRow,
   period: { start: number; end: number },
 ): Promise<Sourced> {
@@ -118,20 +116,20 @@ async function ask<Tx>(
 }
 
 /** Sends a corrected report of a period. */
-export function* adjustedFlow<Tx>(
-  { tables, queue, uuid, now }: ChannelParts<Tx>,
-  tx: Tx,
+export function* adjustedFlow(
+  { tables, queue, uuid, now }: ChannelParts,
+  tx: Query,
   resource: string,
   { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
-): Flow<Emitted> {
-  const [channel] = yield* settle(tables.channel(tx, resource, "reporting"));
+): Coroutine<Emitted> {
+  const [channel] = yield* tables.channel(tx, resource, "reporting");
   if (channel === undefined || channel.config === "null") return { keys: [] };
   if (channel.closed === CLOSED) throw closedError(resource);
   const key = uuid();
   const sequence = channel.sequence + 1;
   const made = { key, type: "adjusted", sequence, period, now: now() } as const;
-  yield* settle(tables.putChannel(tx, { ...channel, sequence }));
-  yield* settle(enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]));
+  yield* tables.putChannel(tx, { ...channel, sequence });
+  yield* enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]);
   return { keys: [key] };
 }
 
@@ -171,7 +169,7 @@ function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportDat
   return {
     ...target(channel, config),
     key: fire.key,
-    lane: `buy:${channel.resource}`,
+    orderingKey: orderingKeyOf("buy", channel.resource),
     type: fire.type,
     sequence: fire.sequence,
     body: encodeBody(body, `media buy ${channel.resource}`),

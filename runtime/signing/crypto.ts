@@ -1,5 +1,6 @@
 /** The few primitives signing needs, so that the same core runs on node:crypto, synchronously, and on WebCrypto. */
-import type { Jwk, MaybePromise, SignatureAlgorithm } from "./types.js";
+import type { MaybePromise } from "../contract.js";
+import type { Jwk, SignatureAlgorithm } from "./types.js";
 
 export interface CryptoBackend {
   /** SHA-256 as unpadded base64url. */
@@ -11,7 +12,7 @@ export interface CryptoBackend {
   /** Unpadded base64url of that many random bytes. */
   randomText(bytes: number): string;
   /** Imports a public key of the algorithm's type. Throws or rejects on key material that is none. */
-  importPublic(jwk: Jwk, alg: SignatureAlgorithm): MaybePromise<unknown>;
+  importPublic(jwk: Jwk, alg: SignatureAlgorithm): MaybePromise<object>;
   /** Imports a private key: a JWK with `d`, or the platform's own key object. Throws or rejects where it is not one. */
   importPrivate(key: object): MaybePromise<{ readonly alg: SignatureAlgorithm; readonly material: unknown }>;
   /**

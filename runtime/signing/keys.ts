@@ -1,7 +1,8 @@
 /** Published keys: their purpose, a static set of them, and their imported forms. */
+
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { algorithmTable, type CryptoBackend } from "./crypto.js";
-import { type Flow, settle } from "./flow.js";
 import type { Jwk, JwkSet, KeySource, SignatureAlgorithm, VerificationKey } from "./types.js";
 
 /**
@@ -47,10 +48,10 @@ export function* importVerificationKey(
   key: VerificationKey,
   alg: SignatureAlgorithm,
   backend: CryptoBackend,
-): Flow<unknown> {
+): Coroutine<unknown> {
   const held = key.imported as Imported | undefined;
   if (held !== undefined && held.backend === backend && held.alg === alg) return held.material;
-  const material = yield* settle(backend.importPublic(key.jwk, alg));
+  const material = yield* wait(backend.importPublic(key.jwk, alg));
   key.imported = { backend, alg, material } satisfies Imported;
   return material;
 }

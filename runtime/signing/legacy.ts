@@ -3,10 +3,10 @@
  * a fallback for a signature that fails. Removed with release 4.0.
  */
 import { wireNames } from "../contract.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { parseStrict } from "../json.js";
 import type { CryptoBackend } from "./crypto.js";
-import { type Flow, settle } from "./flow.js";
 import { fieldValue } from "./headers.js";
 import { checkBody } from "./sign.js";
 import type { HmacSecrets, Refusal, SignableRequest } from "./types.js";
@@ -125,7 +125,7 @@ export function* hmacHeaders(
   body: Uint8Array,
   options: HmacSignOptions,
   backend: CryptoBackend,
-): Flow<Record<string, string>> {
+): Coroutine<Record<string, string>> {
   enter("HMAC-SHA256", options, { secret: options.secret });
   try {
     checkBody(body);
@@ -135,7 +135,7 @@ export function* hmacHeaders(
   }
   const names = wireNames(options.word ?? "proto");
   const timestamp = String(Math.floor((options.now ?? systemSeconds)()));
-  const mac = yield* settle(backend.hmacSha256(options.secret, message(timestamp, body)));
+  const mac = yield* wait(backend.hmacSha256(options.secret, message(timestamp, body)));
   return { [names.hmacSignatureHeader]: `sha256=${mac}`, [names.hmacTimestampHeader]: timestamp };
 }
 
@@ -144,7 +144,7 @@ export function* hmacVerification(
   request: Pick<SignableRequest, "headers" | "body">,
   options: HmacVerifyOptions,
   backend: CryptoBackend,
-): Flow<LegacyResult> {
+): Coroutine<LegacyResult> {
   const { current, previous } = options.secrets;
   enter("HMAC-SHA256", options, { "secrets.current": current, "secrets.previous": previous });
   const names = wireNames(options.word ?? "proto");
@@ -161,7 +161,7 @@ export function* hmacVerification(
   let holds = false;
   // Both are computed whatever the first says: time must not tell which secret is in use.
   for (const secret of previous === undefined ? [current] : [current, previous]) {
-    const mac = yield* settle(backend.hmacSha256(secret, signed));
+    const mac = yield* wait(backend.hmacSha256(secret, signed));
     holds = backend.equal(`sha256=${mac}`, signature) || holds;
   }
   return holds ? readBody(request.body, options.sender) : refusal("hmac_signature_invalid", 0);
@@ -172,7 +172,7 @@ export function* bearerVerification(
   request: Pick<SignableRequest, "headers" | "body">,
   options: BearerVerifyOptions,
   backend: CryptoBackend,
-): Flow<LegacyResult> {
+): Coroutine<LegacyResult> {
   const { current, previous } = options.tokens;
   enter("Bearer", options, { "tokens.current": current, "tokens.previous": previous });
   const given = fieldValue(request.headers, "authorization");
@@ -181,10 +181,10 @@ export function* bearerVerification(
   if (token === undefined) return refusal("bearer_token_invalid", 0);
   const utf8 = new TextEncoder();
   // Digests have one length, so the comparison tells nothing of the token's.
-  const digest = yield* settle(backend.sha256(utf8.encode(token)));
+  const digest = yield* wait(backend.sha256(utf8.encode(token)));
   let holds = false;
   for (const expected of previous === undefined ? [current] : [current, previous]) {
-    holds = backend.equal(yield* settle(backend.sha256(utf8.encode(expected))), digest) || holds;
+    holds = backend.equal(yield* wait(backend.sha256(utf8.encode(expected))), digest) || holds;
   }
   return holds ? readBody(request.body, options.sender) : refusal("bearer_token_invalid", 0);
 }

@@ -1,5 +1,6 @@
 /** Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling service.md gives. */
 import { wireNames } from "../contract.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { parseStrict } from "../json.js";
 import { canonicalUrl } from "../url.js";
@@ -8,7 +9,6 @@ import { encodeBase64Url } from "./base64.js";
 import type { CryptoBackend } from "./crypto.js";
 import { isNonce, WINDOW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
-import { type Flow, settle } from "./flow.js";
 import { fieldValue, isJsonContentType } from "./headers.js";
 import { type Profile, requestComponents, webhookComponents } from "./profiles.js";
 import type { SignableRequest, SignatureAlgorithm, Signed } from "./types.js";
@@ -47,7 +47,7 @@ interface Imported {
 
 const importedKeys = new WeakMap<CryptoBackend, WeakMap<object, Imported>>();
 
-function* importKey(key: object, backend: CryptoBackend): Flow<Imported> {
+function* importKey(key: object, backend: CryptoBackend): Coroutine<Imported> {
   let held = importedKeys.get(backend);
   if (held === undefined) {
     held = new WeakMap();
@@ -56,7 +56,7 @@ function* importKey(key: object, backend: CryptoBackend): Flow<Imported> {
   const known = held.get(key);
   if (known !== undefined) return known;
   try {
-    const imported = yield* settle(backend.importPrivate(key));
+    const imported = yield* wait(backend.importPrivate(key));
     held.set(key, imported);
     return imported;
   } catch (cause) {
@@ -85,7 +85,7 @@ export function* webhookSignature(
   request: SignableRequest,
   options: SignOptions,
   backend: CryptoBackend,
-): Flow<Signed> {
+): Coroutine<Signed> {
   const given = fieldValue(request.headers, "content-type");
   if (given !== undefined && given !== "application/json") {
     throw invalidOption("Content-Type", "webhooks are sent as application/json, without parameters");
@@ -101,7 +101,7 @@ export function* requestSignature(
   request: SignableRequest,
   options: SignRequestOptions,
   backend: CryptoBackend,
-): Flow<Signed> {
+): Coroutine<Signed> {
   const hasBody = request.body.length > 0;
   const contentType = fieldValue(request.headers, "content-type") ?? (hasBody ? "application/json" : undefined);
   if (contentType !== undefined && (!isBaseValue(contentType) || contentType.includes(","))) {
@@ -131,7 +131,7 @@ function* signature(
   request: SignableRequest,
   options: SignOptions,
   backend: CryptoBackend,
-): Flow<Signed> {
+): Coroutine<Signed> {
   const target = canonicalUrl(request.url, { unicodeHost: "convert" });
   if (!target.ok) {
     throw new AdbindError("target_url_malformed", `No signature can name this URL: ${target.detail}`, {
@@ -140,7 +140,7 @@ function* signature(
   }
   const { alg, material } = yield* importKey(options.key, backend);
   const digest = components.includes("content-digest")
-    ? `sha-256=:${yield* settle(backend.sha256(request.body))}:`
+    ? `sha-256=:${yield* wait(backend.sha256(request.body))}:`
     : undefined;
   const values: Record<string, string | undefined> = {
     "@method": request.method.toUpperCase(),
@@ -152,7 +152,7 @@ function* signature(
   const tag = profile.tag(wireNames(options.word ?? "proto"));
   const params = `(${components.map((name) => `"${name}"`).join(" ")})${paramsOf(options, alg, tag, backend)}`;
   const signatureBase = buildSignatureBase(components, (name) => values[name]!, params);
-  const bytes = yield* settle(backend.sign(alg, material, signatureBase));
+  const bytes = yield* wait(backend.sign(alg, material, signatureBase));
   return {
     signatureBase,
     headers: {

@@ -1,7 +1,7 @@
 /** The functions of signing over one crypto backend; `index.ts` and `web.ts` make them for theirs. */
 import { wireNames } from "../contract.js";
+import { type Coroutine, runAsync, runSync } from "../db/coroutine.js";
 import type { CryptoBackend } from "./crypto.js";
-import { type Flow, run, runSync } from "./flow.js";
 import { fieldValue } from "./headers.js";
 import * as legacy from "./legacy.js";
 import { type RequestCapability, unsignedFault } from "./policy.js";
@@ -85,17 +85,17 @@ export function createSigning(backend: CryptoBackend): Signing {
   const verifyRequest = (request: SignableRequest, options: VerifyRequestOptions) =>
     requestVerification(request, options, backend);
   return {
-    signWebhook: (request, options) => run(signWebhook(request, options)),
+    signWebhook: (request, options) => runAsync(signWebhook(request, options)),
     signWebhookSync: (request, options) => runSync(signWebhook(request, options)),
-    verifyWebhook: (request, options) => run(verifyWebhook(request, options)),
+    verifyWebhook: (request, options) => runAsync(verifyWebhook(request, options)),
     verifyWebhookSync: (request, options) => runSync(verifyWebhook(request, options)),
-    signRequest: (request, options) => run(signRequest(request, options)),
+    signRequest: (request, options) => runAsync(signRequest(request, options)),
     signRequestSync: (request, options) => runSync(signRequest(request, options)),
-    verifyRequest: (request, options) => run(verifyRequest(request, options)),
+    verifyRequest: (request, options) => runAsync(verifyRequest(request, options)),
     verifyRequestSync: (request, options) => runSync(verifyRequest(request, options)),
-    signHmac: (body, options) => run(legacy.hmacHeaders(body, options, backend)),
-    verifyHmac: (request, options) => run(legacy.hmacVerification(request, options, backend)),
-    verifyBearer: (request, options) => run(legacy.bearerVerification(request, options, backend)),
+    signHmac: (body, options) => runAsync(legacy.hmacHeaders(body, options, backend)),
+    verifyHmac: (request, options) => runAsync(legacy.hmacVerification(request, options, backend)),
+    verifyBearer: (request, options) => runAsync(legacy.bearerVerification(request, options, backend)),
   };
 }
 
@@ -103,7 +103,7 @@ function* webhookVerification(
   request: SignableRequest,
   options: VerifyWebhookOptions,
   backend: CryptoBackend,
-): Flow<VerifyResult> {
+): Coroutine<VerifyResult> {
   const { mode = "signature" } = options;
   if (mode !== "signature") {
     return refusal("webhook_mode_mismatch", 0, { detail: `registered for ${mode}, handed to the signature verifier` });
@@ -119,7 +119,7 @@ function* requestVerification(
   request: SignableRequest,
   options: VerifyRequestOptions,
   backend: CryptoBackend,
-): Flow<RequestVerifyResult> {
+): Coroutine<RequestVerifyResult> {
   const { capability = {} } = options;
   const has = (name: string) => fieldValue(request.headers, name) !== undefined;
   if (!has("signature-input") && !has("signature")) {

@@ -1,7 +1,6 @@
 /** What the verifier and the signer take and answer: the surface key discovery, stores and receivers build on. */
+import type { MaybePromise } from "../contract.js";
 import type { Step, VerificationCode } from "./codes.js";
-
-export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Header fields: a record as Node gives it (`headersDistinct` keeps doubled fields apart, plain `headers` may drop them),

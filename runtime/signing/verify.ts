@@ -3,6 +3,7 @@
  * protocol's request checklist). Every check is cheap until step 10; what costs comes after what refuses.
  */
 import { type WireNames, wireNames } from "../contract.js";
+import { type Coroutine, isPromise } from "../db/coroutine.js";
 import { strictFault, valueOfStrict } from "../json.js";
 import { type CanonicalUrl, canonicalAuthority } from "../url.js";
 import { buildSignatureBase } from "./base.js";
@@ -10,7 +11,6 @@ import { type Step, type VerificationCode, verificationCodes } from "./codes.js"
 import type { CryptoBackend } from "./crypto.js";
 import { coveredValue, type Examined, examine, type Fault, type Rules, SKEW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
-import { type Flow, isPromise } from "./flow.js";
 import { isJsonContentType } from "./headers.js";
 import { importVerificationKey, keyPurposeFault } from "./keys.js";
 import type {
@@ -61,7 +61,7 @@ function namesOf(word: string): WireNames {
 }
 
 /** Runs the whole checklist over a request that claims to be signed. */
-export function* verification(request: SignableRequest, list: Checklist): Flow<VerifyResult> {
+export function* verification(request: SignableRequest, list: Checklist): Coroutine<VerifyResult> {
   const now = Math.floor((list.now ?? systemSeconds)());
   const names = namesOf(list.word ?? "proto");
   const examined = examine(request, list, list.profile.tag(names), now);
@@ -113,7 +113,7 @@ const fail = (list: Checklist, fault: Fault, known: Partial<Refusal> = {}): Refu
   });
 
 /** Step 7. A source that throws or rejects has no answer; so have the ones below. */
-function* resolveKey(list: Checklist, keyid: string): Flow<Extract<KeyResolution, { ok: true }> | Fault> {
+function* resolveKey(list: Checklist, keyid: string): Coroutine<Extract<KeyResolution, { ok: true }> | Fault> {
   let resolution: KeyResolution;
   try {
     const answer = list.keys.resolve(keyid);
@@ -140,7 +140,7 @@ const revocationFaults = {
 } as const satisfies Record<RevocationAnswer, Fault | undefined>;
 
 /** Step 9. */
-function* checkRevocation(list: Checklist, keyid: string, sender: string, now: number): Flow<Fault | undefined> {
+function* checkRevocation(list: Checklist, keyid: string, sender: string, now: number): Coroutine<Fault | undefined> {
   if (list.revocation === undefined) return undefined;
   try {
     const answer = list.revocation.check(keyid, sender, now);
@@ -153,7 +153,7 @@ function* checkRevocation(list: Checklist, keyid: string, sender: string, now: n
 const storeFailed = (step: Step): Fault => ({ step, reason: "replay_unavailable", detail: "the replay store failed" });
 
 /** Step 9a: before any cryptography, so that an abusive key costs nothing. */
-function* checkCap(list: Checklist, keyid: string, now: number): Flow<Fault | undefined> {
+function* checkCap(list: Checklist, keyid: string, now: number): Coroutine<Fault | undefined> {
   try {
     const answer = list.replay.atCap(keyid, now);
     const full = isPromise(answer) ? yield answer : answer;
@@ -192,7 +192,7 @@ function valueFor(component: string, request: SignableRequest, { url, fields }: 
 }
 
 /** Step 10, second half. */
-function* signatureHolds(backend: CryptoBackend, key: unknown, examined: Examined, base: string): Flow<boolean> {
+function* signatureHolds(backend: CryptoBackend, key: unknown, examined: Examined, base: string): Coroutine<boolean> {
   try {
     const answer = backend.verify(examined.alg, key, base, examined.signature);
     return (isPromise(answer) ? yield answer : answer) === true;
@@ -202,7 +202,7 @@ function* signatureHolds(backend: CryptoBackend, key: unknown, examined: Examine
 }
 
 /** Steps 12 and 13. */
-function* checkReplay(list: Checklist, { keyid, nonce, expires }: Examined, now: number): Flow<Fault | undefined> {
+function* checkReplay(list: Checklist, { keyid, nonce, expires }: Examined, now: number): Coroutine<Fault | undefined> {
   const { replay } = list;
   try {
     if (replay.check !== undefined) {

@@ -1,5 +1,5 @@
 /** Rows that expire: each kind is removed on its own, so that a fault of one leaves the others their turn. */
-import type { Flow } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
 import { SWEEP_LIMIT_ROWS } from "./rows.js";
 import type { Expiring, SweepResult } from "./types.js";
 
@@ -7,7 +7,7 @@ import type { Expiring, SweepResult } from "./types.js";
 export interface ExpiringIn<Tx> {
   readonly what: string;
   /** @returns how many rows */
-  remove(tx: Tx, now: number, limit: number): Flow<number>;
+  remove(tx: Tx, now: number, limit: number): Coroutine<number>;
 }
 
 /**

@@ -2,11 +2,7 @@
  * Who may use a registry. The statements are the same on both databases. Nothing here is on the way of a webhook, so
  * each call is a transaction of its own.
  */
-import type { Database } from "better-sqlite3";
-import type { PostgresStore } from "./postgres/open.js";
-import type { Tx } from "./postgres/tables.js";
-import { postgresRunner, sqliteRunner } from "./sender-tables.js";
-import type { SqliteStore } from "./sqlite/open.js";
+import type { Database } from "../db/types.js";
 import type { Expiring } from "./types.js";
 
 type Value = string | number | null;
@@ -125,14 +121,10 @@ export interface RegistryAccess {
   readonly expiring: readonly Expiring[];
 }
 
-const runOn = (store: SqliteStore | PostgresStore): Run => {
-  if (store.kind === "sqlite") {
-    const run = sqliteRunner();
-    return async (text, values) => (run<never>(store.db as Database, text, values) as never[]) ?? [];
-  }
-  // A statement alone needs no transaction; kysely runs it on any connection.
-  return async (text, values) => postgresRunner(store.db as unknown as Tx, text, values);
-};
+const runOn =
+  (database: Database): Run =>
+  (text, values) =>
+    database.query((q) => q.rows(text, values));
 
 /** `insert ... on conflict do nothing`; true when the row is new. */
 const inserter =
@@ -202,9 +194,9 @@ const removing = (run: Run, what: string, text: string): Expiring => ({
   remove: async (now, limit) => (await run(text, [now, limit])).length,
 });
 
-/** @param store opened store; its tables are there already */
-export function registryAccess(store: SqliteStore | PostgresStore): RegistryAccess {
-  const run = runOn(store);
+/** @param database opened; its tables are there already */
+export function registryAccess(database: Database): RegistryAccess {
+  const run = runOn(database);
   const insert = inserter(run);
   const update = updater(run);
   const one = async <Row>(text: string, value: string): Promise<Row | undefined> => (await run<Row>(text, [value]))[0];

@@ -1,6 +1,6 @@
 /** Agents, members and hosted files of a registry, as rows. */
-import { type Flow, settle } from "../signing/flow.js";
-import type { Columns, Query, Value } from "./registry-query.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Columns, Query, Value } from "../db/types.js";
 
 export interface AgentRow {
   readonly id: number;
@@ -42,32 +42,32 @@ export interface HostedRow {
  * The numbers of agents, made where missing. They never change, so callers may remember them.
  * @param urls canonical, distinct and sorted
  */
-export function* ensureAgents(q: Query, urls: readonly string[]): Flow<Map<string, number>> {
-  const find = `select id, url from adbind_registry_agents where ${q.among("url", "text")}`;
-  const list = q.list(urls);
-  const before = yield* settle(q.rows<Pick<AgentRow, "id" | "url">>(find, [list]));
+export function* ensureAgents(q: Query, urls: readonly string[]): Coroutine<Map<string, number>> {
+  const find = `select id, url from adbind_registry_agents where ${q.dialect.among("url", "text")}`;
+  const list = q.dialect.list(urls);
+  const before = yield* q.rows<Pick<AgentRow, "id" | "url">>(find, [list]);
   const ids = new Map(before.map(({ id, url }) => [url, id]));
   if (ids.size === urls.length) return ids;
   const fresh = urls.filter((url) => !ids.has(url)).map((url) => [url]);
-  yield* settle(q.insert("adbind_registry_agents", [["url", "text"]], fresh, "on conflict do nothing"));
-  for (const { id, url } of yield* settle(q.rows<Pick<AgentRow, "id" | "url">>(find, [list]))) ids.set(url, id);
+  yield* q.insert("adbind_registry_agents", [["url", "text"]], fresh, "on conflict do nothing");
+  for (const { id, url } of yield* q.rows<Pick<AgentRow, "id" | "url">>(find, [list])) ids.set(url, id);
   return ids;
 }
 
 /** Holds an agent until the transaction ends: what it says of itself is replaced by one at a time. */
-export const lockAgent = (q: Query, id: number): Flow<unknown> =>
-  settle(q.rows(`select id from adbind_registry_agents where id = ?${q.lock}`, [id]));
+export const lockAgent = (q: Query, id: number): Coroutine<unknown> =>
+  q.rows(`select id from adbind_registry_agents where id = ?${q.dialect.forUpdate}`, [id]);
 
-export const agentsByUrl = (q: Query, urls: readonly string[]): Flow<AgentRow[]> =>
-  settle(q.rows(`select * from adbind_registry_agents where ${q.among("url", "text")}`, [q.list(urls)]));
+export const agentsByUrl = (q: Query, urls: readonly string[]): Coroutine<AgentRow[]> =>
+  q.rows(`select * from adbind_registry_agents where ${q.dialect.among("url", "text")}`, [q.dialect.list(urls)]);
 
-export const agentsById = (q: Query, ids: readonly number[]): Flow<AgentRow[]> =>
-  settle(q.rows(`select * from adbind_registry_agents where ${q.among("id", "bigint")}`, [q.list(ids)]));
+export const agentsById = (q: Query, ids: readonly number[]): Coroutine<AgentRow[]> =>
+  q.rows(`select * from adbind_registry_agents where ${q.dialect.among("id", "bigint")}`, [q.dialect.list(ids)]);
 
-export const agentsOfMembers = (q: Query, members: readonly number[]): Flow<AgentRow[]> =>
-  settle(
-    q.rows(`select * from adbind_registry_agents where ${q.among("member", "bigint")} order by url`, [q.list(members)]),
-  );
+export const agentsOfMembers = (q: Query, members: readonly number[]): Coroutine<AgentRow[]> =>
+  q.rows(`select * from adbind_registry_agents where ${q.dialect.among("member", "bigint")} order by url`, [
+    q.dialect.list(members),
+  ]);
 
 const registrationColumns: Columns = [
   ["url", "text"],
@@ -81,141 +81,124 @@ const registrationColumns: Columns = [
 ];
 
 /** Registers agents with members, or changes what is registered. */
-export function* registerAgents(q: Query, rows: readonly Omit<AgentRow, "id">[]): Flow<void> {
+export function* registerAgents(q: Query, rows: readonly Omit<AgentRow, "id">[]): Coroutine<void> {
   const set = registrationColumns.slice(1).map(([name]) => `${name} = excluded.${name}`);
   const values = rows.map((row) => registrationColumns.map(([name]) => row[name as keyof typeof row] as Value));
-  yield* settle(
-    q.insert(
-      "adbind_registry_agents",
-      registrationColumns,
-      values,
-      `on conflict (url) do update set ${set.join(", ")}`,
-    ),
+  yield* q.insert(
+    "adbind_registry_agents",
+    registrationColumns,
+    values,
+    `on conflict (url) do update set ${set.join(", ")}`,
   );
 }
 
 /** Makes agents nobody's; what publishers say of them stays. */
-export const releaseAgents = (q: Query, ids: readonly number[]): Flow<unknown> =>
-  settle(
-    q.rows(
-      "update adbind_registry_agents set member = null, name = null, type = 'unknown', visibility = null, " +
-        `delivery_types = null, format_kinds = null, has_tmp = 0 where ${q.among("id", "bigint")}`,
-      [q.list(ids)],
-    ),
+export const releaseAgents = (q: Query, ids: readonly number[]): Coroutine<unknown> =>
+  q.rows(
+    "update adbind_registry_agents set member = null, name = null, type = 'unknown', visibility = null, " +
+      `delivery_types = null, format_kinds = null, has_tmp = 0 where ${q.dialect.among("id", "bigint")}`,
+    [q.dialect.list(ids)],
   );
 
-export function* memberBySlug(q: Query, slug: string): Flow<MemberRow | undefined> {
-  const rows = yield* settle(
-    q.rows<MemberRow>(`select * from adbind_registry_members where slug = ?${q.lock}`, [slug]),
-  );
+export function* memberBySlug(q: Query, slug: string): Coroutine<MemberRow | undefined> {
+  return (yield* q.rows<MemberRow>("select * from adbind_registry_members where slug = ?", [slug]))[0];
+}
+
+/** As `memberBySlug`, and holds it until the transaction ends. */
+export function* lockMember(q: Query, slug: string): Coroutine<MemberRow | undefined> {
+  const text = `select * from adbind_registry_members where slug = ?${q.dialect.forUpdate}`;
+  return (yield* q.rows<MemberRow>(text, [slug]))[0];
+}
+
+export function* memberByOrganization(q: Query, organization: string): Coroutine<MemberRow | undefined> {
+  const rows = yield* q.rows<MemberRow>("select * from adbind_registry_members where organization = ?", [organization]);
   return rows[0];
 }
 
-export function* memberByOrganization(q: Query, organization: string): Flow<MemberRow | undefined> {
-  const rows = yield* settle(
-    q.rows<MemberRow>("select * from adbind_registry_members where organization = ?", [organization]),
-  );
-  return rows[0];
-}
+export const membersById = (q: Query, ids: readonly number[]): Coroutine<MemberRow[]> =>
+  q.rows(`select * from adbind_registry_members where ${q.dialect.among("id", "bigint")}`, [q.dialect.list(ids)]);
 
-export const membersById = (q: Query, ids: readonly number[]): Flow<MemberRow[]> =>
-  settle(q.rows(`select * from adbind_registry_members where ${q.among("id", "bigint")}`, [q.list(ids)]));
-
-export const membersAfter = (q: Query, after: string, limit: number): Flow<MemberRow[]> =>
-  settle(q.rows("select * from adbind_registry_members where slug > ? order by slug limit ?", [after, limit]));
+export const membersAfter = (q: Query, after: string, limit: number): Coroutine<MemberRow[]> =>
+  q.rows("select * from adbind_registry_members where slug > ? order by slug limit ?", [after, limit]);
 
 /** Adds a member or replaces the one of that slug; answers its number. */
-export function* putMember(q: Query, row: Omit<MemberRow, "id">): Flow<number> {
-  const rows = yield* settle(
-    q.rows<{ id: number }>(
-      "insert into adbind_registry_members (slug, organization, display_name, tier, founding, is_public) values (?, ?, ?, ?, ?, ?) " +
-        "on conflict (slug) do update set organization = excluded.organization, display_name = excluded.display_name, " +
-        "tier = excluded.tier, founding = excluded.founding, is_public = excluded.is_public returning id",
-      [row.slug, row.organization, row.display_name, row.tier, row.founding, row.is_public],
-    ),
+export function* putMember(q: Query, row: Omit<MemberRow, "id">): Coroutine<number> {
+  const rows = yield* q.rows<{ id: number }>(
+    "insert into adbind_registry_members (slug, organization, display_name, tier, founding, is_public) values (?, ?, ?, ?, ?, ?) " +
+      "on conflict (slug) do update set organization = excluded.organization, display_name = excluded.display_name, " +
+      "tier = excluded.tier, founding = excluded.founding, is_public = excluded.is_public returning id",
+    [row.slug, row.organization, row.display_name, row.tier, row.founding, row.is_public],
   );
   return rows[0]!.id;
 }
 
-export function* removeMember(q: Query, id: number): Flow<void> {
-  yield* settle(q.rows("delete from adbind_registry_member_domains where member = ?", [id]));
-  yield* settle(q.rows("delete from adbind_registry_members where id = ?", [id]));
+export function* removeMember(q: Query, id: number): Coroutine<void> {
+  yield* q.rows("delete from adbind_registry_member_domains where member = ?", [id]);
+  yield* q.rows("delete from adbind_registry_members where id = ?", [id]);
 }
 
-export function* replaceDomains(q: Query, member: number, rows: readonly MemberDomainRow[]): Flow<void> {
-  yield* settle(q.rows("delete from adbind_registry_member_domains where member = ?", [member]));
+export function* replaceDomains(q: Query, member: number, rows: readonly MemberDomainRow[]): Coroutine<void> {
+  yield* q.rows("delete from adbind_registry_member_domains where member = ?", [member]);
   const columns: Columns = [
     ["domain", "text"],
     ["member", "bigint"],
     ["verified", "bigint"],
   ];
   const values = rows.map((row) => [row.domain, row.member, row.verified]);
-  yield* settle(q.insert("adbind_registry_member_domains", columns, values));
+  yield* q.insert("adbind_registry_member_domains", columns, values);
 }
 
-export const domainsOfMembers = (q: Query, members: readonly number[]): Flow<MemberDomainRow[]> =>
-  settle(
-    q.rows(`select * from adbind_registry_member_domains where ${q.among("member", "bigint")} order by domain`, [
-      q.list(members),
-    ]),
-  );
+export const domainsOfMembers = (q: Query, members: readonly number[]): Coroutine<MemberDomainRow[]> =>
+  q.rows(`select * from adbind_registry_member_domains where ${q.dialect.among("member", "bigint")} order by domain`, [
+    q.dialect.list(members),
+  ]);
 
 /** Verified owners of any of these domains. */
-export const domainOwners = (q: Query, domains: readonly string[]): Flow<MemberDomainRow[]> =>
-  settle(
-    q.rows(
-      `select * from adbind_registry_member_domains where verified = 1 and ${q.among("domain", "text")} order by domain, member`,
-      [q.list(domains)],
-    ),
+export const domainOwners = (q: Query, domains: readonly string[]): Coroutine<MemberDomainRow[]> =>
+  q.rows(
+    `select * from adbind_registry_member_domains where verified = 1 and ${q.dialect.among("domain", "text")} order by domain, member`,
+    [q.dialect.list(domains)],
   );
 
 /** Members' verified domains that no crawl has seen. */
-export const domainsNeverCrawled = (q: Query, limit: number): Flow<{ domain: string }[]> =>
-  settle(
-    q.rows(
-      "select distinct d.domain from adbind_registry_member_domains d left join adbind_registry_publishers p on p.domain = d.domain " +
-        "where d.verified = 1 and p.crawled_at is null order by d.domain limit ?",
-      [limit],
-    ),
+export const domainsNeverCrawled = (q: Query, limit: number): Coroutine<{ domain: string }[]> =>
+  q.rows(
+    "select distinct d.domain from adbind_registry_member_domains d left join adbind_registry_publishers p on p.domain = d.domain " +
+      "where d.verified = 1 and p.crawled_at is null order by d.domain limit ?",
+    [limit],
   );
 
-export function* hostedByDomain(q: Query, domain: string): Flow<HostedRow | undefined> {
-  const rows = yield* settle(q.rows<HostedRow>("select * from adbind_registry_hosted where domain = ?", [domain]));
+export function* hostedByDomain(q: Query, domain: string): Coroutine<HostedRow | undefined> {
+  const rows = yield* q.rows<HostedRow>("select * from adbind_registry_hosted where domain = ?", [domain]);
   return rows[0];
 }
 
-export const putHosted = (q: Query, domain: string, file: string, now: number): Flow<unknown> =>
-  settle(
-    q.rows(
-      "insert into adbind_registry_hosted (domain, file, updated_at) values (?, ?, ?) " +
-        "on conflict (domain) do update set file = excluded.file, updated_at = excluded.updated_at",
-      [domain, file, now],
-    ),
+export const putHosted = (q: Query, domain: string, file: string, now: number): Coroutine<unknown> =>
+  q.rows(
+    "insert into adbind_registry_hosted (domain, file, updated_at) values (?, ?, ?) " +
+      "on conflict (domain) do update set file = excluded.file, updated_at = excluded.updated_at",
+    [domain, file, now],
   );
 
-export function* removeHosted(q: Query, domain: string): Flow<boolean> {
-  const rows = yield* settle(q.rows("delete from adbind_registry_hosted where domain = ? returning domain", [domain]));
+export function* removeHosted(q: Query, domain: string): Coroutine<boolean> {
+  const rows = yield* q.rows("delete from adbind_registry_hosted where domain = ? returning domain", [domain]);
   return rows.length > 0;
 }
 
-export const hostedDue = (q: Query, before: number, limit: number): Flow<{ domain: string }[]> =>
-  settle(
-    q.rows(
-      "select domain from adbind_registry_hosted where origin_checked_at is null or origin_checked_at < ? " +
-        "order by coalesce(origin_checked_at, 0), domain limit ?",
-      [before, limit],
-    ),
+export const hostedDue = (q: Query, before: number, limit: number): Coroutine<{ domain: string }[]> =>
+  q.rows(
+    "select domain from adbind_registry_hosted where origin_checked_at is null or origin_checked_at < ? " +
+      "order by coalesce(origin_checked_at, 0), domain limit ?",
+    [before, limit],
   );
 
-export const hostedAfter = (q: Query, after: string, limit: number): Flow<HostedRow[]> =>
-  settle(q.rows("select * from adbind_registry_hosted where domain > ? order by domain limit ?", [after, limit]));
+export const hostedAfter = (q: Query, after: string, limit: number): Coroutine<HostedRow[]> =>
+  q.rows("select * from adbind_registry_hosted where domain > ? order by domain limit ?", [after, limit]);
 
 /** @param verified the origin points at the hosted file now */
-export const originChecked = (q: Query, domain: string, verified: boolean, at: number): Flow<unknown> =>
-  settle(
-    q.rows("update adbind_registry_hosted set origin_checked_at = ?, origin_verified_at = ? where domain = ?", [
-      at,
-      verified ? at : null,
-      domain,
-    ]),
-  );
+export const originChecked = (q: Query, domain: string, verified: boolean, at: number): Coroutine<unknown> =>
+  q.rows("update adbind_registry_hosted set origin_checked_at = ?, origin_verified_at = ? where domain = ?", [
+    at,
+    verified ? at : null,
+    domain,
+  ]);

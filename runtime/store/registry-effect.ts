@@ -1,7 +1,7 @@
 /** Authorizations that are in effect for a time: those that change, and what they cover then. */
-import { type Flow, settle } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import type { EdgeRow } from "./registry-publishers.js";
-import type { Query } from "./registry-query.js";
 
 /** What an edge covers at a time. */
 export type EffectState = Pick<EdgeRow, "countries" | "wide" | "covered" | "coverage" | "changes_at">;
@@ -9,41 +9,35 @@ export type EffectState = Pick<EdgeRow, "countries" | "wide" | "covered" | "cove
 export type EffectRow = EffectState & Pick<EdgeRow, "publisher" | "source" | "agent" | "claimant">;
 
 /** Publishers with edges that change by a time, in unix milliseconds. */
-export function* publishersChanging(q: Query, by: number, limit: number): Flow<number[]> {
-  const rows = yield* settle(
-    q.rows<{ publisher: number }>(
-      "select distinct publisher from (select publisher from adbind_registry_authorizations where changes_at <= ? " +
-        "order by changes_at limit ?) as due",
-      [by, limit],
-    ),
+export function* publishersChanging(q: Query, by: number, limit: number): Coroutine<number[]> {
+  const rows = yield* q.rows<{ publisher: number }>(
+    "select distinct publisher from (select publisher from adbind_registry_authorizations where changes_at <= ? " +
+      "order by changes_at limit ?) as due",
+    [by, limit],
   );
   return rows.map(({ publisher }) => publisher);
 }
 
 /** Holds publishers until the transaction ends, in the order in which every writer does. */
-export function* lockPublishersById(q: Query, ids: readonly number[]): Flow<void> {
-  if (q.lock === "") return;
-  const text = `select id from adbind_registry_publishers where ${q.among("id", "bigint")} order by domain${q.lock}`;
-  yield* settle(q.rows(text, [q.list(ids)]));
+export function* lockPublishersById(q: Query, ids: readonly number[]): Coroutine<void> {
+  if (q.dialect.forUpdate === "") return;
+  const text = `select id from adbind_registry_publishers where ${q.dialect.among("id", "bigint")} order by domain${q.dialect.forUpdate}`;
+  yield* q.rows(text, [q.dialect.list(ids)]);
 }
 
-export const edgesChanging = (q: Query, publishers: readonly number[], by: number): Flow<EdgeRow[]> =>
-  settle(
-    q.rows(`select * from adbind_registry_authorizations where changes_at <= ? and ${q.among("publisher", "bigint")}`, [
-      by,
-      q.list(publishers),
-    ]),
+export const edgesChanging = (q: Query, publishers: readonly number[], by: number): Coroutine<EdgeRow[]> =>
+  q.rows(
+    `select * from adbind_registry_authorizations where changes_at <= ? and ${q.dialect.among("publisher", "bigint")}`,
+    [by, q.dialect.list(publishers)],
   );
 
 /** Changes an edge if it is still there. */
-export const putEffect = (q: Query, row: EffectRow): Flow<unknown> =>
-  settle(
-    q.rows(
-      "update adbind_registry_authorizations set countries = ?, wide = ?, covered = ?, coverage = ?, changes_at = ? " +
-        "where publisher = ? and source = ? and agent = ? and claimant = ?",
-      [
-        ...[row.countries, row.wide, row.covered, row.coverage, row.changes_at],
-        ...[row.publisher, row.source, row.agent, row.claimant],
-      ],
-    ),
+export const putEffect = (q: Query, row: EffectRow): Coroutine<unknown> =>
+  q.rows(
+    "update adbind_registry_authorizations set countries = ?, wide = ?, covered = ?, coverage = ?, changes_at = ? " +
+      "where publisher = ? and source = ? and agent = ? and claimant = ?",
+    [
+      ...[row.countries, row.wide, row.covered, row.coverage, row.changes_at],
+      ...[row.publisher, row.source, row.agent, row.claimant],
+    ],
   );

@@ -1,53 +1,47 @@
 /** Questions about publishers, their properties and who may sell them. */
-import { type Flow, settle } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
-import type { Query } from "./registry-query.js";
 
-export const publishersByDomain = (q: Query, domains: readonly string[]): Flow<PublisherRow[]> =>
-  settle(q.rows(`select * from adbind_registry_publishers where ${q.among("domain", "text")}`, [q.list(domains)]));
+export const publishersByDomain = (q: Query, domains: readonly string[]): Coroutine<PublisherRow[]> =>
+  q.rows(`select * from adbind_registry_publishers where ${q.dialect.among("domain", "text")}`, [
+    q.dialect.list(domains),
+  ]);
 
-export const publishersById = (q: Query, ids: readonly number[]): Flow<PublisherRow[]> =>
-  settle(q.rows(`select * from adbind_registry_publishers where ${q.among("id", "bigint")}`, [q.list(ids)]));
+export const publishersById = (q: Query, ids: readonly number[]): Coroutine<PublisherRow[]> =>
+  q.rows(`select * from adbind_registry_publishers where ${q.dialect.among("id", "bigint")}`, [q.dialect.list(ids)]);
 
-export const propertiesOf = (q: Query, publishers: readonly number[]): Flow<PropertyRow[]> =>
-  settle(
-    q.rows(
-      `select * from adbind_registry_properties where ${q.among("publisher", "bigint")} order by publisher, source, position`,
-      [q.list(publishers)],
-    ),
+export const propertiesOf = (q: Query, publishers: readonly number[]): Coroutine<PropertyRow[]> =>
+  q.rows(
+    `select * from adbind_registry_properties where ${q.dialect.among("publisher", "bigint")} order by publisher, source, position`,
+    [q.dialect.list(publishers)],
   );
 
 export type EdgeWithUrl = EdgeRow & { readonly url: string };
 
-export const edgesOf = (q: Query, publishers: readonly number[]): Flow<EdgeWithUrl[]> =>
-  settle(
-    q.rows(
-      "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
-        `where ${q.among("a.publisher", "bigint")} order by a.publisher, a.source, g.url`,
-      [q.list(publishers)],
-    ),
+export const edgesOf = (q: Query, publishers: readonly number[]): Coroutine<EdgeWithUrl[]> =>
+  q.rows(
+    "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
+      `where ${q.dialect.among("a.publisher", "bigint")} order by a.publisher, a.source, g.url`,
+    [q.dialect.list(publishers)],
   );
 
-export const edgesBetween = (q: Query, agent: number, publishers: readonly number[]): Flow<EdgeRow[]> =>
-  settle(
-    q.rows(
-      `select * from adbind_registry_authorizations where agent = ? and ${q.among("publisher", "bigint")} order by publisher, source`,
-      [agent, q.list(publishers)],
-    ),
+export const edgesBetween = (q: Query, agent: number, publishers: readonly number[]): Coroutine<EdgeRow[]> =>
+  q.rows(
+    `select * from adbind_registry_authorizations where agent = ? and ${q.dialect.among("publisher", "bigint")} order by publisher, source`,
+    [agent, q.dialect.list(publishers)],
   );
 
 /** Most places of one identifier looked at: real ones have a handful. */
 const IDENTIFIER_LIMIT_PLACES = 100;
 
 /** Where an identifier stands, publishers known longest first. */
-export const propertiesOfIdentifier = (q: Query, type: string, value: string): Flow<PropertyRow[]> =>
-  settle(
-    q.rows(
-      "select p.* from adbind_registry_identifiers i join adbind_registry_properties p " +
-        "on p.publisher = i.publisher and p.source = i.source and p.key = i.key where i.value = ? and i.type = ? " +
-        "order by i.publisher, i.source, i.key limit ?",
-      [value, type, IDENTIFIER_LIMIT_PLACES],
-    ),
+export const propertiesOfIdentifier = (q: Query, type: string, value: string): Coroutine<PropertyRow[]> =>
+  q.rows(
+    "select p.* from adbind_registry_identifiers i join adbind_registry_properties p " +
+      "on p.publisher = i.publisher and p.source = i.source and p.key = i.key where i.value = ? and i.type = ? " +
+      "order by i.publisher, i.source, i.key limit ?",
+    [value, type, IDENTIFIER_LIMIT_PLACES],
   );
 
 export interface AgentEdgeRow extends EdgeRow {
@@ -70,70 +64,60 @@ export const publishersOfAgent = (
     readonly limit: number;
     readonly source: EdgeSource | null;
   },
-): Flow<AgentEdgeRow[]> =>
-  settle(
-    q.rows(
-      "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid " +
-        "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
-        "where a.agent = ? and (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
-        "and (a.source <> 'aao_hosted' or coalesce(p.valid, 0) <> 1) and not exists (select 1 from adbind_registry_authorizations o " +
-        "where o.publisher = a.publisher and o.source = a.source and o.agent = a.agent and o.claimant < a.claimant) " +
-        "order by p.domain, a.source limit ?",
-      [given.agent, given.domain, given.after, given.source, given.source, given.limit],
-    ),
+): Coroutine<AgentEdgeRow[]> =>
+  q.rows(
+    "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid " +
+      "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
+      "where a.agent = ? and (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
+      "and (a.source <> 'aao_hosted' or coalesce(p.valid, 0) <> 1) and not exists (select 1 from adbind_registry_authorizations o " +
+      "where o.publisher = a.publisher and o.source = a.source and o.agent = a.agent and o.claimant < a.claimant) " +
+      "order by p.domain, a.source limit ?",
+    [given.agent, given.domain, given.after, given.source, given.source, given.limit],
   );
 
 /** Publishers whose file was imported and never fetched; those only named by others are not among them. */
-export const publishersNeverCrawled = (q: Query, limit: number): Flow<{ domain: string }[]> =>
-  settle(
-    q.rows(
-      "select domain from adbind_registry_publishers where crawled_at is null and valid = 1 order by domain limit ?",
-      [limit],
-    ),
+export const publishersNeverCrawled = (q: Query, limit: number): Coroutine<{ domain: string }[]> =>
+  q.rows(
+    "select domain from adbind_registry_publishers where crawled_at is null and valid = 1 order by domain limit ?",
+    [limit],
   );
 
-export const publishersDue = (q: Query, before: number, limit: number): Flow<{ domain: string }[]> =>
-  settle(
-    q.rows(
-      "select domain from adbind_registry_publishers where crawled_at is not null and crawled_at < ? " +
-        "order by crawled_at, domain limit ?",
-      [before, limit],
-    ),
+export const publishersDue = (q: Query, before: number, limit: number): Coroutine<{ domain: string }[]> =>
+  q.rows(
+    "select domain from adbind_registry_publishers where crawled_at is not null and crawled_at < ? " +
+      "order by crawled_at, domain limit ?",
+    [before, limit],
   );
 
 /** Publishers whose file was last valid by a time and not since, locked, in the order in which writers lock them. */
-export const publishersStale = (q: Query, before: number, limit: number): Flow<PublisherRow[]> => {
+export const publishersStale = (q: Query, before: number, limit: number): Coroutine<PublisherRow[]> => {
   const stale = "valid = 1 and crawled_at > validated_at and validated_at <= ?";
   // The inner order is the index's own: sorted by domain at once, all publishers would be looked at.
   const oldest = `select id from adbind_registry_publishers where ${stale} order by validated_at limit ?`;
-  const text = `select * from adbind_registry_publishers where id in (${oldest}) and ${stale} order by domain${q.lock}`;
-  return settle(q.rows(text, [before, limit, before]));
+  const text = `select * from adbind_registry_publishers where id in (${oldest}) and ${stale} order by domain${q.dialect.forUpdate}`;
+  return q.rows(text, [before, limit, before]);
 };
 
 /** Publishers after a domain, for reading all of them in pages. */
-export const publishersAfter = (q: Query, after: string, limit: number): Flow<PublisherRow[]> =>
-  settle(q.rows("select * from adbind_registry_publishers where domain > ? order by domain limit ?", [after, limit]));
+export const publishersAfter = (q: Query, after: string, limit: number): Coroutine<PublisherRow[]> =>
+  q.rows("select * from adbind_registry_publishers where domain > ? order by domain limit ?", [after, limit]);
 
 /** What claimants said, for handing it on. */
 export const claimsOf = (
   q: Query,
   claimants: readonly string[],
-): Flow<(EdgeRow & { readonly domain: string; readonly url: string })[]> =>
-  settle(
-    q.rows(
-      "select a.*, p.domain, g.url from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
-        `join adbind_registry_agents g on g.id = a.agent where a.claimant <> '' and ${q.among("a.claimant", "text")} ` +
-        "order by a.claimant, p.domain, g.url",
-      [q.list(claimants)],
-    ),
+): Coroutine<(EdgeRow & { readonly domain: string; readonly url: string })[]> =>
+  q.rows(
+    "select a.*, p.domain, g.url from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
+      `join adbind_registry_agents g on g.id = a.agent where a.claimant <> '' and ${q.dialect.among("a.claimant", "text")} ` +
+      "order by a.claimant, p.domain, g.url",
+    [q.dialect.list(claimants)],
   );
 
 /** Those who claim something for themselves: agents, not publishers. */
-export const claimantsAfter = (q: Query, after: string, limit: number): Flow<{ claimant: string }[]> =>
-  settle(
-    q.rows(
-      "select distinct claimant from adbind_registry_authorizations where claimant <> '' and claimant like 'http%' " +
-        "and claimant > ? order by claimant limit ?",
-      [after, limit],
-    ),
+export const claimantsAfter = (q: Query, after: string, limit: number): Coroutine<{ claimant: string }[]> =>
+  q.rows(
+    "select distinct claimant from adbind_registry_authorizations where claimant <> '' and claimant like 'http%' " +
+      "and claimant > ? order by claimant limit ?",
+    [after, limit],
   );

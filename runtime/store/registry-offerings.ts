@@ -2,9 +2,9 @@
  * What publishers offer and what an agent may sell of it, asked for in one statement and packed into one row for each
  * publisher: a thousand properties as rows cost the reader more than the database.
  */
-import { type Flow, settle } from "../signing/flow.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query, Statements } from "../db/types.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PropertySource, PublisherRow } from "./registry-publishers.js";
-import type { Peek, Query } from "./registry-query.js";
 
 /** Between the parts of an item, and between items. What is crawled has no control characters; what is written by others may. */
 const [PART, ITEM] = ["\u001f", "\u001e"];
@@ -36,10 +36,10 @@ const OFFERED_PARTS = 7;
 
 /** Publishers of domains, in no order, as they are at one time. */
 export function offerings(
-  q: Peek,
+  q: Statements,
   { agentUrl, known, limit }: OfferingsQuery,
   take: (row: OfferingRow) => void,
-): Flow<void> {
+): Coroutine<void> {
   const packed = (parts: readonly string[]): string => `string_agg(${parts.join(` || '${PART}' || `)}, '${ITEM}')`;
   const edges =
     `(select ${packed(["a.source", "a.entries"])} from adbind_registry_authorizations a ` +
@@ -51,12 +51,12 @@ export function offerings(
   const state = "p.id || ' ' || coalesce(p.valid, 0) || ' ' || coalesce(p.digests, '')";
   const found =
     `(select p.id, p.domain, p.valid, p.property_count, ${state} as state, asked.value as known, ` +
-    `cast(sum(p.property_count) over (rows unbounded preceding) as bigint) as read from ${q.members} asked ` +
+    `cast(sum(p.property_count) over (rows unbounded preceding) as bigint) as read from ${q.dialect.members} asked ` +
     "join adbind_registry_publishers p on p.domain = asked.key)";
   const text =
     `select f.id, f.domain, f.valid, f.read, f.state, ${edges} as edges, ` +
     `case when f.read <= ? and f.state <> f.known then ${properties} end as properties from ${found} f`;
-  return settle(q.each(text, [agentUrl, limit, JSON.stringify(Object.fromEntries(known))], take));
+  return q.each(text, [agentUrl, limit, JSON.stringify(Object.fromEntries(known))], take);
 }
 
 const unpacked = (packed: string | null): string[][] =>
@@ -87,11 +87,9 @@ export function unpackedProperties({ properties }: Pick<OfferingRow, "properties
 }
 
 /** The same as rows. */
-export const offeredProperties = (q: Query, publisher: number): Flow<OfferedRow[]> =>
-  settle(
-    q.rows(
-      "select source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
-        "where publisher = ? and source <> 'brand_json'",
-      [publisher],
-    ),
+export const offeredProperties = (q: Query, publisher: number): Coroutine<OfferedRow[]> =>
+  q.rows(
+    "select source, key, slug, type, name, identifiers, tags from adbind_registry_properties " +
+      "where publisher = ? and source <> 'brand_json'",
+    [publisher],
   );

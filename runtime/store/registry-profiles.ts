@@ -1,7 +1,6 @@
 /** Profiles of agents, the clock they are versioned by, counters and import checkpoints, as rows. */
-import { type Flow, settle } from "../signing/flow.js";
-import type { Columns, Query, Value } from "./registry-query.js";
-import type { MaybePromise } from "./types.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Columns, Query, Value } from "../db/types.js";
 
 export interface ProfileRow {
   readonly agent: number;
@@ -40,15 +39,15 @@ export interface ClockRow {
 }
 
 /** Moves on the clock, and locks it until the transaction ends: from here on transactions take turns. */
-export function* tick(q: Query): Flow<number> {
-  const rows = yield* settle(
-    q.rows<{ seq: number }>("update adbind_registry_clock set seq = seq + 1 where id = 1 returning seq"),
+export function* tick(q: Query): Coroutine<number> {
+  const rows = yield* q.rows<{ seq: number }>(
+    "update adbind_registry_clock set seq = seq + 1 where id = 1 returning seq",
   );
   return rows[0]!.seq;
 }
 
-export function* clock(q: Query): Flow<ClockRow> {
-  const rows = yield* settle(q.rows<ClockRow>("select seq, pruned from adbind_registry_clock where id = 1"));
+export function* clock(q: Query): Coroutine<ClockRow> {
+  const rows = yield* q.rows<ClockRow>("select seq, pruned from adbind_registry_clock where id = 1");
   return rows[0]!;
 }
 
@@ -68,31 +67,31 @@ const profileColumns: Columns = [
   ["gone", "bigint"],
 ];
 
-export function* putProfiles(q: Query, rows: readonly ProfileRow[]): Flow<void> {
+export function* putProfiles(q: Query, rows: readonly ProfileRow[]): Coroutine<void> {
   if (rows.length === 0) return;
   const set = profileColumns.slice(1).map(([name]) => `${name} = excluded.${name}`);
   const values = rows.map((row) => profileColumns.map(([name]) => row[name as keyof ProfileRow] as Value));
-  yield* settle(
-    q.insert("adbind_registry_profiles", profileColumns, values, `on conflict (agent) do update set ${set.join(", ")}`),
+  yield* q.insert(
+    "adbind_registry_profiles",
+    profileColumns,
+    values,
+    `on conflict (agent) do update set ${set.join(", ")}`,
   );
 }
 
-export const profilesOf = (q: Query, agents: readonly number[]): Flow<ProfileRow[]> =>
-  settle(q.rows(`select * from adbind_registry_profiles where ${q.among("agent", "bigint")}`, [q.list(agents)]));
+export const profilesOf = (q: Query, agents: readonly number[]): Coroutine<ProfileRow[]> =>
+  q.rows(`select * from adbind_registry_profiles where ${q.dialect.among("agent", "bigint")}`, [
+    q.dialect.list(agents),
+  ]);
 
 /** All profiles, in pages by agent. */
-export const profilesAfter = (q: Query, agent: number, limit: number): Flow<ProfileRow[]> =>
-  settle(
-    q.rows("select * from adbind_registry_profiles where agent > ? and gone = 0 order by agent limit ?", [
-      agent,
-      limit,
-    ]),
-  );
+export const profilesAfter = (q: Query, agent: number, limit: number): Coroutine<ProfileRow[]> =>
+  q.rows("select * from adbind_registry_profiles where agent > ? and gone = 0 order by agent limit ?", [agent, limit]);
 
-export const profilesSince = (q: Query, version: number): Flow<ProfileRow[]> =>
-  settle(q.rows("select * from adbind_registry_profiles where version > ? order by version, agent", [version]));
+export const profilesSince = (q: Query, version: number): Coroutine<ProfileRow[]> =>
+  q.rows("select * from adbind_registry_profiles where version > ? order by version, agent", [version]);
 
-export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Flow<void> {
+export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Coroutine<void> {
   if (rows.length === 0) return;
   const columns: Columns = [
     ["version", "bigint"],
@@ -102,48 +101,43 @@ export function* addMoves(q: Query, rows: readonly MoveRow[], at: number): Flow<
     ["at", "bigint"],
   ];
   const values = rows.map((row) => [row.version, row.agent, row.before, row.born, at]);
-  yield* settle(q.insert("adbind_registry_moves", columns, values));
+  yield* q.insert("adbind_registry_moves", columns, values);
 }
 
-export const movesSince = (q: Query, version: number): Flow<MoveRow[]> =>
-  settle(
-    q.rows("select version, agent, before, born from adbind_registry_moves where version > ? order by version, agent", [
-      version,
-    ]),
-  );
+export const movesSince = (q: Query, version: number): Coroutine<MoveRow[]> =>
+  q.rows("select version, agent, before, born from adbind_registry_moves where version > ? order by version, agent", [
+    version,
+  ]);
 
 /** Forgets moves made before a time, and says on the clock how far. The clock is locked already. */
-export function* pruneMoves(q: Query, before: number): Flow<void> {
-  const [oldest] = yield* settle(
-    q.rows<{ at: number }>("select at from adbind_registry_moves order by version limit 1"),
-  );
+export function* pruneMoves(q: Query, before: number): Coroutine<void> {
+  const [oldest] = yield* q.rows<{ at: number }>("select at from adbind_registry_moves order by version limit 1");
   if (oldest === undefined || oldest.at >= before) return;
-  const [last] = yield* settle(
-    q.rows<{ version: number }>("select max(version) as version from adbind_registry_moves where at < ?", [before]),
+  const [last] = yield* q.rows<{ version: number }>(
+    "select max(version) as version from adbind_registry_moves where at < ?",
+    [before],
   );
-  yield* settle(q.rows("delete from adbind_registry_moves where version <= ?", [last!.version]));
-  yield* settle(q.rows("update adbind_registry_clock set pruned = ? where id = 1", [last!.version]));
+  yield* q.rows("delete from adbind_registry_moves where version <= ?", [last!.version]);
+  yield* q.rows("update adbind_registry_clock set pruned = ? where id = 1", [last!.version]);
 }
 
 /** Remembers that agents' profiles wait to be computed. */
-export function* markDirty(q: Query, agents: readonly number[]): Flow<void> {
+export function* markDirty(q: Query, agents: readonly number[]): Coroutine<void> {
   if (agents.length === 0) return;
   const rows = [...agents].sort((a, b) => a - b).map((agent) => [agent]);
-  yield* settle(q.insert("adbind_registry_dirty", [["agent", "bigint"]], rows, "on conflict do nothing"));
+  yield* q.insert("adbind_registry_dirty", [["agent", "bigint"]], rows, "on conflict do nothing");
 }
 
 /** Whether any profile waits. */
-export function* anyDirty(q: Query): Flow<boolean> {
-  return (yield* settle(q.rows("select agent from adbind_registry_dirty limit 1"))).length > 0;
+export function* anyDirty(q: Query): Coroutine<boolean> {
+  return (yield* q.rows("select agent from adbind_registry_dirty limit 1")).length > 0;
 }
 
 /** Takes agents whose profiles wait. */
-export function* takeDirty(q: Query, limit: number): Flow<number[]> {
-  const rows = yield* settle(
-    q.rows<{ agent: number }>(
-      "delete from adbind_registry_dirty where agent in (select agent from adbind_registry_dirty order by agent limit ?) returning agent",
-      [limit],
-    ),
+export function* takeDirty(q: Query, limit: number): Coroutine<number[]> {
+  const rows = yield* q.rows<{ agent: number }>(
+    "delete from adbind_registry_dirty where agent in (select agent from adbind_registry_dirty order by agent limit ?) returning agent",
+    [limit],
   );
   return rows.map((row) => row.agent);
 }
@@ -165,13 +159,13 @@ export interface ContributionRow {
 }
 
 /** Only what publishers themselves say: a claim makes nobody rank higher. */
-export const contributionsOf = (q: Query, agents: readonly number[]): MaybePromise<ContributionRow[]> =>
+export const contributionsOf = (q: Query, agents: readonly number[]): Coroutine<ContributionRow[]> =>
   q.rows(
     "select a.agent, a.publisher, a.source, a.countries, a.wide, a.covered, a.coverage, p.valid, p.property_count, " +
       "case when a.wide = 1 then p.summary end as summary, p.genres, p.taxonomy " +
       "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
-      `where ${q.among("a.agent", "bigint")} and a.source <> 'agent_claim' order by a.agent, a.publisher, a.source`,
-    [q.list(agents)],
+      `where ${q.dialect.among("a.agent", "bigint")} and a.source <> 'agent_claim' order by a.agent, a.publisher, a.source`,
+    [q.dialect.list(agents)],
   );
 
 export interface CountChange {
@@ -180,7 +174,7 @@ export interface CountChange {
   readonly by: number;
 }
 
-export function* count(q: Query, changes: readonly CountChange[]): Flow<void> {
+export function* count(q: Query, changes: readonly CountChange[]): Coroutine<void> {
   const rows = changes
     .filter(({ by }) => by !== 0)
     .map(({ kind, name, by }) => [kind, name, by] as const)
@@ -192,20 +186,18 @@ export function* count(q: Query, changes: readonly CountChange[]): Flow<void> {
     ["count", "bigint"],
   ];
   const conflict = "on conflict (kind, name) do update set count = adbind_registry_counts.count + excluded.count";
-  yield* settle(q.insert("adbind_registry_counts", columns, rows, conflict));
+  yield* q.insert("adbind_registry_counts", columns, rows, conflict);
 }
 
-export const counts = (q: Query): Flow<{ kind: string; name: string; count: number }[]> =>
-  settle(q.rows("select kind, name, count from adbind_registry_counts where count <> 0 order by kind, name"));
+export const counts = (q: Query): Coroutine<{ kind: string; name: string; count: number }[]> =>
+  q.rows("select kind, name, count from adbind_registry_counts where count <> 0 order by kind, name");
 
 /** Agents in all, those of members, and members' verified domains; counted when asked. */
-export function* agentCounts(q: Query): Flow<{ agents: number; registered: number; domains: number }> {
-  const rows = yield* settle(
-    q.rows<{ agents: number; registered: number; domains: number }>(
-      "select (select count(*) from adbind_registry_agents) as agents, " +
-        "(select count(*) from adbind_registry_agents where member is not null) as registered, " +
-        "(select count(*) from adbind_registry_member_domains where verified = 1) as domains",
-    ),
+export function* agentCounts(q: Query): Coroutine<{ agents: number; registered: number; domains: number }> {
+  const rows = yield* q.rows<{ agents: number; registered: number; domains: number }>(
+    "select (select count(*) from adbind_registry_agents) as agents, " +
+      "(select count(*) from adbind_registry_agents where member is not null) as registered, " +
+      "(select count(*) from adbind_registry_member_domains where verified = 1) as domains",
   );
   return rows[0]!;
 }
@@ -215,25 +207,21 @@ export interface CheckpointRow {
   readonly done: number;
 }
 
-export function* checkpoint(q: Query, id: string): Flow<CheckpointRow | undefined> {
-  const rows = yield* settle(
-    q.rows<CheckpointRow>("select lines, done from adbind_registry_imports where id = ?", [id]),
-  );
+export function* checkpoint(q: Query, id: string): Coroutine<CheckpointRow | undefined> {
+  const rows = yield* q.rows<CheckpointRow>("select lines, done from adbind_registry_imports where id = ?", [id]);
   return rows[0];
 }
 
-export const putCheckpoint = (q: Query, id: string, row: CheckpointRow, now: number): Flow<unknown> =>
-  settle(
-    q.rows(
-      "insert into adbind_registry_imports (id, lines, done, updated_at) values (?, ?, ?, ?) " +
-        "on conflict (id) do update set lines = excluded.lines, done = excluded.done, updated_at = excluded.updated_at",
-      [id, row.lines, row.done, now],
-    ),
+export const putCheckpoint = (q: Query, id: string, row: CheckpointRow, now: number): Coroutine<unknown> =>
+  q.rows(
+    "insert into adbind_registry_imports (id, lines, done, updated_at) values (?, ?, ?, ?) " +
+      "on conflict (id) do update set lines = excluded.lines, done = excluded.done, updated_at = excluded.updated_at",
+    [id, row.lines, row.done, now],
   );
 
 const grown = ["publishers", "properties", "identifiers", "agents", "authorizations", "profiles", "dirty"];
 
 /** After many rows were written at once. */
-export function* analyze(q: Query): Flow<void> {
-  yield* settle(q.analyze(grown.map((table) => `adbind_registry_${table}`)));
+export function* analyze(q: Query): Coroutine<void> {
+  yield* q.analyze(grown.map((table) => `adbind_registry_${table}`));
 }

@@ -1,6 +1,6 @@
 /** Publishers with their properties and authorizations, as rows. */
-import { type Flow, settle } from "../signing/flow.js";
-import type { Columns, Query, Value } from "./registry-query.js";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Columns, Query, Value } from "../db/types.js";
 
 /** Where a property was learned from; also a set that is replaced as a whole. */
 export type PropertySource = "adagents_json" | "aao_hosted" | "discovered" | "brand_json";
@@ -150,29 +150,27 @@ function identifierRows(row: PropertyRow): Value[][] {
  * The publishers of these domains, made where missing, and locked until the transaction ends.
  * @param domains distinct and sorted, so that two transactions never wait for each other crosswise
  */
-export function* lockPublishers(q: Query, domains: readonly string[]): Flow<Map<string, PublisherRow>> {
-  const list = q.list(domains);
-  const find = `select * from adbind_registry_publishers where ${q.among("domain", "text")} order by domain${q.lock}`;
-  let rows = yield* settle(q.rows<PublisherRow>(find, [list]));
+export function* lockPublishers(q: Query, domains: readonly string[]): Coroutine<Map<string, PublisherRow>> {
+  const list = q.dialect.list(domains);
+  const find = `select * from adbind_registry_publishers where ${q.dialect.among("domain", "text")} order by domain${q.dialect.forUpdate}`;
+  let rows = yield* q.rows<PublisherRow>(find, [list]);
   if (rows.length < domains.length) {
     const known = new Set(rows.map((row) => row.domain));
     const fresh = domains.filter((domain) => !known.has(domain)).map((domain) => [domain]);
-    yield* settle(q.insert("adbind_registry_publishers", [["domain", "text"]], fresh, "on conflict do nothing"));
-    rows = yield* settle(q.rows<PublisherRow>(find, [list]));
+    yield* q.insert("adbind_registry_publishers", [["domain", "text"]], fresh, "on conflict do nothing");
+    rows = yield* q.rows<PublisherRow>(find, [list]);
   }
   return new Map(rows.map((row) => [row.domain, row]));
 }
 
-export function* updatePublishers(q: Query, rows: readonly PublisherRow[]): Flow<void> {
+export function* updatePublishers(q: Query, rows: readonly PublisherRow[]): Coroutine<void> {
   const set = factColumns.slice(1).map(([name]) => `${name} = excluded.${name}`);
   const conflict = `on conflict (domain) do update set ${set.join(", ")}`;
-  yield* settle(
-    q.insert(
-      "adbind_registry_publishers",
-      factColumns,
-      rows.map((row) => valuesOf(factColumns, row)),
-      conflict,
-    ),
+  yield* q.insert(
+    "adbind_registry_publishers",
+    factColumns,
+    rows.map((row) => valuesOf(factColumns, row)),
+    conflict,
   );
 }
 
@@ -183,81 +181,61 @@ export interface RemovedSet {
 }
 
 /** Removes the sets of one source of some publishers. */
-export function* removeSets(q: Query, source: PropertySource, publishers: readonly number[]): Flow<RemovedSet> {
-  const where = `source = ? and ${q.among("publisher", "bigint")}`;
-  const list = q.list(publishers);
-  const properties = yield* settle(
-    q.rows<PropertyRow>(
-      `select publisher, source, key, type, identifiers from adbind_registry_properties where ${where}`,
-      [source, list],
-    ),
+export function* removeSets(q: Query, source: PropertySource, publishers: readonly number[]): Coroutine<RemovedSet> {
+  const where = `source = ? and ${q.dialect.among("publisher", "bigint")}`;
+  const list = q.dialect.list(publishers);
+  const properties = yield* q.rows<PropertyRow>(
+    `select publisher, source, key, type, identifiers from adbind_registry_properties where ${where}`,
+    [source, list],
   );
   if (properties.length > 0) {
     const gone = properties.flatMap(identifierRows);
-    yield* removeIdentifiers(q, gone);
-    yield* settle(q.rows(`delete from adbind_registry_properties where ${where}`, [source, list]));
+    yield* q.remove("adbind_registry_identifiers", identifierColumns, gone);
+    yield* q.rows(`delete from adbind_registry_properties where ${where}`, [source, list]);
   }
-  const agents = yield* settle(
-    q.rows<EdgeRow>(`delete from adbind_registry_authorizations where ${where} returning publisher, agent`, [
-      source,
-      list,
-    ]),
+  const agents = yield* q.rows<EdgeRow>(
+    `delete from adbind_registry_authorizations where ${where} returning publisher, agent`,
+    [source, list],
   );
   return { properties, agents };
 }
 
-function* removeIdentifiers(q: Query, rows: readonly (readonly Value[])[]): Flow<void> {
-  if (rows.length === 0) return;
-  // Both databases look each row up by the whole key.
-  const columns = identifierColumns.map(([name]) => name);
-  const lists = columns.map((_, index) => q.list(rows.map((row) => row[index] as Value)));
-  const text =
-    q.lock === ""
-      ? "delete from adbind_registry_identifiers where (value, type, publisher, source, key) in (select json_extract(value, '$[0]'), " +
-        "json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'), json_extract(value, '$[4]') from json_each(?))"
-      : "delete from adbind_registry_identifiers i using unnest(?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[]) " +
-        "as gone (value, type, publisher, source, key) where i.value = gone.value and i.type = gone.type " +
-        "and i.publisher = gone.publisher and i.source = gone.source and i.key = gone.key";
-  yield* settle(q.rows(text, q.lock === "" ? [JSON.stringify(rows)] : lists));
-}
-
 /** @param brand rows of the brand file have no identifiers to look up: nobody is authorized for them one by one */
-export function* addProperties(q: Query, rows: readonly PropertyRow[]): Flow<void> {
+export function* addProperties(q: Query, rows: readonly PropertyRow[]): Coroutine<void> {
   if (rows.length === 0) return;
   const values = rows.map((row) => valuesOf(propertyColumns, row));
-  yield* settle(q.insert("adbind_registry_properties", propertyColumns, values));
+  yield* q.insert("adbind_registry_properties", propertyColumns, values);
   const identifiers = rows.filter((row) => row.source !== "brand_json").flatMap(identifierRows);
   // None is there yet: they come and go with the property, which is new. To look first costs PostgreSQL as much again.
-  yield* settle(q.insert("adbind_registry_identifiers", identifierColumns, identifiers));
+  yield* q.insert("adbind_registry_identifiers", identifierColumns, identifiers);
 }
 
-export function* addEdges(q: Query, rows: readonly EdgeRow[]): Flow<void> {
+export function* addEdges(q: Query, rows: readonly EdgeRow[]): Coroutine<void> {
   if (rows.length === 0) return;
   const conflict =
     "on conflict (publisher, source, agent, claimant) do update set position = excluded.position, " +
     "authorized_for = excluded.authorized_for, entries = excluded.entries, countries = excluded.countries, " +
     "wide = excluded.wide, covered = excluded.covered, coverage = excluded.coverage, changes_at = excluded.changes_at";
   const values = rows.map((row) => valuesOf(edgeColumns, row));
-  yield* settle(q.insert("adbind_registry_authorizations", edgeColumns, values, conflict));
+  yield* q.insert("adbind_registry_authorizations", edgeColumns, values, conflict);
 }
 
 /** Removes all that a claimant said; answers the pairs. */
-export const removeClaims = (q: Query, claimants: readonly string[]): Flow<{ publisher: number; agent: number }[]> =>
-  settle(
-    q.rows(
-      `delete from adbind_registry_authorizations where claimant <> '' and ${q.among("claimant", "text")} returning publisher, agent`,
-      [q.list(claimants)],
-    ),
+export const removeClaims = (
+  q: Query,
+  claimants: readonly string[],
+): Coroutine<{ publisher: number; agent: number }[]> =>
+  q.rows(
+    `delete from adbind_registry_authorizations where claimant <> '' and ${q.dialect.among("claimant", "text")} returning publisher, agent`,
+    [q.dialect.list(claimants)],
   );
 
 /** Agents that a publisher itself names, or that its hosted file does. */
-export function* agentsAt(q: Query, publishers: readonly number[]): Flow<number[]> {
+export function* agentsAt(q: Query, publishers: readonly number[]): Coroutine<number[]> {
   if (publishers.length === 0) return [];
-  const rows = yield* settle(
-    q.rows<{ agent: number }>(
-      `select distinct agent from adbind_registry_authorizations where ${q.among("publisher", "bigint")} and source <> 'agent_claim'`,
-      [q.list(publishers)],
-    ),
+  const rows = yield* q.rows<{ agent: number }>(
+    `select distinct agent from adbind_registry_authorizations where ${q.dialect.among("publisher", "bigint")} and source <> 'agent_claim'`,
+    [q.dialect.list(publishers)],
   );
   return rows.map(({ agent }) => agent);
 }

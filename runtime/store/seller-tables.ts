@@ -1,16 +1,8 @@
-/**
- * Calls and tasks of a seller, written once for both databases (see sender-tables.ts), and the transactions they are
- * written in.
- */
-import { type Flow, run as runFlow, runSync, settle } from "../signing/flow.js";
+/** Calls and tasks of a seller, and the transactions they are written in. */
+import type { Coroutine } from "../db/coroutine.js";
+import type { Database, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
-import type { PostgresStore } from "./postgres/open.js";
-import { postgresRunner, type Runner, sqliteRunner } from "./sender-tables.js";
-import type { SqliteStore } from "./sqlite/open.js";
-import { Writer } from "./sqlite/writer.js";
-import type { MaybePromise } from "./types.js";
-
-type Value = string | number | null;
+import { type Runner, runner } from "./runner.js";
 
 /** A call under an idempotency key. */
 export interface CallRow {
@@ -78,26 +70,26 @@ export interface TaskPage {
 
 export interface SellerTables<Tx> {
   /** Adds a call unless its key is there; answers its key when it was added. */
-  addCall(tx: Tx, row: CallRow): MaybePromise<{ key: string }[]>;
+  addCall(tx: Tx, row: CallRow): Coroutine<{ key: string }[]>;
   /** Also locks it. */
-  call(tx: Tx, scope: string, key: string): MaybePromise<CallRow[]>;
+  call(tx: Tx, scope: string, key: string): Coroutine<CallRow[]>;
   /** Takes over a call whose owner is gone. */
-  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): MaybePromise<unknown>;
-  renewCall(tx: Tx, of: HeldCall, lease: number): MaybePromise<unknown>;
+  takeCall(tx: Tx, row: Pick<CallRow, "scope" | "key" | "hash" | "owner" | "lease">): Coroutine<unknown[]>;
+  renewCall(tx: Tx, of: HeldCall, lease: number): Coroutine<unknown[]>;
   /** Records the answer; answers the key where the owner still holds it. */
-  answerCall(tx: Tx, of: HeldCall, answer: string, until: CallTimes): MaybePromise<{ key: string }[]>;
+  answerCall(tx: Tx, of: HeldCall, answer: string, until: CallTimes): Coroutine<{ key: string }[]>;
   /** Forgets a call that failed: its key may be used again. */
-  dropCall(tx: Tx, of: HeldCall): MaybePromise<unknown>;
+  dropCall(tx: Tx, of: HeldCall): Coroutine<unknown[]>;
   /** Adds a task unless its id is taken; answers the id when it was added. */
-  addTask(tx: Tx, row: SellerTaskRow): MaybePromise<{ task_id: string }[]>;
+  addTask(tx: Tx, row: SellerTaskRow): Coroutine<{ task_id: string }[]>;
   /** Also locks it. */
-  task(tx: Tx, taskId: string): MaybePromise<SellerTaskRow[]>;
-  setTask(tx: Tx, row: SellerTaskRow): MaybePromise<unknown>;
-  tasks(tx: Tx, filter: TaskFilter, page: TaskPage): MaybePromise<SellerTaskRow[]>;
-  countTasks(tx: Tx, filter: TaskFilter): MaybePromise<{ status: string; count: number }[]>;
+  task(tx: Tx, taskId: string): Coroutine<SellerTaskRow[]>;
+  setTask(tx: Tx, row: SellerTaskRow): Coroutine<unknown[]>;
+  tasks(tx: Tx, filter: TaskFilter, page: TaskPage): Coroutine<SellerTaskRow[]>;
+  countTasks(tx: Tx, filter: TaskFilter): Coroutine<{ status: string; count: number }[]>;
   /** Tasks that are not over, oldest first. */
-  unfinished(tx: Tx, after: number, limit: number): MaybePromise<SellerTaskRow[]>;
-  tasksOf(tx: Tx, principal: string, resource: string): MaybePromise<{ task_id: string }[]>;
+  unfinished(tx: Tx, after: number, limit: number): Coroutine<SellerTaskRow[]>;
+  tasksOf(tx: Tx, principal: string, resource: string): Coroutine<{ task_id: string }[]>;
   /** Answers that are no longer replayed, and what is to be forgotten. */
   readonly expiring: readonly ExpiringIn<Tx>[];
 }
@@ -121,8 +113,9 @@ const insert = (table: string, row: object): { text: string; values: Value[] } =
   };
 };
 
-/** @param lock `for update` on PostgreSQL */
-function sellerTables<Tx>(run: Runner<Tx>, lock: "" | " for update"): SellerTables<Tx> {
+function sellerTables<Tx>(database: Database<Tx>): SellerTables<Tx> {
+  const run = runner(database);
+  const lock = database.dialect.forUpdate;
   return { ...callTables(run, lock), ...taskTables(run, lock), expiring: expiringRows(run) };
 }
 
@@ -232,7 +225,7 @@ const expiringRows = <Tx>(run: Runner<Tx>): readonly ExpiringIn<Tx>[] => {
   const kind = (what: string, text: string): ExpiringIn<Tx> => ({
     what,
     *remove(tx, now, limit) {
-      return (yield* settle(run(tx, text, [now, limit]))).length;
+      return (yield* run(tx, text, [now, limit])).length;
     },
   });
   return [
@@ -252,22 +245,11 @@ const expiringRows = <Tx>(run: Runner<Tx>): readonly ExpiringIn<Tx>[] => {
 export interface SellerDatabase<Tx> {
   readonly tables: SellerTables<Tx>;
   /** Runs a flow in a transaction; on SQLite nothing in it may wait. Rolls back and rejects with what the flow throws. */
-  transact<T>(work: (tx: Tx) => Flow<T>): Promise<T>;
+  transact<T>(work: (tx: Tx) => Coroutine<T>): Promise<T>;
 }
 
-/** Opens a store for a seller. */
-export function sellerDatabase<Tx>(store: SqliteStore | PostgresStore): SellerDatabase<Tx> {
-  if (store.kind === "sqlite") {
-    const writer = new Writer(store.db);
-    const database: SellerDatabase<SqliteStore["db"]> = {
-      tables: sellerTables(sqliteRunner(), ""),
-      transact: (work) => writer.guarded(() => runSync(work(store.db))),
-    };
-    return database as never;
-  }
-  const database = {
-    tables: sellerTables(postgresRunner, " for update"),
-    transact: <T>(work: (tx: never) => Flow<T>) => store.db.transaction().execute((tx) => runFlow(work(tx as never))),
-  };
-  return database as never;
-}
+/** A seller's part of a database. */
+export const sellerDatabase = <Tx>(database: Database<Tx>): SellerDatabase<Tx> => ({
+  tables: sellerTables(database),
+  transact: (work) => database.write((_, tx) => work(tx)),
+});

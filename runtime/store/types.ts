@@ -2,9 +2,9 @@
  * What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise;
  * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
  */
+import type { MaybePromise } from "../contract.js";
+import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
-
-export type MaybePromise<T> = T | Promise<T>;
 
 /** What a webhook is about; the registration fixes it (decisions.md, "Receiver"). */
 export type EventKind = "task" | "report" | "impairment" | "list_change" | "artifact" | "rights";
@@ -238,9 +238,10 @@ export interface Expiring {
   remove(now: number, limit: number): Promise<number>;
 }
 
-/** `Tx` is what an effect gets: the SQLite connection, or a kysely transaction. */
+/** `Tx` is what an effect gets: the SQLite connection, or a client of `pg`. */
 export interface Store<Tx = unknown> {
-  readonly kind: "sqlite" | "postgres";
+  /** What it stands on; an application may keep its own tables there. */
+  readonly database: Database<Tx>;
   readonly inbox: Inbox<Tx>;
   readonly registrations: Registrations;
   task(sender: string, taskId: string): Promise<TaskState | undefined>;

@@ -62,4 +62,11 @@ const { seller, close } = await openSeller({
 const address = await seller.start({ port: Number(PORT), host: HOST });
 process.stdout.write(`${address}/mcp\n`);
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void close());
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () =>
+    close().catch((error: unknown) => {
+      process.stderr.write(`The seller did not stop in order: ${error instanceof Error ? error.stack : error}\n`);
+      process.exit(1);
+    }),
+  );
+}

@@ -3,6 +3,7 @@
  * was committed since it last looked: a query that finds nothing most of the time. A seller with more documents than fit
  * there gives its large ones tables of their own.
  */
+import type { TxOf } from "adbind/seller";
 import type { PostgresStore } from "adbind/store";
 import type { Change, Fixture, Kept, Shelf, Tx } from "./shelf.js";
 
@@ -100,50 +101,27 @@ class Copy {
   }
 }
 
+const ADD = `insert into documents (kind, owner, id, version, body) values ($1, $2, $3, 1, $4)
+  on conflict (kind, owner, id) do update set version = documents.version + 1, body = excluded.body,
+    position = nextval('documents_position_seq'), changed_in = pg_current_xact_id()
+  where documents.body is null`;
+
+const CHANGE = `update documents set version = version + 1, body = $4, changed_in = pg_current_xact_id()
+  where kind = $1 and owner = $2 and id = $3 and version = $5`;
+
 async function write(tx: Tx, changes: readonly Change[]): Promise<Change | undefined> {
-  const db = (
-    tx as Parameters<Parameters<ReturnType<PostgresStore["db"]["transaction"]>["execute"]>[0]>[0]
-  ).withTables<{
-    documents: Table;
-  }>();
+  const client = tx as TxOf<PostgresStore>;
   const keyOf = ({ kind, owner, id }: Change): string => JSON.stringify([kind, owner, id]);
   // In one order everywhere: two calls with the same documents would wait for each other otherwise.
   const ordered = [...changes].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   for (const change of ordered) {
     const { kind, owner, id, version, body = null } = change;
     if (body === null && version === 0) continue;
-    const done =
+    const { rowCount } =
       version === 0
-        ? await db
-            .insertInto("documents")
-            .values({ kind, owner, id, version: 1, body } as never)
-            .onConflict((conflict) =>
-              conflict
-                .columns(["kind", "owner", "id"])
-                .doUpdateSet((eb) => ({
-                  version: eb("documents.version", "+", 1),
-                  position: eb.fn<number>("nextval", [eb.val("documents_position_seq")]),
-                  changed_in: eb.fn<string>("pg_current_xact_id", []),
-                  body,
-                }))
-                .where("documents.body", "is", null),
-            )
-            .executeTakeFirst()
-            .then(({ numInsertedOrUpdatedRows }) => numInsertedOrUpdatedRows)
-        : await db
-            .updateTable("documents")
-            .set((eb) => ({
-              version: eb("version", "+", 1),
-              changed_in: eb.fn<string>("pg_current_xact_id", []),
-              body,
-            }))
-            .where("kind", "=", kind)
-            .where("owner", "=", owner)
-            .where("id", "=", id)
-            .where("version", "=", version)
-            .executeTakeFirst()
-            .then(({ numUpdatedRows }) => numUpdatedRows);
-    if (!done) return change;
+        ? await client.query(ADD, [kind, owner, id, body])
+        : await client.query(CHANGE, [kind, owner, id, body, version]);
+    if (rowCount === 0) return change;
   }
   return undefined;
 }

@@ -48,4 +48,4 @@ export interface Shelf {
 
 /** Makes the table where it is missing, and puts in the fixtures that are not there yet. */
 export const openShelf = async (store: SellerStore, fixtures: readonly Fixture[]): Promise<Shelf> =>
-  store.kind === "sqlite" ? openSqliteShelf(store, fixtures) : openPostgresShelf(store, fixtures);
+  "pool" in store ? openPostgresShelf(store, fixtures) : openSqliteShelf(store, fixtures);

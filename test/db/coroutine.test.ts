@@ -1,7 +1,8 @@
 /** One body that runs at once or waits. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type Coroutine, isPromise, type MaybePromise, runAsync, runSync, wait } from "../../runtime/db/coroutine.js";
+import type { MaybePromise } from "../../runtime/contract.js";
+import { begin, type Coroutine, isPromise, runAsync, runSync, wait } from "../../runtime/db/coroutine.js";
 import { AdbindError } from "../../runtime/errors.js";
 
 function* sum(load: (n: number) => MaybePromise<number>): Coroutine<number> {
@@ -45,6 +46,24 @@ test("a coroutine that may not wait ends at the first promise, its own clean-up 
   );
   assert.ok(cleaned);
   assert.throws(() => runSync(waiting(), () => new RangeError("mine")), /mine/);
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("what has begun is on its way before anybody waits for it", async () => {
+  const asked: number[] = [];
+  const load = (n: number) => {
+    asked.push(n);
+    return n === 3 ? Promise.reject(new Error("three")) : Promise.resolve(n);
+  };
+  const begun = begin(sum(load));
+  assert.equal(asked, [1]);
+  assert.ok(begun.waits);
+  assert.is(await runAsync(begun.rest).catch((error: Error) => error.message), "three");
+  const over = begin(sum((n) => n));
+  assert.not(over.waits);
+  assert.is(runSync(over.rest), 6);
+  // Left alone, it ends no process.
+  begin(wait(Promise.reject(new Error("nobody looks"))));
   await new Promise((resolve) => setImmediate(resolve));
 });
 

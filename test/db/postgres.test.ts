@@ -208,7 +208,7 @@ for (const [name, read] of Object.entries(readers))
     const executor = {
       query: async (text: string, values: unknown[]) => ({ rows: (await client.query(text, values)).rows }),
     };
-    assert.equal(await database.within(executor, work), expected);
+    assert.equal(await database.withinOther(executor, work), expected);
     await client.query("rollback");
     assert.equal((await client.query("select * from numbers")).rows, []);
     await client.end();

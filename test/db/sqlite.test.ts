@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import Sqlite from "better-sqlite3";
@@ -62,7 +62,7 @@ test("what cannot be opened says why, and what to do", () => {
   mkdirSync(path.join(folder, "folder.db"));
   const cases: [path: string, code: string, says: RegExp][] = [
     ["", "store_option_invalid", /needs a file/],
-    [path.join(folder, "none/at/all.db"), "database_unreachable", /its folder does not exist.*make the folder/],
+    [path.join(folder, "none/at/all.db"), "database_unreachable", /no such folder.*a folder must be there first/],
     [path.join(folder, "folder.db"), "database_unreachable", /it is a folder/],
     [text, "database_unreachable", /another kind of file/],
   ];
@@ -71,6 +71,10 @@ test("what cannot be opened says why, and what to do", () => {
     assert.is(fault.code, code);
     assert.match(fault.message, says);
   }
+  const typo = path.join(folder, "typo.db");
+  for (const migrate of [false, "skip"] as const)
+    assert.match(faultOf({ path: typo, migrate }).message, /there is no such file/);
+  assert.not(existsSync(typo));
   if (process.getuid?.() !== 0) {
     const shut = path.join(folder, "shut");
     mkdirSync(shut);

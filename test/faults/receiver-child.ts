@@ -4,7 +4,6 @@
  * event in the transaction that completes it; now and then they fail or take their time, so that kills fall anywhere.
  */
 import { createServer } from "node:http";
-import { sql } from "kysely";
 import { pino } from "pino";
 import type { Release } from "../../runtime/contract.js";
 import { nodeListener } from "../../runtime/receiver/node.js";
@@ -34,7 +33,7 @@ const sqlite = async (delivery: Delivery): Promise<Outcome<import("better-sqlite
 const postgres = async (delivery: Delivery) => {
   const { taskId, idempotencyKey } = await handle(delivery);
   return async (tx: import("../../runtime/store/postgres/tables.js").Tx) => {
-    await sql`insert into effects (task, key) values (${taskId}, ${idempotencyKey})`.execute(tx);
+    await tx.query("insert into effects (task, key) values ($1, $2)", [taskId, idempotencyKey]);
   };
 };
 
@@ -47,7 +46,7 @@ const release = {
 const receiver = createReceiver({
   store,
   release,
-  handlers: { fallback: store.kind === "sqlite" ? sqlite : postgres },
+  handlers: { fallback: store.database.shared ? postgres : sqlite },
   senders: { [SENDER]: { keys: staticKeys([JSON.parse(jwk)], { sender: SENDER }) } },
   publicUrl: PUBLIC_URL,
   ignoreHost: true,

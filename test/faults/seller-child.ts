@@ -1,8 +1,7 @@
 /** A seller to be killed: buys for whoever asks, at once or later, and writes each down in its answer's transaction. */
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "better-sqlite3";
-import { type Kysely, sql } from "kysely";
+import type { Database } from "../../runtime/db/types.js";
 import { createSeller } from "../../runtime/seller/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { newBench, sellerOptions } from "../seller/fixture.js";
@@ -15,9 +14,7 @@ const SPEED = 30;
 const began = Number(epoch);
 
 const write = (tx: unknown, id: string, key: string): unknown =>
-  store.kind === "sqlite"
-    ? void (tx as Database).prepare("insert into bought (id, key) values (?, ?)").run(id, key)
-    : sql`insert into bought (id, key) values (${id}, ${key})`.execute(tx as Kysely<never>);
+  (store.database as Database).within(tx, (q) => q.run("insert into bought (id, key) values (?, ?)", [id, key]));
 
 const base = sellerOptions(newBench());
 const seller = await createSeller({

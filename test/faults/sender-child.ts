@@ -3,8 +3,8 @@
  * transaction that makes it, so that the note and the event cannot disagree.
  */
 import { readFileSync } from "node:fs";
-import { sql } from "kysely";
 import { release } from "../../generated/3.1.0/index.js";
+import type { PostgresTx } from "../../runtime/db/postgres/open.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
@@ -37,7 +37,7 @@ const options = {
 const isSqlite = plan.store.startsWith("/");
 
 async function open(): Promise<{
-  sender: Sender<never>;
+  sender: Sender;
   note: (tx: never, row: readonly string[]) => unknown;
   all: (work: (tx: never) => unknown) => Promise<void>;
 }> {
@@ -57,9 +57,9 @@ async function open(): Promise<{
   const sender = await createSender({ ...options, store });
   return {
     sender: sender as never,
-    note: (tx, [key, task, n]) => sql`insert into app_events values (${key}, ${task}, ${n})`.execute(tx),
+    note: (tx, row) => (tx as PostgresTx).query("insert into app_events values ($1, $2, $3)", [...row]),
     all: (work) =>
-      store.db.transaction().execute(async (tx) => {
+      store.database.transaction(async (tx) => {
         await work(tx as never);
       }),
   };
@@ -79,7 +79,7 @@ async function makeTask(index: number): Promise<void> {
   for (let n = 1; n <= EVENTS_PER_TASK; n++) {
     const status = n === EVENTS_PER_TASK ? "canceled" : "working";
     await all((tx) => {
-      const emitted = sender.tasks.update(taskId, { status, message: String(n) }, tx);
+      const emitted = sender.tasks.update(taskId, { status, message: String(n) }, { tx });
       if (!(emitted instanceof Promise)) return note(tx, [emitted.keys[0]!, taskId, String(n)]);
       return emitted.then(({ keys }) => note(tx, [keys[0]!, taskId, String(n)]));
     });

@@ -143,6 +143,7 @@ export function queueWorkerCase(of: QueueCase): void {
     const go = Promise.withResolvers<void>();
     const worker = workerOf(context, {
       renewMs: 60_000,
+      concurrency: 1,
       handle: async (_job, lease) => {
         seen.push(lease.live());
         started.resolve();

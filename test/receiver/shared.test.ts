@@ -1,10 +1,11 @@
 /** Two instances on one PostgreSQL: one keyspace, one order, one effect. */
-import { sql } from "kysely";
+
 import { pino } from "pino";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract.js";
+import { sql } from "../../runtime/db/postgres/sql.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
 import { startPostgres } from "../support/postgres.js";
@@ -26,7 +27,7 @@ const instance = (store: PostgresStore) => {
       fallback:
         ({ taskId, status }) =>
         async (tx) => {
-          await sql`insert into bookings (task, status) values (${taskId}, ${status})`.execute(tx);
+          await sql`insert into bookings (task, status) values (${taskId}, ${status})`.run(tx);
         },
     },
   });
@@ -36,7 +37,7 @@ const instance = (store: PostgresStore) => {
 
 test("of copies sent to both exactly one is accepted, and each event has one effect", async () => {
   const stores = [await openPostgresStore({ url }), await openPostgresStore({ url })];
-  await sql`create table bookings (task text, status text)`.execute(stores[0]!.db);
+  await sql`create table bookings (task text, status text)`.run(stores[0]!.database);
   const receivers = stores.map(instance);
   await receivers[0]!.expect({ route: "/hooks/a", sender: SELLER, kind: "task", operationId: "op-1" });
   const sender = { key, clock: { ms: START_MS } };
@@ -52,7 +53,7 @@ test("of copies sent to both exactly one is accepted, and each event has one eff
     "200 duplicate": 60,
   });
   await Promise.all(receivers.map((receiver) => receiver.idle()));
-  const { rows } = await sql<{ task: string }>`select task from bookings`.execute(stores[0]!.db);
+  const rows = await sql<{ task: string }>`select task from bookings`.rows(stores[0]!.database);
   assert.is(rows.length, 20);
   assert.is(new Set(rows.map((row) => row.task)).size, 20);
   assert.equal(await stores[0]!.inbox.list(), []);

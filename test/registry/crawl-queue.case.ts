@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import type { Lookup } from "../../runtime/net/index.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
-import { beginAttempt, crawlStore } from "../../runtime/store/registry-crawl.js";
+import { beginAttempt } from "../../runtime/store/registry-crawl.js";
 import { agent, file, property, publicLookup } from "./crawl-fixture.js";
 import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, refusedOf, type Test, until, type World } from "./crawl-world.js";
 
@@ -137,7 +137,7 @@ async function brokenOff({ origins, crawler, ended }: World): Promise<void> {
 async function cutOff({ store, clock, origins, crawler, ended }: World): Promise<void> {
   const one = await crawler();
   const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
-  const tables = crawlStore(store);
+  const tables = store.database;
   for (let begun = 0; begun < 20; begun++) await tables.write((q) => beginAttempt(q, id, 1, clock.at));
   one.start();
   const record = await ended(one, id);

@@ -3,9 +3,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
-import { settle } from "../../runtime/signing/flow.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
-import { registryStore } from "../../runtime/store/registry-query.js";
+
 import { crawl, type Engine, entry, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
 const DAY_MS = 86_400_000;
@@ -100,7 +99,7 @@ export function dataEffectCase(engine: Engine): void {
     clock.at = NOW + DAY_MS;
     // As the migration leaves them.
     const text = `update adbind_registry_authorizations set changes_at = 0 where entries like '%"effective%'`;
-    await registryStore(store).write((q) => settle(q.rows(text)));
+    await store.database.write((q) => q.rows(text));
     await data.warm();
     assert.equal(await shown(data), [other, seller(2, ["AT", "DE"], ["mobile_app", "website"])]);
     clock.at += 1;

@@ -3,9 +3,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { RegistryData } from "../../runtime/registry/types.js";
-import { settle } from "../../runtime/signing/flow.js";
 import { lockPublishers } from "../../runtime/store/registry-publishers.js";
-import { registryStore } from "../../runtime/store/registry-query.js";
+
 import { crawl, type Engine, entry, failed, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
 export function dataExpandCase(engine: Engine): void {
@@ -236,17 +235,15 @@ export function dataExpandCase(engine: Engine): void {
   });
 
   test("rows that come one by one: what a reader throws ends the question, and the next one is answered", async () => {
-    const store = registryStore(await engine.open());
+    const store = (await engine.open()).database;
     const domains = ["a.example", "b.example", "c.example"];
     await store.write((q) => lockPublishers(q, domains));
     const read = (take: (domain: string) => void) =>
-      store.peek((q) =>
-        settle(
-          q.each<{ domain: string }>(
-            `select domain from adbind_registry_publishers where ${q.among("domain", "text")} order by domain`,
-            [q.list(domains)],
-            ({ domain }) => take(domain),
-          ),
+      store.query((q) =>
+        q.each<{ domain: string }>(
+          `select domain from adbind_registry_publishers where ${q.dialect.among("domain", "text")} order by domain`,
+          [q.dialect.list(domains)],
+          ({ domain }) => take(domain),
         ),
       );
     const taken: string[] = [];
@@ -259,7 +256,7 @@ export function dataExpandCase(engine: Engine): void {
       (error: Error) => assert.is(error.message, "enough"),
     );
     assert.equal(taken, ["a.example", "b.example"]);
-    const wrong = store.peek((q) => settle(q.each("select no_column from adbind_registry_publishers", [], () => {})));
+    const wrong = store.query((q) => q.each("select no_column from adbind_registry_publishers", [], () => {}));
     assert.is((await Promise.allSettled([wrong]))[0]!.status, "rejected");
     const all: string[] = [];
     await read((domain) => void all.push(domain));

@@ -138,7 +138,7 @@ cli("a password is read from the input or made, and is never kept", async () => 
   assert.is((await run(["users", "set", "bob@buyer.example", "--suspend"])).status, 0);
   assert.match((await run(["users", "list"])).stdout, /bob@buyer\.example .*suspended/);
   const store = openSqliteStore({ path: path.join(folder, "registry.db") });
-  const bob = (await registryAccess(store).users.byEmail("bob@buyer.example"))!;
+  const bob = (await registryAccess(store.database).users.byEmail("bob@buyer.example"))!;
   assert.match(bob.password, /^scrypt\$15\$8\$3\$/);
   assert.not(JSON.stringify(store.db.prepare("select * from adbind_users").all()).includes("horse"));
   await store.close();

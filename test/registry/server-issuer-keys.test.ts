@@ -108,7 +108,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
 
   keys("a key from before they could be changed goes on, and two who change it at once both do", async () => {
     const [first] = await issuerKeys(access(), now());
-    const both = registryAccess(setup.store);
+    const both = registryAccess(setup.store.database);
     const value = await both.secret("issuer-key", () => "", now());
     assert.is(JSON.parse(value).kid, first!.jwk.kid, "a key alone");
     // Neither writes before both have read.

@@ -151,8 +151,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
     const { access_token: token } = await tokens("gone@buyer.example");
     assert.is((await search(token)).statusCode, 200);
     const removal = "delete from adbind_users where email = 'gone@buyer.example'";
-    if (setup.store.kind === "sqlite") setup.store.db.prepare(removal).run();
-    else await setup.store.pool.query(removal);
+    await setup.store.database.write((q) => q.run(removal));
     assert.is((await search(token)).statusCode, 401);
   });
 

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { sql } from "kysely";
 import { pino } from "pino";
 import { openPostgresStore, openSqliteStore, type PostgresStore, type SqliteStore } from "../../runtime/store/index.js";
 
@@ -35,15 +34,13 @@ export const onPostgres = (database: () => Promise<string>): Engine => ({
 });
 
 export async function execute(store: SqliteStore | PostgresStore, text: string): Promise<void> {
-  if (store.kind === "sqlite") store.db.exec(text);
-  else await sql.raw(text).execute(store.db);
+  await store.database.write((q) => q.run(text));
 }
 
 export async function countOf(store: SqliteStore | PostgresStore, table: string, where = "1 = 1"): Promise<number> {
   const text = `select count(*) as n from ${table} where ${where}`;
-  if (store.kind === "sqlite") return (store.db.prepare(text).get() as { n: number }).n;
-  const { rows } = await sql.raw<{ n: number }>(text).execute(store.db);
-  return rows[0]!.n;
+  const [row] = await store.database.query((q) => q.rows<{ n: number }>(text));
+  return row!.n;
 }
 
 /** One statement of an upkeep made impossible: a trigger that raises, or the table gone from under it. */
@@ -58,7 +55,7 @@ export async function broken(store: SqliteStore | PostgresStore, { table, how }:
     await execute(store, `alter table ${table} rename to taken_away`);
     return () => execute(store, `alter table taken_away rename to ${table}`);
   }
-  if (store.kind === "sqlite") {
+  if (!store.database.shared) {
     await execute(
       store,
       `create trigger breach before ${how} on ${table} begin select raise(abort, 'broken on purpose'); end`,

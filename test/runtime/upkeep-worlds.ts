@@ -1,7 +1,7 @@
 /** Everything in adbind that works by a timer on a database, with something due for each of its steps. */
 import type { Logger } from "pino";
 import { release } from "../../generated/3.1.0/index.js";
-import { embeddedQueue, openBossQueue } from "../../runtime/queue/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
 import { tellLog } from "../../runtime/queue/periodic.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { crawlMetrics } from "../../runtime/registry/crawl/metrics.js";
@@ -13,7 +13,6 @@ import { createUpkeep as registryUpkeep } from "../../runtime/registry/server/up
 import { createUpkeep as sellerUpkeep } from "../../runtime/seller/upkeep.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { type PostgresStore, registryAccess, type SqliteStore } from "../../runtime/store/index.js";
-import { crawlStore } from "../../runtime/store/registry-crawl.js";
 import { sellerDatabase } from "../../runtime/store/seller-tables.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { PUBLIC_URL } from "../support/receiver.js";
@@ -86,7 +85,8 @@ const seller: World = {
       "insert into adbind_seller_tasks (task_id, principal, tool, protocol, release, status, created_at, updated_at, " +
         "has_webhook, expires) values ('t', 'p', 'x', 'y', '3.1.0', 'completed', 0, 0, 0, 1)",
     ]),
-  start: async (store, logger) => restarted(sellerUpkeep(sellerDatabase(store), { now: () => NOW, logger })),
+  start: async (store, logger) =>
+    restarted(sellerUpkeep(sellerDatabase<unknown>(store.database), { now: () => NOW, logger })),
 };
 
 const coalesced = "send coalesced events";
@@ -211,7 +211,7 @@ const registry: World = {
   start: async (store, log) => {
     const now = () => NOW;
     const data = createRegistryData(store, { now, publicUrl: "https://registry.example" });
-    return restarted(registryUpkeep({ access: registryAccess(store), data, log: log as never, now }));
+    return restarted(registryUpkeep({ access: registryAccess(store.database), data, log: log as never, now }));
   },
 };
 
@@ -248,10 +248,8 @@ const crawl: World = {
     ]),
   start: async (of, logger) => {
     const now = () => NOW;
-    const store = crawlStore(of);
-    const queue = (of.kind === "sqlite"
-      ? embeddedQueue(of, "crawl", { now })
-      : await openBossQueue(of, "crawl", { now })) as unknown as Parameters<typeof crawlRequests>[0]["queue"];
+    const store = of.database;
+    const queue = openQueue(store, "crawl", { now });
     const data = createRegistryData(of, { now, publicUrl: "https://registry.example" });
     const limits = checkedCrawlLimits({} as never);
     const requests = crawlRequests({

@@ -2,9 +2,10 @@
  * Everything that works by a timer survives an error of each of its statements, on real databases: it is told, what else
  * is due is done, the process lives, and the next turn does what was left.
  */
-import { sql } from "kysely";
+
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sql } from "../../runtime/db/postgres/sql.js";
 import type { PostgresStore } from "../../runtime/store/index.js";
 import { newBench, openSeller } from "../seller/fixture.js";
 import { startPostgres } from "../support/postgres.js";
@@ -99,8 +100,8 @@ test("postgres: a seller outlives connections that end under its sweep", async (
   const { store, seller, failed } = await servedSeller();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const { promise: locked, resolve: onLocked } = Promise.withResolvers<void>();
-  const holder = store.db.transaction().execute(async (tx) => {
-    await sql`lock table adbind_calls`.execute(tx);
+  const holder = store.database.transaction(async (tx) => {
+    await sql`lock table adbind_calls`.run(tx);
     onLocked();
     await held;
   });
@@ -108,8 +109,8 @@ test("postgres: a seller outlives connections that end under its sweep", async (
   await seller.start();
   await until(
     async () => {
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`.execute(
-        store.db,
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock'`.run(
+        store.database,
       );
       return failed().size === 2;
     },

@@ -31,7 +31,7 @@ async function onPostgres(url: string): Promise<Opened> {
   const store = await openPostgresStore({ url, connections: 4 });
   return {
     shelf: await openShelf(store, fixtures),
-    transact: (work) => store.db.transaction().execute(async (tx) => work(tx)),
+    transact: (work) => store.database.transaction(async (tx) => work(tx)),
     close: () => store.close(),
   };
 }

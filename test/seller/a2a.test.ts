@@ -14,7 +14,7 @@ interface Context {
   store: SqliteStore;
   bench: Bench;
   network: FakeNetwork;
-  sender: Sender<never>;
+  sender: Sender;
   seller: Seller<never>;
 }
 

@@ -2,9 +2,9 @@ import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { sql } from "kysely";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sql } from "../../runtime/db/postgres/sql.js";
 import type { Seller } from "../../runtime/seller/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
@@ -22,14 +22,14 @@ const of = {
   name: "seller on postgres",
   async open() {
     const store = await openPostgresStore({ url: await postgres.database(), connections: 8 });
-    await sql`create table notes (text text not null)`.execute(store.db);
+    await sql`create table notes (text text not null)`.run(store.database);
     return store;
   },
   note: async (tx: Tx, text: string) => {
-    await sql`insert into notes values (${text})`.execute(tx);
+    await sql`insert into notes values (${text})`.run(tx);
   },
   notes: async (store: PostgresStore) =>
-    (await sql<{ text: string }>`select text from notes`.execute(store.db)).rows.map(({ text }) => text),
+    (await sql<{ text: string }>`select text from notes`.rows(store.database)).map(({ text }) => text),
 } as unknown as SellerCase;
 
 idempotencyCase(of);
@@ -42,7 +42,7 @@ test("two sellers behind a round robin are one", async () => {
   const bench = newBench();
   const held = Promise.withResolvers<void>();
   bench.gate = held.promise;
-  const opened: { store: PostgresStore; sender: Sender<Tx>; seller: Seller<never>; address: string }[] = [];
+  const opened: { store: PostgresStore; sender: Sender; seller: Seller<never>; address: string }[] = [];
   for (let n = 0; n < 2; n++) {
     const store = await openPostgresStore({ url, connections: 4 });
     const sender = await createSender({ ...optionsFor(clock, network), store });

@@ -1,7 +1,6 @@
 import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
-import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { startPostgres } from "../support/postgres.js";
 import { channelCase } from "./channels.case.js";
 import type { SenderCase } from "./sender-suite.js";
@@ -10,7 +9,7 @@ import { taskCase } from "./tasks.case.js";
 const postgres = await startPostgres({ fsync: "off" });
 let store: PostgresStore | undefined;
 
-const on: SenderCase<Tx> = {
+const on: SenderCase = {
   name: "sender on postgres",
   open: (options) => createSender({ ...options, store: store! }),
   reset: async () => {
@@ -18,7 +17,7 @@ const on: SenderCase<Tx> = {
     store = await openPostgresStore({ url: await postgres.database(), connections: 8 });
   },
   transaction: async (work) => {
-    await store!.db.transaction().execute(async (tx) => {
+    await store!.database.transaction(async (tx) => {
       await work(tx);
     });
   },

@@ -13,7 +13,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
 let count = 0;
 let store: SqliteStore | undefined;
 
-const on: SenderCase<Database> = {
+const on: SenderCase = {
   name: "sender on sqlite",
   open: (options) => createSender({ ...options, store: store! }),
   reset: async () => {

@@ -1,8 +1,8 @@
-import { sql } from "kysely";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sql } from "../../runtime/db/postgres/sql.js";
+import { steps } from "../../runtime/db/schema.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { migrations } from "../../runtime/store/migrations/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { startPostgres } from "../support/postgres.js";
@@ -18,12 +18,12 @@ storeCase<Tx>({
     url = await postgres.database();
   },
   record: (value) => async (tx) => {
-    await sql`create table if not exists effects (id serial, value text)`.execute(tx);
-    await sql`insert into effects (value) values (${value})`.execute(tx);
+    await sql`create table if not exists effects (id serial, value text)`.run(tx);
+    await sql`insert into effects (value) values (${value})`.run(tx);
   },
   recorded: async (store) => {
-    const { rows } = await sql<{ value: string }>`select value from effects order by id`.execute(
-      (store as PostgresStore).db,
+    const rows = await sql<{ value: string }>`select value from effects order by id`.rows(
+      (store as PostgresStore).database,
     );
     return rows.map((row) => row.value);
   },
@@ -32,15 +32,15 @@ storeCase<Tx>({
 test("instances that start together migrate once", async () => {
   url = await postgres.database();
   const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore({ url, connections: 2 })));
-  const { rows } = await sql<{ n: number }>`select count(*)::int as n from adbind_migrations`.execute(stores[0]!.db);
-  assert.is(rows[0]!.n, migrations.length);
+  const rows = await sql<{ n: number }>`select count(*)::int as n from adbind_migrations`.rows(stores[0]!.database);
+  assert.is(rows[0]!.n, steps.length);
   await Promise.all(stores.map((store) => store.close()));
 });
 
 test("a newer database is refused, and an unreachable one says where without its password", async () => {
   const store = await openPostgresStore({ url, connections: 1 });
-  await sql`insert into adbind_migrations (version, name, dialect, checksum) values (999, 'x', 'postgres', 'y')`.execute(
-    store.db,
+  await sql`insert into adbind_migrations (version, name, checksum, compatible_from) values (999, 'x', 'y', 999)`.run(
+    store.database,
   );
   await store.close();
   const codeOf = async (address: string): Promise<string> => {
@@ -54,7 +54,7 @@ test("a newer database is refused, and an unreachable one says where without its
     }
   };
   assert.is(await codeOf(url), "store_schema");
-  assert.is(await codeOf("postgres://u:hunter2@127.0.0.1:1/none"), "store_option_invalid");
+  assert.is(await codeOf("postgres://u:hunter2@127.0.0.1:1/none"), "database_unreachable");
 });
 
 test.after(() => postgres.stop());

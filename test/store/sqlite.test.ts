@@ -102,7 +102,7 @@ test("a database that is newer, or was made from another text, is refused", asyn
   count += 1;
   await openSqliteStore({ path: file() }).close();
   const db = new Database(file());
-  db.exec("insert into adbind_migrations (version, name, dialect, checksum) values (999, 'x', 'sqlite', 'y')");
+  db.exec("insert into adbind_migrations (version, name, checksum, compatible_from) values (999, 'x', 'y', 999)");
   assert.throws(() => openSqliteStore({ path: file() }), refused("store_schema"));
   db.exec("delete from adbind_migrations where version = 999; update adbind_migrations set checksum = 'z'");
   assert.throws(() => openSqliteStore({ path: file() }), refused("store_schema"));
@@ -112,14 +112,20 @@ test("a database that is newer, or was made from another text, is refused", asyn
 test("a store is opened by URL, and other URLs are refused without showing their password", async () => {
   count += 1;
   const store = await openStore(`sqlite:${file()}`);
-  assert.is(store.kind, "sqlite");
+  assert.is(store.database.engine, "sqlite");
   await store.close();
-  for (const url of ["mysql://u:secret@h/d", "sqlite:", "sqlite::memory:", "sqlite:/nowhere/at/all.db"]) {
+  const unusable = "store_option_invalid";
+  for (const [url, code] of [
+    ["mysql://u:secret@h/d", unusable],
+    ["sqlite:", unusable],
+    ["sqlite::memory:", unusable],
+    ["sqlite:/nowhere/at/all.db", "database_unreachable"],
+  ] as const) {
     try {
       await openStore(url);
       assert.unreachable(url);
     } catch (error) {
-      assert.ok(refused("store_option_invalid")(error), url);
+      assert.ok(refused(code)(error), url);
       assert.not.match((error as Error).message, "secret");
     }
   }

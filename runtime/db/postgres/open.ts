@@ -40,9 +40,8 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pool: pg.Pool;
   /** A pooler hands out connections by the transaction: nothing of a session outlives one. */
   readonly pooled: boolean;
-  /** As of every database; also on whatever else runs a statement in an open transaction. */
-  within<T>(tx: PostgresTx | SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
-  statements(tx: PostgresTx | SqlExecutor): Query;
+  /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
+  withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
   /**
    * One transaction of statements that are PostgreSQL's own.
    * @param lockTimeoutMs longest wait for a row that another transaction holds; `lockTimeoutMs` of the options by default
@@ -62,7 +61,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
   const connections = await openConnections(options);
   const database = databaseOn(connections, options);
   try {
-    await bringUp(database, options.schema ?? ours, options.migrate !== false);
+    if (options.migrate !== "skip") await bringUp(database, options.schema ?? ours, options.migrate !== false);
   } catch (error) {
     await database.close();
     throw unreachable(connections.where, error);
@@ -95,6 +94,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     engine: "postgres",
     where,
     dialect,
+    shared: true,
     pool,
     pooled,
     transaction,
@@ -103,6 +103,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     query: (work) => runAsync(work(alone)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
     within: (tx, work) => runAsync(work(statements(tx))),
+    withinOther: (tx, work) => runAsync(work(statements(tx))),
     statements,
     join: (tx) => joined(tx),
     onNotify: (channel, given) => listener.on(channel, given),

@@ -55,3 +55,10 @@ export function sql<Row = never>(texts: TemplateStringsArray, ...given: readonly
   });
   return new Sql(parts, values);
 }
+
+/** `(column, ...) values ($1, ...)` of a row, as a part of an insert. Its columns are named by our code. */
+export function rowValues(row: object): Sql<never> {
+  const names = Object.keys(row);
+  const commas = names.slice(1).map(() => ", ");
+  return new Sql([`(${names.join(", ")}) values (`, ...commas, ")"], Object.values(row));
+}

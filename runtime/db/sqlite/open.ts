@@ -46,7 +46,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   const file = openFile(options);
   try {
     if (options.migrate === false) refuseMissing(missingSteps(schema, appliedSteps(file), path), "sqlite", path);
-    else migrate(file, schema, path);
+    else if (options.migrate !== "skip") migrate(file, schema, path);
   } catch (error) {
     file.close();
     throw error instanceof Sqlite.SqliteError ? unreachable(path, error) : error;
@@ -67,6 +67,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     engine: "sqlite",
     where: path,
     dialect,
+    shared: false,
     file,
     writer,
     async read(work) {
@@ -103,7 +104,7 @@ const refusal = (): AdbindError =>
 const run = <T>(work: Coroutine<T>): T => runSync(work, refusal);
 
 const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ENOENT: ["its folder does not exist", "make the folder, or give another path"],
+  ENOENT: ["there is no such file, or no such folder", "check the path; a folder must be there first"],
   EACCES: ["permission denied", "give this user write access to the file and its folder"],
   EROFS: ["its disk is read-only", "give a path on a disk that can be written"],
   EISDIR: ["it is a folder", "give the path of a file"],
@@ -123,7 +124,8 @@ function unreachable(path: string, cause: unknown): AdbindError {
   });
 }
 
-function openFile({ path, cacheKib = CACHE_KIB, busyTimeoutMs = BUSY_TIMEOUT_MS }: SqliteOptions): Sqlite.Database {
+function openFile(options: SqliteOptions): Sqlite.Database {
+  const { path, cacheKib = CACHE_KIB, busyTimeoutMs = BUSY_TIMEOUT_MS, migrate: make = true } = options;
   if (path === "" || path === ":memory:") {
     throw new AdbindError("store_option_invalid", "the store needs a file: state must survive a restart", {
       where: `path ${JSON.stringify(path)}`,
@@ -132,7 +134,7 @@ function openFile({ path, cacheKib = CACHE_KIB, busyTimeoutMs = BUSY_TIMEOUT_MS 
   }
   try {
     // Made here for its mode, and because the system says why it cannot be made; SQLite does not.
-    closeSync(openSync(path, "a", FILE_MODE));
+    closeSync(openSync(path, make === true ? "a" : "r+", FILE_MODE));
     const file = new Sqlite(path, { timeout: busyTimeoutMs });
     file.pragma("journal_mode = WAL");
     file.pragma("synchronous = FULL");

@@ -3,9 +3,9 @@
  * changes pays for one begin, one commit and one flush of the log instead of one each. Alone, nothing waits. What meets a
  * row that another transaction holds leaves the others, and waits for that row by itself.
  */
-import { type Coroutine, type Query, runAsync } from "../../db/index.js";
+import { type Coroutine, type Locking, type Query, runAsync } from "../../db/index.js";
 import { AdbindError } from "../../errors.js";
-import { type EachWork, type Locking, lockedElsewhere } from "../each.js";
+import { type EachWork, lockedElsewhere } from "../each.js";
 
 /** Work of one transaction; more goes into the next. Bounds how long its rows stay locked. */
 const BATCH_LIMIT = 64;

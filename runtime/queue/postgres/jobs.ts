@@ -69,6 +69,8 @@ export interface LeaseRequest {
   readonly leaseMs: number;
   /** Endpoints, and how many jobs of each may be leased. */
   readonly rooms: readonly (readonly [endpoint: string, room: number])[];
+  /** Most jobs of all of them. */
+  readonly limit: number;
 }
 
 /** A job that may not go yet, and the one under its ordering key that goes first. */
@@ -82,7 +84,7 @@ interface LeasedRow extends JobRow {
 export function* leaseJobs(
   q: Query,
   topic: string,
-  { now, token, leaseMs, rooms }: LeaseRequest,
+  { now, token, leaseMs, rooms, limit }: LeaseRequest,
 ): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[] }> {
   const rows = yield* q.rows<LeasedRow>(
     `with picked as materialized (
@@ -90,7 +92,7 @@ export function* leaseJobs(
         select id, ordering_key, attempts from adbind_jobs
         where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
         order by due, id limit r.room for update skip locked
-      ) j
+      ) j limit ?::int
     ), headed as materialized (
       select p.id, case when p.ordering_key is null or p.attempts > 0 then p.id else (
         select h.id from adbind_jobs h where h.topic = ? and h.ordering_key = p.ordering_key and h.state = 'ready'
@@ -109,6 +111,7 @@ export function* leaseJobs(
       rooms.map(([, room]) => room),
       topic,
       now,
+      limit,
       topic,
       token,
       now + leaseMs,

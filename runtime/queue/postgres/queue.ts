@@ -43,6 +43,12 @@ const ANALYZE_MS = 5_000;
 export const postgresQueue = (database: PostgresDatabase, topic: string, options?: QueueOptions): Queue =>
   new PostgresQueue(database, topic, options);
 
+/** The last endpoint that jobs were leased from: those behind it come first in the next turn. */
+const lastOf = (rooms: readonly (readonly [string, number])[], jobs: readonly Job[]): string => {
+  const served = new Set(jobs.map(({ endpoint }) => endpoint));
+  return rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
+};
+
 class PostgresQueue implements Queue {
   readonly leaseMs: number;
   readonly #now: () => number;
@@ -121,10 +127,11 @@ class PostgresQueue implements Queue {
   async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
     const rooms = await this.#rooms({ now, limit, room });
     if (rooms.length === 0) return [];
-    const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms };
+    const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
     for (let round = 0; round < ROUNDS; round++) {
       const { jobs, behind } = await this.database.query((q) => leaseJobs(q, this.topic, request));
       if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
+      if (jobs.length >= limit) this.#cursor = lastOf(rooms, jobs);
       // What has to wait for others hides what is behind it.
       if (jobs.length > 0 || behind.length === 0) return jobs;
     }
@@ -140,18 +147,11 @@ class PostgresQueue implements Queue {
       const rest = { after: "", now, limit: ENDPOINTS - found.length };
       found.push(...(await this.database.query((q) => nextEndpoints(q, this.topic, rest))));
     }
-    const rooms: [string, number][] = [];
-    let left = limit;
-    for (const { endpoint, due } of found) {
-      const wanted = due ? Math.min(room(endpoint), left) : 0;
-      if (wanted <= 0) continue;
-      rooms.push([endpoint, wanted]);
-      left -= wanted;
-      if (left <= 0) break;
-    }
-    // Where all had room, what was looked at last; where not, who had it last: the others come first in the next turn.
-    this.#cursor = (left <= 0 ? rooms.at(-1)?.[0] : found.at(-1)?.endpoint) ?? "";
-    return rooms;
+    this.#cursor = found.at(-1)?.endpoint ?? "";
+    return found
+      .filter(({ due }) => due)
+      .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
+      .filter(([, wanted]) => wanted > 0);
   }
 
   async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {

@@ -1,12 +1,10 @@
 /** Puts a crawler together on a store: SQLite for one machine, PostgreSQL for any number of instances. */
 import { randomUUID } from "node:crypto";
 import { createGuardedFetch, type Fetcher } from "../../net/index.js";
-import { embeddedQueue } from "../../queue/embedded.js";
+import { openQueue } from "../../queue/open.js";
 import { tellLog } from "../../queue/periodic.js";
-import { openBossQueue } from "../../queue/pg-boss.js";
-import type { Queue } from "../../queue/types.js";
 import { createWorker } from "../../queue/worker.js";
-import { activeCount, type CrawlTx, crawlStore } from "../../store/registry-crawl.js";
+import { activeCount } from "../../store/registry-crawl.js";
 import { acceptFile } from "../../store/registry-crawl-files.js";
 import { crawlAttempts } from "./attempts.js";
 import { fileRules } from "./file-rules.js";
@@ -26,11 +24,6 @@ const CRAWL_TOPIC = "registry-crawl";
 const PER_OWNER = 2;
 /** Sent to every origin with the registry's address, so that its operators know whom to ask. */
 const USER_AGENT = "adbind-registry";
-
-const openQueue = async ({ store }: CrawlerOptions, now: () => number): Promise<Queue<CrawlTx>> =>
-  (store.kind === "sqlite"
-    ? embeddedQueue(store, CRAWL_TOPIC, { now })
-    : await openBossQueue(store, CRAWL_TOPIC, { now })) as unknown as Queue<CrawlTx>;
 
 /** The caller's fetch, or one of our own that is closed with the crawler. */
 function fetcherOf(
@@ -54,13 +47,13 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const publicUrl = checkedPublicUrl(options.publicUrl);
   const { data, now = Date.now, random = Math.random, logger: log } = options;
   const metrics = crawlMetrics(options.meter);
-  const store = crawlStore(options.store);
+  const store = options.store.database;
   const { fetch, close } = fetcherOf(options, publicUrl);
   const stopping = new AbortController();
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
   const shared = sharedFiles(now);
   const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile, shared };
-  const queue = await openQueue(options, now);
+  const queue = openQueue(store, CRAWL_TOPIC, { now });
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
 
@@ -76,14 +69,14 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     now,
     random,
   });
-  const worker = createWorker<CrawlTx>({
+  const worker = createWorker({
     queue,
     handle,
     effect,
     now,
     onFault,
     concurrency: limits.concurrency,
-    perGroup: PER_OWNER,
+    perEndpoint: PER_OWNER,
     longestDelayMs: Math.max(...limits.retryMs, 60_000),
   });
   const checkHosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
@@ -91,7 +84,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const onEnded = (domain: string): void =>
     log?.warn({ domain }, "no valid file for seven days: what the last one said has ended");
   const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, onEnded, owner, now, random, telling });
-  const unwatch = metrics.watch(() => store.peek(activeCount));
+  const unwatch = metrics.watch(() => store.query(activeCount));
   let started = false;
   let stopped: Promise<void> | undefined;
 

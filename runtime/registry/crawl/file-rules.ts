@@ -2,7 +2,7 @@
  * When a file that was found takes the place of the one that is kept (registry-facts.md 7, document-level cache rules): a
  * pointer that was changed may be an attacker's, and an older file gives back what was taken away since.
  */
-import type { CrawlStore } from "../../store/registry-crawl.js";
+import type { Database } from "../../db/types.js";
 import { type KeptFileRow, keptFile, putFile } from "../../store/registry-crawl-files.js";
 import { iso } from "../model.js";
 
@@ -75,8 +75,8 @@ const taking = (found: FoundFile, kept: KeptFileRow | undefined, before: number 
   return { row, known: kept !== undefined && names.every((name) => kept[name] === row[name]) };
 };
 
-export function fileRules(store: CrawlStore, now: () => number): FileRules {
-  const keptOf = (domain: string) => store.peek((q) => keptFile(q, domain));
+export function fileRules(store: Database, now: () => number): FileRules {
+  const keptOf = (domain: string) => store.query((q) => keptFile(q, domain));
   const put = (domain: string, row: KeptFileRow) => store.write((q) => putFile(q, domain, row));
   return {
     async pointer(domain, location) {

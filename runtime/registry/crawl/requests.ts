@@ -1,18 +1,17 @@
 /** Crawls that are asked for: queued once per domain, in one transaction with the job that does it. */
+
 import { randomUUID } from "node:crypto";
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Database, Query } from "../../db/types.js";
 import { registrableDomain } from "../../net/index.js";
 import type { Queue } from "../../queue/types.js";
-import { type Flow, settle } from "../../signing/flow.js";
 import {
   activeCount,
   addRequest,
   askedSince,
   type CrawlRequestRow,
-  type CrawlStore,
-  type CrawlTx,
   domainRow,
   lockDomain,
-  type Rows,
   requestRow,
 } from "../../store/registry-crawl.js";
 import { iso, isoOrNull } from "../model.js";
@@ -35,8 +34,8 @@ export interface CrawlJob {
 }
 
 export interface RequestParts {
-  readonly store: CrawlStore;
-  readonly queue: Queue<CrawlTx>;
+  readonly store: Database;
+  readonly queue: Queue;
   readonly limits: CrawlLimits;
   readonly safety: SafetyCheck;
   readonly metrics: CrawlMetrics;
@@ -80,7 +79,7 @@ const refuse = (refused: CrawlRefusal["refused"], retryMs: number): Answer => ({
 });
 
 /** The one that is active, or why there may be none now; undefined where one may be added. */
-function* standing(q: Rows, domain: string, { debounceMs }: Asked, now: number): Flow<Answer | undefined> {
+function* standing(q: Query, domain: string, { debounceMs }: Asked, now: number): Coroutine<Answer | undefined> {
   const row = yield* domainRow(q, domain);
   if (row === undefined) return undefined;
   const active = row.active === null ? undefined : yield* requestRow(q, row.active);
@@ -89,11 +88,11 @@ function* standing(q: Rows, domain: string, { debounceMs }: Asked, now: number):
   return wait > 0 ? refuse("debounced", wait) : undefined;
 }
 
-function* added(parts: RequestParts, q: Rows, tx: CrawlTx, domain: string, asked: Asked): Flow<Answer> {
-  const { store, queue, limits, now } = parts;
+function* added(parts: RequestParts, q: Query, domain: string, asked: Asked): Coroutine<Answer> {
+  const { queue, limits, now } = parts;
   const at = now();
   const { requestedBy, reason } = asked;
-  if (asked.counted) yield* store.lock(q, requestedBy);
+  if (asked.counted) yield* q.lock(requestedBy);
   yield* lockDomain(q, domain, at);
   const found = yield* standing(q, domain, asked, at);
   if (found !== undefined) return found;
@@ -104,18 +103,16 @@ function* added(parts: RequestParts, q: Rows, tx: CrawlTx, domain: string, asked
   if ((yield* activeCount(q)) >= asked.room) return refuse("queue_full", FULL_RETRY_S * 1000);
   const row = yield* addRequest(q, { id: randomUUID(), domain, requestedBy, reason, now: at });
   const job: CrawlJob = { id: row.id, domain, ...(asked.counted && { fresh: true }) };
-  yield* settle(
-    queue.add(tx, [
-      {
-        key: row.id,
-        random: true,
-        // Hosts of one owner are asked a few at a time.
-        group: registrableDomain(domain),
-        meta: JSON.stringify({ domain, reason }),
-        body: Buffer.from(JSON.stringify(job)),
-      },
-    ]),
-  );
+  yield* queue.add(q, [
+    {
+      key: row.id,
+      random: true,
+      // Hosts of one owner are asked a few at a time.
+      endpoint: registrableDomain(domain),
+      meta: JSON.stringify({ domain, reason }),
+      body: Buffer.from(JSON.stringify(job)),
+    },
+  ]);
   return { kind: "added", row };
 }
 
@@ -127,11 +124,11 @@ export interface Requests extends Pick<Crawler, "request" | "read" | "autoCrawl"
 export function crawlRequests(parts: RequestParts): Requests {
   const { store, limits, safety, metrics, now } = parts;
   const ask = async (domain: string, asked: Asked): Promise<Answer> => {
-    const answer = await store.write((q, tx) => added(parts, q, tx, domain, asked));
+    const answer = await store.write((q) => added(parts, q, domain, asked));
     if (answer.kind === "refused") metrics.refused(answer.refusal.refused);
     return answer;
   };
-  const standingOf = (domain: string, asked: Asked) => store.peek((q) => standing(q, domain, asked, now()));
+  const standingOf = (domain: string, asked: Asked) => store.query((q) => standing(q, domain, asked, now()));
   return {
     async request(domain, { requestedBy, reason }) {
       const { debounceMs, capacity: room } = limits;
@@ -148,7 +145,7 @@ export function crawlRequests(parts: RequestParts): Requests {
       return answer.kind === "refused" ? answer.refusal : toRecord(answer.row);
     },
     async read(id) {
-      const row = await store.peek((q) => requestRow(q, id));
+      const row = await store.query((q) => requestRow(q, id));
       return row === undefined ? undefined : toRecord(row);
     },
     async autoCrawl(domain) {
@@ -168,7 +165,7 @@ export function crawlRequests(parts: RequestParts): Requests {
       return kind === "added";
     },
     async pending(domain) {
-      const row = await store.peek((q) => domainRow(q, domain));
+      const row = await store.query((q) => domainRow(q, domain));
       return row !== undefined && row.active !== null;
     },
     async schedule(domain) {

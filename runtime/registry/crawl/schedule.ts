@@ -1,15 +1,15 @@
 /** Crawls whose time has come, and what is kept in order besides: by one instance at a time. */
+
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Database, Query } from "../../db/types.js";
 import { expirySteps } from "../../queue/expiry.js";
 import { createPeriodic, eachAlone, type Periodic, type Step, stepRunner, type Telling } from "../../queue/periodic.js";
-import type { Flow } from "../../signing/flow.js";
 import {
   activeOfReason,
   adoptPublishers,
-  type CrawlStore,
   domainRow,
   dueDomains,
   endTurn,
-  type Rows,
   removeRequests,
   removeRevocations,
   setPlace,
@@ -37,7 +37,7 @@ const STALE_PUBLISHERS = 20;
 const HISTORY_MS = 30 * 86_400_000;
 
 export interface ScheduleParts {
-  readonly store: CrawlStore;
+  readonly store: Database;
   readonly data: Pick<RegistryData, "crawlDue" | "endStale" | "settleEffect">;
   readonly requests: Requests;
   readonly limits: CrawlLimits;
@@ -64,7 +64,7 @@ async function inTurn(
 }
 
 /** Domains never crawled that nobody has queued, or whose crawl came to nothing a while ago. */
-function* waiting(q: Rows, domains: readonly string[], now: number): Flow<string[]> {
+function* waiting(q: Query, domains: readonly string[], now: number): Coroutine<string[]> {
   const found: string[] = [];
   for (const domain of domains) {
     const row = yield* domainRow(q, domain);
@@ -76,11 +76,11 @@ function* waiting(q: Rows, domains: readonly string[], now: number): Flow<string
 async function plan(parts: ScheduleParts): Promise<void> {
   const { store, requests, limits, now } = parts;
   // Looking costs next to nothing; only who finds something takes the turn, which is a write.
-  if ((await store.peek((q) => dueDomains(q, now(), 1))).length === 0) return;
+  if ((await store.query((q) => dueDomains(q, now(), 1))).length === 0) return;
   await inTurn(parts, "recrawl", PLAN_MS, async () => {
-    const room = limits.concurrency * AHEAD - (await store.peek((q) => activeOfReason(q, "scheduled")));
+    const room = limits.concurrency * AHEAD - (await store.query((q) => activeOfReason(q, "scheduled")));
     if (room <= 0) return;
-    const due = await store.peek((q) => dueDomains(q, now(), room));
+    const due = await store.query((q) => dueDomains(q, now(), room));
     await eachAlone(due, ({ domain }) => requests.schedule(domain));
   });
 }
@@ -148,7 +148,7 @@ const upkeepSteps = (parts: ScheduleParts, place: number): readonly Step[] => {
 async function scheduleMembers({ store, data, requests, now }: ScheduleParts): Promise<void> {
   // Nothing was crawled before 1970: these are the members' domains that never were.
   const never = await data.crawlDue(0, MEMBER_DOMAINS);
-  const domains = await store.peek((q) => waiting(q, never, now()));
+  const domains = await store.query((q) => waiting(q, never, now()));
   await eachAlone(domains, (domain) => requests.schedule(domain));
 }
 

@@ -1,4 +1,6 @@
 /** Agent search: the index of this instance, brought up to the database's clock before each search. */
+
+import type { Database } from "../../db/types.js";
 import {
   type ClockRow,
   clock,
@@ -8,7 +10,6 @@ import {
   profilesAfter,
   profilesSince,
 } from "../../store/registry-profiles.js";
-import type { RegistryStore } from "../../store/registry-query.js";
 import { iso } from "../model.js";
 import {
   type AgentProfile,
@@ -51,7 +52,7 @@ export interface AgentSearch {
 /**
  * @param discovered agents that no member registered are found too
  */
-export function agentSearch(store: RegistryStore, discovered: boolean): AgentSearch {
+export function agentSearch(store: Database, discovered: boolean): AgentSearch {
   const mirror = new Mirror(store);
   const scratch = new Scratch();
   return {
@@ -115,7 +116,7 @@ class Mirror {
   #loaded: Promise<void> | undefined;
   #following: Promise<void> | undefined;
 
-  constructor(readonly store: RegistryStore) {}
+  constructor(readonly store: Database) {}
 
   async current(): Promise<AgentIndex> {
     this.#loaded ??= this.#load();
@@ -126,7 +127,7 @@ class Mirror {
       this.#index = new AgentIndex();
       throw error;
     }
-    const { seq } = await this.store.peek((q) => clock(q));
+    const { seq } = await this.store.query((q) => clock(q));
     while (this.seq < seq) {
       this.#following ??= this.#follow().finally(() => {
         this.#following = undefined;
@@ -138,17 +139,17 @@ class Mirror {
 
   /** Reads all profiles in parts; what changes meanwhile is read again by `#follow`. */
   async #load(): Promise<void> {
-    const { seq, pruned } = await this.store.peek((q) => clock(q));
+    const { seq, pruned } = await this.store.query((q) => clock(q));
     let after = 0;
     for (;;) {
-      const rows = await this.store.peek((q) => profilesAfter(q, after, LOAD_ROWS));
+      const rows = await this.store.query((q) => profilesAfter(q, after, LOAD_ROWS));
       this.#index.load(rows.map(profileOfRow));
       if (rows.length < LOAD_ROWS) break;
       after = rows.at(-1)!.agent;
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#index.sort();
-    const moves = await this.store.peek((q) => movesSince(q, pruned));
+    const moves = await this.store.query((q) => movesSince(q, pruned));
     this.#index.addMoves(moves.filter(({ version }) => version <= seq));
     this.seq = seq;
     this.pruned = pruned;

@@ -142,7 +142,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   addIdentity(app, identity, telemetry);
   await app.register(rateLimit, {
     global: false,
-    store: rateStore(access, store.kind, now),
+    store: rateStore(access, store.database.shared, now),
     enableDraftSpec: true,
     skipOnError: true,
   });
@@ -155,12 +155,12 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   let warming: Promise<void> | undefined;
   const stop = async (waitMs: number): Promise<void> => {
     state.stopping = true;
-    const swept = upkeep.stop();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     await app.close();
     await crawler?.stop();
     // Whoever waits for the end closes the store next.
-    await Promise.all([swept, warming]);
+    await upkeep.stop();
+    await warming;
     await telemetry.stop();
   };
   return {

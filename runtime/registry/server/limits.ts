@@ -93,9 +93,10 @@ function memoryCounter(): RegistryAccess["count"] {
   };
 }
 
-/** @returns a store for `@fastify/rate-limit`; its keys hold the bucket already */
-export function rateStore(access: RegistryAccess, kind: "sqlite" | "postgres", now: () => number) {
-  const count = kind === "sqlite" ? memoryCounter() : access.count;
+/** @param shared by several machines, which count together
+ * @returns a store for `@fastify/rate-limit`; its keys hold the bucket already */
+export function rateStore(access: RegistryAccess, shared: boolean, now: () => number) {
+  const count = shared ? access.count : memoryCounter();
   return class implements FastifyRateLimitStore {
     incr(...[key, callback, timeWindow]: Parameters<FastifyRateLimitStore["incr"]>): void {
       const at = now();

@@ -1,5 +1,6 @@
 /** Gives all that a registry knows as lines, in an order that a second export can go on in. */
-import type { Flow } from "../../signing/flow.js";
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Database, Query } from "../../db/types.js";
 import type { PostgresStore, SqliteStore } from "../../store/index.js";
 import { hostedAfter, membersAfter } from "../../store/registry-agents.js";
 import {
@@ -11,7 +12,6 @@ import {
   publishersAfter,
 } from "../../store/registry-lookups.js";
 import type { PropertyRow, PropertySource, PublisherRow } from "../../store/registry-publishers.js";
-import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
 import { brandTold } from "../brand.js";
 import { assemble } from "../members.js";
 import { iso } from "../model.js";
@@ -28,7 +28,7 @@ type Claim = EdgeWithUrl & { readonly domain: string };
 interface Section {
   readonly kind: TransferLine["kind"];
   readonly keyOf: (line: never) => string;
-  readonly page: (q: Query, after: string) => Flow<TransferLine[]>;
+  readonly page: (q: Query, after: string) => Coroutine<TransferLine[]>;
 }
 
 const sections = [
@@ -71,7 +71,7 @@ export async function* exportRegistry(
   store: SqliteStore | PostgresStore,
   after?: TransferLine,
 ): AsyncGenerator<string> {
-  const db: RegistryStore = registryStore(store);
+  const db: Database = store.database;
   const first = after === undefined ? 0 : sections.findIndex(({ kind }) => kind === after.kind);
   for (const [at, section] of (sections as readonly Section[]).entries()) {
     if (at < first) continue;
@@ -86,7 +86,7 @@ export async function* exportRegistry(
   }
 }
 
-function* publisherLines(q: Query, rows: readonly PublisherRow[]): Flow<PublisherLine[]> {
+function* publisherLines(q: Query, rows: readonly PublisherRow[]): Coroutine<PublisherLine[]> {
   const ids = rows.map(({ id }) => id);
   const properties = Map.groupBy(yield* propertiesOf(q, ids), ({ publisher }) => publisher);
   const edges = Map.groupBy(yield* edgesOf(q, ids), ({ publisher }) => publisher);
@@ -169,7 +169,7 @@ const crawlOut = (row: PublisherRow): NonNullable<PublisherLine["crawl"]> => ({
   ...(row.resolved_url !== null && { resolved_url: row.resolved_url }),
 });
 
-function* claimsLines(q: Query, after: string): Flow<ClaimsLine[]> {
+function* claimsLines(q: Query, after: string): Coroutine<ClaimsLine[]> {
   const claimants = (yield* claimantsAfter(q, after, PAGE_ROWS)).map(({ claimant }) => claimant);
   const claims = Map.groupBy(yield* claimsOf(q, claimants), ({ claimant }) => claimant);
   return claimants.map((claimant) => ({

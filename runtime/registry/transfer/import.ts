@@ -2,11 +2,12 @@
  * Takes an export in, batch by batch. How far it came is remembered in the transaction of each batch: after a crash the
  * same import goes on where it was, and loses and repeats nothing.
  */
+
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
-import type { Flow } from "../../signing/flow.js";
 import type { PostgresStore, SqliteStore } from "../../store/index.js";
 import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
-import { type Query, type RegistryStore, registryStore } from "../../store/registry-query.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
 import { settleProfiles } from "../settle.js";
@@ -72,9 +73,9 @@ export async function importRegistry(
   lines: AsyncIterable<string> | Iterable<string>,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const db = registryStore(store);
+  const db = store.database;
   const importing = new Importing(db, options);
-  const before = options.id === undefined ? undefined : await db.peek((q) => checkpoint(q, options.id!));
+  const before = options.id === undefined ? undefined : await db.query((q) => checkpoint(q, options.id!));
   if (before?.done === 1) return importing.result({ resumedAfter: before.lines, doneBefore: true });
   const resumedAfter = before?.lines ?? 0;
   let number = 0;
@@ -117,7 +118,7 @@ class Importing {
   readonly #now: () => number;
 
   constructor(
-    readonly db: RegistryStore,
+    readonly db: Database,
     readonly options: ImportOptions,
   ) {
     this.#now = options.now ?? Date.now;
@@ -147,12 +148,12 @@ class Importing {
     await this.#flush();
     await this.#settled();
     this.#totals.lines = lines;
-    await this.db.peek(analyze);
+    await this.db.query(analyze);
     this.#totals.profiles = await settleProfiles(this.db, this.#now, (settled) => {
       this.#totals.profiles = settled;
       this.#report();
     });
-    await this.db.peek(analyze);
+    await this.db.query(analyze);
     const { id } = this.options;
     if (id !== undefined) await this.db.write((q) => putCheckpoint(q, id, { lines, done: 1 }, this.#now()));
   }
@@ -241,7 +242,7 @@ class Importing {
     await writing;
   }
 
-  *#writeBatch(q: Query, changes: readonly PreparedChange[], lines: number): Flow<void> {
+  *#writeBatch(q: Query, changes: readonly PreparedChange[], lines: number): Coroutine<void> {
     const written = yield* writePublishers(q, changes);
     yield* markDirty(q, written.agents);
     yield* tick(q);
@@ -249,7 +250,7 @@ class Importing {
     yield* this.#note(q, lines);
   }
 
-  *#note(q: Query, lines: number): Flow<void> {
+  *#note(q: Query, lines: number): Coroutine<void> {
     if (this.options.id !== undefined) yield* putCheckpoint(q, this.options.id, { lines, done: 0 }, this.#now());
   }
 
@@ -271,7 +272,7 @@ class Importing {
     }
   }
 
-  *#runOthers(q: Query, others: readonly Waiting[]): Flow<void> {
+  *#runOthers(q: Query, others: readonly Waiting[]): Coroutine<void> {
     const agents = new Set<number>();
     for (const { run } of others) for (const agent of yield* run(q, this.#now())) agents.add(agent);
     yield* markDirty(q, [...agents]);

@@ -1,7 +1,7 @@
 /** What lines ask for that are no publisher's, in terms of the registry. */
-import type { Flow } from "../../signing/flow.js";
+import type { Coroutine } from "../../db/coroutine.js";
+import type { Query } from "../../db/types.js";
 import { putHosted } from "../../store/registry-agents.js";
-import type { Query } from "../../store/registry-query.js";
 import { putClaims } from "../data.js";
 import { putMember } from "../members.js";
 import { domainIn, memberIn, urlIn } from "./convert.js";
@@ -11,7 +11,7 @@ export interface OtherWork {
   readonly kind: "other";
   readonly adds: { readonly kind: "members" | "hosted" | "claims"; readonly count: number };
   /** May run twice, in two transactions. @returns agents whose profiles are to be computed again */
-  readonly run: (q: Query, now: number) => Flow<readonly number[]>;
+  readonly run: (q: Query, now: number) => Coroutine<readonly number[]>;
 }
 
 export function memberWork(line: MemberLine): OtherWork {

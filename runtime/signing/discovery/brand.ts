@@ -1,6 +1,7 @@
 /** The chain brand file -> `agents[]` entry -> key set (service.md "Authentication", 4; webhooks-facts 2, path A). */
+import type { MaybePromise } from "../../contract.js";
 import { registrableDomain } from "../../net/index.js";
-import type { KeyResolution, KeySource, MaybePromise } from "../types.js";
+import type { KeyResolution, KeySource } from "../types.js";
 import type { DocumentState, Load, RemoteDocument } from "./document.js";
 import { failure, fetchJson, isObject, type JsonObject, ttlOf } from "./fetch-json.js";
 import { type JwksDocument, jwksDocument, MAX_JWKS_TTL_S, resolveIn, unresolved } from "./jwks.js";

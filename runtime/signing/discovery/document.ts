@@ -2,7 +2,7 @@
  * A remote document that is used often and changes seldom: kept for as long as it may be, fetched once for all who wait,
  * renewed shortly before it runs out so that nobody has to wait in the steady state, and never used beyond its time.
  */
-import type { MaybePromise } from "../types.js";
+import type { MaybePromise } from "../../contract.js";
 
 export type Load<T> =
   | {
@@ -108,7 +108,8 @@ export function remoteDocument<T>(options: DocumentOptions<T>): RemoteDocument<T
     return running;
   };
 
-  const background = (): void => void start();
+  // What fails is kept as a failure above; here is nobody to hear of it.
+  const background = (): void => void start().catch(() => undefined);
   const coolingDown = (): boolean => failure !== undefined && now() < failure.retryAt;
 
   return {

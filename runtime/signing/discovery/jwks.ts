@@ -1,6 +1,7 @@
 /** Keys from a `jwks_uri` (webhooks-facts 1.10). */
+import type { MaybePromise } from "../../contract.js";
 import { verificationKey } from "../keys.js";
-import type { Jwk, KeyResolution, KeySource, MaybePromise, VerificationKey } from "../types.js";
+import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
 import type { DocumentState, Load, RemoteDocument } from "./document.js";
 import { failure, fetchJson, isObject, ttlOf } from "./fetch-json.js";
 import { chain } from "./maybe.js";

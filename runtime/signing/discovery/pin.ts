@@ -1,9 +1,10 @@
 /** A publisher's pin: `authorized_agents[].signing_keys[]` of its authorisation file (webhooks-facts 2, path C). */
+import type { MaybePromise } from "../../contract.js";
 import { wireNames } from "../../contract.js";
 import { wellKnownRedirects } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
 import { verificationKey } from "../keys.js";
-import type { Jwk, KeyResolution, KeySource, MaybePromise, VerificationKey } from "../types.js";
+import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
 import type { DocumentState, Load } from "./document.js";
 import { failure, fetchJson, isObject, type JsonObject, ttlOf } from "./fetch-json.js";
 import { unresolved } from "./jwks.js";

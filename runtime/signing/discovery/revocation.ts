@@ -1,8 +1,10 @@
 /** Revocation lists (webhooks-facts 1.9): a signed list of kids, polled, refused when it grows stale. */
+
 import { flattenedVerify, generalVerify, importJWK, type JWSHeaderParameters } from "jose";
+import type { MaybePromise } from "../../contract.js";
 import { wireNames } from "../../contract.js";
 import { parseStrict } from "../../json.js";
-import type { KeySource, MaybePromise, RevocationAnswer, RevocationSource } from "../types.js";
+import type { KeySource, RevocationAnswer, RevocationSource } from "../types.js";
 import { type Load, type LoadFailure, type RemoteDocument, remoteDocument } from "./document.js";
 import { failure, fetchBytes, isObject, type JsonObject } from "./fetch-json.js";
 import { chain } from "./maybe.js";

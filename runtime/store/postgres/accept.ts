@@ -1,4 +1,5 @@
 /** Claim, order, park or queue: the transaction behind every 2xx. */
+import { rowValues, sql } from "../../db/postgres/sql.js";
 import { BLOCKED_DUE_MS, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
 import type { AcceptOutcome, Arrival } from "../types.js";
 import { claim, countClaim, expireClaims } from "./claims.js";
@@ -26,7 +27,7 @@ export const acceptor =
     const nonce = arrival.nonce && (await nonces.prepare(arrival.nonce));
     const attempt = async (): Promise<AcceptOutcome> => {
       try {
-        return await db.transaction().execute((tx) => accept(tx, sender, arrival, nonce));
+        return await db.transaction((tx) => accept(tx, sender, arrival, nonce));
       } catch (error) {
         if (error instanceof Refused) return { outcome: error.outcome };
         throw error;
@@ -70,12 +71,15 @@ async function keep(tx: Tx, sender: number, arrival: Arrival): Promise<AcceptOut
   const reemission = event.notificationId !== null && (await seen(tx, sender, event.notificationId, now));
   const lane = ordered ? event.taskId : null;
   const place = { owner: null, error: null, ...(await placeOf(tx, sender, arrival, lane)) };
-  const { id } = await tx
-    .insertInto("adbind_inbox")
-    .values({ ...rowOf(arrival, sender), ...place, reemission, lane })
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  return { outcome: "accepted", id, parked: place.state === "parked", leased: place.owner !== null, reemission };
+  const row = { ...rowOf(arrival, sender), ...place, reemission, lane };
+  const kept = await sql<{ id: number }>`insert into adbind_inbox ${rowValues(row)} returning id`.first(tx);
+  return {
+    outcome: "accepted",
+    id: kept!.id,
+    parked: place.state === "parked",
+    leased: place.owner !== null,
+    reemission,
+  };
 }
 
 const rowOf = ({ event, tokenDigest }: Arrival, sender: number) => ({
@@ -98,20 +102,14 @@ const rowOf = ({ event, tokenDigest }: Arrival, sender: number) => ({
 });
 
 async function seen(tx: Tx, sender: number, notificationId: string, now: number): Promise<boolean> {
-  const row = { sender, notification_id: notificationId, expires: now + NOTIFICATION_RETENTION_MS };
-  const inserted = await tx
-    .insertInto("adbind_notifications")
-    .values(row)
-    .onConflict((on) => on.doNothing())
-    .returning("sender")
-    .executeTakeFirst();
-  if (inserted !== undefined) return false;
-  await tx
-    .updateTable("adbind_notifications")
-    .set({ expires: row.expires })
-    .where("sender", "=", sender)
-    .where("notification_id", "=", notificationId)
-    .execute();
+  const expires = now + NOTIFICATION_RETENTION_MS;
+  const added = await sql`
+    insert into adbind_notifications (sender, notification_id, expires) values (${sender}, ${notificationId}, ${expires})
+    on conflict do nothing`.run(tx);
+  if (added > 0) return false;
+  await sql`
+    update adbind_notifications set expires = ${expires}
+    where sender = ${sender} and notification_id = ${notificationId}`.run(tx);
   return true;
 }
 

@@ -1,5 +1,5 @@
 /** Dedup claims: (sender, idempotency_key) for at least a day, at most so many per sender. */
-import { sql } from "kysely";
+import { sql } from "../../db/postgres/sql.js";
 import { claimKey } from "../keys.js";
 import type { Arrival } from "../types.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
@@ -11,59 +11,43 @@ export async function claim(tx: Tx, sender: number, arrival: Arrival): Promise<C
   const { event, digest, now, windowSeconds } = arrival;
   const key = claimKey(event.key);
   const expires = now + windowSeconds * 1000;
-  const inserted = await tx
-    .insertInto("adbind_claims")
-    .values({ sender, key, digest, expires })
-    .onConflict((on) =>
-      on.columns(["sender", "key"]).doUpdateSet({ digest, expires }).where("adbind_claims.expires", "<=", now),
-    )
-    // A row that was inserted and not updated has no deleting transaction.
-    .returning(sql<boolean>`xmax = 0`.as("fresh"))
-    .executeTakeFirst();
+  const inserted = await sql<{ fresh: boolean }>`
+    insert into adbind_claims (sender, key, digest, expires) values (${sender}, ${key}, ${digest}, ${expires})
+    on conflict (sender, key) do update set digest = excluded.digest, expires = excluded.expires
+    where adbind_claims.expires <= ${now}
+    returning xmax = 0 as fresh`.first(tx);
+  // A row that was inserted and not updated has no deleting transaction.
   if (inserted !== undefined) return inserted.fresh ? "fresh" : "renewed";
-  const found = await tx
-    .selectFrom("adbind_claims")
-    .select("digest")
-    .where("sender", "=", sender)
-    .where("key", "=", key)
-    .executeTakeFirst();
+  const found = await sql<{ digest: Buffer }>`
+    select digest from adbind_claims where sender = ${sender} and key = ${key}`.first(tx);
   return { duplicate: true, changed: found !== undefined && Buffer.compare(found.digest, digest) !== 0 };
 }
 
 /** Counts one more under the cap, or answers false. The last statement of its transaction: its row is contended. */
 export async function countClaim(tx: Tx, sender: number, arrival: Arrival): Promise<boolean> {
   const { shard, cap } = shardOf(claimKey(arrival.event.key), arrival.senderCap);
-  const counted = await tx
-    .insertInto("adbind_sender_usage")
-    .values({ sender, shard, live: 1 })
-    .onConflict((on) =>
-      on
-        .columns(["sender", "shard"])
-        .doUpdateSet({ live: sql<number>`adbind_sender_usage.live + 1` })
-        .where("adbind_sender_usage.live", "<", cap),
-    )
-    .returning("live")
-    .executeTakeFirst();
+  const counted = await sql<{ live: number }>`
+    insert into adbind_sender_usage (sender, shard, live) values (${sender}, ${shard}, 1)
+    on conflict (sender, shard) do update set live = adbind_sender_usage.live + 1
+    where adbind_sender_usage.live < ${cap}
+    returning live`.first(tx);
   return counted !== undefined && counted.live <= cap;
 }
 
 export async function liveClaims(db: Db, sender: number): Promise<number> {
-  const row = await db
-    .selectFrom("adbind_sender_usage")
-    .select(sql<number>`coalesce(sum(live), 0)::bigint`.as("live"))
-    .where("sender", "=", sender)
-    .executeTakeFirstOrThrow();
-  return row.live;
+  const row = await sql<{ live: number }>`
+    select coalesce(sum(live), 0)::bigint as live from adbind_sender_usage where sender = ${sender}`.first(db);
+  return row!.live;
 }
 
 /** Removes expired claims, oldest first. Rows another instance is removing are left to it. */
 export async function expireClaims(db: Db, now: number, limit: number): Promise<number> {
-  return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ sender: number; first: number }>`
+  return db.transaction(async (tx) => {
+    const rows = await sql<{ sender: number; first: number }>`
       delete from adbind_claims where (sender, key) in (
         select sender, key from adbind_claims where expires <= ${now} order by expires limit ${limit}
         for update skip locked
-      ) returning sender, get_byte(key, 0) as first`.execute(tx);
+      ) returning sender, get_byte(key, 0) as first`.rows(tx);
     await uncount(tx, rows);
     return rows.length;
   });
@@ -72,24 +56,14 @@ export async function expireClaims(db: Db, now: number, limit: number): Promise<
 async function uncount(tx: Tx, rows: readonly { sender: number; first: number }[]): Promise<void> {
   const senders = [...new Set(rows.map((row) => row.sender))].sort((a, b) => a - b);
   for (const sender of senders) {
-    const shards = await tx
-      .selectFrom("adbind_sender_usage")
-      .select(["shard", "live"])
-      .where("sender", "=", sender)
-      .orderBy("shard")
-      .forUpdate()
-      .execute();
+    const shards = await sql<{ shard: number; live: number }>`
+      select shard, live from adbind_sender_usage where sender = ${sender} order by shard for update`.rows(tx);
     const removed = rows.filter((row) => row.sender === sender);
     for (const { shard, live } of takeFrom(
       shards,
       removed.map((row) => row.first),
     )) {
-      await tx
-        .updateTable("adbind_sender_usage")
-        .set({ live })
-        .where("sender", "=", sender)
-        .where("shard", "=", shard)
-        .execute();
+      await sql`update adbind_sender_usage set live = ${live} where sender = ${sender} and shard = ${shard}`.run(tx);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
-import { sql } from "kysely";
+import { sql } from "../../db/postgres/sql.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
 import { acceptor } from "./accept.js";
@@ -19,43 +19,33 @@ export function postgresInbox(db: Db, senders: Senders, nonces: Nonces): Inbox<T
     take: (request) => take(db, request),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;
-      await db
-        .updateTable("adbind_inbox")
-        .set({ due: until })
-        .where("id", "in", ids)
-        .where("owner", "=", owner)
-        .where("state", "=", "pending")
-        .execute();
+      await sql`
+        update adbind_inbox set due = ${until}
+        where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
     },
     complete: (held, effect) => complete(db, held, effect),
     async retry({ id, owner }, due, error) {
-      await db
-        .updateTable("adbind_inbox")
-        .set({ owner: null, due, error, attempts: sql<number>`attempts + 1` })
-        .where("id", "=", id)
-        .where("owner", "=", owner)
-        .execute();
+      await sql`
+        update adbind_inbox set owner = null, due = ${due}, error = ${error}, attempts = attempts + 1
+        where id = ${id} and owner = ${owner}`.run(db);
     },
     bury: (held, error) => bury(db, held, error),
     list: (filter) => list(db, filter ?? {}),
     async get(id) {
-      const row = await joined(db).where("i.id", "=", id).executeTakeFirst();
+      const row = await sql<InboxRow>`${joined} where i.id = ${id}`.first(db);
       return row && toEvent(row);
     },
     async replay(id, now) {
-      const { numUpdatedRows } = await db
-        .updateTable("adbind_inbox")
-        .set({ state: "pending", attempts: 0, due: now, error: null })
-        .where("id", "=", id)
-        .where("state", "<>", "pending")
-        .executeTakeFirstOrThrow();
-      return numUpdatedRows === 1n;
+      const changed = await sql`
+        update adbind_inbox set state = 'pending', attempts = 0, due = ${now}, error = null
+        where id = ${id} and state <> 'pending'`.run(db);
+      return changed === 1;
     },
     drop: (id, now) =>
-      db.transaction().execute(async (tx) => {
+      db.transaction(async (tx) => {
         const left = await lockLane(tx, id);
         if (left === undefined) return false;
-        await tx.deleteFrom("adbind_inbox").where("id", "=", id).execute();
+        await sql`delete from adbind_inbox where id = ${id}`.run(tx);
         await releaseLane(tx, left, now);
         return true;
       }),
@@ -63,42 +53,25 @@ export function postgresInbox(db: Db, senders: Senders, nonces: Nonces): Inbox<T
   };
 }
 
-const joined = (db: Db | Tx) =>
-  db
-    .selectFrom("adbind_inbox as i")
-    .innerJoin("adbind_senders as s", "s.id", "i.sender")
-    .selectAll("i")
-    .select("s.url")
-    .$castTo<InboxRow>();
+const joined = sql`select i.*, s.url from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
 async function take(
   db: Db,
   { owner, until, now, limit }: Lease & { now: number; limit: number },
 ): Promise<InboxEvent[]> {
-  const leased = await db
-    .updateTable("adbind_inbox")
-    .set({ owner, due: until })
-    .where("id", "in", (eb) =>
-      eb
-        .selectFrom("adbind_inbox")
-        .select("id")
-        .where("state", "=", "pending")
-        .where("due", "<=", now)
-        .orderBy("due")
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning("id")
-    .execute();
+  const leased = await sql<{ id: number }>`
+    update adbind_inbox set owner = ${owner}, due = ${until} where id in (
+      select id from adbind_inbox where state = 'pending' and due <= ${now} order by due limit ${limit}
+      for update skip locked
+    ) returning id`.rows(db);
   if (leased.length === 0) return [];
   const ids = leased.map((row) => row.id);
-  return (await joined(db).where("i.id", "in", ids).orderBy("i.id").execute()).map(toEvent);
+  return (await sql<InboxRow>`${joined} where i.id = any(${ids}::bigint[]) order by i.id`.rows(db)).map(toEvent);
 }
 
 /** Locks the event's task before the event itself, the order in which `accept` takes them. */
 async function lockLane(tx: Tx, id: number): Promise<Left | undefined> {
-  const left = await tx.selectFrom("adbind_inbox").select(["sender", "lane"]).where("id", "=", id).executeTakeFirst();
+  const left = await sql<Left>`select sender, lane from adbind_inbox where id = ${id}`.first(tx);
   if (left?.lane != null) await lockTask(tx, { sender: left.sender, taskId: left.lane });
   return left;
 }
@@ -106,83 +79,51 @@ async function lockLane(tx: Tx, id: number): Promise<Left | undefined> {
 /** Lets the next event of a task go once the one before it has left. */
 async function releaseLane(tx: Tx, { sender, lane }: Left, now: number): Promise<void> {
   if (lane === null) return;
-  await tx
-    .updateTable("adbind_inbox")
-    .set({ due: now })
-    .where("due", "=", BLOCKED_DUE_MS)
-    .where("id", "=", (eb) =>
-      eb
-        .selectFrom("adbind_inbox")
-        .select((of) => of.fn.min("id").as("id"))
-        .where("state", "=", "pending")
-        .where("sender", "=", sender)
-        .where("lane", "=", lane),
-    )
-    .execute();
+  await sql`
+    update adbind_inbox set due = ${now} where due = ${BLOCKED_DUE_MS} and id = (
+      select min(id) from adbind_inbox where state = 'pending' and sender = ${sender} and lane = ${lane}
+    )`.run(tx);
 }
 
 const complete = (db: Db, { id, owner, now }: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> =>
-  db.transaction().execute(async (tx) => {
+  db.transaction(async (tx) => {
     const left = await lockLane(tx, id);
-    const { numDeletedRows } = await tx
-      .deleteFrom("adbind_inbox")
-      .where("id", "=", id)
-      .where("owner", "=", owner)
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows !== 1n || left === undefined) return "lost";
+    const deleted = await sql`delete from adbind_inbox where id = ${id} and owner = ${owner}`.run(tx);
+    if (deleted !== 1 || left === undefined) return "lost";
     await releaseLane(tx, left, now);
     await effect?.(tx);
     return "completed";
   });
 
 const bury = (db: Db, { id, owner, now }: Held, error: string): Promise<void> =>
-  db.transaction().execute(async (tx) => {
+  db.transaction(async (tx) => {
     const left = await lockLane(tx, id);
-    const { numUpdatedRows } = await tx
-      .updateTable("adbind_inbox")
-      .set({ state: "dead", owner: null, error, attempts: sql<number>`attempts + 1` })
-      .where("id", "=", id)
-      .where("owner", "=", owner)
-      .executeTakeFirstOrThrow();
-    if (numUpdatedRows === 1n && left !== undefined) await releaseLane(tx, left, now);
+    const changed = await sql`
+      update adbind_inbox set state = 'dead', owner = null, error = ${error}, attempts = attempts + 1
+      where id = ${id} and owner = ${owner}`.run(tx);
+    if (changed === 1 && left !== undefined) await releaseLane(tx, left, now);
   });
 
 async function list(db: Db, { state, sender, after = 0, limit = LIST_LIMIT_ROWS }: InboxFilter): Promise<InboxEvent[]> {
-  const rows = await joined(db)
-    .where("i.id", ">", after)
-    .$if(state !== undefined, (query) => query.where("i.state", "=", state!))
-    .$if(sender !== undefined, (query) => query.where("s.url", "=", sender!))
-    .orderBy("i.id")
-    .limit(Math.min(limit, LIST_LIMIT_ROWS))
-    .execute();
+  const ofState = state === undefined ? sql`` : sql` and i.state = ${state}`;
+  const ofSender = sender === undefined ? sql`` : sql` and s.url = ${sender}`;
+  const rows = await sql<InboxRow>`
+    ${joined} where i.id > ${after}${ofState}${ofSender} order by i.id limit ${Math.min(limit, LIST_LIMIT_ROWS)}`.rows(
+    db,
+  );
   return rows.map(toEvent);
 }
 
 async function backlog(db: Db): Promise<Backlog> {
-  const rows = await db
-    .selectFrom("adbind_inbox")
-    .select(["state", sql<number>`count(*)`.as("n")])
-    .groupBy("state")
-    .execute();
+  const rows = await sql<{ state: keyof Backlog; n: number }>`
+    select state, count(*) as n from adbind_inbox group by state`.rows(db);
   return { pending: 0, parked: 0, dead: 0, ...Object.fromEntries(rows.map((row) => [row.state, row.n])) };
 }
 
 /** Gives up parked events whose time is over; answers how many. */
-export async function buryParked(db: Db, now: number, limit: number): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable("adbind_inbox")
-    .set({ state: "dead", error: UNREGISTERED_ERROR })
-    .where("id", "in", (eb) =>
-      eb
-        .selectFrom("adbind_inbox")
-        .select("id")
-        .where("state", "=", "parked")
-        .where("due", "<=", now)
-        .orderBy("due")
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numUpdatedRows);
-}
+export const buryParked = (db: Db, now: number, limit: number): Promise<number> =>
+  sql`
+    update adbind_inbox set state = 'dead', error = ${UNREGISTERED_ERROR} where id in (
+      select id from adbind_inbox where state = 'parked' and due <= ${now} order by due limit ${limit}
+      for update skip locked
+    )`.run(db);

@@ -1,6 +1,6 @@
 /** Nonces of verified signatures: bounded per key and in all, never evicted to make room (webhooks-facts.md 1.8). */
 import { hash } from "node:crypto";
-import { sql } from "kysely";
+import { sql } from "../../db/postgres/sql.js";
 import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
@@ -41,16 +41,8 @@ export function postgresNonces(db: Db): Nonces {
   const idOf = async (keyid: string): Promise<number> => {
     const cached = ids.get(keyid);
     if (cached !== undefined) return cached;
-    await db
-      .insertInto("adbind_nonce_keys")
-      .values({ keyid })
-      .onConflict((on) => on.doNothing())
-      .execute();
-    const { id } = await db
-      .selectFrom("adbind_nonce_keys")
-      .select("id")
-      .where("keyid", "=", keyid)
-      .executeTakeFirstOrThrow();
+    await sql`insert into adbind_nonce_keys (keyid) values (${keyid}) on conflict do nothing`.run(db);
+    const id = (await existing(db, keyid))!;
     ids.set(keyid, id);
     return id;
   };
@@ -85,27 +77,21 @@ export function postgresNonces(db: Db): Nonces {
 }
 
 async function existing(db: Db, keyid: string): Promise<number | undefined> {
-  const row = await db.selectFrom("adbind_nonce_keys").select("id").where("keyid", "=", keyid).executeTakeFirst();
-  return row?.id;
+  return (await sql<{ id: number }>`select id from adbind_nonce_keys where keyid = ${keyid}`.first(db))?.id;
 }
 
 async function liveOf(db: Db, key: number): Promise<number> {
-  const { live } = await db
-    .selectFrom("adbind_nonce_usage")
-    .select(sql<number>`coalesce(sum(live), 0)::bigint`.as("live"))
-    .where("key", "=", key)
-    .executeTakeFirstOrThrow();
-  return live;
+  const row = await sql<{ live: number }>`
+    select coalesce(sum(live), 0)::bigint as live from adbind_nonce_usage where key = ${key}`.first(db);
+  return row!.live;
 }
 
 const totalCounter = (db: Db) => {
   let read = { at: Number.NEGATIVE_INFINITY, live: 0 };
   return async (now: number): Promise<number> => {
     if (now - read.at >= TOTAL_AGE_SECONDS) {
-      const { live } = await db
-        .selectFrom("adbind_nonce_usage")
-        .select(sql<number>`coalesce(sum(live), 0)::bigint`.as("live"))
-        .executeTakeFirstOrThrow();
+      const { live } = (await sql<{ live: number }>`
+        select coalesce(sum(live), 0)::bigint as live from adbind_nonce_usage`.first(db))!;
       read = { at: now, live };
     }
     return read.live;
@@ -120,14 +106,10 @@ interface NonceRow {
 
 /** Inserts without counting; `renewed` where an expired one was there and is counted. */
 async function put(tx: Tx, row: NonceRow, now: number): Promise<"fresh" | "renewed" | "seen"> {
-  const inserted = await tx
-    .insertInto("adbind_nonces")
-    .values(row)
-    .onConflict((on) =>
-      on.columns(["key", "nonce"]).doUpdateSet({ expires: row.expires }).where("adbind_nonces.expires", "<", now),
-    )
-    .returning(sql<boolean>`xmax = 0`.as("fresh"))
-    .executeTakeFirst();
+  const inserted = await sql<{ fresh: boolean }>`
+    insert into adbind_nonces (key, nonce, expires) values (${row.key}, ${row.nonce}, ${row.expires})
+    on conflict (key, nonce) do update set expires = excluded.expires where adbind_nonces.expires < ${now}
+    returning xmax = 0 as fresh`.first(tx);
   return inserted === undefined ? "seen" : inserted.fresh ? "fresh" : "renewed";
 }
 
@@ -137,7 +119,7 @@ async function insert(
   { keyCap, now }: { keyCap: number; now: number },
 ): Promise<"inserted" | "seen" | "full"> {
   try {
-    return await db.transaction().execute(async (tx) => {
+    return await db.transaction(async (tx) => {
       const result = await put(tx, row, now);
       if (result === "seen") return "seen";
       if (result === "fresh" && !(await count(tx, row, keyCap))) throw new Full();
@@ -154,44 +136,27 @@ const firstByte = (nonce: string): Uint8Array => hash("sha256", nonce, "buffer")
 async function count(tx: Tx, { key, nonce }: NonceRow, keyCap: number): Promise<boolean> {
   const { shard, cap } = shardOf(firstByte(nonce), keyCap);
   if (cap === 0) return false;
-  const counted = await tx
-    .insertInto("adbind_nonce_usage")
-    .values({ key, shard, live: 1 })
-    .onConflict((on) =>
-      on
-        .columns(["key", "shard"])
-        .doUpdateSet({ live: sql<number>`adbind_nonce_usage.live + 1` })
-        .where("adbind_nonce_usage.live", "<", cap),
-    )
-    .returning("live")
-    .executeTakeFirst();
-  return counted !== undefined;
+  const counted = await sql`
+    insert into adbind_nonce_usage (key, shard, live) values (${key}, ${shard}, 1)
+    on conflict (key, shard) do update set live = adbind_nonce_usage.live + 1
+    where adbind_nonce_usage.live < ${cap}`.run(tx);
+  return counted > 0;
 }
 
 /** Removes expired nonces, oldest first, and takes them off their key's count. */
 async function expire(db: Db, nowSeconds: number, limit: number): Promise<number> {
-  return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ key: number; nonce: string }>`
+  return db.transaction(async (tx) => {
+    const rows = await sql<{ key: number; nonce: string }>`
       delete from adbind_nonces where (key, nonce) in (
         select key, nonce from adbind_nonces where expires < ${nowSeconds} order by expires limit ${limit}
         for update skip locked
-      ) returning key, nonce`.execute(tx);
+      ) returning key, nonce`.rows(tx);
     for (const key of [...new Set(rows.map((row) => row.key))].sort((a, b) => a - b)) {
-      const shards = await tx
-        .selectFrom("adbind_nonce_usage")
-        .select(["shard", "live"])
-        .where("key", "=", key)
-        .orderBy("shard")
-        .forUpdate()
-        .execute();
+      const shards = await sql<{ shard: number; live: number }>`
+        select shard, live from adbind_nonce_usage where key = ${key} order by shard for update`.rows(tx);
       const firstBytes = rows.filter((row) => row.key === key).map((row) => firstByte(row.nonce)[0]!);
       for (const { shard, live } of takeFrom(shards, firstBytes)) {
-        await tx
-          .updateTable("adbind_nonce_usage")
-          .set({ live })
-          .where("key", "=", key)
-          .where("shard", "=", shard)
-          .execute();
+        await sql`update adbind_nonce_usage set live = ${live} where key = ${key} and shard = ${shard}`.run(tx);
       }
     }
     return rows.length;

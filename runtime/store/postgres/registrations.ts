@@ -1,13 +1,21 @@
 /** Registrations, and the release of what was parked for them. */
-import { type SelectQueryBuilder, sql } from "kysely";
-import { BLOCKED_DUE_MS, conflicts, TOKEN_ERROR, toBinding, tokenFits, toRegistration } from "../rows.js";
+import { rowValues, sql } from "../../db/postgres/sql.js";
+import {
+  BLOCKED_DUE_MS,
+  conflicts,
+  type RegistrationRow,
+  TOKEN_ERROR,
+  toBinding,
+  tokenFits,
+  toRegistration,
+} from "../rows.js";
 import type { Registration, Registrations } from "../types.js";
-import type { Db, Tables, Tx } from "./tables.js";
+import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
 
 /** Parking and registering take turns per route: else one could miss the other and the event wait for ever. */
 export const lockRoute = (tx: Tx, route: string): Promise<unknown> =>
-  sql`select pg_advisory_xact_lock(hashtextextended(${`adbind route ${route}`}, 0))`.execute(tx);
+  sql`select pg_advisory_xact_lock(hashtextextended(${`adbind route ${route}`}, 0))`.run(tx);
 
 /** The registration of the operation, else the route's own. */
 export async function lookup(
@@ -15,26 +23,21 @@ export async function lookup(
   route: string,
   operationId: string | null,
 ): Promise<Registration | undefined> {
-  const row = await db
-    .selectFrom("adbind_registrations")
-    .selectAll()
-    .where("route", "=", route)
-    .where("operation_id", "in", [operationId ?? "", ""])
-    .orderBy("operation_id", "desc")
-    .limit(1)
-    .executeTakeFirst();
+  const row = await sql<RegistrationRow>`
+    select * from adbind_registrations where route = ${route} and operation_id in (${operationId ?? ""}, '')
+    order by operation_id desc limit 1`.first(db);
   return row && toRegistration(row);
 }
 
-const ofRoute = (db: Db | Tx, route: string) =>
-  db.selectFrom("adbind_registrations").selectAll().where("route", "=", route).limit(1);
+const ofRoute = (db: Db | Tx, route: string): Promise<RegistrationRow | undefined> =>
+  sql<RegistrationRow>`select * from adbind_registrations where route = ${route} limit 1`.first(db);
 
 export function postgresRegistrations(db: Db): Registrations {
   return {
     add: (registration, now) =>
-      db.transaction().execute(async (tx) => {
+      db.transaction(async (tx) => {
         await lockRoute(tx, registration.route);
-        const existing = await ofRoute(tx, registration.route).executeTakeFirst();
+        const existing = await ofRoute(tx, registration.route);
         if (existing !== undefined && conflicts(toBinding(existing), registration)) {
           return { conflict: toBinding(existing) };
         }
@@ -42,88 +45,70 @@ export function postgresRegistrations(db: Db): Registrations {
         return { released: await unpark(tx, registration, now) };
       }),
     async binding(route) {
-      const row = await ofRoute(db, route).executeTakeFirst();
+      const row = await ofRoute(db, route);
       return row && toBinding(row);
     },
     find: (route, operationId) => lookup(db, route, operationId),
     async own(route, operationId) {
-      const row = await ofRoute(db, route)
-        .where("operation_id", "=", operationId ?? "")
-        .executeTakeFirst();
+      const row = await sql<RegistrationRow>`
+        select * from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.first(db);
       return row && toRegistration(row);
     },
     async remove(route, operationId) {
-      const { numDeletedRows } = await db
-        .deleteFrom("adbind_registrations")
-        .where("route", "=", route)
-        .where("operation_id", "=", operationId ?? "")
-        .executeTakeFirstOrThrow();
-      return numDeletedRows === 1n;
+      const removed = await sql`
+        delete from adbind_registrations where route = ${route} and operation_id = ${operationId ?? ""}`.run(db);
+      return removed === 1;
     },
   };
 }
 
 async function upsert(tx: Tx, registration: Registration): Promise<void> {
-  const changing = {
-    task_type: registration.taskType,
-    token_digest: registration.tokenDigest,
-    release: registration.release,
-    expires: registration.expires,
+  const { route, operationId, sender, kind, mode, format, taskType, tokenDigest, release, expires } = registration;
+  const row = {
+    ...{ route, operation_id: operationId ?? "", sender, kind, mode, format },
+    ...{ task_type: taskType, token_digest: tokenDigest, release, expires },
   };
-  const { route, sender, kind, mode, format } = registration;
-  await tx
-    .insertInto("adbind_registrations")
-    .values({ route, operation_id: registration.operationId ?? "", sender, kind, mode, format, ...changing })
-    .onConflict((on) => on.columns(["route", "operation_id"]).doUpdateSet(changing))
-    .execute();
+  await sql`
+    insert into adbind_registrations ${rowValues(row)} on conflict (route, operation_id) do update set
+      task_type = excluded.task_type, token_digest = excluded.token_digest, release = excluded.release,
+      expires = excluded.expires`.run(tx);
 }
 
-async function unpark(tx: Tx, registration: Registration, now: number): Promise<number> {
-  const ofOperation = <O>(query: SelectQueryBuilder<Tables, "adbind_inbox", O>) =>
-    registration.operationId === null ? query : query.where("operation_id", "=", registration.operationId);
-  const rows = await ofOperation(
-    tx
-      .selectFrom("adbind_inbox")
-      .select(["id", "sender", "lane", "token_digest"])
-      .where("state", "=", "parked")
-      .where("route", "=", registration.route),
-  )
-    .orderBy("id")
-    .execute();
+interface ParkedRow {
+  readonly id: number;
+  readonly sender: number;
+  readonly lane: string | null;
+  readonly token_digest: Uint8Array | null;
+}
+
+async function unpark(tx: Tx, { route, operationId, taskType, tokenDigest }: Registration, now: number) {
+  const ofOperation = operationId === null ? sql`` : sql` and operation_id = ${operationId}`;
+  const rows = await sql<ParkedRow>`
+    select id, sender, lane, token_digest from adbind_inbox where state = 'parked' and route = ${route}${ofOperation}
+    order by id`.rows(tx);
   let released = 0;
   for (const row of rows) {
-    const fits = tokenFits(registration.tokenDigest, row.token_digest);
     // Route, then task, then event: the order in which an arrival locks them.
     if (row.lane !== null) await lockTask(tx, { sender: row.sender, taskId: row.lane });
-    const behind = fits && row.lane !== null && (await laneBusy(tx, row.sender, row.lane));
-    await tx
-      .updateTable("adbind_inbox")
-      .set(
-        fits
-          ? {
-              state: "pending",
-              due: behind ? BLOCKED_DUE_MS : now,
-              task_type: sql<string | null>`coalesce(task_type, ${registration.taskType})`,
-            }
-          : { state: "dead", error: TOKEN_ERROR },
-      )
-      .where("id", "=", row.id)
-      .where("state", "=", "parked")
-      .execute();
-    if (fits) released += 1;
+    if (!tokenFits(tokenDigest, row.token_digest)) {
+      await sql`
+        update adbind_inbox set state = 'dead', error = ${TOKEN_ERROR} where id = ${row.id} and state = 'parked'`.run(
+        tx,
+      );
+      continue;
+    }
+    const behind = row.lane !== null && (await laneBusy(tx, row.sender, row.lane));
+    await sql`
+      update adbind_inbox set state = 'pending', due = ${behind ? BLOCKED_DUE_MS : now},
+        task_type = coalesce(task_type, ${taskType}) where id = ${row.id} and state = 'parked'`.run(tx);
+    released += 1;
   }
   return released;
 }
 
 /** Is an event of the task waiting or being handled? */
 export async function laneBusy(tx: Tx, sender: number, lane: string): Promise<boolean> {
-  const found = await tx
-    .selectFrom("adbind_inbox")
-    .select("id")
-    .where("state", "=", "pending")
-    .where("sender", "=", sender)
-    .where("lane", "=", lane)
-    .limit(1)
-    .executeTakeFirst();
+  const found = await sql`
+    select id from adbind_inbox where state = 'pending' and sender = ${sender} and lane = ${lane} limit 1`.first(tx);
   return found !== undefined;
 }

@@ -1,4 +1,5 @@
 /** Senders by number: short keys in every table. Numbers never change, so they are remembered. */
+import { sql } from "../../db/postgres/sql.js";
 import type { Db } from "./tables.js";
 
 export interface Senders {
@@ -11,7 +12,7 @@ export function postgresSenders(db: Db): Senders {
   const find = async (url: string): Promise<number | undefined> => {
     const cached = known.get(url);
     if (cached !== undefined) return cached;
-    const row = await db.selectFrom("adbind_senders").select("id").where("url", "=", url).executeTakeFirst();
+    const row = await sql<{ id: number }>`select id from adbind_senders where url = ${url}`.first(db);
     if (row !== undefined) known.set(url, row.id);
     return row?.id;
   };
@@ -21,11 +22,7 @@ export function postgresSenders(db: Db): Senders {
       const found = await find(url);
       if (found !== undefined) return found;
       // Its own transaction: the number is there for good before anything refers to it.
-      await db
-        .insertInto("adbind_senders")
-        .values({ url })
-        .onConflict((on) => on.doNothing())
-        .execute();
+      await sql`insert into adbind_senders (url) values (${url}) on conflict do nothing`.run(db);
       return (await find(url))!;
     },
   };

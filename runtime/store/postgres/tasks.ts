@@ -1,4 +1,5 @@
 /** Order of events per task: strictly newer applies, and a terminal state is never left. */
+import { sql } from "../../db/postgres/sql.js";
 import { TASK_RETENTION_MS } from "../rows.js";
 import type { Arrival, TaskState } from "../types.js";
 import type { Db, Tx } from "./tables.js";
@@ -17,41 +18,23 @@ export async function applyOrder(
   { instant, status, terminal }: NonNullable<Arrival["order"]>,
   now: number,
 ): Promise<OrderResult> {
-  const expires = now + TASK_RETENTION_MS;
-  const applied = await tx
-    .insertInto("adbind_tasks")
-    .values({ sender, task_id: taskId, instant, status, terminal, expires })
-    .onConflict((on) =>
-      on
-        .columns(["sender", "task_id"])
-        .doUpdateSet({ instant, status, terminal, expires })
-        .where("adbind_tasks.terminal", "=", false)
-        .where("adbind_tasks.instant", "<", instant),
-    )
-    .returning("task_id")
-    .executeTakeFirst();
-  if (applied !== undefined) return "applied";
+  const applied = await sql`
+    insert into adbind_tasks (sender, task_id, instant, status, terminal, expires)
+    values (${sender}, ${taskId}, ${instant}, ${status}, ${terminal}, ${now + TASK_RETENTION_MS})
+    on conflict (sender, task_id) do update set instant = excluded.instant, status = excluded.status,
+      terminal = excluded.terminal, expires = excluded.expires
+    where not adbind_tasks.terminal and adbind_tasks.instant < excluded.instant`.run(tx);
+  if (applied > 0) return "applied";
   const found = await taskState(tx, { sender, taskId });
   if (found?.terminal) return { reason: "terminal", conflict: terminal && found.status !== status };
   return { reason: "not_newer", conflict: false };
 }
 
-export async function taskState(db: Db | Tx, { sender, taskId }: TaskKey): Promise<TaskState | undefined> {
-  return db
-    .selectFrom("adbind_tasks")
-    .select(["instant", "status", "terminal"])
-    .where("sender", "=", sender)
-    .where("task_id", "=", taskId)
-    .executeTakeFirst();
-}
+export const taskState = (db: Db | Tx, { sender, taskId }: TaskKey): Promise<TaskState | undefined> =>
+  sql<TaskState>`
+    select instant, status, terminal from adbind_tasks where sender = ${sender} and task_id = ${taskId}`.first(db);
 
 /** Holds the task's row until the transaction ends, so that accepting and completing its events take turns. */
 export async function lockTask(tx: Tx, { sender, taskId }: TaskKey): Promise<void> {
-  await tx
-    .selectFrom("adbind_tasks")
-    .select("task_id")
-    .where("sender", "=", sender)
-    .where("task_id", "=", taskId)
-    .forUpdate()
-    .execute();
+  await sql`select task_id from adbind_tasks where sender = ${sender} and task_id = ${taskId} for update`.run(tx);
 }

@@ -1,8 +1,9 @@
 /** Dedup claims: (sender, idempotency_key) for at least a day, at most so many per sender. */
+
+import type { Writer } from "../../db/sqlite/writer.js";
 import { claimKey } from "../keys.js";
 import type { Arrival } from "../types.js";
 import { sqliteCounters } from "./counters.js";
-import type { Writer } from "./writer.js";
 
 /** Expired claims looked at when a sender is full: a bounded pause, and the regular sweep does the rest. */
 const FULL_SWEEP_ROWS = 2000;

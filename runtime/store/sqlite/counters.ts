@@ -2,7 +2,7 @@
  * Counters of live rows, read once and written once a transaction, however many rows it adds. Between transactions the
  * database alone knows: another process may have changed them.
  */
-import type { Writer } from "./writer.js";
+import type { Writer } from "../../db/sqlite/writer.js";
 
 export interface Counters {
   /** Inside a transaction. */

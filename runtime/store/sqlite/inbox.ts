@@ -1,6 +1,6 @@
 /** Accepted events until their handler is done: accept, lease, complete, give back, give up. */
 import type { Database } from "better-sqlite3";
-import { AdbindError } from "../../errors.js";
+import type { Writer } from "../../db/sqlite/writer.js";
 import {
   BLOCKED_DUE_MS,
   type InboxRow,
@@ -14,10 +14,10 @@ import type { AcceptOutcome, Arrival, Backlog, Effect, Held, Inbox, InboxEvent, 
 import type { Claims } from "./claims.js";
 import type { Nonces } from "./nonces.js";
 import type { Notifications } from "./notifications.js";
+import { refusePromise } from "./refuse-promise.js";
 import type { SqliteRegistrations } from "./registrations.js";
 import type { Senders } from "./senders.js";
 import type { Tasks } from "./tasks.js";
-import type { Writer } from "./writer.js";
 
 export interface InboxParts {
   readonly db: Database;
@@ -142,11 +142,7 @@ const completer = (writer: Writer, release: ReturnType<typeof laneRelease>) => {
     return writer.guarded(() => {
       const result = finish(held);
       if (result === "lost") return result;
-      if ((effect(writer.db) as unknown) instanceof Promise) {
-        throw new AdbindError("store_effect", "the effect returned a promise, and SQLite's transaction cannot wait", {
-          remedy: "await what it needs in the handler, then return a synchronous effect",
-        });
-      }
+      refusePromise(effect(writer.db), "the effect");
       return result;
     });
   };

@@ -1,9 +1,10 @@
 /** Nonces of verified signatures: bounded per key and in all, never evicted to make room (webhooks-facts.md 1.8). */
+
+import type { Writer } from "../../db/sqlite/writer.js";
 import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
 import { sqliteCounters } from "./counters.js";
-import type { Writer } from "./writer.js";
 
 /** Live nonces of one key: what a sender at 300 a second keeps for its five minutes. */
 const KEY_CAP = 100_000;

@@ -1,5 +1,6 @@
 /** Registrations, and the release of what was parked for them. */
 import type { Database } from "better-sqlite3";
+import type { Writer } from "../../db/sqlite/writer.js";
 import {
   BLOCKED_DUE_MS,
   conflicts,
@@ -10,7 +11,6 @@ import {
   toRegistration,
 } from "../rows.js";
 import type { Registration, Registrations } from "../types.js";
-import type { Writer } from "./writer.js";
 
 interface ParkedRow {
   id: number;

@@ -1,5 +1,5 @@
 /** Senders by number: short keys in every table. Numbers never change, so they are remembered. */
-import type { Writer } from "./writer.js";
+import type { Writer } from "../../db/sqlite/writer.js";
 
 export interface Senders {
   /** The sender's number; a new one inside the caller's transaction. */

@@ -77,7 +77,7 @@ export const inbox: Cases = {
     const held = (id: number, owner = "a") => ({ id, owner, now: NOW });
     const results = await Promise.allSettled([
       store.inbox.complete(held(one.id), record("one")),
-      store.inbox.complete(held(two.id), store.kind === "sqlite" ? failingSync : failing),
+      store.inbox.complete(held(two.id), store.database.shared ? failing : failingSync),
     ]);
     assert.equal(
       results.map((result) => result.status),

@@ -19,7 +19,7 @@ export interface OpenedIdentity {
 /** @throws AdbindError `registry_option_invalid` for a base URL or an issuer that cannot be used */
 export async function openIdentity(options: RegistryOptions, log: Logger): Promise<OpenedIdentity> {
   const { now = Date.now, issuers = [], embeddedIssuer = true } = options;
-  const access = registryAccess(options.store);
+  const access = registryAccess(options.store.database);
   const baseUrl = checkedBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL);
   const onError = (error: Error): void => log.error({ err: error }, "the issuer failed");
   const issuer = embeddedIssuer ? await openIssuer({ access, baseUrl, now, onError }) : undefined;

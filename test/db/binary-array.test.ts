@@ -3,9 +3,11 @@ import fc from "fast-check";
 import pg from "pg";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { binaryArray, type ColumnType } from "../../runtime/store/postgres/binary-array.js";
-import type { Value } from "../../runtime/store/registry-query.js";
+import { binaryArray } from "../../runtime/db/postgres/binary-array.js";
+import type { ColumnType } from "../../runtime/db/types.js";
 import { startPostgres, type TestPostgres } from "../support/postgres.js";
+
+type Element = string | number | null;
 
 const test = suite<{ postgres: TestPostgres; client: pg.Client }>("binary arrays");
 
@@ -20,8 +22,8 @@ test.after(async ({ postgres, client }) => {
   await postgres.stop();
 });
 
-async function readBack(client: pg.Client, type: ColumnType, values: readonly Value[]): Promise<Value[]> {
-  const { rows } = await client.query<{ value: Value }>(`select value from unnest($1::${type}[]) as given (value)`, [
+async function readBack(client: pg.Client, type: ColumnType, values: readonly Element[]): Promise<Element[]> {
+  const { rows } = await client.query<{ value: Element }>(`select value from unnest($1::${type}[]) as given (value)`, [
     binaryArray(type, values),
   ]);
   return rows.map(({ value }) => (type === "bigint" && value !== null ? Number(value) : value));
@@ -31,11 +33,11 @@ async function readBack(client: pg.Client, type: ColumnType, values: readonly Va
 const text = fc
   .oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.string({ unit: "binary-ascii" }))
   .map((value) => value.replaceAll("\0", ""));
-const listOf = (value: fc.Arbitrary<Value>): fc.Arbitrary<Value[]> =>
+const listOf = (value: fc.Arbitrary<Element>): fc.Arbitrary<Element[]> =>
   fc.array(fc.option(value, { freq: 5 }), { minLength: 1, maxLength: 50 });
 
 test("what goes in comes out", async ({ client }) => {
-  const back = (type: ColumnType, of: fc.Arbitrary<Value>) =>
+  const back = (type: ColumnType, of: fc.Arbitrary<Element>) =>
     fc.assert(
       fc.asyncProperty(listOf(of), async (values) => {
         assert.equal(await readBack(client, type, values), values);

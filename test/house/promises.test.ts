@@ -1,0 +1,86 @@
+/** No promise of ours is waited for by nobody: an error is told where it happens, never by the end of the process. */
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { findings, findingsIn, programOf } from "./promises.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const sources = globSync("{runtime,cli,generator,templates/seller}/**/*.ts", {
+  cwd: root,
+  // A project's tests are declared to node's runner, which waits for them.
+  exclude: (name) => name === "node_modules" || name === "templates/seller/test",
+});
+
+test("nothing in runtime, cli, generator and the seller's project leaves a promise alone", () => {
+  const found = findings(root, programOf(root, sources), sources);
+  assert.equal(
+    found.map(({ where, what }) => `${where}: ${what}`),
+    [],
+  );
+});
+
+test("nobody catches at the end of the process what should be told where it happens", () => {
+  const offenders = sources.filter((file) =>
+    /["'](unhandledRejection|uncaughtException)["']/.test(readFileSync(path.join(root, file), "utf8")),
+  );
+  assert.equal(offenders, []);
+});
+
+const given = `
+  type MaybePromise<T> = T | Promise<T>;
+  type Flow<T> = Generator<Promise<unknown>, T, unknown>;
+  declare const ask: (what: string) => Promise<string[]>;
+  declare const maybe: (what: string) => MaybePromise<string[]>;
+  declare const settle: <T>(value: MaybePromise<T>) => Flow<T>;
+  declare const each: (job: () => void) => void;
+  declare const tell: (error: unknown) => void;
+`;
+
+/** What the rules say of a few lines, besides those every example begins with. */
+const judged = (lines: string): string[] => findingsIn(given + lines).map(({ what }) => what);
+
+const bad: readonly (readonly [about: string, lines: string, what: RegExp])[] = [
+  ["a statement", "ask('a');", /nobody waits/],
+  ["one that is a promise at times only", "maybe('a');", /nobody waits/],
+  ["a then without a second handler", "ask('a').then(tell);", /nobody waits/],
+  ["a void", "void ask('a');", /void hides/],
+  ["a finally", "void ask('a').finally(() => tell(1));", /void hides/],
+  ["a flow that is not run", "function* flow(): Flow<void> { settle(ask('a')); }", /not run/],
+  ["an array that is waited for in turn", "for (const one of [ask('a'), maybe('b')]) await one;", /in an array/],
+  ["an array that is handed on", "const go = () => [ask('a'), ask('b')];", /in an array/],
+  ["an array made by map", "const all = ['a'].map(ask); await ask('b'); await Promise.all(all);", /in an array/],
+  ["a type that swallows the promise", "type Sweep = () => MaybePromise<unknown>[];", /unknown is unknown/],
+  ["a cast", "settle(ask('a') as never).next();", /cast/],
+  ["an asynchronous listener", "each(async () => { await ask('a'); });", /does not wait/],
+  ["a listener that answers one", "each(() => ask('a'));", /does not wait/],
+  ["one by its name", "const go = () => ask('a'); each(go);", /does not wait/],
+  ["one started early", "const a = ask('a'); await ask('b'); await a;", /looked at only after/],
+];
+
+for (const [about, lines, what] of bad) {
+  test(`refused: ${about}`, () => {
+    const [first, ...more] = judged(lines);
+    assert.match(first ?? "nothing", what);
+    assert.equal(more, []);
+  });
+}
+
+const good: readonly string[] = [
+  "await ask('a');",
+  "ask('a').catch(tell);",
+  "ask('a').then(tell, tell);",
+  "void ask('a').catch(tell).finally(() => tell(1));",
+  "function* flow(): Flow<string[]> { return yield* settle(maybe('a')); }",
+  "await Promise.all([ask('a'), ...['b'].map(ask)]);",
+  "await Promise.allSettled(Array.from({ length: 2 }, () => ask('a')));",
+  "each(() => ask('a').catch(tell));",
+  "each(() => { tell(1); });",
+  "let kept: Promise<string[]> | undefined; kept = ask('a'); await kept;",
+  "const a = ask('a').catch(tell); await ask('b'); await a;",
+  "const both = Promise.all([ask('a'), ask('b')]); await both;",
+];
+
+for (const lines of good) test(`allowed: ${lines}`, () => assert.equal(judged(lines), []));
+
+test.run();
