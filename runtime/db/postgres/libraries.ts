@@ -73,7 +73,7 @@ const libraries: readonly Library[] = [
   },
   {
     name: "postgres.js",
-    members: ["unsafe", "parameters", "typed"],
+    members: ["unsafe", "array", "json"],
     run: (tx: PostgresJs) => (text, values) => tx.unsafe(text, values),
   },
   {
