@@ -102,6 +102,7 @@ if (installed) {
     await database.close();
     await postgres.stop();
   });
-} else console.log("# skipped: the database libraries of test/interop/outbox are not installed; ./run test installs them");
+} else
+  console.log("# skipped: the database libraries of test/interop/outbox are not installed; ./run test installs them");
 
 test.run();

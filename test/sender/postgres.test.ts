@@ -3,6 +3,7 @@ import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import { startPostgres } from "../support/postgres.js";
 import { channelCase } from "./channels.case.js";
+import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { taskCase } from "./tasks.case.js";
 
@@ -21,8 +22,13 @@ const on: SenderCase = {
       await work(tx);
     });
   },
+  corrupt: async (statement, work) => {
+    await work();
+    await store!.pool.query(statement);
+  },
 };
 taskCase(on);
+outboxCase(on);
 channelCase(on);
 
 test.after(async () => {

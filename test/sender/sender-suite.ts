@@ -9,6 +9,8 @@ export interface SenderCase {
   reset(): Promise<void>;
   /** Runs `work` in a transaction of the application's own, and rolls it back when it throws. */
   transaction(work: (tx: object) => unknown): Promise<void>;
+  /** Has `work` fill the tables, then runs a statement on them by hand. */
+  corrupt(statement: string, work: () => Promise<void>): Promise<void>;
 }
 
 export interface Context {

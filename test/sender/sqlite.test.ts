@@ -6,6 +6,7 @@ import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
 import { channelCase } from "./channels.case.js";
+import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { taskCase } from "./tasks.case.js";
 
@@ -24,8 +25,13 @@ const on: SenderCase = {
   transaction: async (work) => {
     store!.db.transaction(() => work(store!.db))();
   },
+  corrupt: async (statement, work) => {
+    await work();
+    store!.database.file.exec(statement);
+  },
 };
 taskCase(on);
+outboxCase(on);
 channelCase(on);
 
 test("the folder is cleared", () => {

@@ -1,7 +1,8 @@
 /** Transactions as applications have them: each library's own pool, its own table, and what is mistaken for a transaction. */
+
+import { sql as drizzleSql } from "drizzle-orm";
 import { drizzle as drizzlePg } from "drizzle-orm/node-postgres";
 import { drizzle as drizzleJs } from "drizzle-orm/postgres-js";
-import { sql as drizzleSql } from "drizzle-orm";
 import knexOf from "knex";
 import { CamelCasePlugin, Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
@@ -97,7 +98,8 @@ function ofDrizzle(url: string, driver: "node-postgres" | "postgres-js"): Librar
   return {
     name: `drizzle on ${driver}`,
     transaction: (work) => (db as ReturnType<typeof drizzlePg>).transaction(work as never),
-    write: (tx: ReturnType<typeof drizzlePg>, value) => tx.execute(drizzleSql`insert into application values (${value})`),
+    write: (tx: ReturnType<typeof drizzlePg>, value) =>
+      tx.execute(drizzleSql`insert into application values (${value})`),
     mistakes: async () => [["the database itself", db]],
     close: () => Promise.all([pool.end(), client.end()]),
   };
