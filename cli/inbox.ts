@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { type InboxEvent, type InboxState, openStore, type Store } from "../runtime/store/index.js";
-import { plural, printJson, userPath } from "./output.js";
+import { plural, printJson } from "./output.js";
+import { placeOf, storeOption } from "./store-option.js";
 
 const STATES: readonly InboxState[] = ["pending", "parked", "dead"];
 const LIST_LIMIT = 100;
@@ -16,8 +17,8 @@ const idOf = (text: string): number => {
 };
 
 async function withStore(url: string, job: (store: Store) => Promise<void>): Promise<void> {
-  const path = url.startsWith("sqlite:") ? `sqlite:${userPath(url.slice("sqlite:".length))}` : url;
-  const store = (await openStore(path)) as Store;
+  // Who looks makes nothing: neither a file where a name was misspelt, nor tables.
+  const store: Store = await openStore(placeOf(url), { migrate: false });
   try {
     await job(store);
   } finally {
@@ -122,11 +123,8 @@ async function drop(ids: string[], { store: url }: { store: string }): Promise<v
 }
 
 export function register(command: Command): void {
-  const url = ["--store <url>", "sqlite:<path> or postgres://..."] as const;
-  command
-    .command("list")
+  storeOption(command.command("list"))
     .description("events that wait, are parked, or were given up")
-    .requiredOption(...url)
     .option("--state <state>", STATES.join(", "))
     .option("--sender <url>", "of one sender")
     .option("--after <id>", "only later ones")
@@ -134,15 +132,11 @@ export function register(command: Command): void {
     .option("--json", "print them as JSON")
     .option("--body", "with their bodies, in JSON")
     .action(list);
-  command
-    .command("replay <ids...>")
+  storeOption(command.command("replay <ids...>"))
     .description("hand events that were given up, or parked, to their handler")
-    .requiredOption(...url)
     .option("--force", "also those whose task has moved on")
     .action(replay);
-  command
-    .command("drop <ids...>")
+  storeOption(command.command("drop <ids...>"))
     .description("remove events unhandled; their keys stay claimed")
-    .requiredOption(...url)
     .action(drop);
 }

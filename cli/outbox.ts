@@ -4,7 +4,8 @@ import { AdbindError } from "../runtime/errors.js";
 import { openQueue } from "../runtime/queue/index.js";
 import { OUTBOX_TOPIC, type Outbox, type OutboxEntry, outboxOf } from "../runtime/sender/outbox.js";
 import { openStore } from "../runtime/store/index.js";
-import { plural, printJson, userPath } from "./output.js";
+import { plural, printJson } from "./output.js";
+import { placeOf, storeOption } from "./store-option.js";
 
 const LIST_LIMIT = "100";
 
@@ -17,8 +18,8 @@ const idOf = (text: string): number => {
 };
 
 async function withOutbox(url: string, job: (outbox: Outbox) => Promise<void>): Promise<void> {
-  const place = url.startsWith("sqlite:") ? `sqlite:${userPath(url.slice("sqlite:".length))}` : url;
-  const store = await openStore(place);
+  // Who looks makes nothing: neither a file where a name was misspelt, nor tables.
+  const store = await openStore(placeOf(url), { migrate: false });
   const queue = openQueue(store.database, OUTBOX_TOPIC);
   try {
     await job(outboxOf(queue, Date.now));
@@ -93,29 +94,21 @@ async function change(what: Change, ids: readonly string[], { store }: { store: 
   });
 }
 
-const STORE_HELP = "sqlite:<path> or postgres://user@host/database";
-
 export function register(command: Command): void {
-  command
-    .command("list")
+  storeOption(command.command("list"))
     .description("events that were not delivered yet, or never will be without help")
-    .requiredOption("--store <url>", STORE_HELP)
     .option("--dead", "only those that were given up")
     .option("--destination <origin>", "only those for one host, e.g. https://buyer.example")
     .option("--after <number>", "events after this one")
     .option("--limit <count>", "most events", LIST_LIMIT)
     .option("--json", "as JSON")
     .action(list);
-  command
-    .command("retry")
+  storeOption(command.command("retry"))
     .description("gives dead events another day; running senders take them at once")
     .argument("<number...>", "events, as adbind outbox list numbers them")
-    .requiredOption("--store <url>", STORE_HELP)
     .action((ids: string[], options: { store: string }) => change("retry", ids, options));
-  command
-    .command("drop")
+  storeOption(command.command("drop"))
     .description("removes events unsent")
     .argument("<number...>", "events, as adbind outbox list numbers them")
-    .requiredOption("--store <url>", STORE_HELP)
     .action((ids: string[], options: { store: string }) => change("drop", ids, options));
 }

@@ -82,7 +82,8 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const place = placeOf(config.store);
   // Lines go to stderr: stdout is for what the command says.
   const logger = pino({ name: "adbind-registry", level: config.logLevel }, pino.destination(2));
-  const store = await openStore(place);
+  const { migrate, listenUrl } = config;
+  const store = await openStore(place, { migrate, ...(listenUrl !== undefined && { listenUrl }) });
   let registry: Registry | undefined;
   try {
     const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, embeddedIssuer, issuers } = config;

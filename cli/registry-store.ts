@@ -1,22 +1,17 @@
 /** What the commands beside the server share: the store they open, and how it is named. */
 import type { Command } from "commander";
-import { openStore, type PostgresStore, type SqliteStore } from "../runtime/store/index.js";
-import { userPath } from "./output.js";
+import { type AnyStore, openStore } from "../runtime/store/index.js";
+import { placeOf } from "./store-option.js";
 
 export interface StoreOption {
   readonly store: string;
   readonly json?: boolean;
 }
 
-/** Files are named from where the user stands. */
-export const placeOf = (store: string): string =>
-  store.startsWith("sqlite:") ? `sqlite:${userPath(store.slice("sqlite:".length))}` : store;
+export { placeOf } from "./store-option.js";
 
 /** Opens the store for one job. */
-export async function withStore<T>(
-  { store }: StoreOption,
-  job: (store: SqliteStore | PostgresStore) => Promise<T>,
-): Promise<T> {
+export async function withStore<T>({ store }: StoreOption, job: (store: AnyStore) => Promise<T>): Promise<T> {
   const opened = await openStore(placeOf(store));
   try {
     return await job(opened);

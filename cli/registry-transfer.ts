@@ -146,7 +146,8 @@ async function write(output: Writable, lines: AsyncIterable<string>): Promise<nu
 }
 
 async function exportFile(given: string, flags: { store: string; resume?: boolean }): Promise<void> {
-  const store = await openStore(placeOf(flags.store));
+  // A misspelt name must not become an empty registry, and an empty file of it a backup.
+  const store = await openStore(placeOf(flags.store), { migrate: false });
   try {
     if (given === "-") {
       await write(process.stdout, exportRegistry(store));

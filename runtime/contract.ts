@@ -207,7 +207,7 @@ export class UnexpectedStatusError extends Error {
 export function dispatch<Arms, R>(answer: Answer<Arms>, on: Handlers<Arms, R>): R {
   const { status, data } = answer;
   if (!Object.hasOwn(on, status)) throw new UnexpectedStatusError(status, Object.keys(on));
-  return on[status](data, answer as never);
+  return on[status](data, answer as Extract<Answer<Arms>, { status: typeof status }>);
 }
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -279,8 +279,8 @@ const companions = (source: JsonObject) => {
   };
 };
 
-const makeAnswer = (status: TaskStatus, data: unknown, source: JsonObject, word: string): never =>
-  ({ status, data: carriesFailure(status) ? failureOf(data, word) : data, ...companions(source) }) as never;
+const makeAnswer = <Arms>(status: TaskStatus, data: unknown, source: JsonObject, word: string): Answer<Arms> =>
+  ({ status, data: carriesFailure(status) ? failureOf(data, word) : data, ...companions(source) }) as Answer<Arms>;
 
 /**
  * Reads the payload of a synchronous response (MCP `structuredContent`, A2A data part) as one of the tool's answers.

@@ -1,9 +1,9 @@
 /** What a buyer's receivers applied, counted where it is applied: in the transaction that completes the event. */
 import type { Database } from "../../runtime/db/types.js";
 import type { Delivery } from "../../runtime/receiver/index.js";
-import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import type { AnyStore } from "../../runtime/store/index.js";
 
-export type DemoStore = SqliteStore | PostgresStore;
+export type DemoStore = AnyStore;
 
 /** One event's effect. `times` is 1, or something is wrong. */
 export interface Applied {

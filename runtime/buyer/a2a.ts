@@ -1,4 +1,5 @@
 /** Tools over A2A 1.0, and 0.3 where an agent has only that, by the official SDK. */
+import type { GetTaskRequest, SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isTaskStatus, type JsonObject } from "../contract.js";
 import { dataParts } from "../extract/a2a.js";
@@ -59,9 +60,9 @@ export async function openA2a(
             parts: [{ content: { $case: "data", value: { skill: tool, parameters: args } } }],
             ...(contextId !== undefined && { contextId }),
           },
-        } as never),
+        } as SendMessageRequest),
       ),
-    task: (taskId, given) => ask({ signal: given }, (client) => client.getTask({ id: taskId } as never)),
+    task: (taskId, given) => ask({ signal: given }, (client) => client.getTask({ id: taskId } as GetTaskRequest)),
     tools: async () => card.skills.map(({ id }) => id),
     close: async () => {},
   };

@@ -1,6 +1,7 @@
 /** Tools over MCP's streamable HTTP, by the official SDK. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "../contract.js";
 import { extractMcpResponse, extractTransportError } from "../extract/index.js";
@@ -22,7 +23,7 @@ export async function openMcp(
     timeout: settings.timeoutMs,
     ...(given !== undefined && { signal: given }),
   });
-  await client.connect(transport as never, limits(signal));
+  await client.connect(transport as Transport, limits(signal));
   return {
     transport: "mcp",
     async call({ tool, args, push, signal: given }) {

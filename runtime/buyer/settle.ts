@@ -85,7 +85,7 @@ function fromHandlers({ settings }: CallParts, of: WithTask): Answer<AnyArms> | 
 function endedBy(of: WithTask, envelope: unknown): Answer<AnyArms> | undefined {
   const status = member(envelope, "status");
   if (!isJsonObject(envelope) || !isTaskStatus(status) || !isTerminal(status)) return undefined;
-  return readWebhookAnswer(of.tool, envelope as never, of.release.word) as Answer<AnyArms>;
+  return readWebhookAnswer(of.tool, { ...envelope, status }, of.release.word) as Answer<AnyArms>;
 }
 
 /** The webhook itself, while the receiver still holds it. */

@@ -85,8 +85,15 @@ export interface Database<Tx = unknown> {
   readonly shared: boolean;
   /** Statements that all see one state of the database, and write nothing. */
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
-  /** One statement, or several that need not agree: each commits by itself. */
+  /** One statement that reads, or several that need not agree. */
   query<T>(work: (query: Statements) => Coroutine<T>): Promise<T>;
+  /**
+   * One statement that changes something, by itself; durable when it answers.
+   * @param text with `?` for each value
+   * @returns the rows it says it returns
+   * @throws AdbindError `database_busy` as `write`
+   */
+  execute<Row>(text: string, values?: readonly (Value | ListValue)[]): Promise<Row[]>;
   /**
    * One transaction; durable when it answers, undone when `work` throws, which is what it then rejects with. On SQLite
    * `work` runs within a turn of the event loop, and may share its transaction with other writes of this process.

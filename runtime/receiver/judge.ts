@@ -11,7 +11,6 @@ const MAX_NOTES = 8;
 /** Longest text kept of one finding, in characters: it quotes names the sender chose. */
 const MAX_TEXT_CHARS = 200;
 
-type Arm = (tool: string, status: never, data: unknown) => ReturnType<Judge["arm"]>;
 type Judge = Awaited<ReturnType<ReceiverConfig<unknown>["createValidator"]>>;
 
 export type ResultJudge = (
@@ -45,7 +44,7 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
     if (data === null) return [];
     const validator = await validatorOf(release);
     if (validator === undefined) return [];
-    const arm = (value: unknown) => (validator.arm as unknown as Arm)(taskType, status as never, value);
+    const arm = (value: unknown) => validator.armOf(taskType, status, value);
     const verdict = arm(data);
     if (verdict.ok || arm(withEnvelope(data, envelope)).ok) return [];
     return verdict.errors.slice(0, MAX_NOTES).map(({ pointer, message }) => ({

@@ -149,7 +149,7 @@ export interface ReceiverSettings<Tx> {
   readonly logger?: Logger;
   readonly meter?: Meter;
   /** Makes the judge of results; that of adbind/validate by default. */
-  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "arm">>;
+  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "armOf">>;
 }
 
 /** A request as any server has it. */

@@ -3,7 +3,7 @@
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { AdbindError } from "../errors.js";
-import type { PostgresStore, SqliteStore } from "../store/index.js";
+import type { AnyStore } from "../store/index.js";
 import {
   domainsNeverCrawled,
   ensureAgents,
@@ -72,10 +72,7 @@ function urlOf(text: string): string {
  * Opens the registry's data on a store.
  * @param store both kinds answer alike; on PostgreSQL any number of instances may share one
  */
-export function createRegistryData(
-  store: SqliteStore | PostgresStore,
-  options: RegistryDataOptions = {},
-): RegistryData {
+export function createRegistryData(store: AnyStore, options: RegistryDataOptions = {}): RegistryData {
   const parts = {
     db: store.database,
     now: options.now ?? Date.now,

@@ -1,5 +1,6 @@
 /** A2A: the official SDK's JSON-RPC handlers, 1.0 and 0.3, over the same calls and tasks as MCP. */
 
+import type { AgentCard } from "@a2a-js/sdk";
 import { Task, type TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { LegacyJsonRpcTransportHandler } from "@a2a-js/sdk/compat/v0_3/server";
 import {
@@ -97,9 +98,10 @@ function requestHandler(parts: A2aParts): A2ARequestHandler {
     if (row === undefined || row.principal !== principal) throw new TaskNotFoundError(`there is no task ${id}`);
     return row;
   };
+  const card = parts.card as unknown as AgentCard;
   const handler = {
-    getAgentCard: async () => parts.card,
-    getAuthenticatedExtendedAgentCard: async () => parts.card,
+    getAgentCard: async () => card,
+    getAuthenticatedExtendedAgentCard: async () => card,
     sendMessage: (_params: unknown, context: ServerCallContext) => sendMessage(parts, context),
     // biome-ignore lint/correctness/useYield: the interface asks for a generator, and streams are not offered
     async *sendMessageStream() {
@@ -117,7 +119,7 @@ function requestHandler(parts: A2aParts): A2ARequestHandler {
     listTasks: refuse,
     ...pushMethods(parts, own),
   };
-  return handler as never;
+  return handler;
 }
 
 type OwnTask = (id: string, context: ServerCallContext) => Promise<SellerTaskRow>;

@@ -18,7 +18,7 @@ export function checkedAnswer<Tx>(
 ): JsonObject {
   const { status, payload } = answer;
   if (!Object.hasOwn(release.tools, tool.name)) return payload;
-  const judged = validator.arm(tool.name, status as never, payload);
+  const judged = validator.armOf(tool.name, status, payload);
   if (judged.ok) return payload;
   const errors = judged.errors.slice(0, MAX_ISSUES).map(({ pointer, message }) => ({ pointer, message }));
   const report = { tool: tool.name, status, release: release.version, errors };

@@ -250,7 +250,7 @@ class Answering<Tx> {
       now: settings.now,
       uuid: settings.uuid,
       logger: settings.logger,
-      task: (id: string) => this.parts.book.handle(id, this.call.identity.principal) as never,
+      task: <T = AnyTool>(id: string) => this.parts.book.handle<T>(id, this.call.identity.principal),
     };
   }
 

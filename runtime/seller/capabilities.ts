@@ -20,7 +20,7 @@ export function deriveCapabilities<Tx>(
   const declared = overlay(derived(settings, spoken, own), settings.capabilities);
   const name = builtInNames(release).capabilities.find((one) => Object.hasOwn(release.tools, one));
   if (name === undefined) return declared;
-  const judged = own.validator.arm(name, "completed" as never, { ...declared, status: "completed" });
+  const judged = own.validator.armOf(name, "completed", { ...declared, status: "completed" });
   if (judged.ok) return declared;
   const [first] = judged.errors;
   throw badOption(

@@ -19,14 +19,14 @@ export const faultList = (errors: Fault | readonly Fault[]): readonly Fault[] =>
 
 export function createContext<Tx>(base: ContextBase<Tx>): { ctx: SellerContext<AnyTool, Tx>; after: Aftermath<Tx> } {
   const after: Aftermath<Tx> = { effects: [], later: undefined };
-  const reply = (status: TaskStatus, data: unknown): never => ({ status, data }) as never;
+  const reply = <S extends TaskStatus>(status: S, data: unknown) => ({ status, data });
   const interim =
-    (status: TaskStatus, own: JsonObject) =>
-    (data: object = {}, later?: LaterWork<AnyTool, Tx>): never => {
+    <S extends TaskStatus>(status: S, own: JsonObject) =>
+    (data: object = {}, later?: LaterWork<AnyTool, Tx>) => {
       after.later = later;
       return reply(status, { ...own, ...data });
     };
-  const ctx = {
+  const ctx: SellerContext<AnyTool, Tx> = {
     ...base,
     effect: (work: Effect<Tx>) => void after.effects.push(work),
     complete: (data: unknown) => reply("completed", data),
@@ -36,5 +36,5 @@ export function createContext<Tx>(base: ContextBase<Tx>): { ctx: SellerContext<A
     fail: (errors: Fault | readonly Fault[]) => reply("failed", { errors: faultList(errors) }),
     reject: (errors: Fault | readonly Fault[]) => reply("rejected", { errors: faultList(errors) }),
   };
-  return { ctx: ctx as never, after };
+  return { ctx, after };
 }

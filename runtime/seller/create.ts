@@ -55,7 +55,7 @@ export async function createSeller<
   St extends SellerStore,
 >(options: SellerOptions<R, S, St>): Promise<Seller<TxOf<St>>> {
   type Tx = TxOf<St>;
-  const settings = checkedSettings<Tx>(options as never);
+  const settings = checkedSettings<Tx>(options);
   const database = sellerDatabase(settings.store.database as Database as Database<Tx>);
   const declared = new Map<string, JsonObject>();
   const spoken: Spoken<Tx>[] = [];
@@ -101,7 +101,7 @@ export async function createSeller<
       await app.close();
       await book.idle();
     },
-    task: (taskId) => book.handle(taskId) as never,
+    task: (taskId) => book.handle(taskId),
     unfinished: (after = 0, limit = UNFINISHED) => book.unfinished(after, limit),
     capabilities: declared.get(newest.release.version)!,
     call: (call) => answerCall(calls, call),
@@ -118,7 +118,7 @@ function servedTools<Tx>(
   const served = new Map<string, ServedTool<Tx>>();
   for (const [name, handle] of settings.handlers) {
     const tool = release.tools[name];
-    if (tool !== undefined) served.set(name, { name, tool, handle: handle as never, builtIn: false, open: false });
+    if (tool !== undefined) served.set(name, { name, tool, handle, builtIn: false, open: false });
   }
   const names = builtInNames(release);
   const sections = [

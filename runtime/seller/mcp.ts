@@ -4,10 +4,13 @@
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   CallToolRequestSchema,
+  type CallToolResult,
   ErrorCode,
   ListToolsRequestSchema,
+  type ListToolsResult,
   McpError,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
@@ -79,16 +82,16 @@ export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
         return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ result, jsonrpc: "2.0", id: plain.id }) };
       }
       const server = new Server(info, options);
-      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: list() as never }));
+      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: list() as ListToolsResult["tools"] }));
       const calls = callsOf(body);
       server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
         if (!known.has(params.name)) throw unknownTool(params.name, newest);
         // Taken from the body itself: the SDK's copy would lose a member named __proto__.
         const call = calls.find(({ id }) => id === requestId);
-        return toolResult(await answer(params.name, call?.args)) as never;
+        return toolResult(await answer(params.name, call?.args)) as CallToolResult;
       });
-      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true } as never);
-      await server.connect(transport as never);
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+      await server.connect(transport as Transport);
       try {
         const request = new Request(PLACE, { method, headers });
         const response = await transport.handleRequest(request, { parsedBody: body });

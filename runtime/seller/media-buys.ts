@@ -1,6 +1,7 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
 import type { AnyTool, JsonObject } from "../contract.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import type { BuyChannels } from "../sender/channels.js";
 import type { Sender } from "../sender/sender.js";
 import { isObject } from "./json-object.js";
 import type { Settings } from "./settings.js";
@@ -62,7 +63,7 @@ export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpeni
   const channels = {
     ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
     ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
-  };
-  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal }, channels as never, { tx: tx as object }));
+  } as unknown as BuyChannels;
+  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal }, channels, { tx: tx as object }));
   if (!opened.ok) throw refusedBy(opened.error);
 }

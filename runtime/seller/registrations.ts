@@ -17,7 +17,7 @@ export function channelsOf({ push: beside, a2aPush }: Call, args: JsonObject): T
 /** A2A 1.0 names one scheme where 0.3 and the protocol have a list. */
 function nativeConfig(config: JsonObject): A2aPushConfig {
   const { authentication, ...rest } = config;
-  if (!isObject(authentication)) return rest as unknown as A2aPushConfig;
-  const { scheme, ...more } = authentication;
-  return { ...rest, authentication: { ...more, ...(typeof scheme === "string" && { schemes: [scheme] }) } } as never;
+  const { scheme, ...more } = isObject(authentication) ? authentication : {};
+  const named = { ...more, ...(typeof scheme === "string" && { schemes: [scheme] }) };
+  return { ...rest, ...(isObject(authentication) && { authentication: named }) } as unknown as A2aPushConfig;
 }

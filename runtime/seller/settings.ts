@@ -1,7 +1,7 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { JsonObject, Release } from "../contract.js";
+import type { AnyTool, JsonObject, Release } from "../contract.js";
 import { specialismChecks } from "../contract.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
@@ -23,7 +23,7 @@ export interface Settings<Tx> {
   /** Newest first. */
   readonly releases: readonly Release[];
   readonly specialisms: readonly string[];
-  readonly handlers: ReadonlyMap<string, SellerHandler<never, Tx>>;
+  readonly handlers: ReadonlyMap<string, SellerHandler<AnyTool, Tx>>;
   readonly store: SellerStore;
   readonly sender: Sender | undefined;
   readonly signing: SellerSigning | undefined;
@@ -67,8 +67,8 @@ export const builtInNames = (release: Release) => ({
 });
 
 /** @throws AdbindError `seller_option_invalid` */
-export function checkedSettings<Tx>(options: SellerOptions<never, never, never>): Settings<Tx> {
-  const given = options as unknown as SellerOptions;
+export function checkedSettings<Tx>(options: object): Settings<Tx> {
+  const given = options as SellerOptions;
   const releases = releasesOf(given);
   const handlers = handlersOf<Tx>(given, releases);
   checkSpecialisms(given, handlers);
@@ -124,15 +124,15 @@ function releasesOf({ release, releases = [] }: SellerOptions): readonly Release
 function handlersOf<Tx>(
   { tools, release }: SellerOptions,
   releases: readonly Release[],
-): ReadonlyMap<string, SellerHandler<never, Tx>> {
-  const handlers = new Map<string, SellerHandler<never, Tx>>();
+): ReadonlyMap<string, SellerHandler<AnyTool, Tx>> {
+  const handlers = new Map<string, SellerHandler<AnyTool, Tx>>();
   for (const [name, handler] of Object.entries(tools)) {
     if (handler === undefined) continue;
     if (typeof handler !== "function") throw badOption(`tools.${name}`, "give a function");
     if (!releases.some((one) => Object.hasOwn(one.tools, name))) {
       throw badOption(`tools.${name}`, `release ${release.version} has no such tool`);
     }
-    handlers.set(name, handler as SellerHandler<never, Tx>);
+    handlers.set(name, handler as SellerHandler<AnyTool, Tx>);
   }
   return handlers;
 }

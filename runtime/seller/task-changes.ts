@@ -88,7 +88,7 @@ function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: stri
     });
   }
   if (status === "canceled") return data;
-  const judged = validator.arm(name, status as never, data);
+  const judged = validator.armOf(name, status, data);
   if (judged.ok) return data;
   const [first] = judged.errors;
   throw new AdbindError("event_invalid", `the data is not what ${name} answers when ${status}`, {
@@ -98,14 +98,14 @@ function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: stri
 }
 
 /** @param principal whose task it must be; anybody's where it is left out */
-export function handleOf<Tx>(parts: BookParts<Tx>, taskId: string, principal?: string): TaskHandle<AnyTool, Tx> {
+export function handleOf<Tx, T = AnyTool>(parts: BookParts<Tx>, taskId: string, principal?: string): TaskHandle<T, Tx> {
   const { database, spoken } = parts;
   const change = (status: TaskStatus, data: unknown, more: ChangeOptions<Tx> = {}): Promise<void> =>
     database.transact((tx) =>
       changeFlow(parts, tx, taskId, { ...more, status, data: (data ?? {}) as JsonObject, principal }),
     );
   const faults = (errors: Fault | readonly Fault[]) => failurePayload(faultList(errors), spoken[0]!.release);
-  const handle = {
+  const handle: TaskHandle<AnyTool, Tx> = {
     id: taskId,
     working: (progress?: unknown, more?: ChangeOptions<Tx>) => change("working", progress, more),
     inputRequired: (data?: unknown, more?: ChangeOptions<Tx>) => change("input-required", data, more),
@@ -114,5 +114,6 @@ export function handleOf<Tx>(parts: BookParts<Tx>, taskId: string, principal?: s
     reject: (errors: Fault | readonly Fault[], more?: ChangeOptions<Tx>) => change("rejected", faults(errors), more),
     cancel: (more?: ChangeOptions<Tx>) => change("canceled", {}, more),
   };
+  // What differs by tool is the types of the data, which the release's schemas judge in `dataOf`.
   return handle as never;
 }

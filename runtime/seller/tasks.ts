@@ -30,7 +30,7 @@ export interface TaskBook<Tx> {
   opensChannels(tool: string, args: JsonObject): boolean;
   openChannels(tx: Tx, opening: BuyOpening): Coroutine<void>;
   /** @param principal whose task it must be; anybody's by default */
-  handle(taskId: string, principal?: string): TaskHandle<AnyTool, Tx>;
+  handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
   runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
   row(taskId: string): Promise<SellerTaskRow | undefined>;
@@ -51,7 +51,8 @@ const json = (value: unknown): string | null => (value === undefined ? null : JS
 export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
   const { database, settings } = parts;
   const running = new Set<Promise<void>>();
-  const handle = (taskId: string, principal?: string): TaskHandle<AnyTool, Tx> => handleOf(parts, taskId, principal);
+  const handle = <T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx> =>
+    handleOf<Tx, T>(parts, taskId, principal);
   return {
     open: (tx, task) => openFlow(parts, tx, task),
     opensChannels: (tool, args) =>

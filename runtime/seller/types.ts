@@ -16,15 +16,12 @@ import type {
 } from "../contract.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
-import type { PostgresStore, SqliteStore } from "../store/index.js";
-import type { Effect, Inbox } from "../store/types.js";
+import type { AnyStore } from "../store/index.js";
+import type { Effect, TxOf } from "../store/types.js";
 
-export type { Effect } from "../store/types.js";
+export type { Effect, TxOf } from "../store/types.js";
 
-/** What an effect gets: the SQLite connection, or a client of `pg`. */
-export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
-
-export type SellerStore = SqliteStore | PostgresStore;
+export type SellerStore = AnyStore;
 
 /** The reply of one arm; never where the tool has no such arm. */
 export type ArmReply<T, S extends TaskStatus> = S extends keyof ArmsOf<T> ? { status: S; data: ArmsOf<T>[S] } : never;

@@ -66,7 +66,8 @@ export interface SenderParts {
 export async function assembleSender({ queue, tables, options }: SenderParts): Promise<Sender> {
   const { release, now = Date.now, random = Math.random, uuid = randomUUID, activityDays = ACTIVITY_DAYS } = options;
   if (!(activityDays >= ACTIVITY_DAYS)) throw badOption("activityDays", `give at least ${ACTIVITY_DAYS}`);
-  const signer = typeof options.signer === "function" ? options.signer : () => options.signer as never;
+  const { signer: given } = options;
+  const signer = typeof given === "function" ? given : () => given;
   const policy = checkedPolicy(options.net ?? {});
   const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
   const rules: RegistrationRules = {

@@ -15,7 +15,7 @@ export interface TaskParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly release: Release;
-  readonly validator: Pick<Validator, "arm">;
+  readonly validator: Pick<Validator, "armOf">;
   readonly rules: RegistrationRules;
   readonly now: () => number;
   readonly uuid: () => string;
@@ -74,7 +74,7 @@ const laterThan = (before: string, now: number): string =>
   new Date(Math.max(now, Date.parse(before) + 1)).toISOString();
 
 function checkResult(
-  validator: Pick<Validator, "arm">,
+  validator: Pick<Validator, "armOf">,
   tool: AnyTool,
   taskId: string,
   { status, result }: StatusChange,
@@ -90,7 +90,7 @@ function checkResult(
   const judged = !object
     ? { ok: false as const, errors: [{ pointer: "", message: "must be object" }] }
     : Object.hasOwn(tool.arms, status)
-      ? validator.arm(tool.name, status as never, result)
+      ? validator.armOf(tool.name, status, result)
       : { ok: true as const };
   if (judged.ok) return;
   const [first] = judged.errors;

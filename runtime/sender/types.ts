@@ -133,7 +133,7 @@ export interface SenderOptions {
   /** Days activity is kept; at least 30, which is the default. */
   readonly activityDays?: number;
   /** Judges results; that of adbind/validate by default. */
-  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "arm">>;
+  readonly createValidator?: (release: Release) => Promise<Pick<Validator, "armOf">>;
   /** Told of each deprecated registration. */
   readonly onDeprecated?: (message: string) => void;
   /** Unix milliseconds; the system clock by default. */

@@ -49,7 +49,9 @@ export function refusal(code: VerificationCode, step: Step, more: Partial<Refusa
 }
 
 const present = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<{
+    [K in keyof T]: Exclude<T[K], undefined>;
+  }>;
 
 let lastWord = "";
 let lastNames = wireNames(lastWord);

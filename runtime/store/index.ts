@@ -6,5 +6,5 @@ export type { OpenOptions } from "../db/types.js";
 export { openPostgresStore, type PostgresStore } from "./postgres/open.js";
 export * from "./registry-access.js";
 export { openSqliteStore, type SqliteStore } from "./sqlite/open.js";
-export { type AnyStore, openStore } from "./stores.js";
+export { type AnyStore, openStore, storeOn } from "./stores.js";
 export type * from "./types.js";

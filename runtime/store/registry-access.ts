@@ -124,7 +124,7 @@ export interface RegistryAccess {
 const runOn =
   (database: Database): Run =>
   (text, values) =>
-    database.query((q) => q.rows(text, values));
+    /^select\b/.test(text) ? database.query((q) => q.rows(text, values)) : database.execute(text, values);
 
 /** `insert ... on conflict do nothing`; true when the row is new. */
 const inserter =

@@ -17,7 +17,7 @@ export interface KeptFileRow {
 
 const columns = "source, pointed, last_updated, candidate, candidate_since";
 
-/** Undefined where nothing is kept: what was never valid, or has ended, binds nobody. */
+/** Undefined where nothing is kept: a file not valid so far, or one that has ended, binds nobody. */
 export function* keptFile(q: Query, domain: string): Coroutine<KeptFileRow | undefined> {
   const [publisher] = yield* q.rows<{ method: string | null; resolved_url: string | null }>(
     "select method, resolved_url from adbind_registry_publishers where domain = ? and valid = 1",

@@ -238,6 +238,9 @@ export interface Expiring {
   remove(now: number, limit: number): Promise<number>;
 }
 
+/** What effects on a store get: the SQLite connection, or a client of `pg`. */
+export type TxOf<St> = St extends { readonly inbox: Inbox<infer Tx> } ? Tx : never;
+
 /** `Tx` is what an effect gets: the SQLite connection, or a client of `pg`. */
 export interface Store<Tx = unknown> {
   /** What it stands on; an application may keep its own tables there. */

@@ -24,6 +24,11 @@ export interface Validator<T extends Tools = Tools> {
     data: unknown,
   ): ValidationResult<ArmsOf<T[K]>[S]>;
   /**
+   * The same for a tool and a status that are known at run time only.
+   * @throws AdbindError `schema_missing` where the release has no such tool, or the tool no such arm
+   */
+  armOf(tool: string, status: string, data: unknown): ValidationResult;
+  /**
    * Judges a value by any schema that the tools of the release reach.
    * @throws AdbindError schema_missing
    */
@@ -178,17 +183,19 @@ export async function createValidator<T extends Tools>(
   };
   return {
     request: (tool, data) => validators.judge(toolOf(tool).request, data),
-    arm: (tool, status, data) => {
-      const arms = toolOf(tool).arms as Record<string, SchemaRef | null>;
-      const ref = Object.hasOwn(arms, status) ? arms[status] : undefined;
-      if (ref === undefined) {
-        throw new AdbindError("schema_missing", `the tool has no arm ${status}`, {
-          where: tool,
-          remedy: "use a key of its arms",
-        });
-      }
-      return ref === null ? { ok: true, data: data as never } : validators.judge(ref, data);
-    },
+    arm: judgeArm,
+    armOf: judgeArm,
     schema: (ref, data) => validators.judge(ref, data),
   };
+  function judgeArm<D>(tool: string, status: string, data: unknown): ValidationResult<D> {
+    const arms = toolOf(tool).arms as Record<string, SchemaRef | null>;
+    const ref = Object.hasOwn(arms, status) ? arms[status] : undefined;
+    if (ref === undefined) {
+      throw new AdbindError("schema_missing", `the tool has no arm ${status}`, {
+        where: tool,
+        remedy: "use a key of its arms",
+      });
+    }
+    return ref === null ? { ok: true, data: data as D } : validators.judge(ref, data);
+  }
 }

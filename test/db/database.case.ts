@@ -78,6 +78,15 @@ export function databaseCase<Tx>(given: DatabaseCase<Tx>): void {
     });
   });
 
+  test("a statement by itself commits by itself", async ({ database }) => {
+    const added = await database.execute<{ id: number }>("insert into things (id) values (?) returning id", [4]);
+    assert.equal(added, [{ id: 4 }]);
+    assert.equal(await database.execute("update things set score = 1"), []);
+    const again = database.execute("insert into things (id) values (?)", [4]);
+    assert.is((await Promise.allSettled([again]))[0]!.status, "rejected");
+    assert.equal(await rowsOf(database), [{ id: 4, name: null, score: 1 }]);
+  });
+
   test("a transaction that throws leaves nothing, and those beside it stay", async ({ database }) => {
     const put = (id: number, fails: boolean) =>
       database.write(function* (q): Coroutine<void> {

@@ -58,6 +58,16 @@ for (const [name, pooler] of Object.entries(poolers)) {
     await database.close();
   });
 
+  test(`nothing of ours is prepared by name behind a pooler that ${name}`, async () => {
+    const database = await open();
+    const text = "select n from generate_series(1, ?::int) n";
+    const read = () => database.query((q) => q.each<{ n: number }>(text, [3], () => undefined));
+    await Promise.all(Array.from({ length: 20 }, read));
+    const counted = await database.ask("select count(*)::int as n from pg_prepared_statements", []);
+    assert.equal(counted.rows, [{ n: 0 }]);
+    await database.close();
+  });
+
   test(`instances that start together behind a pooler that ${name} migrate once and are all there`, async () => {
     direct = await postgres.database();
     const databases = await Promise.all(Array.from({ length: 6 }, open));

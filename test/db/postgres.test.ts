@@ -1,3 +1,4 @@
+import { connect, createServer } from "node:net";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -92,6 +93,46 @@ test("timeouts hold on every connection, and the URL's own options win", async (
   await own.close();
 });
 
+test("an answer that never comes ends its connection, and the next one is answered", async () => {
+  // Lets everything through until it is told to swallow: as a network that is cut without a word.
+  let swallow = false;
+  const { port } = new URL(url);
+  const server = createServer((socket) => {
+    const upstream = connect(Number(port), "127.0.0.1");
+    socket.on("data", (bytes) => void (swallow || upstream.write(bytes)));
+    upstream.on("data", (bytes) => void (swallow || socket.write(bytes)));
+    for (const [one, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const)
+      one.on("close", () => other.destroy()).on("error", () => other.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const through = new URL(url);
+  through.port = String((server.address() as { port: number }).port);
+  const database = await openPostgres({
+    url: through.href,
+    connections: 1,
+    statementTimeoutMs: 50,
+    deadlineSlackMs: 50,
+  });
+  swallow = true;
+  const lost = await database.execute("select 1").catch((error: Error) => error);
+  assert.match(String(lost), /Connection terminated/);
+  swallow = false;
+  assert.equal(await database.query((q) => q.rows("select 1 as one")), [{ one: 1 }]);
+  await database.close();
+  server.close();
+});
+
+test("a migration may take longer than a statement", async () => {
+  const place = await postgres.database();
+  const slow = [{ version: 1, name: "slow", about: "", compatibleFrom: 1, sql: "select pg_sleep(0.5);" }];
+  const database = await openPostgres({ url: place, schema: slow, statementTimeoutMs: 100, deadlineSlackMs: 100 });
+  assert.equal((await database.status()).missing, []);
+  await database.close();
+});
+
 test("a row that somebody keeps is an error of that call, which says so", async () => {
   const database = await open({ lockTimeoutMs: 100, statementTimeoutMs: 400 });
   await database.ask("create table kept (id integer)", []);
@@ -155,6 +196,23 @@ test("a connection that breaks is replaced, within a transaction and without", a
   await told;
   assert.equal(heard, ["missed", "missed", "again"]);
   stop();
+  await database.close();
+});
+
+test("a pooler that shows itself only by statements that are gone is none the worse", async () => {
+  const database = await open({ connections: 1 });
+  const read = async (): Promise<number[]> => {
+    const seen: number[] = [];
+    await database.query((q) =>
+      q.each<{ n: number }>("select n from generate_series(1, ?::int) n", [3], ({ n }) => void seen.push(n)),
+    );
+    return seen;
+  };
+  assert.equal(await read(), [1, 2, 3]);
+  assert.equal((await database.ask("select count(*)::int as n from pg_prepared_statements", [])).rows, [{ n: 1 }]);
+  await database.ask("deallocate all", []);
+  assert.equal(await read(), [1, 2, 3]);
+  assert.equal(await read(), [1, 2, 3]);
   await database.close();
 });
 

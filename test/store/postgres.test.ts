@@ -5,15 +5,16 @@ import { steps } from "../../runtime/db/schema.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
+import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { startPostgres } from "../support/postgres.js";
-import { storeCase } from "./store.case.js";
+import { type StoreCase, storeCase } from "./store.case.js";
 
 const postgres = await startPostgres();
 let url = "";
 
-storeCase<Tx>({
-  name: "postgres",
-  open: async () => openPostgresStore({ url, connections: 6 }),
+const caseOf = (name: string, urlOf: () => string): StoreCase<Tx> => ({
+  name,
+  open: async () => openPostgresStore({ url: urlOf(), connections: 6 }),
   reset: async () => {
     url = await postgres.database();
   },
@@ -22,12 +23,17 @@ storeCase<Tx>({
     await sql`insert into effects (value) values (${value})`.run(tx);
   },
   recorded: async (store) => {
-    const rows = await sql<{ value: string }>`select value from effects order by id`.rows(
-      (store as PostgresStore).database,
-    );
-    return rows.map((row) => row.value);
+    const { pool } = store as PostgresStore;
+    return (await pool.query<{ value: string }>("select value from effects order by id")).rows.map((row) => row.value);
   },
 });
+
+storeCase(caseOf("postgres", () => url));
+
+const pooler = hasPgbouncer() ? await startPgbouncer(await postgres.database()) : undefined;
+if (pooler === undefined)
+  console.log("skipped behind a pooler: pgbouncer is not installed (apt-get install pgbouncer)");
+else storeCase(caseOf("postgres behind a pooler", () => pooler.through(url)));
 
 test("instances that start together migrate once", async () => {
   url = await postgres.database();
@@ -57,5 +63,8 @@ test("a newer database is refused, and an unreachable one says where without its
   assert.is(await codeOf("postgres://u:hunter2@127.0.0.1:1/none"), "database_unreachable");
 });
 
-test.after(() => postgres.stop());
+test.after(async () => {
+  await pooler?.stop();
+  await postgres.stop();
+});
 test.run();

@@ -71,7 +71,7 @@ export async function inferred(store: SqliteStore, shared: PostgresStore): Promi
       get_signals: (request, ctx) => {
         const spec: string | undefined = request.signal_spec;
         ctx.effect((tx) => void tx.prepare("select 1").run());
-        // @ts-expect-error a SQLite connection is no kysely transaction
+        // @ts-expect-error a SQLite connection is no client of pg
         ctx.effect((tx) => tx.selectFrom("signals"));
         return ctx.complete({ signals: [], ...(spec !== undefined && { message: spec }) });
       },

@@ -6,14 +6,16 @@ type AnyQuery = (this: pg.Client, config: unknown, values?: unknown, answered?: 
 
 const asked = pg.Client.prototype.query as unknown as AnyQuery;
 
+const UNLIMITED = { ms: Number.POSITIVE_INFINITY };
+
 /**
  * Asks with callbacks only. Of a query asked for a promise, pg 8.23 keeps what the collector takes for a link to the next
  * one: an answer that has once outlived a small collection keeps the later ones until a full one. Answers of hundreds of
  * kilobytes made each small collection copy megabytes, and stop the process for 20 milliseconds.
  */
 export class PostgresClient extends pg.Client {
-  /** How long an answer may take before the connection is given up, in milliseconds. */
-  deadlineMs = Number.POSITIVE_INFINITY;
+  /** How long an answer may take before the connection is given up, in milliseconds; all of a pool share one. */
+  deadline: { readonly ms: number } = UNLIMITED;
 }
 
 PostgresClient.prototype.query = function query(this: pg.Client, config: unknown, values?: unknown, given?: Answered) {
@@ -42,9 +44,21 @@ export const types: pg.CustomTypesConfig = {
  * @returns stops it
  */
 export function deadlineOf(client: pg.ClientBase): () => void {
-  if (!(client instanceof PostgresClient) || !Number.isFinite(client.deadlineMs)) return () => undefined;
-  const timer = setTimeout(() => void client.end().catch(() => undefined), client.deadlineMs);
+  if (!(client instanceof PostgresClient) || !Number.isFinite(client.deadline.ms)) return () => undefined;
+  const timer = setTimeout(() => client.end().catch(() => undefined), client.deadline.ms);
   return () => clearTimeout(timer);
+}
+
+/** Runs work whose statements may take as long as they take. */
+export async function unlimited<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+  if (!(client instanceof PostgresClient)) return work();
+  const { deadline } = client;
+  client.deadline = UNLIMITED;
+  try {
+    return await work();
+  } finally {
+    client.deadline = deadline;
+  }
 }
 
 /** Runs one statement on a connection, ours or somebody else's. */

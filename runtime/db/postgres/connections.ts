@@ -3,7 +3,7 @@ import pg from "pg";
 import { AdbindError } from "../../errors.js";
 import { ask, PostgresClient, types } from "./client.js";
 import { isUsable, toldFault, unreachable } from "./faults.js";
-import type { PostgresOptions } from "./open.js";
+import type { PostgresOptions } from "./options.js";
 
 const CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -52,10 +52,16 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     idle_in_transaction_session_timeout: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
   };
   const where = whereOf(options.url);
+  const slack = options.deadlineSlackMs ?? DEADLINE_SLACK_MS;
+  const deadline: Deadline = { ms: timeouts.statement_timeout + slack };
   for (const given of [timeouts, undefined]) {
-    const pool = poolOf(options, given, timeouts.statement_timeout + DEADLINE_SLACK_MS);
+    const pool = poolOf(options, given, deadline);
     try {
-      return connectionsOn(pool, { where, options, timeouts, pooled: !(await isDirect(pool)) });
+      const { direct, statementMs } = await lookAt(pool);
+      // What the URL says wins; behind a pooler it is the role's, for statements outside of transactions.
+      if (direct) deadline.ms = statementMs === 0 ? Number.POSITIVE_INFINITY : statementMs + slack;
+      else deadline.ms = Math.max(timeouts.statement_timeout, statementMs) + slack;
+      return connectionsOn(pool, { where, options, timeouts, pooled: !direct });
     } catch (error) {
       await pool.end();
       if (given === undefined || !isParameterRefused(error)) throw unreachable(where, error);
@@ -67,9 +73,11 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
 const isParameterRefused = (error: unknown): boolean =>
   error instanceof Error && /unsupported startup parameter/i.test(error.message);
 
-async function isDirect(pool: pg.Pool): Promise<boolean> {
-  const { rows } = await pool.query<{ mark: string | null }>("select current_setting($1, true) as mark", [MARK]);
-  return rows[0]?.mark === "on";
+/** Was a connection made with all that we asked for, and how long may a statement take (0: for ever)? */
+async function lookAt(pool: pg.Pool): Promise<{ readonly direct: boolean; readonly statementMs: number }> {
+  const text = `select current_setting($1, true) as mark, setting as ms from pg_settings where name = 'statement_timeout'`;
+  const { rows } = await pool.query<{ mark: string | null; ms: string }>(text, [MARK]);
+  return { direct: rows[0]?.mark === "on", statementMs: Number(rows[0]?.ms ?? 0) };
 }
 
 /** Host, port and database. @throws AdbindError `store_option_invalid` for what is no URL of PostgreSQL */
@@ -103,7 +111,12 @@ function configOf(url: string, options: PostgresOptions, timeouts: Timeouts | un
   };
 }
 
-function poolOf(options: PostgresOptions, timeouts: Timeouts | undefined, deadlineMs: number): pg.Pool {
+/** Milliseconds until a connection that does not answer is given up. */
+interface Deadline {
+  ms: number;
+}
+
+function poolOf(options: PostgresOptions, timeouts: Timeouts | undefined, deadline: Deadline): pg.Pool {
   const pool = new pg.Pool({
     ...configOf(options.url, options, timeouts),
     Client: PostgresClient,
@@ -114,7 +127,7 @@ function poolOf(options: PostgresOptions, timeouts: Timeouts | undefined, deadli
   pool.on("connect", (client) => {
     // So would one that breaks between two statements of a transaction; the next statement reports it.
     client.on("error", () => undefined);
-    if (client instanceof PostgresClient) client.deadlineMs = deadlineMs;
+    if (client instanceof PostgresClient) client.deadline = deadline;
   });
   return pool;
 }

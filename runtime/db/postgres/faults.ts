@@ -73,3 +73,14 @@ export function toldMigration(error: unknown, where: string): unknown {
 /** A connection that answered so can be used on; any other fault may have left it half way through. */
 export const isUsable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.severity !== "FATAL" && error.severity !== "PANIC";
+
+/** Connection, resources, shut down, a statement or a lock that took too long; with them what the system says. */
+const passing = /^(08...|53...|57P0.|57014|55P03|25P03|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
+/** What the driver says when nobody answers. */
+const passingText = /connection terminated|timeout exceeded when trying to connect|pool after calling end/i;
+
+/** Is an error PostgreSQL's, and likely gone when asked again? */
+export function isPassing(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return (typeof code === "string" && passing.test(code)) || (typeof message === "string" && passingText.test(message));
+}

@@ -2,34 +2,20 @@
 import type pg from "pg";
 import { type Coroutine, runAsync } from "../coroutine.js";
 import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js";
-import type { Database, OpenOptions, Query, Statements } from "../types.js";
-import { ask } from "./client.js";
+import type { Database, Query, Statements } from "../types.js";
+import { ask, unlimited } from "./client.js";
 import { type Connections, openConnections } from "./connections.js";
-import { each } from "./each.js";
+import { each, isNameFault, nameOf, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { joined } from "./join.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, migrate } from "./migrate.js";
+import type { PostgresOptions } from "./options.js";
 import { dialect, numberedText, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 
-export interface PostgresOptions extends OpenOptions {
-  /** `postgres://user:password@host:port/database` */
-  readonly url: string;
-  /** Most connections of this instance. Default 10. */
-  readonly connections?: number;
-  /** Longest wait for a connection, in milliseconds; then the receiver answers 503. Default 5,000. */
-  readonly connectTimeoutMs?: number;
-  /** Longest statement, in milliseconds. Default 30,000: an import's batch takes a tenth of it. */
-  readonly statementTimeoutMs?: number;
-  /** Longest wait for a row that another transaction holds, in milliseconds. Default 10,000. */
-  readonly lockTimeoutMs?: number;
-  /** Longest pause between two statements of a transaction, in milliseconds. Default 60,000: an effect may take its time. */
-  readonly idleTimeoutMs?: number;
-  /** Another schema than adbind's own, for tests. */
-  readonly schema?: Schema;
-}
+export type { PostgresOptions } from "./options.js";
 
 /** What a transaction is: a client of `pg` that has begun one, ours or an application's. */
 export type PostgresTx = pg.ClientBase;
@@ -101,6 +87,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
     read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), { begin: SNAPSHOT }),
     query: (work) => runAsync(work(alone)),
+    execute: (text, values) => runAsync(alone.rows(text, values)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
     within: (tx, work) => runAsync(work(statements(tx))),
     withinOther: (tx, work) => runAsync(work(statements(tx))),
@@ -109,7 +96,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: async () => {
       try {
-        return await transaction((tx) => migrate(tx, schema, where));
+        return await transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)));
       } catch (error) {
         throw toldMigration(error, where);
       }
@@ -127,10 +114,24 @@ const onClient = (client: pg.ClientBase): PostgresQuery =>
 
 /** Each on whichever connection is free. */
 function statementsOn(connections: Connections): Statements {
+  let named = !connections.pooled;
+  const once = <Row>(question: Question<Row>, name?: string): Promise<void> =>
+    connections.use((client) => each(client, question, name));
+  const askEach = async <Row>(question: Question<Row>): Promise<void> => {
+    if (!named) return once(question);
+    try {
+      await once(question, nameOf(question.text));
+    } catch (error) {
+      if (!isNameFault(error)) throw error;
+      // A pooler after all, which passes on how connections are made.
+      named = false;
+      await once(question);
+    }
+  };
   const single = new PostgresQuery((text, values) => connections.use((client) => ask(client, text, values)));
   return Object.assign(single, {
     *each<Row>(text: string, values: readonly unknown[], take: (row: Row) => void): Coroutine<void> {
-      yield connections.use((client) => each(client, { text: numberedText(text), values, take }));
+      yield askEach({ text: numberedText(text), values, take });
     },
   });
 }

@@ -5,6 +5,7 @@ import { AdbindError } from "../../errors.js";
 import { type Coroutine, runSync } from "../coroutine.js";
 import { missingSteps, refuseMissing, type Schema, statusOf } from "../schema.js";
 import type { Database, OpenOptions } from "../types.js";
+import { unreachable } from "./faults.js";
 import { joined } from "./join.js";
 import { appliedSteps, migrate } from "./migrate.js";
 import { dialect, Notifications, SqliteQuery } from "./query.js";
@@ -79,6 +80,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
       }
     },
     query: async (work) => run(work(query)),
+    execute: (text, values) => writer.guarded(() => run(query.rows(text, values))),
     write: (work) => writer.guarded(() => run(work(query, file))),
     within: (tx, work) => run(work(statements(tx))),
     statements,
@@ -102,27 +104,6 @@ const refusal = (): AdbindError =>
   });
 
 const run = <T>(work: Coroutine<T>): T => runSync(work, refusal);
-
-const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ENOENT: ["there is no such file, or no such folder", "check the path; a folder must be there first"],
-  EACCES: ["permission denied", "give this user write access to the file and its folder"],
-  EROFS: ["its disk is read-only", "give a path on a disk that can be written"],
-  EISDIR: ["it is a folder", "give the path of a file"],
-  ENOSPC: ["the disk is full", "make room on it"],
-  SQLITE_NOTADB: ["it is another kind of file", "give the path of a SQLite database, or of a new file"],
-  SQLITE_CORRUPT: ["the file is damaged", "restore it from a backup; `sqlite3 FILE .recover` saves what can be read"],
-  SQLITE_BUSY: ["another process holds it", "end the long transaction on the file (a shell, a backup), and try again"],
-};
-
-function unreachable(path: string, cause: unknown): AdbindError {
-  const { code = "", message } = cause as Error & { code?: string };
-  const [what, remedy] = reasons[code] ?? [message, undefined];
-  return new AdbindError("database_unreachable", `the database file cannot be opened: ${what}`, {
-    where: path,
-    ...(remedy === undefined ? {} : { remedy }),
-    cause,
-  });
-}
 
 function openFile(options: SqliteOptions): Sqlite.Database {
   const { path, cacheKib = CACHE_KIB, busyTimeoutMs = BUSY_TIMEOUT_MS, migrate: make = true } = options;

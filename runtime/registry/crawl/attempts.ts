@@ -157,7 +157,12 @@ function* ended(
       case "done":
       case "dead":
       case "refused":
-        yield* requestEnded(parts, q, { id, domain }, reports.get(job.id) ?? failed("the crawl ended without a report"));
+        yield* requestEnded(
+          parts,
+          q,
+          { id, domain },
+          reports.get(job.id) ?? failed("the crawl ended without a report"),
+        );
         break;
     }
   }

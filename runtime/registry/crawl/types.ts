@@ -3,7 +3,7 @@ import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { components } from "../../../generated/registry/openapi.js";
 import type { Fetcher, Lookup } from "../../net/index.js";
-import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import type { AnyStore } from "../../store/index.js";
 import type { RegistryData } from "../types.js";
 
 export type CrawlRequestRecord = components["schemas"]["CrawlRequest"];
@@ -35,7 +35,7 @@ export interface CrawlLimits {
 }
 
 export interface CrawlerOptions extends Partial<CrawlLimits> {
-  readonly store: SqliteStore | PostgresStore;
+  readonly store: AnyStore;
   readonly data: Pick<
     RegistryData,
     "applyCrawl" | "hostedFile" | "hostedDue" | "originChecked" | "crawlDue" | "endStale" | "settleEffect"

@@ -57,7 +57,7 @@ function newApp(options: RegistryOptions, log: Logger): FastifyInstance {
     },
   });
   app.removeContentTypeParser("text/plain");
-  app.decorateRequest("identity", null as never);
+  app.decorateRequest("identity");
   return app;
 }
 

@@ -36,6 +36,17 @@ export const configTable: readonly ConfigEntry[] = [
     standard: "sqlite:registry.db",
     help: "sqlite:<path> for one instance, postgres://user@host/database for many",
   },
+  {
+    name: "migrate",
+    kind: "boolean",
+    standard: "true",
+    help: "bring the schema to this version; false: start on what is there, or say what is missing",
+  },
+  {
+    name: "listen-url",
+    kind: "text",
+    help: "the same PostgreSQL without the pooler in front of it, to hear of new work at once; without it work is polled for",
+  },
   { name: "host", kind: "text", standard: "127.0.0.1", help: "address to listen on; 0.0.0.0 is every one" },
   {
     name: "port",
@@ -163,6 +174,8 @@ function readValue({ kind }: ConfigEntry, text: string): Value {
 
 export interface RegistryConfig {
   readonly store: string;
+  readonly migrate: boolean;
+  readonly listenUrl: string | undefined;
   readonly host: string;
   readonly port: number;
   /** Undefined: `http://localhost` and the port it listens on. */
@@ -226,6 +239,8 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
   const audience = get<string | undefined>("issuer-audience");
   return {
     store: get("store"),
+    migrate: get("migrate"),
+    listenUrl: get("listen-url"),
     host: get("host"),
     port: get("port"),
     baseUrl: get("base-url"),

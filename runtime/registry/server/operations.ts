@@ -12,7 +12,7 @@ import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
 import { addPages } from "./routes/pages.js";
 import { publisherRoutes } from "./routes/publishers.js";
-import { type Checker, checkerOf, createAjv } from "./validation.js";
+import { type Checker, checkerOf, createAjv, type RequestParts } from "./validation.js";
 
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
 
@@ -44,7 +44,11 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
     }),
     handler: async (request, reply) => {
       const checked = refusedAs404(responses, () =>
-        check({ query: request.query as never, params: request.params as never, body: request.body }),
+        check({
+          query: request.query as RequestParts["query"],
+          params: request.params as RequestParts["params"],
+          body: request.body,
+        }),
       );
       const answer = (await (handler as (call: unknown) => Promise<Answer<unknown>>)({
         ...checked,

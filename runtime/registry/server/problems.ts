@@ -47,18 +47,3 @@ const RETRY_AFTER_SECONDS = 5;
 
 export const unavailable = (error: string, code: string): Problem =>
   new Problem(503, error, { code, retryAfterSeconds: RETRY_AFTER_SECONDS });
-
-/**
- * PostgreSQL's classes of errors that another attempt may not meet: connection, resources, shut down, and a statement or a
- * lock that took too long; with them what drivers say when nobody answers.
- */
-const passing =
-  /^(08...|53...|57P0.|57014|55P03|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|SQLITE_BUSY\w*|SQLITE_IOERR\w*|SQLITE_FULL)$/;
-const passingText =
-  /connection terminated|timeout exceeded when trying to connect|pool after calling end|database connection is not open|driver has already been destroyed/i;
-
-/** Is an error the database's, and likely gone when asked again? */
-export function isPassing(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return (typeof code === "string" && passing.test(code)) || (typeof message === "string" && passingText.test(message));
-}

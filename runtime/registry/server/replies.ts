@@ -1,9 +1,11 @@
 /** What every answer carries, and how errors become answers. */
+
 import type { FastifyError, FastifyInstance } from "fastify";
+import { isPassing } from "../../db/engines.js";
 import { AdbindError } from "../../errors.js";
 import { html } from "./pages/html.js";
 import { page, pageHeaders } from "./pages/layout.js";
-import { isPassing, Problem, unavailable } from "./problems.js";
+import { Problem, unavailable } from "./problems.js";
 import { routeName, type Telemetry } from "./telemetry.js";
 
 /** @param stopping then connections are not kept, so that none is idle when the server closes */

@@ -2,7 +2,7 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import { AdbindError } from "../../errors.js";
-import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import type { AnyStore } from "../../store/index.js";
 import type { CrawlerOptions } from "../crawl/index.js";
 import type { RegistryData } from "../types.js";
 import type { TrustedIssuer } from "./auth/tokens.js";
@@ -10,7 +10,7 @@ import type { Limits } from "./limits.js";
 
 export interface RegistryOptions {
   /** Opened store; who opened it closes it. */
-  readonly store: SqliteStore | PostgresStore;
+  readonly store: AnyStore;
   /** Public base URL, e.g. `https://registry.example`: issuer of tokens, and what hosted files' URLs begin with. Default `http://localhost:8080`. */
   readonly baseUrl?: string;
   /** Default the data of `store`. */

@@ -1,7 +1,7 @@
 /** Gives all that a registry knows as lines, in an order that a second export can go on in. */
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
-import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import type { AnyStore } from "../../store/index.js";
 import { hostedAfter, membersAfter } from "../../store/registry-agents.js";
 import {
   claimantsAfter,
@@ -18,7 +18,7 @@ import { iso } from "../model.js";
 import { propertyOfRow, type SetProperty, type StoredEntry } from "../project.js";
 import type { Json } from "../types.js";
 import { agentOut, memberOut, propertyOut } from "./convert.js";
-import type { AgentLine, ClaimsLine, FileLine, HostedLine, PublisherLine, TransferLine } from "./lines.js";
+import type { AgentLine, ClaimsLine, FileLine, HostedLine, MemberLine, PublisherLine, TransferLine } from "./lines.js";
 
 /** Rows read at a time. */
 const PAGE_ROWS = 200;
@@ -27,28 +27,28 @@ type Claim = EdgeWithUrl & { readonly domain: string };
 
 interface Section {
   readonly kind: TransferLine["kind"];
-  readonly keyOf: (line: never) => string;
+  keyOf(line: TransferLine): string;
   readonly page: (q: Query, after: string) => Coroutine<TransferLine[]>;
 }
 
 const sections = [
   {
     kind: "member",
-    keyOf: ({ slug }: { slug: string }) => slug,
+    keyOf: ({ slug }: MemberLine) => slug,
     *page(q, after) {
       return (yield* assemble(q, yield* membersAfter(q, after, PAGE_ROWS))).map(memberOut);
     },
   },
   {
     kind: "publisher",
-    keyOf: ({ domain }: { domain: string }) => domain,
+    keyOf: ({ domain }: PublisherLine) => domain,
     *page(q, after) {
       return yield* publisherLines(q, yield* publishersAfter(q, after, PAGE_ROWS));
     },
   },
   {
     kind: "hosted",
-    keyOf: ({ domain }: { domain: string }) => domain,
+    keyOf: ({ domain }: HostedLine) => domain,
     *page(q, after) {
       const rows = yield* hostedAfter(q, after, PAGE_ROWS);
       return rows.map(({ domain, file }): HostedLine => ({ kind: "hosted", domain, file: JSON.parse(file) as Json }));
@@ -56,7 +56,7 @@ const sections = [
   },
   {
     kind: "claims",
-    keyOf: ({ agent_url }: { agent_url: string }) => agent_url,
+    keyOf: ({ agent_url }: ClaimsLine) => agent_url,
     *page(q, after) {
       return yield* claimsLines(q, after);
     },
@@ -67,21 +67,18 @@ const sections = [
  * Exports everything; each line stands for one moment of its record. What changes meanwhile may or may not be in it.
  * @param after the last line of an earlier export to go on after, as it was given
  */
-export async function* exportRegistry(
-  store: SqliteStore | PostgresStore,
-  after?: TransferLine,
-): AsyncGenerator<string> {
+export async function* exportRegistry(store: AnyStore, after?: TransferLine): AsyncGenerator<string> {
   const db: Database = store.database;
   const first = after === undefined ? 0 : sections.findIndex(({ kind }) => kind === after.kind);
   for (const [at, section] of (sections as readonly Section[]).entries()) {
     if (at < first) continue;
-    let key = at === first && after !== undefined ? section.keyOf(after as never) : "";
+    let key = at === first && after !== undefined ? section.keyOf(after) : "";
     for (;;) {
       const from = key;
       const lines = await db.read((q) => section.page(q, from));
       for (const line of lines) yield JSON.stringify(line);
       if (lines.length < PAGE_ROWS) break;
-      key = section.keyOf(lines.at(-1) as never);
+      key = section.keyOf(lines.at(-1)!);
     }
   }
 }

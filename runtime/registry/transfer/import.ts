@@ -6,7 +6,7 @@
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
-import type { PostgresStore, SqliteStore } from "../../store/index.js";
+import type { AnyStore } from "../../store/index.js";
 import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
@@ -69,7 +69,7 @@ interface Waiting extends OtherWork {
  * @throws AdbindError `registry_data_invalid` with the number of the first line that cannot be taken; lines before it are kept
  */
 export async function importRegistry(
-  store: SqliteStore | PostgresStore,
+  store: AnyStore,
   lines: AsyncIterable<string> | Iterable<string>,
   options: ImportOptions = {},
 ): Promise<ImportResult> {

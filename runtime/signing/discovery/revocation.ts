@@ -1,6 +1,13 @@
 /** Revocation lists (webhooks-facts 1.9): a signed list of kids, polled, refused when it grows stale. */
 
-import { flattenedVerify, generalVerify, importJWK, type JWSHeaderParameters } from "jose";
+import {
+  type FlattenedJWSInput,
+  flattenedVerify,
+  type GeneralJWSInput,
+  generalVerify,
+  importJWK,
+  type JWSHeaderParameters,
+} from "jose";
 import type { MaybePromise } from "../../contract.js";
 import { wireNames } from "../../contract.js";
 import { parseStrict } from "../../json.js";
@@ -103,8 +110,8 @@ async function verifiedPayload(bytes: Uint8Array, signer: Signer): Promise<Resul
   const getKey = (header: JWSHeaderParameters | undefined) => keyFor(header, signer);
   try {
     const { payload } = Array.isArray(jws.signatures)
-      ? await generalVerify(jws as never, getKey, { algorithms })
-      : await flattenedVerify(jws as never, getKey, { algorithms });
+      ? await generalVerify(jws as GeneralJWSInput & JsonObject, getKey, { algorithms })
+      : await flattenedVerify(jws as FlattenedJWSInput & JsonObject, getKey, { algorithms });
     const parsed = parseStrict(payload);
     return parsed.ok && isObject(parsed.value)
       ? { ok: true, value: parsed.value }

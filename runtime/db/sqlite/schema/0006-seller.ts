@@ -1,6 +1,6 @@
 /** What a seller remembers of its calls and tasks. */
 export const seller = `
--- A call's row outlives its answer: what was seen and is no longer replayed is told apart from what was never seen.
+-- A call's row outlives its answer: what was seen and is no longer replayed is told apart from what is new.
 create table adbind_calls (
   scope text not null,
   key text not null,

@@ -69,7 +69,7 @@ function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey
   return {
     adapter: issuerAdapter(access, now),
     // The first that can sign does.
-    jwks: { keys: keys as never },
+    jwks: { keys: [...keys] as NonNullable<Configuration["jwks"]>["keys"] },
     cookies: {
       keys: [cookieKey],
       names: { session: "registry_session", interaction: "registry_interaction", resume: "registry_resume" },

@@ -1,7 +1,7 @@
 /** Access tokens of OAuth 2.1 issuers: found by their metadata, verified with their keys (service.md, "Registry", 1). */
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { isPassing } from "../../../db/engines.js";
 import { AdbindError } from "../../../errors.js";
-import { isPassing } from "../problems.js";
 
 export interface TrustedIssuer {
   /** `iss` of its tokens; its metadata are looked for there. */

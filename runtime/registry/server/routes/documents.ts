@@ -20,13 +20,15 @@ type Ids =
   | "readReadiness"
   | "readMetrics";
 
+type BodyOf<Id extends Ids> = Awaited<ReturnType<Handlers<Ids>[Id]>>["body"];
+
 export const documentRoutes = (parts: Parts): Handlers<Ids> => {
   const { data, document, files, issuer, baseUrl, authorizationServers, telemetry } = parts;
   return {
     async readAuthorizationServer() {
       if (issuer === undefined)
         throw notFound("This server issues no tokens", { message: "Its protected-resource metadata name who does" });
-      return { body: issuer.metadata as never, headers: METADATA_CACHE };
+      return { body: issuer.metadata as BodyOf<"readAuthorizationServer">, headers: METADATA_CACHE };
     },
     async readProtectedResource() {
       const body = {
@@ -40,7 +42,7 @@ export const documentRoutes = (parts: Parts): Handlers<Ids> => {
     async readHostedAdagents({ params }) {
       const hosted = await within(data.hostedFile(domainOf(params.domain)));
       if (hosted === undefined) throw notFound("No file is hosted for this domain");
-      return { body: hosted.file as never, headers: HOSTED_CACHE };
+      return { body: hosted.file as BodyOf<"readHostedAdagents">, headers: HOSTED_CACHE };
     },
     async readSchema({ params }) {
       const file = files.release(params.version, params.path);
@@ -50,10 +52,10 @@ export const documentRoutes = (parts: Parts): Handlers<Ids> => {
     async readExtractionVectors() {
       const file = files.vectors();
       if (file === undefined) throw notFound();
-      return { body: file.body as never, headers: { ...SCHEMA_CACHE, etag: file.etag } };
+      return { body: file.body as BodyOf<"readExtractionVectors">, headers: { ...SCHEMA_CACHE, etag: file.etag } };
     },
     async readOpenapi() {
-      return { body: document.json as never, headers: HOSTED_CACHE };
+      return { body: document.json as BodyOf<"readOpenapi">, headers: HOSTED_CACHE };
     },
     async readHealth() {
       return { body: { status: "ok" } };

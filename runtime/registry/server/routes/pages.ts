@@ -1,7 +1,7 @@
 /** Pages for people. */
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { agentUrlOf, publisherDomain } from "../../model.js";
-import { type Parts, within } from "../call.js";
+import { type Call, type Parts, within } from "../call.js";
 import type { OperationId } from "../document.js";
 import { type Limits, limitOf } from "../limits.js";
 import { agentPage, agentsPage, type SearchForm } from "../pages/agents.js";
@@ -79,7 +79,7 @@ export function addPages(
     try {
       const checked = check("searchAgents")({ query: asked, params: {}, body: undefined }) as CheckedRequest;
       const cursor = checked.query.cursor as string | undefined;
-      const filters = filtersOf(checked.query as never);
+      const filters = filtersOf(checked.query as Call<"searchAgents">["query"]);
       const found = pageOf(
         await within(parts.data.search(filters, { limit: PAGE_ROWS, ...(cursor !== undefined && { cursor }) })),
       );
