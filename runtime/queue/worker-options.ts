@@ -10,7 +10,7 @@ export interface Handled {
 }
 
 /** The right to work on a job, as its handler sees it. */
-export interface Lease {
+export interface JobLease {
   /**
    * Whether the job is still ours: asked just before anything that others see. Once false nothing more may be done for it;
    * somebody else has it, or soon will.
@@ -24,7 +24,7 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
    * Runs one attempt. An AdbindError `job_unreadable` sets the job aside with its reason; whatever else it throws is a
    * fault of ours: the job is tried again later.
    */
-  handle(job: Job, lease: Lease): Promise<Handled>;
+  handle(job: Job, lease: JobLease): Promise<Handled>;
   /** Jobs leased at once. Default 1,024. */
   readonly concurrency?: number;
   /** How often the queue is asked without being woken, in milliseconds. Default 250; ever less often while it is idle. */

@@ -4,7 +4,7 @@ import { Endpoints, type Turn } from "./endpoints.js";
 import type { Ack, Job } from "./types.js";
 import type { Handled, Worker, WorkerOptions } from "./worker-options.js";
 
-export type { Handled, Lease, Worker, WorkerOptions } from "./worker-options.js";
+export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.js";
 
 const defaults = {
   concurrency: 1_024,
@@ -233,8 +233,8 @@ class LeasingWorker implements Worker {
       const batch = this.#acks;
       this.#acks = [];
       try {
-        await queue.ack(batch, now(), effect);
-        for (const { job } of batch) this.#held.delete(job.id);
+        const flags = await queue.ack(batch, now(), effect);
+        for (const [at, ack] of batch.entries()) this.#acked(ack, flags[at]!);
         this.#poke();
       } catch (error) {
         // A full disk, a database away: what happened stays known here and is written when it can be.
@@ -244,6 +244,13 @@ class LeasingWorker implements Worker {
         if (!this.#running) this.#abandon();
       }
     }
+  }
+
+  /** Where the token had gone, but to ourselves (its lease ended, and we leased it again), it is told under the new one. */
+  #acked({ job, outcome }: Ack, written: boolean): void {
+    const held = this.#held.get(job.id);
+    if (written || held === undefined || held.job.token === job.token) this.#held.delete(job.id);
+    else this.#acks.push({ job: held.job, outcome });
   }
 
   /** Stopping while the database is away: the leases end by themselves, and the attempts are made again. */

@@ -16,7 +16,7 @@ const READING = "get_media_buys";
  * Adds `webhook_activity` to media buys where it was asked for: the caller's own, newest first.
  * Fires of the tasks that made or changed a buy are among its own.
  */
-export async function addActivity<Tx>(
+export async function addActivity<_Tx>(
   sender: Sender | undefined,
   book: { tasksOf(principal: string, resource: string): Promise<readonly string[]> },
   { identity: { principal } }: { readonly identity: Identity },

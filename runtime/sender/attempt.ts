@@ -3,7 +3,7 @@ import { AdbindError } from "../errors.js";
 import { type NetCode, netCodes } from "../net/codes.js";
 import type { Fetcher, FetchResult } from "../net/index.js";
 import type { Job } from "../queue/types.js";
-import type { Handled, Lease } from "../queue/worker-options.js";
+import type { Handled, JobLease } from "../queue/worker-options.js";
 import { signHmac, signWebhookSync } from "../signing/index.js";
 import { boundError } from "./redact.js";
 import type { DeliveryAuth } from "./registration.js";
@@ -126,7 +126,7 @@ function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick
  * @returns undefined where the lease ended before anything was sent: it is somebody else's now
  */
 export async function attempt(
-  { job, meta, lease }: { readonly job: Job; readonly meta: DeliveryMeta; readonly lease: Lease },
+  { job, meta, lease }: { readonly job: Job; readonly meta: DeliveryMeta; readonly lease: JobLease },
   options: AttemptOptions,
 ): Promise<AttemptReport | undefined> {
   let headers: Record<string, string>;

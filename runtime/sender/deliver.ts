@@ -2,7 +2,7 @@
 import type { JsonObject, TaskStatus } from "../contract.js";
 import { AdbindError } from "../errors.js";
 import type { AckEffect, Job } from "../queue/types.js";
-import type { Handled, Lease } from "../queue/worker-options.js";
+import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import { activityRow } from "./activity.js";
 import { type AttemptOptions, attempt } from "./attempt.js";
@@ -22,7 +22,7 @@ export interface DelivererParts {
 }
 
 export interface Deliverer {
-  readonly handle: (job: Job, lease: Lease) => Promise<Handled>;
+  readonly handle: (job: Job, lease: JobLease) => Promise<Handled>;
   readonly effect: AckEffect;
 }
 

@@ -1,6 +1,5 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract.js";
-import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables, SentTaskRow, TaskChange } from "../store/sender-tables.js";
@@ -9,7 +8,7 @@ import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js
 import { type Delivery, orderingKeyOf } from "./outbox.js";
 import { authOf, type RegistrationRules } from "./registration.js";
 import { describeNext, mayFollow } from "./transitions.js";
-import type { A2aPushConfig, Emitted, PushNotificationConfig, StatusChange } from "./types.js";
+import type { A2aPushConfig, PushNotificationConfig, StatusChange } from "./types.js";
 
 export interface TaskParts {
   readonly queue: Queue;

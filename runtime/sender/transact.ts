@@ -12,7 +12,7 @@ export const inTransaction = <T>(queue: Queue, tx: unknown, work: (query: Query)
   tx === undefined ? queue.transact(work) : queue.within(tx, work);
 
 /** Several callers may ask for it at a time. */
-export interface Asked<Item> {
+export interface AskedItem<Item> {
   readonly item: Item;
   /** Items under one key are done in the order they were asked for. */
   readonly key: string;
@@ -23,7 +23,7 @@ export const inTransactionEach = <Item, T>(
   queue: Queue,
   tx: unknown,
   work: EachWork<Item, T>,
-  { item, key }: Asked<Item>,
+  { item, key }: AskedItem<Item>,
 ): MaybePromise<T> => {
   if (tx === undefined) return queue.transactEach(work, item, key);
   return queue.within(tx, function* (query) {

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { release } from "../../generated/3.1.0/index.js";
 import { openPostgres, printSchema } from "../../runtime/db/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { createSender } from "../../runtime/sender/index.js";

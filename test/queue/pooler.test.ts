@@ -27,6 +27,7 @@ else {
   });
 
   test("instances that start one after the other, and together, share the jobs, and hear by a second URL", async () => {
+    url = await postgres.database();
     const instance = async () => {
       const database = await openPostgres({ url: pooler.through(url), listenUrl: url, connections: 3 });
       return { database, queue: openQueue(database, "test") };

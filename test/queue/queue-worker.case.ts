@@ -15,18 +15,19 @@ const until = async (what: () => boolean, ms = 8_000): Promise<void> => {
   }
 };
 
-export function queueWorkerCase(of: QueueCase): void {
-  const test = queueSuite(of);
-  const workerOf = (context: Context, over: Partial<WorkerOptions> & Pick<WorkerOptions, "handle">) =>
-    createWorker({
-      queue: context.queue,
-      longestDelayMs: 4_000_000,
-      now: () => context.clock.at,
-      pollMs: 20,
-      onFault: (error) => assert.unreachable(String(error)),
-      ...over,
-    });
+const workerOf = (context: Context, over: Partial<WorkerOptions> & Pick<WorkerOptions, "handle">) =>
+  createWorker({
+    queue: context.queue,
+    longestDelayMs: 4_000_000,
+    now: () => context.clock.at,
+    pollMs: 20,
+    onFault: (error) => assert.unreachable(String(error)),
+    ...over,
+  });
 
+/** Work is shared out. */
+function sharingCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a worker drains what is added while it runs, each job once", async (context) => {
     const seen: string[] = [];
     const worker = workerOf(context, {
@@ -71,6 +72,12 @@ export function queueWorkerCase(of: QueueCase): void {
     await stopped;
   });
 
+  test.run();
+}
+
+/** Endpoints that fail are left alone for a while. */
+function pausingCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("an endpoint that keeps failing is paused, probed, and taken up again", async (context) => {
     let well = false;
     let attempts = 0;
@@ -102,6 +109,12 @@ export function queueWorkerCase(of: QueueCase): void {
     assert.equal(await context.queue.counts(), none);
   });
 
+  test.run();
+}
+
+/** Endpoints that fail for too long. */
+function givingUpCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("an endpoint that failed for too long: what was attempted is given up, the rest waits, then expires", async (context) => {
     const HOUR = 3_600_000;
     const told: string[] = [];
@@ -137,6 +150,12 @@ export function queueWorkerCase(of: QueueCase): void {
     assert.ok(told.includes("a dead"));
   });
 
+  test.run();
+}
+
+/** Leases that end. */
+function leaseCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a job whose lease has ended is not worked on, nor acknowledged", async (context) => {
     const seen: boolean[] = [];
     const started = Promise.withResolvers<void>();
@@ -167,6 +186,12 @@ export function queueWorkerCase(of: QueueCase): void {
     assert.equal(await other.ack([{ job: taken!, outcome: { kind: "done" } }], context.clock.at), [true]);
   });
 
+  test.run();
+}
+
+/** Handlers that throw. */
+function throwingCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a handler that cannot read its job says so, and the job is set aside", async (context) => {
     let handled = 0;
     const worker = workerOf(context, {
@@ -205,4 +230,8 @@ export function queueWorkerCase(of: QueueCase): void {
   });
 
   test.run();
+}
+
+export function queueWorkerCase(of: QueueCase): void {
+  for (const cases of [sharingCase, pausingCase, givingUpCase, leaseCase, throwingCase]) cases(of);
 }

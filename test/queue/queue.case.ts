@@ -6,15 +6,15 @@ import { job, LEASE, NOW, put, type QueueCase, queueSuite, record, recorded } fr
 
 const anyRoom = () => 1_000;
 
-export function queueCase(of: QueueCase): void {
+const take = (queue: Queue, now: number, limit = 100, room: (endpoint: string) => number = anyRoom) =>
+  queue.take({ now, limit, room });
+const keys = (jobs: readonly Job[]) => jobs.map((one) => one.key).sort();
+const end = (job: Job, outcome: JobOutcome) => ({ job, outcome });
+const none = { ready: 0, dead: 0, expired: 0, refused: 0 };
+
+/** Jobs come with the writes of their transaction, once. */
+function addingCase(of: QueueCase): void {
   const test = queueSuite(of);
-  const take = (queue: Queue, now: number, limit = 100, room: (endpoint: string) => number = anyRoom) =>
-    queue.take({ now, limit, room });
-  const keys = (jobs: readonly Job[]) => jobs.map((one) => one.key).sort();
-
-  const end = (job: Job, outcome: JobOutcome) => ({ job, outcome });
-  const none = { ready: 0, dead: 0, expired: 0, refused: 0 };
-
   test("a job is added with the caller's own writes, or not at all", async ({ queue, clock, database }) => {
     await queue.transact(function* (q) {
       yield* queue.add(q, [job({ key: "kept" })]);
@@ -56,6 +56,12 @@ export function queueCase(of: QueueCase): void {
     assert.is((await queue.counts()).ready, 20);
   });
 
+  test.run();
+}
+
+/** What becomes of a leased job. */
+function outcomeCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("an effect commits with what it acknowledges, and sees only what took effect", async (context) => {
     const { queue, clock, database } = context;
     await put(queue, job({ key: "one" }), job({ key: "two" }));
@@ -97,6 +103,12 @@ export function queueCase(of: QueueCase): void {
     assert.is(second!.firstAt, NOW + 10);
   });
 
+  test.run();
+}
+
+/** Order under a key. */
+function orderCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("jobs under one ordering key are attempted one after the other, retries let the next go first", async ({
     queue,
     clock,
@@ -127,6 +139,22 @@ export function queueCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["2"]);
   });
 
+  test("after the clock was set back nothing waits for a time that is far off", async ({ queue, clock }) => {
+    await put(queue, job({ key: "1", orderingKey: "t" }), job({ orderingKey: "t" }));
+    const [first] = await take(queue, clock.at);
+    await queue.ack([{ job: first!, outcome: { kind: "released", due: clock.at + 86_400_000 } }], clock.at);
+    await queue.pause("a", { pausedUntil: clock.at + 86_400_000, failingSince: clock.at });
+    await queue.pull(clock.at + 7_200_000, clock.at);
+    assert.equal(keys(await take(queue, clock.at)), ["1"]);
+    assert.ok((await queue.list()).every((one) => one.due < clock.at + 86_400_000 || one.due === BEHIND_DUE_MS));
+  });
+
+  test.run();
+}
+
+/** Endpoints share turns. */
+function endpointCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("turns are shared out: a backlog of one endpoint leaves room for the others", async ({ queue, clock }) => {
     await put(queue, ...Array.from({ length: 300 }, () => job({ endpoint: "flood" })));
     await put(queue, job({ key: "small", endpoint: "small" }));
@@ -156,6 +184,27 @@ export function queueCase(of: QueueCase): void {
     assert.equal(keys(await take(other, clock.at)), ["1", "2"]);
   });
 
+  test("an endpoint is found however many others have more, and none is found twice before all were", async (context) => {
+    const { queue, clock } = context;
+    const names = Array.from({ length: 300 }, (_, at) => `e${String(at).padStart(3, "0")}`);
+    await put(queue, ...names.flatMap((endpoint) => [job({ endpoint }), job({ endpoint })]));
+    const seen: string[] = [];
+    for (let round = 0; round < 10; round++) {
+      clock.at += 1;
+      const jobs = await take(queue, clock.at, 60, () => 1);
+      seen.push(...jobs.map(({ endpoint }) => endpoint));
+    }
+    assert.is(seen.length, 600);
+    assert.equal([...seen.slice(0, 300)].sort(), names);
+    assert.equal([...seen.slice(300)].sort(), names);
+  });
+
+  test.run();
+}
+
+/** What is given up, and what is not. */
+function givingUpCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("an endpoint that failed for too long loses what was attempted long ago, and nothing else", async (context) => {
     const { queue, clock } = context;
     await put(queue, job({ key: "tried" }), job({ key: "out" }));
@@ -189,6 +238,12 @@ export function queueCase(of: QueueCase): void {
     assert.equal(keys(await take(queue, clock.at)), ["2"]);
   });
 
+  test.run();
+}
+
+/** What is kept for a person. */
+function asideCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("what a killed worker left in such an endpoint is given up once it is nobody's", async (context) => {
     const { queue, clock } = context;
     const doomed = await context.other();
@@ -231,6 +286,12 @@ export function queueCase(of: QueueCase): void {
     assert.is(again!.firstAt, clock.at);
   });
 
+  test.run();
+}
+
+/** Leases and tokens. */
+function leaseCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a worker that is killed loses its jobs to the next, one that lives keeps them", async (context) => {
     const { queue, clock } = context;
     const doomed = await context.other();
@@ -253,30 +314,9 @@ export function queueCase(of: QueueCase): void {
     assert.is((await queue.counts()).ready, 1);
   });
 
-  test("an endpoint is found however many others have more, and none is found twice before all were", async (context) => {
-    const { queue, clock } = context;
-    const names = Array.from({ length: 300 }, (_, at) => `e${String(at).padStart(3, "0")}`);
-    await put(queue, ...names.flatMap((endpoint) => [job({ endpoint }), job({ endpoint })]));
-    const seen: string[] = [];
-    for (let round = 0; round < 10; round++) {
-      clock.at += 1;
-      const jobs = await take(queue, clock.at, 60, () => 1);
-      seen.push(...jobs.map(({ endpoint }) => endpoint));
-    }
-    assert.is(seen.length, 600);
-    assert.equal([...seen.slice(0, 300)].sort(), names);
-    assert.equal([...seen.slice(300)].sort(), names);
-  });
-
-  test("after the clock was set back nothing waits for a time that is far off", async ({ queue, clock }) => {
-    await put(queue, job({ key: "1", orderingKey: "t" }), job({ orderingKey: "t" }));
-    const [first] = await take(queue, clock.at);
-    await queue.ack([{ job: first!, outcome: { kind: "released", due: clock.at + 86_400_000 } }], clock.at);
-    await queue.pause("a", { pausedUntil: clock.at + 86_400_000, failingSince: clock.at });
-    await queue.pull(clock.at + 7_200_000, clock.at);
-    assert.equal(keys(await take(queue, clock.at)), ["1"]);
-    assert.ok((await queue.list()).every((one) => one.due < clock.at + 86_400_000 || one.due === BEHIND_DUE_MS));
-  });
-
   test.run();
+}
+
+export function queueCase(of: QueueCase): void {
+  for (const cases of [addingCase, outcomeCase, orderCase, endpointCase, givingUpCase, asideCase, leaseCase]) cases(of);
 }

@@ -4,9 +4,9 @@ import { codeOf } from "../support/thrown.js";
 import { until } from "./fixture.js";
 import { drained, HOOK, HOUR, holds, push, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
-export function outboxCase(of: SenderCase): void {
-  const test = suiteOf(of, "outbox");
-
+/** Repeated changes. */
+function repeatCase(of: SenderCase): void {
+  const test = suiteOf(of, "outbox, repeats");
   test("the same change under one dedup key is one event, another one is an error", async ({ sender }) => {
     await sender.tasks.register(start(), { push });
     const working = { status: "working", result: { percentage: 40, total_steps: 2 } } as const;
@@ -46,20 +46,12 @@ export function outboxCase(of: SenderCase): void {
     assert.equal(await sender.outbox.counts(), holds({ waiting: 1 }));
   });
 
-  test("what is no open transaction is refused, and nothing is stored", async ({ sender }) => {
-    await sender.tasks.register(start(), { push });
-    for (const tx of [{}, { query: async () => ({ rows: [] }) }, () => undefined, null]) {
-      const given = { tx: tx as object };
-      assert.is(
-        await codeOf(async () => sender.tasks.update("task-1", { status: "working" }, given)),
-        "transaction_invalid",
-      );
-      const buy = { mediaBuyId: "mb", principal: "p" };
-      assert.is(await codeOf(async () => sender.channels.open(buy, {}, given)), "transaction_invalid");
-    }
-    assert.equal(await sender.outbox.counts(), holds());
-  });
+  test.run();
+}
 
+/** Endpoints of one host. */
+function isolationCase(of: SenderCase): void {
+  const test = suiteOf(of, "outbox, isolation");
   test("a failing URL of a host stops no other of that host, and kills nothing that was not attempted", async (context) => {
     const { sender, network, clock } = context;
     const bad = "https://hooks.shared.example/tenant-a";
@@ -89,6 +81,26 @@ export function outboxCase(of: SenderCase): void {
     assert.equal(await sender.outbox.list({ origin: "https://hooks.shared.exampl" }), []);
   });
 
+  test.run();
+}
+
+/** What is refused and set aside. */
+function asideCase(of: SenderCase): void {
+  const test = suiteOf(of, "outbox, refusals");
+  test("what is no open transaction is refused, and nothing is stored", async ({ sender }) => {
+    await sender.tasks.register(start(), { push });
+    for (const tx of [{}, { query: async () => ({ rows: [] }) }, () => undefined, null]) {
+      const given = { tx: tx as object };
+      assert.is(
+        await codeOf(async () => sender.tasks.update("task-1", { status: "working" }, given)),
+        "transaction_invalid",
+      );
+      const buy = { mediaBuyId: "mb", principal: "p" };
+      assert.is(await codeOf(async () => sender.channels.open(buy, {}, given)), "transaction_invalid");
+    }
+    assert.equal(await sender.outbox.counts(), holds());
+  });
+
   test("a row that cannot be read is set aside with its reason; the others go on", async ({ sender, network }) => {
     await of.corrupt(
       "update adbind_jobs set meta = 'nonsense' where id = (select min(id) from adbind_jobs)",
@@ -113,4 +125,8 @@ export function outboxCase(of: SenderCase): void {
   });
 
   test.run();
+}
+
+export function outboxCase(of: SenderCase): void {
+  for (const cases of [repeatCase, isolationCase, asideCase]) cases(of);
 }

@@ -45,7 +45,7 @@ export interface SqliteJobs {
   touch(topic: string, endpoint: string, readyAt: number): void;
 }
 
-export interface GivenUp {
+interface GivenUp {
   readonly before: number;
   readonly now: number;
   readonly error: string;

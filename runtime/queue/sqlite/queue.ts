@@ -5,9 +5,9 @@ import { runSync, type SqliteDatabase } from "../../db/index.js";
 import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
-import { LEASE_MS, type Queue, type QueueOptions } from "../types.js";
+import { type EndpointHealth, type JobFilter, LEASE_MS, type Queue, type QueueOptions } from "../types.js";
 import { type SqliteJobs, sqliteJobs } from "./jobs.js";
-import { keptJobs } from "./kept-jobs.js";
+import { type KeptJobs, keptJobs } from "./kept-jobs.js";
 
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
 const refusePromise = (): AdbindError =>
@@ -77,17 +77,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
         return held;
       }),
     renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
-    pause: (endpoint, health) => waking(() => jobs.pause(topic, endpoint, health)),
-    health: async (endpoint) => jobs.health(topic, endpoint),
-    deadLetter: (endpoint, before, error) =>
-      alone(() => jobs.deadLetter(topic, endpoint, { before, now: now(), error })),
-    expire: (endpoint, before, error) => alone(() => jobs.expire(topic, endpoint, { before, now: now(), error })),
-    pull: (horizon, at) => alone(() => jobs.pull(topic, horizon, at)),
-    list: async (filter = {}) => kept.list({ ...filter, topic }),
-    get: async (id) => kept.get(id),
-    replay: (id, at) => waking(() => kept.replay(id, at)),
-    drop: (id, at) => waking(() => kept.drop(id, at)),
-    counts: async () => kept.counts(topic),
+    ...careOf({ jobs, kept, topic, now, alone, waking }),
     onWake(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -97,4 +87,31 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
       listeners.clear();
     },
   };
+}
+
+interface Care {
+  readonly jobs: SqliteJobs;
+  readonly kept: KeptJobs;
+  readonly topic: string;
+  readonly now: () => number;
+  alone<T>(work: () => T): Promise<T>;
+  waking<T>(work: () => T): Promise<T>;
+}
+
+/** What is done to endpoints, and by operators. */
+function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
+  return {
+    pause: (endpoint: string, health: EndpointHealth) => waking(() => jobs.pause(topic, endpoint, health)),
+    health: async (endpoint: string) => jobs.health(topic, endpoint),
+    deadLetter: (endpoint: string, before: number, error: string) =>
+      alone(() => jobs.deadLetter(topic, endpoint, { before, now: now(), error })),
+    expire: (endpoint: string, before: number, error: string) =>
+      alone(() => jobs.expire(topic, endpoint, { before, now: now(), error })),
+    pull: (horizon: number, at: number) => alone(() => jobs.pull(topic, horizon, at)),
+    list: async (filter: Omit<JobFilter, "topic"> = {}) => kept.list({ ...filter, topic }),
+    get: async (id: number) => kept.get(id),
+    replay: (id: number, at: number) => waking(() => kept.replay(id, at)),
+    drop: (id: number, at: number) => waking(() => kept.drop(id, at)),
+    counts: async () => kept.counts(topic),
+  } satisfies Partial<Queue>;
 }
