@@ -20,8 +20,7 @@ const defaults = {
 const TAKE_LIMIT_JOBS = 256;
 /** Acknowledging transactions at a time: the second is made up while the first is flushed to disk. */
 const ACK_LANES = 2;
-/** An idle queue is asked this many times less often, at most. */
-const IDLE_FACTOR = 4;
+const IDLE_FACTOR = 4; // An idle queue is asked this many times less often, at most.
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
 /** What a fault of the queue waits before the next try, in milliseconds. */
@@ -50,7 +49,6 @@ export function createWorker(given: WorkerOptions): Worker {
 
 const definedOf = <T extends object>(given: T): T =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
-
 type Settings = WorkerOptions & typeof defaults & { readonly now: () => number };
 
 /** A job here, until it is acknowledged. */
@@ -71,8 +69,8 @@ class LeasingWorker implements Worker {
   #woken = false;
   #idle = 0;
   #loop: Promise<void> | undefined;
-  #wake: () => void = () => undefined;
-  #unsubscribe: () => void = () => undefined;
+  #wake = (): void => undefined;
+  #unsubscribe = (): void => undefined;
   /** Writes that nothing waits for while jobs run; a stop does. */
   readonly #aside = new Set<Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
@@ -205,21 +203,18 @@ class LeasingWorker implements Worker {
     const failingSince = Math.min(before.failingSince ?? turn.failingSince, turn.failingSince);
     await queue.pause(endpoint, { pausedUntil: turn.until, failingSince });
     const failed = now() - failingSince;
-    const dead = (at: number) => queue.deadLetter(endpoint, at, "its endpoint has failed for too long");
-    const expired = (at: number) => queue.expire(endpoint, at, "its endpoint has failed for too long: never attempted");
-    if (failed >= giveUpMs) await this.#giveUp(endpoint, "dead", () => dead(now() - giveUpMs));
-    if (failed >= expireMs) await this.#giveUp(endpoint, "expired", () => expired(now() - expireMs));
-  }
-
-  async #giveUp(endpoint: string, state: "dead" | "expired", end: () => Promise<number>): Promise<void> {
-    for (let count = await end(); count > 0; count = await end()) this.#options.onGivenUp?.(endpoint, count, state);
+    const why = "its endpoint has failed for too long";
+    const until = async (state: "dead" | "expired", end: () => Promise<number>): Promise<void> => {
+      for (let count = await end(); count > 0; count = await end()) this.#options.onGivenUp?.(endpoint, count, state);
+    };
+    if (failed >= giveUpMs) await until("dead", () => queue.deadLetter(endpoint, now() - giveUpMs, why));
+    if (failed >= expireMs) await until("expired", () => queue.expire(endpoint, now() - expireMs, why));
   }
 
   #ackSoon(): void {
     if (this.#acking.size >= ACK_LANES) return;
     const acking = this.#ackAll().finally(() => {
       this.#acking.delete(acking);
-      // What ended between the last look and this.
       if (this.#acks.length > 0) this.#ackSoon();
     });
     this.#acking.add(acking);

@@ -89,8 +89,7 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     now,
     random,
   };
-  const taskParts = { queue, tables, release, validator, rules, now, uuid };
-  const tasks = createTasks(taskParts);
+  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid });
   const delivery = deliverer({ tables, tasks, attemptOptions, metrics, activityDays, now });
   const worker = createWorker({
     ...options.worker,

@@ -35,10 +35,8 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
   const instance = randomUUID();
   const listeners = new Set<() => void>();
   let taken = 0;
-  const wake = (): void => {
-    for (const listener of listeners) listener();
-  };
-  const alone = <T>(work: () => T): Promise<T> => writer.write(work);
+  const wake = (): void => listeners.forEach((listener) => void listener());
+  const alone = <T>(work: () => T) => writer.write(work);
   const waking = async <T>(work: () => T): Promise<T> => {
     const result = await writer.write(work);
     wake();
