@@ -10,8 +10,7 @@ import path from "node:path";
 import { request } from "undici";
 import { release } from "../generated/3.1.0/index.js";
 import { createGuardedFetch } from "../runtime/net/index.js";
-import { embeddedQueue } from "../runtime/queue/embedded.js";
-import { openBossQueue, type Queue } from "../runtime/queue/index.js";
+import { openQueue, type Queue } from "../runtime/queue/index.js";
 import { createSender, type Sender } from "../runtime/sender/index.js";
 import { signWebhookSync } from "../runtime/signing/index.js";
 import { openPostgresStore, openSqliteStore } from "../runtime/store/index.js";
@@ -73,12 +72,12 @@ async function bareLoop(url: string, count: number): Promise<number> {
   return count / ((performance.now() - started) / 1_000);
 }
 
-type AnySender = Sender<never>;
+type AnySender = Sender;
 
 interface Engine {
   readonly name: "sqlite" | "postgres";
   sender(fetch?: ReturnType<typeof createGuardedFetch>): Promise<{ sender: AnySender; close(): Promise<void> }>;
-  queue(): Promise<{ queue: Queue<never>; close(): Promise<void> }>;
+  queue(): Promise<{ queue: Queue; close(): Promise<void> }>;
   stop(): Promise<void>;
 }
 
@@ -95,7 +94,7 @@ function sqliteEngine(): Engine {
     },
     async queue() {
       const store = open();
-      return { queue: embeddedQueue(store, "bench") as never, close: () => store.close() };
+      return { queue: openQueue(store.database, "bench"), close: () => store.close() };
     },
     stop: async () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -116,8 +115,8 @@ async function postgresEngine(): Promise<Engine> {
     },
     async queue() {
       const store = await openPostgresStore({ url: await cluster.database() });
-      const queue = await openBossQueue(store, "bench");
-      return { queue: queue as never, close: () => queue.close().then(() => store.close()) };
+      const queue = openQueue(store.database, "bench");
+      return { queue, close: () => queue.close().then(() => store.close()) };
     },
     stop: () => cluster.stop(),
   };

@@ -1,8 +1,8 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { openQueue, queueView } from "../runtime/queue/index.js";
-import { OUTBOX_TOPIC, type Outbox, type OutboxEntry, outboxOf, outboxViewOf } from "../runtime/sender/outbox.js";
+import { openQueue } from "../runtime/queue/index.js";
+import { OUTBOX_TOPIC, type Outbox, type OutboxEntry, outboxOf } from "../runtime/sender/outbox.js";
 import { plural, printable, printJson, wholeNumber } from "./output.js";
 import { type StoreOption, storeOption, withStore } from "./store.js";
 
@@ -13,7 +13,7 @@ const countOf = (text: string): number => wholeNumber(text, "count of events", "
 
 const withOutbox = (option: StoreOption, job: (outbox: Outbox) => Promise<void>): Promise<void> =>
   withStore(option, "change", async (store) => {
-    const queue = await openQueue(store, OUTBOX_TOPIC);
+    const queue = openQueue(store.database, OUTBOX_TOPIC);
     try {
       await job(outboxOf(queue, Date.now));
     } finally {
@@ -60,7 +60,7 @@ async function list({ dead, destination, after, limit, json, ...option }: ListOp
     limit: countOf(limit),
   };
   await withStore(option, "read", async (store) => {
-    const outbox = outboxViewOf(queueView(store, OUTBOX_TOPIC));
+    const outbox = outboxOf(openQueue(store.database, OUTBOX_TOPIC), Date.now);
     const entries = await outbox.list(filter);
     const counts = await outbox.counts();
     if (json) return printJson({ counts, events: entries.map(shown) });

@@ -17,6 +17,7 @@ const errorTable = {
   // database
   database_unreachable: "a database cannot be reached or opened",
   database_busy: "another writer held the database, or a row of it, for too long",
+  transaction_invalid: "what was given as a transaction is not an open one of this database",
   // store
   store_option_invalid: "a store cannot be opened with these options",
   store_missing: "there is no store where one is to be read or changed",
@@ -27,10 +28,12 @@ const errorTable = {
   registration_invalid: "a registration cannot be used",
   // queue
   queue_option_invalid: "an option of a queue or its worker cannot be used",
+  job_unreadable: "a stored job cannot be read",
   // sender
   sender_option_invalid: "an option of a sender cannot be used",
   event_invalid: "an event is not what its release or its channel allows",
   transition_refused: "a task cannot go from its state to the one asked for",
+  dedup_conflict: "a dedup key was used before, for other content",
   channel_closed: "a channel has had its final event",
   // seller
   seller_option_invalid: "an option of a seller cannot be used",

@@ -12,20 +12,20 @@ const MB = 1_048_576;
 
 interface Engine {
   readonly name: string;
-  queue(): Promise<{ queue: Queue<never>; close(): Promise<void> }>;
+  queue(): Promise<{ queue: Queue; close(): Promise<void> }>;
 }
 
 const body = Buffer.from("x".repeat(200));
 
 /** @returns microseconds of each job */
-async function fill(queue: Queue<never>, count: number, from: number): Promise<number> {
+async function fill(queue: Queue, count: number, from: number): Promise<number> {
   const started = performance.now();
   for (let at = 0; at < count; at += CHUNK) {
     const jobs = Array.from({ length: Math.min(CHUNK, count - at) }, (_, index) => ({
       key: randomUUID(),
       random: true,
-      group: `g${(from + at + index) % 50}`,
-      lane: `l${Math.floor((from + at + index) / 2)}`,
+      endpoint: `g${(from + at + index) % 50}`,
+      orderingKey: `l${Math.floor((from + at + index) / 2)}`,
       meta: "{}",
       body,
     }));
@@ -35,7 +35,7 @@ async function fill(queue: Queue<never>, count: number, from: number): Promise<n
 }
 
 /** @returns jobs a second, taken and settled, nothing done with them; and how many went: more were under way at the end */
-async function drain(queue: Queue<never>, count: number): Promise<{ rate: number; taken: number }> {
+async function drain(queue: Queue, count: number): Promise<{ rate: number; taken: number }> {
   let done = 0;
   let finish: () => void = () => undefined;
   const enough = new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ async function drain(queue: Queue<never>, count: number): Promise<{ rate: number
     handle: async () => {
       done += 1;
       if (done === count) finish();
-      return { verdict: { kind: "done" }, healthy: true };
+      return { outcome: { kind: "done" }, healthy: true };
     },
   });
   const started = performance.now();
@@ -71,7 +71,7 @@ interface Grown {
 }
 
 /** The first and the last point of each line make the figures. */
-async function grow(queue: Queue<never>, total: number): Promise<Grown> {
+async function grow(queue: Queue, total: number): Promise<Grown> {
   const probe = total / 50;
   const [enqueue, drains, memory]: Point[][] = [[], [], []];
   let [waiting, added] = [0, 0];

@@ -31,6 +31,9 @@ export interface Dialect {
   readonly forUpdate: "" | " for update";
 }
 
+/** How rows that another transaction holds are met: waited for, or left out so that nobody else waits with them. */
+export type Locking = "wait" | "skip";
+
 /** Statements of one transaction. */
 export interface Query {
   readonly dialect: Dialect;
@@ -106,6 +109,11 @@ export interface Database<Tx = unknown> {
   within<T>(tx: Tx, work: (query: Query) => Coroutine<T>): MaybePromise<T>;
   /** The statements of a transaction of somebody else's, for coroutines that run already. */
   statements(tx: Tx): Query;
+  /**
+   * The statements of a transaction of the application's, in whatever its own library calls one: see docs/outbox.md.
+   * @throws AdbindError `transaction_invalid` for what is no open transaction: each statement would commit alone
+   */
+  join(tx: unknown): Coroutine<Query>;
   /**
    * Calls `listener` for each `notify` on a channel, and with no payload when some may have been missed. Where the engine
    * cannot be listened to (behind a transaction pooler, with no second URL), it is never called: who waits polls as well.

@@ -1,11 +1,18 @@
 /** Work on several items in one transaction, for callers who ask with one each. */
-import type { MaybePromise } from "../contract/index.js";
+import type { Coroutine, Locking, Query } from "../db/index.js";
 
-/** Answers a result for each item, in their order. An item it rejects wrote nothing; what it throws undoes them all. */
-export type EachWork<Tx, Item, T> = (
-  tx: Tx,
+/**
+ * Answers a result for each item, in their order. An item it rejects wrote nothing; what it throws undoes them all.
+ * @param locking with `skip`, an item whose rows another transaction holds is rejected with `lockedElsewhere`
+ */
+export type EachWork<Item, T> = (
+  query: Query,
   items: readonly Item[],
-) => MaybePromise<readonly PromiseSettledResult<T>[]>;
+  locking: Locking,
+) => Coroutine<readonly PromiseSettledResult<T>[]>;
+
+/** What an item is rejected with whose rows are held by another transaction: it is asked again, and waits, by itself. */
+export const lockedElsewhere = Symbol("another transaction holds its rows");
 
 /** The value of the only item. @throws what it was rejected with */
 export function oneOf<T>([only]: readonly PromiseSettledResult<T>[]): T {

@@ -1,84 +1,99 @@
-/** What a queue promises, whatever is underneath; `worker.ts` is what takes from it. Times are unix milliseconds. */
+/** What a queue promises, whatever is underneath; `worker.ts` is what leases from it. Times are unix milliseconds. */
 import type { MaybePromise } from "../contract/index.js";
-import type { Database } from "../db/types.js";
+import type { Coroutine, Query } from "../db/index.js";
+import type { EachWork } from "./each.js";
 import type {
-  GroupHealth,
+  Ack,
+  EndpointHealth,
   Job,
   JobCounts,
   JobFilter,
+  JobOutcome,
   JobRecord,
   JobState,
   NewJob,
-  Settlement,
-  Verdict,
-} from "../store/jobs.js";
-import type { EachWork } from "./each.js";
+} from "./jobs.js";
 
-export type { GroupHealth, Job, JobCounts, JobFilter, JobRecord, JobState, NewJob, Settlement, Verdict };
+export type { Ack, EndpointHealth, Job, JobCounts, JobFilter, JobOutcome, JobRecord, JobState, NewJob };
 
 export interface TakeRequest {
   readonly now: number;
   readonly limit: number;
-  /** How many more jobs of a group this instance may have out. */
-  room(group: string): number;
+  /** How many more jobs of an endpoint this instance may have leased. */
+  room(endpoint: string): number;
 }
 
-/** Runs in the transaction that settles, with the settlements that took effect. */
-export type SettleEffect<Tx> = (tx: Tx, settled: readonly Settlement[]) => MaybePromise<void>;
+/** Runs in the transaction that acknowledges, with the acknowledgements that took effect. */
+export type AckEffect = (query: Query, acked: readonly Ack[]) => Coroutine<void>;
 
-/**
- * Jobs of one topic. A job that is out is nobody else's while its worker lives; when that dies, it is due again within
- * 30 seconds. `Tx` is what the store's transactions are: the SQLite connection, or a client of `pg`.
- */
-export interface Queue<Tx = unknown> {
-  readonly kind: "embedded" | "pg-boss";
+export interface QueueOptions {
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+  /** How long a job stays leased without news of its worker, in milliseconds. Default 15,000. */
+  readonly leaseMs?: number;
+}
+
+/** How long a lease lasts, in milliseconds. Renewed at a third of it: what a dead worker held is due again within it. */
+export const LEASE_MS = 15_000;
+
+/** Jobs of one topic. A leased job is nobody else's while its worker renews the lease; then it is due again. */
+export interface Queue {
   readonly topic: string;
-  /** Where its jobs are. */
-  readonly database: Database<Tx>;
-  /**
-   * Adds jobs in the caller's own transaction: they exist when it commits. On SQLite nothing is awaited and the answer is
-   * no promise, so that it fits into a synchronous transaction.
-   */
-  add(tx: Tx, jobs: readonly NewJob[]): MaybePromise<void>;
+  /** Milliseconds a lease lasts from the moment it was asked for. */
+  readonly leaseMs: number;
+  /** Adds jobs in the caller's own transaction: they exist when it commits. Takes no lock that others could wait for. */
+  add(query: Query, jobs: readonly NewJob[]): Coroutine<void>;
   /**
    * Runs `work` in a transaction of the queue's own making, which it may share with other work: when some of that fails,
-   * it is undone and runs again. On SQLite it must not return a promise.
+   * it is undone and runs again.
    */
-  transact<T>(work: (tx: Tx) => MaybePromise<T>): Promise<T>;
+  transact<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
   /**
    * The same, for work that several callers ask for at a time: where waiting for a statement is what takes the time, it is
    * given their items together.
    * @param work the same function each time
+   * @param key items under one key are done one after the other, as they were asked for
    */
-  transactEach<Item, T>(work: EachWork<Tx, Item, T>, item: Item): Promise<T>;
-  /** Takes due jobs, fairly over groups. */
+  transactEach<Item, T>(work: EachWork<Item, T>, item: Item, key: string): Promise<T>;
+  /**
+   * Runs `work` in a transaction of the application's, which is left open.
+   * @returns on SQLite no promise
+   * @throws AdbindError `transaction_invalid` for what is no open transaction
+   */
+  within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): MaybePromise<T>;
+  /** Statements that read, outside any transaction: nobody waits for them, and they wait for nobody. */
+  read<T>(work: (query: Query) => Coroutine<T>): Promise<T>;
+  /** Leases due jobs, endpoint by endpoint. */
   take(request: TakeRequest): Promise<Job[]>;
   /**
-   * Settles jobs that were out, all in one transaction with `effect`.
-   * @returns for each whether its claim still held; where not, nothing was written for it
+   * Acknowledges leased jobs, all in one transaction with `effect`.
+   * @returns for each whether its token was still its job's; where not, nothing was written for it
    */
-  settle(settlements: readonly Settlement[], now: number, effect?: SettleEffect<Tx>): Promise<readonly boolean[]>;
-  /** Keeps jobs out while they run. */
-  renew(jobs: readonly Job[], now: number): Promise<void>;
-  /** Stops taking from a group until a time, or resumes it; every instance sees it. */
-  pause(group: string, health: GroupHealth): Promise<void>;
-  health(group: string): Promise<GroupHealth>;
+  ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<readonly boolean[]>;
+  /** Prolongs leases while jobs run. @returns ids of those that are still ours */
+  renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>>;
+  /** Stops leasing from an endpoint until a time, or resumes it; every instance sees it. */
+  pause(endpoint: string, health: EndpointHealth): Promise<void>;
+  health(endpoint: string): Promise<EndpointHealth>;
   /**
-   * Gives up jobs of a group that are not out and were first attempted, or else made, before a time. A bounded number.
-   * @returns the jobs that are dead now
+   * Gives up jobs of an endpoint that are not leased and whose first attempt began before a time. A bounded number; what
+   * was never attempted stays.
+   * @returns how many are dead now
    */
-  bury(group: string, before: number, error: string): Promise<readonly JobRecord[]>;
+  deadLetter(endpoint: string, before: number, error: string): Promise<number>;
+  /** Ends jobs of an endpoint that were added before a time and never attempted. A bounded number. @returns how many */
+  expire(endpoint: string, before: number, error: string): Promise<number>;
   /** Brings whatever lies beyond `horizon` to `now`, after the clock was set back. */
   pull(horizon: number, now: number): Promise<number>;
   list(filter?: Omit<JobFilter, "topic">): Promise<JobRecord[]>;
   get(id: number): Promise<JobRecord | undefined>;
-  /** Makes a dead job due now, with a new time to live. False when there is none. */
+  /** Makes a kept job due now, with a new time to live. False when there is none. */
   replay(id: number, now: number): Promise<boolean>;
   /** Removes a job, whatever its state. False when there is none. */
   drop(id: number, now: number): Promise<boolean>;
   counts(): Promise<JobCounts>;
   /** Calls `listener` when there may be something to take. @returns stops it */
   onWake(listener: () => void): () => void;
-  /** Lets go of what it holds; jobs that are out become due again in time. */
+  /** Lets go of what it holds; leased jobs become due again in time. The database stays open. */
   close(): Promise<void>;
 }

@@ -1,72 +1,40 @@
-/** Takes jobs, runs them side by side, settles them in batches, and leaves groups alone that keep failing. */
+/** Leases jobs, runs them side by side, acknowledges them in batches, and leaves endpoints alone that keep failing. */
 import { AdbindError } from "../errors.js";
-import { type GroupOptions, Groups, type Turn } from "./groups.js";
-import { safely } from "./periodic.js";
-import type { Job, Queue, SettleEffect, Settlement, Verdict } from "./types.js";
+import { Endpoints, type Turn } from "./endpoints.js";
+import type { Ack, Job } from "./types.js";
+import type { Handled, Worker, WorkerOptions } from "./worker-options.js";
 
-/** What an attempt came to. */
-export interface Outcome {
-  readonly verdict: Verdict;
-  /** Whether the group is well, judged by this attempt; null where it says nothing of it. */
-  readonly healthy: boolean | null;
-}
-
-export interface WorkerOptions<Tx> extends Partial<GroupOptions> {
-  readonly queue: Queue<Tx>;
-  /** Runs one attempt. What it throws is a fault of ours: the job is tried again later. */
-  handle(job: Job): Promise<Outcome>;
-  /** Jobs out at once. Default 1,024. */
-  readonly concurrency?: number;
-  /** How often the queue is asked without being woken, in milliseconds. Default 250. */
-  readonly pollMs?: number;
-  /** How often jobs that are out are prolonged, in milliseconds. Default 5,000. */
-  readonly renewMs?: number;
-  /** No delay we give is longer, in milliseconds: what lies further ahead was written by a clock gone wrong. */
-  readonly longestDelayMs: number;
-  /** Jobs of a group that fails are given up after this many milliseconds. Default: never. */
-  readonly giveUpMs?: number;
-  /** Runs in the transaction that settles. */
-  readonly effect?: SettleEffect<Tx>;
-  /** Told what is given up because its group is. */
-  readonly onBuried?: (group: string, count: number) => void;
-  /** Told of faults of the queue itself; they are tried again. */
-  readonly onFault?: (error: unknown) => void;
-  /** Unix milliseconds; the system clock by default. */
-  readonly now?: () => number;
-}
-
-export interface Worker {
-  start(): void;
-  /** Takes nothing more, waits for what is out. */
-  stop(): Promise<void>;
-  /** Jobs out of the queue here. */
-  readonly out: number;
-}
+export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.js";
 
 const defaults = {
   concurrency: 1_024,
   pollMs: 250,
   renewMs: 5_000,
-  perGroup: 64,
+  perEndpoint: 64,
   failuresToPause: 5,
   pauseMs: 5_000,
   maxPauseMs: 60_000,
 };
 
-/** Jobs taken in one go; more would hold up the event loop. */
+/** Jobs leased in one go; more would hold up the event loop. */
 const TAKE_LIMIT_JOBS = 256;
+/** Acknowledging transactions at a time: the second is made up while the first is flushed to disk. */
+const ACK_LANES = 2;
+const IDLE_FACTOR = 4; // An idle queue is asked this many times less often, at most.
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
 /** What a fault of the queue waits before the next try, in milliseconds. */
 const FAULT_DELAY_MS = 500;
 /** After a handler threw: nothing is known of why, so not at once. */
 const THROWN_DELAY_MS = 10_000;
+/** Part of a lease that is left unused: a request that is begun at its end would run beyond it. */
+const LEASE_MARGIN = 0.1;
 
 /**
  * Makes a worker.
  * @throws AdbindError `queue_option_invalid` for a number that is not a positive integer
  */
-export function createWorker<Tx>(given: WorkerOptions<Tx>): Worker {
+export function createWorker(given: WorkerOptions): Worker {
   const options = { ...defaults, now: Date.now, ...definedOf(given) };
   for (const name of Object.keys(defaults) as (keyof typeof defaults)[]) {
     const value = options[name];
@@ -76,38 +44,45 @@ export function createWorker<Tx>(given: WorkerOptions<Tx>): Worker {
       remedy: "give a positive integer",
     });
   }
-  return new TakingWorker(options);
+  return new LeasingWorker(options);
 }
 
 const definedOf = <T extends object>(given: T): T =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+type Settings = WorkerOptions & typeof defaults & { readonly now: () => number };
 
-type Settings<Tx> = WorkerOptions<Tx> & typeof defaults & { readonly now: () => number };
+/** A job here, until it is acknowledged. */
+interface Held {
+  job: Job;
+  /** When its lease was last asked for, by the process's own clock and by the system's: one of them may stand still. */
+  since: number;
+  sinceWall: number;
+}
 
-class TakingWorker<Tx> implements Worker {
-  readonly #options: Settings<Tx>;
-  readonly #groups: Groups;
-  readonly #out = new Map<number, Job>();
-  readonly #renewed = new Map<number, number>();
-  #settlements: Settlement[] = [];
+class LeasingWorker implements Worker {
+  readonly #options: Settings;
+  readonly #endpoints: Endpoints;
+  readonly #held = new Map<number, Held>();
+  #acks: Ack[] = [];
+  #acking = new Set<Promise<void>>();
   #running = false;
   #woken = false;
-  #settling: Promise<void> | undefined;
+  #idle = 0;
   #loop: Promise<void> | undefined;
-  #wake: () => void = () => undefined;
-  #unsubscribe: () => void = () => undefined;
+  #wake = (): void => undefined;
+  #unsubscribe = (): void => undefined;
   /** Writes that nothing waits for while jobs run; a stop does. */
   readonly #aside = new Set<Promise<void>>();
   #renewal: NodeJS.Timeout | undefined;
   #clock = 0;
 
-  constructor(options: Settings<Tx>) {
+  constructor(options: Settings) {
     this.#options = options;
-    this.#groups = new Groups(options);
+    this.#endpoints = new Endpoints(options);
   }
 
   get out(): number {
-    return this.#out.size;
+    return this.#held.size;
   }
 
   start(): void {
@@ -123,27 +98,23 @@ class TakingWorker<Tx> implements Worker {
     this.#running = false;
     this.#poke();
     await this.#loop;
-    while (this.#out.size > 0 || this.#settling !== undefined) {
-      await (this.#settling ?? new Promise((resolve) => setTimeout(resolve, 5)));
+    while (this.#held.size > 0 || this.#acking.size > 0) {
+      await (this.#acking.size > 0 ? Promise.all(this.#acking) : new Promise((resolve) => setTimeout(resolve, 5)));
     }
     clearInterval(this.#renewal);
     this.#unsubscribe();
     await Promise.all(this.#aside);
   }
 
-  /** Goes on beside the rest; a stop waits for it. */
+  /** @param work tells of its own faults */
   #besides(work: Promise<void>): void {
-    const done = work.catch((error: unknown) => this.#fault(error)).finally(() => this.#aside.delete(done));
-    this.#aside.add(done);
-  }
-
-  /** A listener that throws must end neither the loop nor the process. */
-  #fault(error: unknown): void {
-    safely(() => this.#options.onFault?.(error));
+    this.#aside.add(work);
+    void work.finally(() => this.#aside.delete(work));
   }
 
   #poke(): void {
     this.#woken = true;
+    this.#idle = 0;
     this.#wake();
   }
 
@@ -155,7 +126,7 @@ class TakingWorker<Tx> implements Worker {
         await this.#watchClock();
         taken = await this.#takeOnce();
       } catch (error) {
-        this.#fault(error);
+        this.#options.onFault?.(error);
       }
       // Having got something, look again: there may be more, and asking an empty queue is cheap.
       if (taken === 0 && !this.#woken) await this.#rest();
@@ -164,105 +135,136 @@ class TakingWorker<Tx> implements Worker {
 
   async #takeOnce(): Promise<number> {
     const { queue, concurrency, now } = this.#options;
-    const free = concurrency - this.#out.size;
+    const free = concurrency - this.#held.size;
     if (free <= 0) return 0;
     const at = now();
+    const [since, sinceWall] = [performance.now(), Date.now()];
     const limit = Math.min(free, TAKE_LIMIT_JOBS);
-    const jobs = await queue.take({ now: at, limit, room: (group) => this.#groups.room(group, free, at) });
+    const room = (endpoint: string): number => this.#endpoints.room(endpoint, free, at);
+    const jobs = await queue.take({ now: at, limit, room });
     for (const job of jobs) {
-      // A jump of the clock can end the lease of a job that is still out here: it has been prolonged by being taken.
-      const known = this.#out.has(job.id);
-      this.#out.set(job.id, job);
-      if (!known) this.#attempt(job).catch((error: unknown) => this.#fault(error));
+      // A jump of the clock can end the lease of a job that is still here: it has been renewed by being leased.
+      const known = this.#held.get(job.id);
+      if (known !== undefined) {
+        Object.assign(known, { job, since, sinceWall });
+        continue;
+      }
+      const held = { job, since, sinceWall };
+      this.#held.set(job.id, held);
+      void this.#attempt(held);
     }
     return jobs.length;
   }
 
-  async #attempt(job: Job): Promise<void> {
-    this.#groups.started(job.group);
-    let outcome: Outcome;
-    try {
-      outcome = await this.#options.handle(job);
-    } catch (error) {
-      this.#fault(error);
-      const due = this.#options.now() + THROWN_DELAY_MS;
-      outcome = { verdict: { kind: "later", due, error: "the attempt could not be made" }, healthy: null };
-    }
-    this.#note(job.group, outcome.healthy);
-    this.#settlements.push({ job: this.#out.get(job.id) ?? job, verdict: outcome.verdict });
-    this.#settling ??= this.#settleAll();
+  #isLive({ since, sinceWall }: Held): boolean {
+    const life = this.#options.queue.leaseMs * (1 - LEASE_MARGIN);
+    return performance.now() - since < life && Date.now() - sinceWall < life;
   }
 
-  #note(group: string, healthy: boolean | null): void {
+  async #attempt(held: Held): Promise<void> {
+    const { job } = held;
+    this.#endpoints.started(job.endpoint);
+    let handled: Handled;
+    try {
+      handled = await this.#options.handle(job, { live: () => this.#isLive(held) });
+    } catch (error) {
+      handled = this.#thrown(error);
+    }
+    this.#note(job.endpoint, handled.healthy);
+    this.#acks.push({ job: held.job, outcome: handled.outcome });
+    this.#ackSoon();
+  }
+
+  #thrown(error: unknown): Handled {
+    if (error instanceof AdbindError && error.code === "job_unreadable") {
+      return { outcome: { kind: "refused", error: error.message }, healthy: null };
+    }
+    this.#options.onFault?.(error);
+    const due = this.#options.now() + THROWN_DELAY_MS;
+    return { outcome: { kind: "later", due, error: "the attempt could not be made" }, healthy: null };
+  }
+
+  #note(endpoint: string, healthy: boolean | null): void {
     if (healthy === null) {
-      this.#groups.returned(group);
+      this.#endpoints.returned(endpoint);
       return;
     }
-    const turn = healthy ? this.#groups.succeeded(group) : this.#groups.failed(group, this.#options.now());
-    if (turn.kind !== "same") this.#besides(this.#tell(group, turn));
+    const { now } = this.#options;
+    const turn = healthy ? this.#endpoints.succeeded(endpoint) : this.#endpoints.failed(endpoint, now());
+    if (turn.kind !== "same")
+      this.#besides(this.#tell(endpoint, turn).catch((error: unknown) => this.#options.onFault?.(error)));
   }
 
-  /** What was learnt of a group is written down: other instances, and this one after a restart, go by it. */
-  async #tell(group: string, turn: Exclude<Turn, { kind: "same" }>): Promise<void> {
-    const { queue, giveUpMs, onBuried, now } = this.#options;
-    if (turn.kind === "recovered") return queue.pause(group, { pausedUntil: 0, failingSince: null });
-    const before = await queue.health(group);
+  /** What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it. */
+  async #tell(endpoint: string, turn: Exclude<Turn, { kind: "same" }>): Promise<void> {
+    const { queue, giveUpMs = Number.POSITIVE_INFINITY, expireMs = Number.POSITIVE_INFINITY, now } = this.#options;
+    if (turn.kind === "recovered") return queue.pause(endpoint, { pausedUntil: 0, failingSince: null });
+    const before = await queue.health(endpoint);
     const failingSince = Math.min(before.failingSince ?? turn.failingSince, turn.failingSince);
-    await queue.pause(group, { pausedUntil: turn.until, failingSince });
-    if (giveUpMs === undefined || now() - failingSince < giveUpMs) return;
-    let buried: number;
-    do {
-      buried = (await queue.bury(group, now() - giveUpMs, "its group has failed for too long")).length;
-      if (buried > 0) onBuried?.(group, buried);
-    } while (buried > 0);
+    await queue.pause(endpoint, { pausedUntil: turn.until, failingSince });
+    const failed = now() - failingSince;
+    const why = "its endpoint has failed for too long";
+    const until = async (state: "dead" | "expired", end: () => Promise<number>): Promise<void> => {
+      for (let count = await end(); count > 0; count = await end()) this.#options.onGivenUp?.(endpoint, count, state);
+    };
+    if (failed >= giveUpMs) await until("dead", () => queue.deadLetter(endpoint, now() - giveUpMs, why));
+    if (failed >= expireMs) await until("expired", () => queue.expire(endpoint, now() - expireMs, why));
   }
 
-  async #settleAll(): Promise<void> {
+  #ackSoon(): void {
+    if (this.#acking.size >= ACK_LANES) return;
+    const acking = this.#ackAll().finally(() => {
+      this.#acking.delete(acking);
+      if (this.#acks.length > 0) this.#ackSoon();
+    });
+    this.#acking.add(acking);
+  }
+
+  async #ackAll(): Promise<void> {
     const { queue, effect, now } = this.#options;
     // The attempts that end in the same turn of the event loop share a transaction.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#settlements.length > 0) {
-      const batch = this.#settlements;
-      this.#settlements = [];
+    while (this.#acks.length > 0) {
+      const batch = this.#acks;
+      this.#acks = [];
       try {
-        await queue.settle(batch, now(), effect);
-        for (const { job } of batch) this.#release(job.id);
+        const flags = await queue.ack(batch, now(), effect);
+        for (const [at, ack] of batch.entries()) this.#acked(ack, flags[at]!);
         this.#poke();
       } catch (error) {
         // A full disk, a database away: what happened stays known here and is written when it can be.
-        this.#fault(error);
-        this.#settlements.unshift(...batch);
+        this.#options.onFault?.(error);
+        this.#acks.unshift(...batch);
         await new Promise((resolve) => setTimeout(resolve, FAULT_DELAY_MS));
         if (!this.#running) this.#abandon();
       }
     }
-    // In the same turn as the look at an empty list: what comes later starts anew.
-    this.#settling = undefined;
+  }
+
+  /** Where the token had gone, but to ourselves (its lease ended, and we leased it again), it is told under the new one. */
+  #acked({ job, outcome }: Ack, written: boolean): void {
+    const held = this.#held.get(job.id);
+    if (written || held === undefined || held.job.token === job.token) this.#held.delete(job.id);
+    else this.#acks.push({ job: held.job, outcome });
   }
 
   /** Stopping while the database is away: the leases end by themselves, and the attempts are made again. */
   #abandon(): void {
-    for (const { job } of this.#settlements) this.#release(job.id);
-    this.#settlements = [];
-  }
-
-  #release(id: number): void {
-    this.#out.delete(id);
-    this.#renewed.delete(id);
+    for (const { job } of this.#acks) this.#held.delete(job.id);
+    this.#acks = [];
   }
 
   async #renew(): Promise<void> {
     const { queue, now, renewMs } = this.#options;
-    const at = now();
-    const old = [...this.#out.values()].filter(
-      ({ id, startedAt }) => Math.abs(at - (this.#renewed.get(id) ?? startedAt)) >= renewMs / 2,
-    );
+    const [since, sinceWall] = [performance.now(), Date.now()];
+    const old = [...this.#held.values()].filter((held) => since - held.since >= renewMs / 2);
     if (old.length === 0) return;
     try {
-      await queue.renew(old, at);
-      for (const { id } of old) if (this.#out.has(id)) this.#renewed.set(id, at);
+      const jobs = old.map(({ job }) => job);
+      const ours = await queue.renew(jobs, now());
+      for (const held of old) if (ours.has(held.job.id)) Object.assign(held, { since, sinceWall });
     } catch (error) {
-      this.#fault(error);
+      this.#options.onFault?.(error);
     }
   }
 
@@ -275,17 +277,20 @@ class TakingWorker<Tx> implements Worker {
   }
 
   async #pull(horizon: number, at: number): Promise<void> {
-    this.#groups.pull(at + this.#options.maxPauseMs);
+    this.#endpoints.pull(at + this.#options.maxPauseMs);
     try {
       await this.#options.queue.pull(horizon, at);
     } catch (error) {
-      this.#fault(error);
+      this.#options.onFault?.(error);
     }
   }
 
   #rest(): Promise<void> {
+    const { pollMs } = this.#options;
+    const pause = Math.min(pollMs * 2 ** Math.min(this.#idle, 10), pollMs * IDLE_FACTOR);
+    if (this.#held.size === 0) this.#idle += 1;
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#options.pollMs);
+      const timer = setTimeout(resolve, pause);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();

@@ -16,8 +16,8 @@ const READING = "get_media_buys";
  * Adds `webhook_activity` to media buys where it was asked for: the caller's own, newest first.
  * Fires of the tasks that made or changed a buy are among its own.
  */
-export async function addActivity<Tx>(
-  sender: Sender<Tx> | undefined,
+export async function addActivity<_Tx>(
+  sender: Sender | undefined,
   book: { tasksOf(principal: string, resource: string): Promise<readonly string[]> },
   { identity: { principal } }: { readonly identity: Identity },
   tool: AnyTool,
@@ -64,6 +64,6 @@ export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpeni
     ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
     ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
   } as unknown as BuyChannels;
-  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal }, channels, tx));
+  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal }, channels, { tx: tx as object }));
   if (!opened.ok) throw refusedBy(opened.error);
 }

@@ -27,7 +27,7 @@ export interface Settings<Tx> {
   readonly specialisms: readonly string[];
   readonly handlers: ReadonlyMap<string, SellerHandler<AnyTool, Tx>>;
   readonly store: SellerStore;
-  readonly sender: Sender<Tx> | undefined;
+  readonly sender: Sender | undefined;
   readonly signing: SellerSigning | undefined;
   /** Without a path or a slash at its end. */
   readonly baseUrl: string;
@@ -87,7 +87,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     specialisms,
     handlers,
     store: given.store,
-    sender: given.sender as Sender<Tx> | undefined,
+    sender: given.sender as Sender | undefined,
     signing: given.signing,
     baseUrl,
     name: given.name,

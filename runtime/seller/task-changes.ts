@@ -64,7 +64,7 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
   if (change.effect !== undefined) yield* wait(change.effect(tx));
   const { status, message } = change;
   const told = { status, result: data, ...(message !== undefined && { message }) };
-  if (settings.sender !== undefined) yield* wait(settings.sender.tasks.update(taskId, told, tx));
+  if (settings.sender !== undefined) yield* wait(settings.sender.tasks.update(taskId, told, { tx: tx as object }));
   if (status !== "completed" || settings.sender === undefined) return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
   if (!opening.has(row.tool)) return;

@@ -140,7 +140,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
     ...(isObject(args.context) && { context: args.context }),
     ...(call.contextId !== undefined && { contextId: call.contextId }),
   };
-  const registered = yield* wait(settings.sender.tasks.register(start, channels, tx));
+  const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
   if (!registered.ok) throw refusedBy(registered.error);
 }
 

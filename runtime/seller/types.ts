@@ -103,7 +103,7 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
   /** Id the call's task has, should it become one. Also good as the id of what the call makes. */
   readonly taskId: string;
   readonly store: SellerStore;
-  readonly sender: Sender<Tx> | undefined;
+  readonly sender: Sender | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly uuid: () => string;
@@ -222,7 +222,7 @@ export interface SellerOptions<
   readonly tools: SellerHandlers<R["tools"], RequiredTools<R, S>, TxOf<St>>;
   readonly store: St;
   /** Delivers webhooks; without one, a request that registers a webhook for a later answer is refused. */
-  readonly sender?: Sender<TxOf<St>>;
+  readonly sender?: Sender;
   /** Signs webhooks (the same key is given to the sender); its public part is published. */
   readonly signing?: SellerSigning;
   /** Where callers reach it, without a path: `https://seller.example`. */

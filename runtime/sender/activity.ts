@@ -1,5 +1,5 @@
 /** `webhook_activity[]`: what was fired, attempt by attempt, for the principal it was fired for. For debugging, not recovery. */
-import type { Job } from "../store/jobs.js";
+import type { Job } from "../queue/types.js";
 import type { ActivityRow, PendingJobRow } from "../store/sender-tables.js";
 import type { AttemptReport, AttemptStatus, DeliveryMeta } from "./attempt.js";
 import { redactUrl } from "./redact.js";

@@ -2,9 +2,9 @@
 import { AdbindError } from "../errors.js";
 import { type NetCode, netCodes } from "../net/codes.js";
 import type { Fetcher, FetchResult } from "../net/index.js";
-import type { Outcome } from "../queue/worker.js";
+import type { Job } from "../queue/types.js";
+import type { Handled, JobLease } from "../queue/worker-options.js";
 import { signHmac, signWebhookSync } from "../signing/index.js";
-import type { Job } from "../store/jobs.js";
 import { boundError } from "./redact.js";
 import type { DeliveryAuth } from "./registration.js";
 import { nextAttempt } from "./schedule.js";
@@ -36,7 +36,7 @@ export interface AttemptOptions {
 export type AttemptStatus = "success" | "failed" | "timeout" | "connection_error";
 
 export interface AttemptReport {
-  readonly outcome: Outcome;
+  readonly handled: Handled;
   readonly status: AttemptStatus;
   readonly httpStatus: number | null;
   /** Milliseconds; null where no answer came. */
@@ -100,9 +100,9 @@ const healthOf = (result: FetchResult): boolean | null => {
   return result.status >= 500 || result.status === 429 || result.status === 408 ? false : null;
 };
 
-function judge(job: Job, result: FetchResult, options: AttemptOptions): Pick<AttemptReport, "outcome" | "error"> {
+function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick<AttemptReport, "handled" | "error"> {
   const healthy = healthOf(result);
-  if (result.ok && healthy) return { outcome: { verdict: { kind: "done" }, healthy }, error: null };
+  if (result.ok && healthy) return { handled: { outcome: { kind: "done" }, healthy }, error: null };
   const error = boundError(
     result.ok
       ? `HTTP ${result.status}${result.status === 401 ? signatureError(result.headers["www-authenticate"]) : ""}`
@@ -117,13 +117,18 @@ function judge(job: Job, result: FetchResult, options: AttemptOptions): Pick<Att
     },
     options.random,
   );
-  const verdict = due === undefined ? ({ kind: "dead", error } as const) : ({ kind: "later", due, error } as const);
-  return { outcome: { verdict, healthy }, error };
+  const outcome = due === undefined ? ({ kind: "dead", error } as const) : ({ kind: "later", due, error } as const);
+  return { handled: { outcome, healthy }, error };
 }
 
-/** Delivers a job once. Whatever the network does is in the report; nothing is thrown. */
-export async function attempt(job: Job, options: AttemptOptions): Promise<AttemptReport> {
-  const meta = JSON.parse(job.meta) as DeliveryMeta;
+/**
+ * Delivers a job once. Whatever the network does is in the report; nothing is thrown.
+ * @returns undefined where the lease ended before anything was sent: it is somebody else's now
+ */
+export async function attempt(
+  { job, meta, lease }: { readonly job: Job; readonly meta: DeliveryMeta; readonly lease: JobLease },
+  options: AttemptOptions,
+): Promise<AttemptReport | undefined> {
   let headers: Record<string, string>;
   try {
     headers = await headersFor(job, meta, options);
@@ -131,14 +136,10 @@ export async function attempt(job: Job, options: AttemptOptions): Promise<Attemp
     if (!(fault instanceof AdbindError)) throw fault;
     const error = boundError(`not sent: ${fault.code}`);
     const due = options.now() + UNSIGNABLE_DELAY_MS;
-    return {
-      outcome: { verdict: { kind: "later", due, error }, healthy: null },
-      status: "failed",
-      httpStatus: null,
-      responseMs: null,
-      error,
-    };
+    const handled: Handled = { outcome: { kind: "later", due, error }, healthy: null };
+    return { handled, status: "failed", httpStatus: null, responseMs: null, error };
   }
+  if (!lease.live()) return undefined;
   const started = performance.now();
   const result = await options.fetch(meta.url, {
     method: "POST",
@@ -150,7 +151,7 @@ export async function attempt(job: Job, options: AttemptOptions): Promise<Attemp
   });
   const success = result.ok && result.status >= 200 && result.status < 300;
   return {
-    ...judge(job, result, options),
+    ...outcomeOf(job, result, options),
     status: result.ok ? (success ? "success" : "failed") : statusOf(result.code),
     httpStatus: result.ok ? result.status : null,
     responseMs: result.ok ? Math.round(performance.now() - started) : null,

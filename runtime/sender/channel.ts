@@ -18,9 +18,9 @@ export interface EventsWebhook extends PushNotificationConfig {
   readonly coalescenceOptIn?: Readonly<Record<string, number>>;
 }
 
-export interface ChannelParts<Tx> {
-  readonly queue: Queue<Tx>;
-  readonly tables: SenderTables<Tx>;
+export interface ChannelParts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
   readonly rules: RegistrationRules;
   readonly reports: ReportSource | undefined;
   readonly coalescence?: Readonly<Record<string, number>>;

@@ -1,6 +1,6 @@
 /** Channels that outlive one operation (service.md, "Persistent channels"): reports, impairments, notices. */
 import type { JsonObject, MaybePromise } from "../contract/index.js";
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
@@ -17,11 +17,11 @@ import {
 import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
-import { enqueue } from "./outbox.js";
+import { enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
-import type { Emitted, PushNotificationConfig, Refused, ReportData } from "./types.js";
+import type { Emitted, PushNotificationConfig, Refused, ReportData, WithinOptions } from "./types.js";
 
 export interface BuyChannels {
   readonly reporting?: ReportingWebhook;
@@ -30,7 +30,7 @@ export interface BuyChannels {
 
 export type NoticeKind = "list_change" | "artifact" | "rights";
 
-export interface Channels<Tx> {
+export interface Channels {
   /**
    * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.
    * @returns a refusal to answer the caller with
@@ -38,30 +38,30 @@ export interface Channels<Tx> {
   open(
     buy: { readonly mediaBuyId: string; readonly principal: string },
     channels: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
-    tx?: Tx,
+    options?: WithinOptions,
   ): MaybePromise<{ readonly ok: true } | Refused>;
   /**
    * Queues an impairment; changes of one impairment within its window become one event with the newest state.
    * @throws AdbindError `channel_closed` after the buy's final event
    */
-  impairment(mediaBuyId: string, event: Impairment, tx?: Tx): MaybePromise<Emitted>;
+  impairment(mediaBuyId: string, event: Impairment, options?: WithinOptions): MaybePromise<Emitted>;
   /** Sends a corrected report of a period. @throws AdbindError `channel_closed` after the final one */
   adjusted(
     mediaBuyId: string,
     report: ReportData & { readonly period: { readonly start: number; readonly end: number } },
-    tx?: Tx,
+    options?: WithinOptions,
   ): MaybePromise<Emitted>;
   /** The buy has ended: queued impairments go first, then the final report, then nothing. */
-  close(mediaBuyId: string, tx?: Tx): MaybePromise<Emitted>;
+  close(mediaBuyId: string, options?: WithinOptions): MaybePromise<Emitted>;
   /** Takes a subscription to list changes, artifacts or revocations of a resource. */
   subscribe(
     kind: NoticeKind,
     of: { readonly resource: string; readonly principal: string },
     config: PushNotificationConfig | null,
-    tx?: Tx,
+    options?: WithinOptions,
   ): MaybePromise<{ readonly ok: true } | Refused>;
   /** Sends a notice to the resource's subscriber. @throws AdbindError `event_invalid` for a payload that lacks a field */
-  notify(kind: NoticeKind, resource: string, payload: JsonObject, tx?: Tx): MaybePromise<Emitted>;
+  notify(kind: NoticeKind, resource: string, payload: JsonObject, options?: WithinOptions): MaybePromise<Emitted>;
   /** Coalescence windows that are shorter than the defaults, in seconds, for `get_agent_capabilities`. */
   readonly declaredWindows: Readonly<Record<string, number>>;
   /**
@@ -80,26 +80,28 @@ const noticeFields: Record<NoticeKind, readonly string[]> = {
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-export function createChannels<Tx>(parts: ChannelParts<Tx>): Channels<Tx> {
+export function createChannels(parts: ChannelParts): Channels {
   const { queue, coalescence = {} } = parts;
-  const run = <T>(tx: Tx | undefined, flow: (open: Tx) => Coroutine<T>): MaybePromise<T> =>
+  const run = <T>({ tx }: WithinOptions, flow: (open: Query) => Coroutine<T>): MaybePromise<T> =>
     inTransaction(queue, tx, flow);
   const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
-    open(buy, channels, tx) {
+    open(buy, channels, options = {}) {
       const fault = buyFault(parts, channels);
-      return fault ?? run(tx, (open) => openFlow(parts, open, buy, channels));
+      return fault ?? run(options, (open) => openFlow(parts, open, buy, channels));
     },
-    impairment: (mediaBuyId, event, tx) => run(tx, (open) => impairmentFlow(parts, open, mediaBuyId, event)),
-    adjusted: (mediaBuyId, report, tx) => run(tx, (open) => adjustedFlow(parts, open, mediaBuyId, report)),
-    close: (mediaBuyId, tx) => run(tx, (open) => closeFlow(parts, open, mediaBuyId)),
-    subscribe(kind, { resource, principal }, config, tx) {
+    impairment: (mediaBuyId, event, options = {}) =>
+      run(options, (open) => impairmentFlow(parts, open, mediaBuyId, event)),
+    adjusted: (mediaBuyId, report, options = {}) =>
+      run(options, (open) => adjustedFlow(parts, open, mediaBuyId, report)),
+    close: (mediaBuyId, options = {}) => run(options, (open) => closeFlow(parts, open, mediaBuyId)),
+    subscribe(kind, { resource, principal }, config, options = {}) {
       const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
-      return fault ?? run(tx, (open) => putFlow(parts, open, { resource, kind, principal }, config));
+      return fault ?? run(options, (open) => putFlow(parts, open, { resource, kind, principal }, config));
     },
-    notify(kind, resource, payload, tx) {
+    notify(kind, resource, payload, options = {}) {
       checkNotice(kind, payload);
-      return run(tx, (open) => noticeFlow(parts, open, { kind, resource, payload }));
+      return run(options, (open) => noticeFlow(parts, open, { kind, resource, payload }));
     },
     declaredWindows: Object.fromEntries(shorter.map(([type, ms]) => [type, ms / 1_000])),
     tick: () => eachAlone(dueSteps(parts), async ({ run }) => void (await run(new AbortController().signal))),
@@ -107,7 +109,7 @@ export function createChannels<Tx>(parts: ChannelParts<Tx>): Channels<Tx> {
 }
 
 /** What channels send in time, by itself. */
-export const dueSteps = <Tx>(parts: ChannelParts<Tx>): readonly PeriodicStep[] => [
+export const dueSteps = (parts: ChannelParts): readonly PeriodicStep[] => [
   {
     name: "send coalesced events",
     meanwhile: "those of the buys the error is about wait",
@@ -120,8 +122,8 @@ export const dueSteps = <Tx>(parts: ChannelParts<Tx>): readonly PeriodicStep[] =
   },
 ];
 
-function buyFault<Tx>(
-  { rules, reports }: ChannelParts<Tx>,
+function buyFault(
+  { rules, reports }: ChannelParts,
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
 ): Refused | undefined {
   if (reporting != null) {
@@ -135,9 +137,9 @@ function buyFault<Tx>(
   return events == null ? undefined : registrationFault(events, "push_notification_config", undefined, rules);
 }
 
-function* openFlow<Tx>(
-  parts: ChannelParts<Tx>,
-  tx: Tx,
+function* openFlow(
+  parts: ChannelParts,
+  tx: Query,
   { mediaBuyId: resource, principal }: { mediaBuyId: string; principal: string },
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
 ): Coroutine<{ ok: true }> {
@@ -147,9 +149,9 @@ function* openFlow<Tx>(
 }
 
 /** Opens a channel or changes its config; what it counts and what it has covered stays. */
-function* putFlow<Tx>(
-  { tables, now }: ChannelParts<Tx>,
-  tx: Tx,
+function* putFlow(
+  { tables, now }: ChannelParts,
+  tx: Query,
   of: Pick<ChannelRow, "resource" | "kind" | "principal">,
   config: PushNotificationConfig | ReportingWebhook | null,
 ): Coroutine<{ ok: true }> {
@@ -169,7 +171,7 @@ function* putFlow<Tx>(
   return { ok: true };
 }
 
-function* closeFlow<Tx>(parts: ChannelParts<Tx>, tx: Tx, resource: string): Coroutine<Emitted> {
+function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine<Emitted> {
   const { tables, now } = parts;
   const [events] = yield* tables.channel(tx, resource, "events");
   let sent: Emitted = { keys: [] };
@@ -195,9 +197,9 @@ function checkNotice(kind: NoticeKind, payload: JsonObject): void {
   });
 }
 
-function* noticeFlow<Tx>(
-  { tables, queue, uuid }: ChannelParts<Tx>,
-  tx: Tx,
+function* noticeFlow(
+  { tables, queue, uuid }: ChannelParts,
+  tx: Query,
   { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
 ): Coroutine<Emitted> {
   const [channel] = yield* tables.channel(tx, resource, kind);
@@ -206,6 +208,8 @@ function* noticeFlow<Tx>(
   const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
   const type = typeof payload.event === "string" ? payload.event : kind;
   const config = JSON.parse(channel.config) as PushNotificationConfig;
-  yield* wait(enqueue(queue, tx, [{ ...target(channel, config), key, lane: `${kind}:${resource}`, type, body }]));
+  yield* enqueue(queue, tx, [
+    { ...target(channel, config), key, orderingKey: orderingKeyOf(kind, resource), type, body },
+  ]);
   return { keys: [key] };
 }

@@ -1,6 +1,5 @@
 /** Opens the queue that fits the store, and a sender on it. */
 import { openQueue } from "../queue/open.js";
-import type { AnyStore, TxOf } from "../store/index.js";
 import { senderTables } from "../store/sender-tables.js";
 import { OUTBOX_TOPIC } from "./outbox.js";
 import { assembleSender, type Sender } from "./sender.js";
@@ -10,10 +9,8 @@ import type { SenderOptions } from "./types.js";
  * Makes a sender on a store: SQLite for one machine, PostgreSQL for any number of instances.
  * @throws AdbindError `sender_option_invalid`, `net_option_invalid`
  */
-export async function createSender<St extends AnyStore>(
-  options: SenderOptions<TxOf<St>> & { readonly store: St },
-): Promise<Sender<TxOf<St>>> {
+export async function createSender(options: SenderOptions): Promise<Sender> {
   const { store, now } = options;
-  const queue = await openQueue<TxOf<St>>(store, OUTBOX_TOPIC, now === undefined ? {} : { now });
-  return assembleSender({ queue, tables: senderTables(queue.database), options });
+  const queue = openQueue(store.database, OUTBOX_TOPIC, now === undefined ? {} : { now });
+  return assembleSender({ queue, tables: senderTables(store.database), options });
 }

@@ -1,12 +1,12 @@
 /** Impairments: changes of one within its coalescence window become one event with the newest state. */
 import type { JsonObject } from "../contract/index.js";
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine, Query } from "../db/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import { type ChannelParts, closedError, type EventsWebhook, OPEN, target } from "./channel.js";
 import { isUrgent, windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue } from "./outbox.js";
+import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted } from "./types.js";
 
@@ -22,9 +22,9 @@ export interface Impairment {
   readonly impairment: JsonObject;
 }
 
-export function* impairmentFlow<Tx>(
-  parts: ChannelParts<Tx>,
-  tx: Tx,
+export function* impairmentFlow(
+  parts: ChannelParts,
+  tx: Query,
   resource: string,
   event: Impairment,
 ): Coroutine<Emitted> {
@@ -43,9 +43,9 @@ export function* impairmentFlow<Tx>(
 }
 
 /** Sends what waits on a channel and is due. */
-export function* flush<Tx>(
-  { tables, queue, now, uuid }: ChannelParts<Tx>,
-  tx: Tx,
+export function* flush(
+  { tables, queue, now, uuid }: ChannelParts,
+  tx: Query,
   channel: ChannelRow,
   until: number,
 ): Coroutine<Emitted> {
@@ -71,14 +71,14 @@ export function* flush<Tx>(
         },
         `media buy ${row.resource}`,
       );
-      return { ...target(channel, config), key, lane: `buy:${row.resource}`, type, body };
+      return { ...target(channel, config), key, orderingKey: orderingKeyOf("buy", row.resource), type, body };
     });
-  yield* wait(enqueue(queue, tx, deliveries));
+  yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };
 }
 
 /** Sends what is due of every channel. @throws what some of them met, after the others have been sent */
-export async function flushCoalesced<Tx>(parts: ChannelParts<Tx>): Promise<void> {
+export async function flushCoalesced(parts: ChannelParts): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
   const due = await inTransaction(queue, undefined, (tx) => tables.dueCoalesced(tx, at, FLUSH_LIMIT));

@@ -1,10 +1,10 @@
 /** Counters through OpenTelemetry's API: free where no SDK is registered. Destinations are not labels: they are too many. */
 import { type Meter, metrics } from "@opentelemetry/api";
-import type { Job } from "../store/jobs.js";
+import type { Job } from "../queue/types.js";
 import type { AttemptReport } from "./attempt.js";
 
 export interface SenderMetrics {
-  attempted(job: Job, report: AttemptReport, now: number): void;
+  attempted(job: Job, report: AttemptReport): void;
 }
 
 export function senderMetrics(meter: Meter = metrics.getMeter("adbind")): SenderMetrics {
@@ -15,9 +15,9 @@ export function senderMetrics(meter: Meter = metrics.getMeter("adbind")): Sender
     unit: "ms",
   });
   return {
-    attempted(job, { status, outcome }) {
+    attempted(job, { status, handled }) {
       attempts.add(1, { status });
-      if (outcome.verdict.kind === "dead") dead.add(1);
+      if (handled.outcome.kind === "dead") dead.add(1);
       if (job.attempts === 0) lag.record(Math.max(0, job.startedAt - job.createdAt));
     },
   };

@@ -1,12 +1,12 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
 import type { JsonObject } from "../contract/index.js";
-import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Coroutine, Query } from "../db/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
 import { type ChannelParts, CLOSED, CLOSING, closedError, type ReportingWebhook, target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue } from "./outbox.js";
+import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted, ReportData } from "./types.js";
 
@@ -22,7 +22,7 @@ type Sourced =
   | { readonly delayed: true; readonly data: ReportData };
 
 /** Fires every report that is due. @throws what the sources of some of them threw, after the others have been fired */
-export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
+export async function fireReports(parts: ChannelParts): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
   const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
@@ -37,7 +37,7 @@ export async function fireReports<Tx>(parts: ChannelParts<Tx>): Promise<void> {
   });
 }
 
-const postpone = <Tx>({ queue, tables }: ChannelParts<Tx>, row: ChannelRow, until: number) =>
+const postpone = ({ queue, tables }: ChannelParts, row: ChannelRow, until: number) =>
   inTransaction(queue, undefined, function* (tx): Coroutine<void> {
     const [current] = yield* tables.channel(tx, row.resource, row.kind);
     if (current?.next_fire !== row.next_fire) return;
@@ -57,7 +57,7 @@ const periodOf = (row: ChannelRow, at: number) => {
   return { start, end };
 };
 
-async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number): Promise<void> {
+async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promise<void> {
   const { queue, tables, uuid } = parts;
   const final = row.closed === CLOSING;
   const period = periodOf(row, at);
@@ -78,7 +78,7 @@ async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number)
       now: at,
       nextExpected: next ?? undefined,
     };
-    yield* wait(enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]));
+    yield* enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]);
     yield* tables.putChannel(tx, {
       ...current,
       sequence: fire.sequence,
@@ -90,8 +90,8 @@ async function fireOne<Tx>(parts: ChannelParts<Tx>, row: ChannelRow, at: number)
   });
 }
 
-async function ask<Tx>(
-  { reports }: ChannelParts<Tx>,
+async function ask(
+  { reports }: ChannelParts,
   row: ChannelRow,
   period: { start: number; end: number },
 ): Promise<Sourced> {
@@ -116,9 +116,9 @@ async function ask<Tx>(
 }
 
 /** Sends a corrected report of a period. */
-export function* adjustedFlow<Tx>(
-  { tables, queue, uuid, now }: ChannelParts<Tx>,
-  tx: Tx,
+export function* adjustedFlow(
+  { tables, queue, uuid, now }: ChannelParts,
+  tx: Query,
   resource: string,
   { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
 ): Coroutine<Emitted> {
@@ -129,7 +129,7 @@ export function* adjustedFlow<Tx>(
   const sequence = channel.sequence + 1;
   const made = { key, type: "adjusted", sequence, period, now: now() } as const;
   yield* tables.putChannel(tx, { ...channel, sequence });
-  yield* wait(enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]));
+  yield* enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]);
   return { keys: [key] };
 }
 
@@ -169,7 +169,7 @@ function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportDat
   return {
     ...target(channel, config),
     key: fire.key,
-    lane: `buy:${channel.resource}`,
+    orderingKey: orderingKeyOf("buy", channel.resource),
     type: fire.type,
     sequence: fire.sequence,
     body: encodeBody(body, `media buy ${channel.resource}`),

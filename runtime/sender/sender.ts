@@ -1,32 +1,33 @@
 /** Puts the parts together: registrations in, signed deliveries out. */
 
 import { randomUUID } from "node:crypto";
-import type { MaybePromise } from "../contract/index.js";
+import type { Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
 import { expirySteps } from "../queue/expiry.js";
 import { createPeriodic, tellLog } from "../queue/periodic.js";
-import type { Job, Queue, Settlement } from "../queue/types.js";
-import { createWorker, type Outcome } from "../queue/worker.js";
-import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
+import type { Queue } from "../queue/types.js";
+import { createWorker } from "../queue/worker.js";
+import type { SenderTables } from "../store/sender-tables.js";
 import type { Expiring } from "../store/types.js";
 import { validatorsFrom } from "../validate/source.js";
-import { type ActivityRecord, activityRow, pendingRecord } from "./activity.js";
-import { type AttemptOptions, attempt } from "./attempt.js";
+import { type ActivityRecord, pendingRecord } from "./activity.js";
+import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
-import { type SenderMetrics, senderMetrics } from "./metrics.js";
-import { type Outbox, outboxOf } from "./outbox.js";
+import { deliverer } from "./deliver.js";
+import { senderMetrics } from "./metrics.js";
+import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createTasks, type Tasks } from "./tasks.js";
 import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
 
-export interface Sender<Tx> {
-  readonly tasks: Tasks<Tx>;
-  readonly channels: Channels<Tx>;
+export interface Sender {
+  readonly tasks: Tasks;
+  readonly channels: Channels;
   readonly outbox: Outbox;
   /**
    * `webhook_activity[]` of a media buy or a task, newest first, for the principal it was fired for.
@@ -44,23 +45,25 @@ const ACTIVITY_DAYS = 30;
 const ACTIVITY_LIMIT = { default: 50, max: 200 } as const;
 /** The longest delay with its jitter, in milliseconds, and a margin. */
 const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
+/** How long an event waits for its first attempt while its endpoint fails, in milliseconds. */
+const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** How often reports and coalesced events are looked for, in milliseconds. */
 const TIMER_MS = 1_000;
 
 const badOption = (where: string, remedy: string): AdbindError =>
   new AdbindError("sender_option_invalid", "an option of a sender cannot be used", { where, remedy });
 
-export interface SenderParts<Tx> {
-  readonly queue: Queue<Tx>;
-  readonly tables: SenderTables<Tx>;
-  readonly options: SenderOptions<Tx>;
+export interface SenderParts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
+  readonly options: SenderOptions;
 }
 
 /**
  * Makes a sender on a queue; `createSender` opens the queue that fits a store.
  * @throws AdbindError `sender_option_invalid`
  */
-export async function assembleSender<Tx>({ queue, tables, options }: SenderParts<Tx>): Promise<Sender<Tx>> {
+export async function assembleSender({ queue, tables, options }: SenderParts): Promise<Sender> {
   const { release, now = Date.now, random = Math.random, uuid = randomUUID, activityDays = ACTIVITY_DAYS } = options;
   if (!(activityDays >= ACTIVITY_DAYS)) throw badOption("activityDays", `give at least ${ACTIVITY_DAYS}`);
   const { signer: given } = options;
@@ -86,18 +89,20 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     now,
     random,
   };
-  const delivery = deliverer({ queue, tables, attemptOptions, metrics, activityDays, now });
-  const worker = createWorker<Tx>({
+  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid });
+  const delivery = deliverer({ tables, tasks, attemptOptions, metrics, activityDays, now });
+  const worker = createWorker({
     ...options.worker,
     queue,
     ...delivery,
     longestDelayMs: LONGEST_WAIT_MS,
     giveUpMs: HORIZON_MS,
     now,
-    onBuried: (group, count) => options.logger?.warn({ destination: group, count }, "events were given up"),
+    expireMs: LONGEST_LIFE_MS,
+    onGivenUp: (endpoint, count, state) => options.logger?.warn({ endpoint, count, state }, "events were given up"),
     onFault: (error) => options.logger?.error({ err: error }, "the outbox could not be reached"),
   });
-  const channelParts: ChannelParts<Tx> = {
+  const channelParts: ChannelParts = {
     queue,
     tables,
     rules,
@@ -112,9 +117,9 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
     telling: tellLog(options.logger),
   });
   return {
-    tasks: createTasks({ queue, tables, release, validator, rules, now, uuid }),
+    tasks,
     channels: createChannels(channelParts),
-    outbox: outboxOf(queue as Queue<never>, now),
+    outbox: outboxOf(queue, now),
     activity: (request) => listActivity(queue, tables, request),
     start() {
       worker.start();
@@ -129,13 +134,13 @@ export async function assembleSender<Tx>({ queue, tables, options }: SenderParts
   };
 }
 
-const expiringIn = <Tx>(queue: Queue<Tx>, tables: SenderTables<Tx>): Expiring[] =>
+const expiringIn = (queue: Queue, tables: SenderTables): Expiring[] =>
   tables.expiring.map(({ what, remove }) => ({
     what,
     remove: async (now, limit) => inTransaction(queue, undefined, (tx) => remove(tx, now, limit)),
   }));
 
-const coalescenceOf = <Tx>({ coalescence }: SenderOptions<Tx>) => (coalescence === undefined ? {} : { coalescence });
+const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });
 
 const warned = new Set<string>();
 const warnOnce = (message: string): void => {
@@ -145,49 +150,25 @@ const warnOnce = (message: string): void => {
   process.emitWarning(message, "DeprecationWarning");
 };
 
-interface DelivererParts<Tx> {
-  readonly queue: Queue<Tx>;
-  readonly tables: SenderTables<Tx>;
-  readonly attemptOptions: AttemptOptions;
-  readonly metrics: SenderMetrics;
-  readonly activityDays: number;
-  readonly now: () => number;
-}
-
-/** The attempt, and what of it is written down in the transaction that settles it. */
-function deliverer<Tx>({ queue, tables, attemptOptions, metrics, activityDays, now }: DelivererParts<Tx>) {
-  const rows = new WeakMap<object, ActivityRow>();
-  const handle = async (job: Job): Promise<Outcome> => {
-    const report = await attempt(job, attemptOptions);
-    rows.set(report.outcome.verdict, activityRow(job, report, now(), activityDays));
-    metrics.attempted(job, report, now());
-    return report.outcome;
-  };
-  const effect = (tx: Tx, settled: readonly Settlement[]): MaybePromise<void> =>
-    inTransaction(queue, tx, (open) =>
-      tables.log(
-        open,
-        settled.map(({ verdict }) => rows.get(verdict)).filter((row) => row !== undefined),
-      ),
-    );
-  return { handle, effect };
-}
-
-async function listActivity<Tx>(
-  queue: Queue<Tx>,
-  tables: SenderTables<Tx>,
+async function listActivity(
+  queue: Queue,
+  tables: SenderTables,
   request: { principal: string; subject: string; limit?: number },
 ): Promise<ActivityRecord[]> {
   const limit = Math.min(Math.max(1, request.limit ?? ACTIVITY_LIMIT.default), ACTIVITY_LIMIT.max);
   const { principal, subject } = request;
-  const done = await inTransaction(queue, undefined, (tx) => tables.activity(tx, principal, subject, limit));
-  const lanes = [`task:${subject}`, `a2a:${subject}`, `buy:${subject}`];
-  const pending: ActivityRecord[] = [];
-  for (const lane of lanes) {
-    const out = await inTransaction(queue, undefined, (tx) => tables.pendingJobs(tx, queue.topic, lane));
-    const own = out.filter((row) => (JSON.parse(row.meta) as { principal: string }).principal === principal);
-    pending.push(...own.map(pendingRecord));
-  }
+  const keys = ["task", "a2a", "buy"].map((kind) => orderingKeyOf(kind, subject));
+  // Outside any transaction: who asks inside one of its own waits for nobody.
+  const [out, done] = await queue.read(function* (q: Query) {
+    return [
+      yield* tables.pendingJobs(q, queue.topic, keys),
+      yield* tables.activity(q, principal, subject, limit),
+    ] as const;
+  });
+  const pending = out.flatMap((row) => {
+    const meta = metaOf({ id: 0, meta: row.meta });
+    return isChange(meta) || meta.principal !== principal ? [] : [pendingRecord(row)];
+  });
   pending.sort((a, b) => (a.fired_at < b.fired_at ? 1 : -1));
   return [...pending, ...done.map(({ record }) => JSON.parse(record) as ActivityRecord)].slice(0, limit);
 }

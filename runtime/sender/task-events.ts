@@ -1,19 +1,18 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
-import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables, SentTaskRow, TaskChange } from "../store/sender-tables.js";
 import type { AnyValidator } from "../validate/types.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js";
-import { type Delivery, enqueue } from "./outbox.js";
+import { type Delivery, orderingKeyOf } from "./outbox.js";
 import { authOf, type RegistrationRules } from "./registration.js";
 import { describeNext, mayFollow } from "./transitions.js";
-import type { A2aPushConfig, Emitted, PushNotificationConfig, StatusChange } from "./types.js";
+import type { A2aPushConfig, PushNotificationConfig, StatusChange } from "./types.js";
 
-export interface TaskParts<Tx> {
-  readonly queue: Queue<Tx>;
-  readonly tables: SenderTables<Tx>;
+export interface TaskParts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
   readonly release: Release;
   readonly validator: Pick<AnyValidator, "arm">;
   readonly rules: RegistrationRules;
@@ -42,43 +41,12 @@ export function toolOf(release: Release, name: string): AnyTool {
   });
 }
 
-/** A change that is asked for. */
-export interface Update {
-  readonly taskId: string;
-  readonly change: StatusChange;
-}
-
-/** Each is judged by what those before it made of its task; the events of all are written together. */
-export function* updateFlow<Tx>(
-  parts: TaskParts<Tx>,
-  tx: Tx,
-  updates: readonly Update[],
-): Coroutine<PromiseSettledResult<Emitted>[]> {
-  const { tables, queue } = parts;
-  const rows = yield* tables.tasks(tx, [...new Set(updates.map(({ taskId }) => taskId))]);
-  const tasks = new Map(rows.map((row) => [row.task_id, row]));
-  const changed = new Map<string, TaskChange>();
-  const made: Delivery[] = [];
-  const results = updates.map(({ taskId, change }): PromiseSettledResult<Emitted> => {
-    const task = tasks.get(taskId);
-    if (task === undefined) return { status: "fulfilled", value: { keys: [] } };
-    try {
-      const { next, deliveries } = changeOf(parts, task, change);
-      tasks.set(taskId, { ...task, ...next });
-      changed.set(taskId, next);
-      made.push(...deliveries);
-      return { status: "fulfilled", value: { keys: deliveries.map(({ key }) => key) } };
-    } catch (reason) {
-      return { status: "rejected", reason };
-    }
-  });
-  if (changed.size > 0) yield* tables.setTasks(tx, [...changed.values()]);
-  yield* wait(enqueue(queue, tx, made));
-  return results;
-}
-
-function changeOf<Tx>(
-  parts: TaskParts<Tx>,
+/**
+ * What a change makes of its task, and the events that tell of it.
+ * @throws AdbindError `transition_refused`, `event_invalid`
+ */
+export function changeOf(
+  parts: TaskParts,
   task: SentTaskRow,
   change: StatusChange,
 ): { readonly next: TaskChange; readonly deliveries: readonly Delivery[] } {
@@ -132,8 +100,8 @@ function checkResult(
 }
 
 /** One per channel: each has its own key, and its own order. */
-function deliveriesOf<Tx>(
-  { uuid }: TaskParts<Tx>,
+function deliveriesOf(
+  { uuid }: TaskParts,
   task: SentTaskRow,
   tool: AnyTool,
   change: StatusChange,
@@ -160,13 +128,28 @@ function deliveriesOf<Tx>(
   if (push !== undefined) {
     const key = uuid();
     const body = encodeBody(mcpEnvelope({ ...event(key), token: push.token }), where);
-    made.push({ ...base, key, lane: `task:${task.task_id}`, url: push.url, auth: authOf(push.authentication), body });
+    made.push({
+      ...base,
+      key,
+      orderingKey: orderingKeyOf("task", task.task_id),
+      url: push.url,
+      auth: authOf(push.authentication),
+      body,
+    });
   }
   if (a2a !== undefined) {
     const key = uuid();
     const body = encodeBody(a2aEvent(event(key)), where);
     const auth = authOf(a2a.authentication);
-    made.push({ ...base, key, lane: `a2a:${task.task_id}`, url: a2a.url, auth, a2aToken: a2a.token, body });
+    made.push({
+      ...base,
+      key,
+      orderingKey: orderingKeyOf("a2a", task.task_id),
+      url: a2a.url,
+      auth,
+      a2aToken: a2a.token,
+      body,
+    });
   }
   return made;
 }

@@ -1,14 +1,27 @@
 /** The task channel: a registration, then one event for each change of status (service.md, "Events"). */
-import { type AnyTool, answersLater, isTerminal, type MaybePromise, type TaskStatus } from "../contract/index.js";
-import type { Coroutine } from "../db/coroutine.js";
+import type { MaybePromise } from "../contract/index.js";
+import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../contract/index.js";
+import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
+import type { EachWork } from "../queue/each.js";
 import type { SentTaskRow } from "../store/sender-tables.js";
 import { type RegistrationRules, refused, registrationFault } from "./registration.js";
-import { TASK_RETENTION_MS, type TaskDetails, type TaskParts, toolOf, type Update, updateFlow } from "./task-events.js";
-import { eachOf, inTransaction, inTransactionEach } from "./transact.js";
-import type { A2aPushConfig, Emitted, Refused, Registered, StatusChange, TaskChannels, TaskStart } from "./types.js";
+import { TASK_RETENTION_MS, type TaskDetails, type TaskParts, toolOf } from "./task-events.js";
+import { updateWork } from "./task-updates.js";
+import { inTransaction, inTransactionEach } from "./transact.js";
+import type {
+  A2aPushConfig,
+  Emitted,
+  Refused,
+  Registered,
+  StatusChange,
+  TaskChannels,
+  TaskStart,
+  UpdateOptions,
+  WithinOptions,
+} from "./types.js";
 
-export interface Tasks<Tx> {
+export interface Tasks {
   /**
    * Judges channels without taking them, so that a call is refused before it has done anything.
    * @returns a refusal to answer the caller with; undefined where `register` takes them
@@ -17,56 +30,62 @@ export interface Tasks<Tx> {
   check(tool: string, channels: TaskChannels): Refused | undefined;
   /**
    * Takes the channels of a task whose initial response was not terminal; registering it again changes nothing.
-   * @param tx the caller's transaction; on SQLite the answer is then no promise
+   * @param options with `tx`, on SQLite, the answer is no promise
    * @returns a refusal to answer the caller with, where a channel cannot be honoured
    * @throws AdbindError `event_invalid` for a tool the release does not have
    */
-  register(start: TaskStart, channels: TaskChannels, tx?: Tx): MaybePromise<Registered>;
+  register(start: TaskStart, channels: TaskChannels, options?: WithinOptions): MaybePromise<Registered>;
   /**
    * Gives a task that goes on A2A's own channel, another one, or none (null). The task is registered where it is not yet.
    * @returns as `register` does
    * @throws AdbindError `event_invalid` for a tool the release does not have
    */
-  attach(start: TaskStart, a2a: A2aPushConfig | null, tx?: Tx): MaybePromise<Registered>;
+  attach(start: TaskStart, a2a: A2aPushConfig | null, options?: WithinOptions): MaybePromise<Registered>;
   /** What `attach` or `register` gave a task as A2A's own channel. */
-  attached(taskId: string, tx?: Tx): MaybePromise<A2aPushConfig | undefined>;
+  attached(taskId: string, options?: WithinOptions): MaybePromise<A2aPushConfig | undefined>;
   /**
    * Records a change of status and stores its event for each channel, in the caller's transaction. A task that was not
    * registered has no channel, and nothing is sent.
    * @throws AdbindError `transition_refused` for a change that cannot be, `event_invalid` for a result the release's schema
-   *   refuses; nothing is stored then, and the caller's transaction should not commit either
+   *   refuses, `dedup_conflict` for a dedup key that was used for other content; nothing is stored then, and the caller's
+   *   transaction should not commit either. `transaction_invalid` for a `tx` that is no open transaction
    */
-  update(taskId: string, change: StatusChange, tx?: Tx): MaybePromise<Emitted>;
+  update(taskId: string, change: StatusChange, options?: UpdateOptions): MaybePromise<Emitted>;
 }
 
-const MAX_TASK_ID_CHARACTERS = 255;
+/** Part of index entries. */
+const MAX_ID_CHARACTERS = 255;
 
-export function createTasks<Tx>(parts: TaskParts<Tx>): Tasks<Tx> {
+export function createTasks(parts: TaskParts): Tasks {
   const { queue } = parts;
-  const registering = eachOf(queue, (tx: Tx, rows: readonly SentTaskRow[]) => registerFlow(parts, tx, rows));
-  const updating = eachOf(queue, (tx: Tx, updates: readonly Update[]) => updateFlow(parts, tx, updates));
+  const registering: EachWork<SentTaskRow, Registered> = (query, rows) => registerFlow(parts, query, rows);
+  const updating = updateWork(parts);
   return {
     check: (tool, channels) => channelsFault(channels, toolOf(parts.release, tool), parts.rules),
-    register(start, channels, tx) {
+    register(start, channels, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
       const tool = toolOf(parts.release, start.tool);
       const fault = channelsFault(channels, tool, parts.rules);
       if (fault !== undefined) return fault;
       if (channels.push === undefined && channels.a2a === undefined) return { ok: true, registered: false };
-      return inTransactionEach(queue, tx, registering, taskRow(parts, start, channels));
+      const item = taskRow(parts, start, channels);
+      return inTransactionEach(queue, tx, registering, { item, key: start.taskId });
     },
-    attach(start, a2a, tx) {
+    attach(start, a2a, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
       const tool = toolOf(parts.release, start.tool);
       const fault = a2a === null ? undefined : channelsFault({ a2a }, tool, parts.rules);
       return fault ?? inTransaction(queue, tx, (open) => attachFlow(parts, open, start, a2a));
     },
-    attached: (taskId, tx) =>
+    attached: (taskId, { tx } = {}) =>
       inTransaction(queue, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
         const [row] = yield* parts.tables.tasks(open, [taskId]);
         return row === undefined ? undefined : (JSON.parse(row.details) as TaskDetails).a2a;
       }),
-    update: (taskId, change, tx) => inTransactionEach(queue, tx, updating, { taskId, change }),
+    update(taskId, change, { tx, dedupKey } = {}) {
+      if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
+      return inTransactionEach(queue, tx, updating, { item: { taskId, change, dedupKey }, key: taskId });
+    },
   };
 }
 
@@ -84,14 +103,21 @@ function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: Regist
   return registrationFault(a2a, "configuration.pushNotificationConfig", tool, rules);
 }
 
-function taskRow<Tx>({ now }: TaskParts<Tx>, start: TaskStart, channels: TaskChannels): SentTaskRow {
+function checkId(where: "taskId" | "dedupKey", id: string): void {
+  if (id !== "" && id.length <= MAX_ID_CHARACTERS && id.isWellFormed() && !id.includes("\0")) return;
+  throw new AdbindError(
+    "event_invalid",
+    where === "taskId" ? "a task id cannot be used" : "a dedup key cannot be used",
+    {
+      where,
+      remedy: `use 1 to ${MAX_ID_CHARACTERS} characters`,
+    },
+  );
+}
+
+function taskRow({ now }: TaskParts, start: TaskStart, channels: TaskChannels): SentTaskRow {
   const { taskId, context, contextId } = start;
-  if (taskId === "" || taskId.length > MAX_TASK_ID_CHARACTERS || !taskId.isWellFormed() || taskId.includes("\0")) {
-    throw new AdbindError("event_invalid", "a task id cannot be used", {
-      where: "taskId",
-      remedy: `use 1 to ${MAX_TASK_ID_CHARACTERS} characters`,
-    });
-  }
+  checkId("taskId", taskId);
   const details: TaskDetails = {
     ...(channels.push !== undefined && { push: channels.push }),
     ...(channels.a2a !== undefined && { a2a: channels.a2a }),
@@ -109,18 +135,18 @@ function taskRow<Tx>({ now }: TaskParts<Tx>, start: TaskStart, channels: TaskCha
   };
 }
 
-function* registerFlow<Tx>(
-  { tables }: TaskParts<Tx>,
-  tx: Tx,
+function* registerFlow(
+  { tables }: TaskParts,
+  tx: Query,
   rows: readonly SentTaskRow[],
 ): Coroutine<PromiseSettledResult<Registered>[]> {
   yield* tables.addTasks(tx, rows);
   return rows.map(() => ({ status: "fulfilled", value: { ok: true, registered: true } }));
 }
 
-function* attachFlow<Tx>(
-  parts: TaskParts<Tx>,
-  tx: Tx,
+function* attachFlow(
+  parts: TaskParts,
+  tx: Query,
   start: TaskStart,
   config: A2aPushConfig | null,
 ): Coroutine<Registered> {

@@ -2,9 +2,9 @@
 import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract/index.js";
+import type { AnyDatabase } from "../db/index.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
-import type { WorkerOptions } from "../queue/worker.js";
-import type { AnyStore } from "../store/index.js";
+import type { WorkerOptions } from "../queue/worker-options.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
@@ -84,8 +84,30 @@ export interface RefusalOptions {
   readonly bearer?: boolean | "mutating";
 }
 
-export interface SenderOptions<Tx> {
-  readonly store: AnyStore;
+/** Where a change is written. */
+export interface WithinOptions {
+  /**
+   * An open transaction of the application's, in which everything is written and which stays open: a client of `pg`, what
+   * postgres.js, kysely, drizzle, prisma, knex, TypeORM or PGlite hand to the work of a transaction, anything with
+   * `query(text, values)`; on SQLite a handle of better-sqlite3 (docs/outbox.md). Without it, a transaction of its own.
+   */
+  readonly tx?: Transaction | undefined;
+}
+
+/** What a transaction looks like in the libraries that are known; that it is open is found out. */
+export type Transaction = object | ((...args: never[]) => unknown);
+
+export interface UpdateOptions extends WithinOptions {
+  /**
+   * Names the change within its task, 1 to 255 characters: the same key with the same content again is the same event, for
+   * as long as the task is remembered. Other content under it is an error. An application that does not know whether its
+   * commit went through repeats the change with its key.
+   */
+  readonly dedupKey?: string | undefined;
+}
+
+export interface SenderOptions {
+  readonly store: { readonly database: AnyDatabase };
   /** The release spoken. */
   readonly release: Release;
   /** What signs. A function is asked at every attempt: keys rotate without a restart. */
@@ -100,8 +122,8 @@ export interface SenderOptions<Tx> {
   /** How deliveries share out; see `WorkerOptions`. */
   readonly worker?: Partial<
     Pick<
-      WorkerOptions<Tx>,
-      "concurrency" | "perGroup" | "pollMs" | "renewMs" | "failuresToPause" | "pauseMs" | "maxPauseMs"
+      WorkerOptions,
+      "concurrency" | "perEndpoint" | "pollMs" | "renewMs" | "failuresToPause" | "pauseMs" | "maxPauseMs"
     >
   >;
   /** Makes delivery reports when they are due; without it `reporting_webhook` is refused. */

@@ -3,9 +3,8 @@
  * synchronous transaction.
  */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Database } from "../db/types.js";
+import type { Database, Locking, Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
-import { type Runner, runner } from "./runner.js";
 
 export interface SentTaskRow {
   readonly task_id: string;
@@ -21,6 +20,17 @@ export interface SentTaskRow {
 
 /** What an event changes of its task. */
 export type TaskChange = Pick<SentTaskRow, "task_id" | "status" | "instant" | "expires">;
+
+/** Events made under a dedup key. */
+export interface DedupRow {
+  readonly task_id: string;
+  readonly dedup_key: string;
+  /** Of the content. */
+  readonly digest: string;
+  /** JSON of the events' idempotency keys. */
+  readonly keys: string;
+  readonly expires: number;
+}
 
 export interface ChannelRow {
   readonly resource: string;
@@ -48,28 +58,36 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables<Tx> {
-  /** Also locks them, in their order: events of one task are made one after the other. */
-  tasks(tx: Tx, taskIds: readonly string[]): Coroutine<SentTaskRow[]>;
+export interface SenderTables {
+  /**
+   * Also locks them, in their order: events of one task are made one after the other. With `skip`, those that another
+   * transaction holds are left out.
+   */
+  tasks(tx: Query, taskIds: readonly string[], locking?: Locking): Coroutine<SentTaskRow[]>;
+  /** Which of them there are, whoever holds them. */
+  knownTasks(tx: Query, taskIds: readonly string[]): Coroutine<{ task_id: string }[]>;
+  /** What was made under dedup keys of tasks. The tasks are locked. */
+  dedups(tx: Query, taskIds: readonly string[], dedupKeys: readonly string[]): Coroutine<DedupRow[]>;
+  addDedups(tx: Query, rows: readonly DedupRow[]): Coroutine<unknown[]>;
   /** Adds tasks that are not there yet. */
-  addTasks(tx: Tx, rows: readonly SentTaskRow[]): Coroutine<unknown[]>;
-  setTasks(tx: Tx, rows: readonly TaskChange[]): Coroutine<unknown[]>;
-  setTaskDetails(tx: Tx, taskId: string, details: string): Coroutine<unknown[]>;
+  addTasks(tx: Query, rows: readonly SentTaskRow[]): Coroutine<unknown[]>;
+  setTasks(tx: Query, rows: readonly TaskChange[]): Coroutine<unknown[]>;
+  setTaskDetails(tx: Query, taskId: string, details: string): Coroutine<unknown[]>;
   /** Also locks it. */
-  channel(tx: Tx, resource: string, kind: string): Coroutine<ChannelRow[]>;
-  putChannel(tx: Tx, row: ChannelRow): Coroutine<unknown[]>;
-  dueChannels(tx: Tx, now: number, limit: number): Coroutine<ChannelRow[]>;
+  channel(tx: Query, resource: string, kind: string): Coroutine<ChannelRow[]>;
+  putChannel(tx: Query, row: ChannelRow): Coroutine<unknown[]>;
+  dueChannels(tx: Query, now: number, limit: number): Coroutine<ChannelRow[]>;
   /** Queues an event, or replaces the payload of one that waits; the earlier of the two times holds. */
-  coalesce(tx: Tx, row: CoalescingRow): Coroutine<unknown[]>;
-  waiting(tx: Tx, resource: string): Coroutine<CoalescingRow[]>;
-  dueCoalesced(tx: Tx, now: number, limit: number): Coroutine<{ resource: string }[]>;
+  coalesce(tx: Query, row: CoalescingRow): Coroutine<unknown[]>;
+  waiting(tx: Query, resource: string): Coroutine<CoalescingRow[]>;
+  dueCoalesced(tx: Query, now: number, limit: number): Coroutine<{ resource: string }[]>;
   /** Removes and answers the events of a resource that are due. */
-  takeCoalesced(tx: Tx, resource: string, now: number): Coroutine<CoalescingRow[]>;
-  log(tx: Tx, rows: readonly ActivityRow[]): Coroutine<void>;
-  activity(tx: Tx, principal: string, subject: string, limit: number): Coroutine<{ record: string }[]>;
+  takeCoalesced(tx: Query, resource: string, now: number): Coroutine<CoalescingRow[]>;
+  log(tx: Query, rows: readonly ActivityRow[]): Coroutine<void>;
+  activity(tx: Query, principal: string, subject: string, limit: number): Coroutine<{ record: string }[]>;
   /** Jobs of a subject that are out, by what their `meta` says. */
-  pendingJobs(tx: Tx, topic: string, lanePrefix: string): Coroutine<PendingJobRow[]>;
-  readonly expiring: readonly ExpiringIn<Tx>[];
+  pendingJobs(tx: Query, topic: string, orderingKeys: readonly string[]): Coroutine<PendingJobRow[]>;
+  readonly expiring: readonly ExpiringIn<Query>[];
 }
 
 export interface PendingJobRow {
@@ -79,18 +97,22 @@ export interface PendingJobRow {
   readonly meta: string;
 }
 
+const run = <Row>(q: Query, text: string, values: readonly Value[]): Coroutine<Row[]> => q.rows<Row>(text, values);
+
+const marks = (values: readonly unknown[]): string => values.map(() => "?").join(", ");
+
 const list = (columns: readonly string[]): string =>
   `(${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`;
 
 /** Rows logged in one statement; keeps its text to a few shapes. */
 const LOG_ROWS = 64;
 
-export function senderTables<Tx>(database: Database<Tx>): SenderTables<Tx> {
-  const run = runner(database);
-  const lock = database.dialect.forUpdate;
+export function senderTables({ dialect }: Pick<Database, "dialect">): SenderTables {
+  const lock = dialect.forUpdate;
   const channelColumns = ["resource", "kind", "principal", "config", "sequence", "period_start", "next_fire", "closed"];
   return {
-    ...taskTables(run, lock),
+    ...taskTables(lock),
+    ...dedupTables,
     setTaskDetails: (tx, taskId, details) =>
       run(tx, "update adbind_sent_tasks set details = ? where task_id = ?", [details, taskId]),
     channel: (tx, resource, kind) =>
@@ -111,19 +133,22 @@ export function senderTables<Tx>(database: Database<Tx>): SenderTables<Tx> {
         "select * from adbind_channels where next_fire is not null and next_fire <= ? order by next_fire limit ?",
         [now, limit],
       ),
-    ...coalescingTables(run),
-    ...activityTables(run),
+    ...coalescingTables,
+    ...activityTables,
   };
 }
 
 /** Tasks that many callers change at a time share a statement; each is one of as many texts as there are sizes. */
-const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SenderTables<Tx>, "tasks" | "addTasks" | "setTasks"> => ({
-  tasks: (tx, ids) =>
-    run(
+const taskTables = (lock: string): Pick<SenderTables, "tasks" | "knownTasks" | "addTasks" | "setTasks"> => ({
+  tasks: (tx, ids, locking = "wait") => {
+    const skip = lock !== "" && locking === "skip" ? " skip locked" : "";
+    return run(
       tx,
-      `select * from adbind_sent_tasks where task_id in (${ids.map(() => "?").join(", ")}) order by task_id${lock}`,
+      `select * from adbind_sent_tasks where task_id in (${marks(ids)}) order by task_id${lock}${skip}`,
       ids,
-    ),
+    );
+  },
+  knownTasks: (tx, ids) => run(tx, `select task_id from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
   addTasks: (tx, rows) =>
     run(
       tx,
@@ -140,9 +165,21 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SenderTables<Tx>, "
     ),
 });
 
-const coalescingTables = <Tx>(
-  run: Runner<Tx>,
-): Pick<SenderTables<Tx>, "coalesce" | "waiting" | "dueCoalesced" | "takeCoalesced"> => ({
+const dedupTables: Pick<SenderTables, "dedups" | "addDedups"> = {
+  dedups: (tx, tasks, keys) =>
+    run(tx, `select * from adbind_dedup where task_id in (${marks(tasks)}) and dedup_key in (${marks(keys)})`, [
+      ...tasks,
+      ...keys,
+    ]),
+  addDedups: (tx, rows) =>
+    run(
+      tx,
+      `insert into adbind_dedup (task_id, dedup_key, digest, keys, expires) values ${rows.map(() => "(?, ?, ?, ?, ?)").join(", ")}`,
+      rows.flatMap((row) => [row.task_id, row.dedup_key, row.digest, row.keys, row.expires]),
+    ),
+};
+
+const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesced" | "takeCoalesced"> = {
   coalesce: (tx, row) =>
     run(
       tx,
@@ -156,45 +193,47 @@ const coalescingTables = <Tx>(
     run(tx, "select resource from adbind_coalescing where due <= ? order by due limit ?", [now, limit]),
   takeCoalesced: (tx, resource, now) =>
     run(tx, "delete from adbind_coalescing where resource = ? and due <= ? returning *", [resource, now]),
+};
+
+const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query> => ({
+  what,
+  *remove(tx, now, limit) {
+    const columns = key.replace(/[()]/g, "");
+    const oldest = `select ${columns} from ${table} where expires <= ? order by expires limit ?`;
+    return (yield* run(tx, `delete from ${table} where ${key} in (${oldest}) returning 1`, [now, limit])).length;
+  },
 });
 
-const activityTables = <Tx>(
-  run: Runner<Tx>,
-): Pick<SenderTables<Tx>, "log" | "activity" | "pendingJobs" | "expiring"> => ({
-  log: logger(run),
+/** Many rows in statements of a few. */
+const log: SenderTables["log"] = function* (tx, rows) {
+  for (let at = 0; at < rows.length; at += LOG_ROWS) {
+    const part = rows.slice(at, at + LOG_ROWS);
+    yield* run(
+      tx,
+      `insert into adbind_activity (principal, subject, record, expires) values ${part.map(() => "(?, ?, ?, ?)").join(", ")}`,
+      part.flatMap((row) => [row.principal, row.subject, row.record, row.expires]),
+    );
+  }
+};
+
+const activityTables: Pick<SenderTables, "log" | "activity" | "pendingJobs" | "expiring"> = {
+  log,
   activity: (tx, principal, subject, limit) =>
     run(tx, "select record from adbind_activity where principal = ? and subject = ? order by id desc limit ?", [
       principal,
       subject,
       limit,
     ]),
-  pendingJobs: (tx, topic, lane) =>
+  pendingJobs: (tx, topic, keys) =>
     run(
       tx,
-      "select key, attempts, started_at, meta from adbind_jobs where topic = ? and lane = ? and state = 'ready' " +
-        "and started_at is not null and claim is not null",
-      [topic, lane],
+      `select key, attempts, started_at, meta from adbind_jobs where topic = ? and ordering_key in (${marks(keys)}) ` +
+        "and state = 'ready' and started_at is not null and token is not null",
+      [topic, ...keys],
     ),
-  expiring: [expiringOf(run, "adbind_activity", "id"), expiringOf(run, "adbind_sent_tasks", "task_id")],
-});
-
-const expiringOf = <Tx>(run: Runner<Tx>, table: string, key: string): ExpiringIn<Tx> => ({
-  what: table === "adbind_activity" ? "old webhook activity" : "expired tasks",
-  *remove(tx, now, limit) {
-    const oldest = `select ${key} from ${table} where expires <= ? order by expires limit ?`;
-    return (yield* run(tx, `delete from ${table} where ${key} in (${oldest}) returning ${key}`, [now, limit])).length;
-  },
-});
-
-/** Many rows in statements of a few. */
-const logger = <Tx>(run: Runner<Tx>): SenderTables<Tx>["log"] =>
-  function* (tx, rows) {
-    for (let at = 0; at < rows.length; at += LOG_ROWS) {
-      const part = rows.slice(at, at + LOG_ROWS);
-      yield* run(
-        tx,
-        `insert into adbind_activity (principal, subject, record, expires) values ${part.map(() => "(?, ?, ?, ?)").join(", ")}`,
-        part.flatMap((row) => [row.principal, row.subject, row.record, row.expires]),
-      );
-    }
-  };
+  expiring: [
+    expiringOf("adbind_activity", "id", "old webhook activity"),
+    expiringOf("adbind_sent_tasks", "task_id", "expired tasks"),
+    expiringOf("adbind_dedup", "(task_id, dedup_key)", "expired dedup keys"),
+  ],
+};

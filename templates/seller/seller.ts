@@ -56,7 +56,7 @@ export async function openSeller(configuration: SellerConfiguration) {
   const net = { allowHttp: development, allowLoopback: development };
   const settings: Settings = { agentUrl: `${baseUrl}/mcp`, name: "__SELLER_NAME__", signing, signedFrom, signingSteps };
   const options = { store: store as never, release, signer: signing, net, ...reporting(settings, shelf) };
-  const sender = (await createSender(options)) as Sender<unknown>;
+  const sender = (await createSender(options)) as Sender;
   const handlers = Object.entries(tools).filter(([name]) => development || name !== CONTROLLER);
   const seller: Seller<Tx> = await createSeller({
     release,

@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import { inventory } from "../../bench/support/inventory.js";
 import { bareLatency, plainImport } from "../../bench/support/registry-floors.js";
 import { backlogRows } from "../../bench/support/sender-backlog.js";
-import { embeddedQueue } from "../../runtime/queue/embedded.js";
+import { openQueue } from "../../runtime/queue/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { sharedPostgres } from "../support/postgres.js";
 
@@ -51,9 +51,9 @@ test("a backlog is looked at as it grows, up to the size that the figures name",
     {
       name: "sqlite",
       async queue() {
-        const queue = embeddedQueue(store, "bench");
+        const queue = openQueue(store.database, "bench");
         return {
-          queue: queue as never,
+          queue,
           async close() {
             left = (await queue.counts()).ready;
             await store.close();

@@ -37,7 +37,7 @@ const options = {
 const isSqlite = plan.store.startsWith("/");
 
 async function open(): Promise<{
-  sender: Sender<never>;
+  sender: Sender;
   note: (tx: never, row: readonly string[]) => unknown;
   all: (work: (tx: never) => unknown) => Promise<void>;
 }> {
@@ -79,7 +79,7 @@ async function makeTask(index: number): Promise<void> {
   for (let n = 1; n <= EVENTS_PER_TASK; n++) {
     const status = n === EVENTS_PER_TASK ? "canceled" : "working";
     await all((tx) => {
-      const emitted = sender.tasks.update(taskId, { status, message: String(n) }, tx);
+      const emitted = sender.tasks.update(taskId, { status, message: String(n) }, { tx });
       if (!(emitted instanceof Promise)) return note(tx, [emitted.keys[0]!, taskId, String(n)]);
       return emitted.then(({ keys }) => note(tx, [keys[0]!, taskId, String(n)]));
     });

@@ -128,7 +128,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   const senders = new Senders({ store: db.url, clockFile, urls: receivers.urls, privateJwk });
   const gone = new URL(receivers.urls.at(-1)!).origin;
   const left = async (but = ""): Promise<number> => {
-    const text = `select count(*) as n from adbind_jobs where state = 'ready' and grp <> '${but}'`;
+    const text = `select count(*) as n from adbind_jobs where state = 'ready' and endpoint not like '${but} %'`;
     return Number((await db.query<{ n: number }>(text))[0]!.n);
   };
   try {
@@ -195,7 +195,7 @@ async function judge(
     n: Number(row.n),
   }));
   const jobs = await db.query<{ key: string; state: string }>(
-    "select key, state, due, attempts, created_at, first_at, started_at, claim, grp, error from adbind_jobs",
+    "select key, state, due, attempts, created_at, first_at, started_at, token, endpoint, error from adbind_jobs",
   );
   const dead = new Map(jobs.filter((job) => job.state === "dead").map((job) => [job.key, job]));
   const waiting = new Map(jobs.filter((job) => job.state === "ready").map((job) => [job.key, JSON.stringify(job)]));

@@ -31,9 +31,9 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": ["types keys jobs rows expiry access migrations/", "sqlite/ postgres/", "*", "index"],
-  "runtime/queue/": ["each", "types", "sqlite/ postgres/ nats/", "*", "index"],
+  "runtime/queue/": ["each jobs", "types", "sqlite/ postgres/ nats/", "*", "index"],
   "runtime/receiver/": ["types metrics", "*", "receive expect watch", "receiver", "node fastify", "index"],
-  "runtime/sender/": ["types", "*", "channels tasks", "sender", "create", "index"],
+  "runtime/sender/": ["types", "*", "channels tasks", "deliver", "sender", "create", "index"],
   "runtime/buyer/": [
     "endings",
     "types",

@@ -1,34 +1,36 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { sql } from "../../runtime/db/postgres/sql.js";
-import { GroupCommit } from "../../runtime/queue/group-commit.js";
-import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
-import type { Tx } from "../../runtime/store/postgres/tables.js";
-import { sharedPostgres } from "../support/postgres.js";
+import { type Coroutine, openPostgres, type PostgresDatabase, type Query } from "../../runtime/db/index.js";
+import { type EachWork, lockedElsewhere } from "../../runtime/queue/each.js";
+import { GroupCommit } from "../../runtime/queue/postgres/group-commit.js";
+import { startPostgres } from "../support/postgres.js";
 
-const postgres = await sharedPostgres();
-let store: PostgresStore;
+const postgres = await startPostgres({ fsync: "off" });
+let database: PostgresDatabase;
 let transactions = 0;
 let commits: GroupCommit;
 
 test.before.each(async () => {
-  store = await openPostgresStore({ url: await postgres.database(), connections: 4 });
-  await sql`create table kept (value integer primary key)`.run(store.database);
+  database = await openPostgres({ url: await postgres.database(), connections: 8, lockTimeoutMs: 1_500 });
+  await database.query((q) => q.run("create table kept (value integer primary key)"));
   transactions = 0;
-  commits = new GroupCommit(store.database, (_tx, work) => {
+  commits = new GroupCommit((work, locking) => {
     transactions += 1;
-    return work();
+    return database.transaction((tx) => work(database.statements(tx)), locking === "skip" ? 50 : undefined);
   });
 });
-test.after.each(() => store.close());
+test.after.each(() => database.close());
 test.after(() => postgres.stop());
 
-const keep = (value: number) => async (tx: Tx) => {
-  await sql`insert into kept (value) values (${value})`.run(tx);
-  return value;
-};
+const keep = (value: number) =>
+  function* (q: Query): Coroutine<number> {
+    yield* q.run("insert into kept (value) values (?)", [value]);
+    return value;
+  };
 const kept = async (): Promise<number[]> =>
-  (await sql<{ value: number }>`select value from kept order by value`.rows(store.database)).map((row) => row.value);
+  (await database.query((q) => q.rows<{ value: number }>("select value from kept order by value"))).map(
+    ({ value }) => value,
+  );
 
 const numbers = Array.from({ length: 100 }, (_, at) => at);
 
@@ -41,8 +43,8 @@ test("a burst shares transactions, and each gets its own answer", async () => {
 test("work that throws fails alone, and what it wrote is undone", async () => {
   const results = await Promise.allSettled(
     numbers.map((value) =>
-      commits.run(async (tx) => {
-        await keep(value)(tx);
+      commits.run(function* (q) {
+        yield* keep(value)(q);
         if (value === 50) throw new Error("no");
       }),
     ),
@@ -69,10 +71,9 @@ test("a statement the database refuses fails alone", async () => {
 test("items of the same work come together, in the order they were asked for", async () => {
   const calls: number[][] = [];
   const odd = new Error("odd");
-  const even = async (tx: Tx, values: readonly number[]): Promise<PromiseSettledResult<number>[]> => {
+  const even: EachWork<number, number> = function* (q, values) {
     calls.push([...values]);
-    const good = values.filter((value) => value % 2 === 0);
-    for (const value of good) await keep(value)(tx);
+    for (const value of values) if (value % 2 === 0) yield* keep(value)(q);
     return values.map((value) =>
       value % 2 === 0 ? { status: "fulfilled", value: value * 10 } : { status: "rejected", reason: odd },
     );
@@ -93,8 +94,8 @@ test("items of the same work come together, in the order they were asked for", a
 
 test("items that the database refuses together are done one by one", async () => {
   await commits.run(keep(2));
-  const each = async (tx: Tx, values: readonly number[]): Promise<PromiseSettledResult<number>[]> => {
-    for (const value of values) await keep(value)(tx);
+  const each: EachWork<number, number> = function* (q, values) {
+    for (const value of values) yield* keep(value)(q);
     return values.map((value) => ({ status: "fulfilled", value }));
   };
   const results = await Promise.allSettled([0, 1, 2, 3].map((value) => commits.each(each, value)));
@@ -107,11 +108,13 @@ test("items that the database refuses together are done one by one", async () =>
 
 test("after a commit that failed nothing runs again: it may have been done", async () => {
   let runs = 0;
-  await sql`create table parents (id integer primary key)`.run(store.database);
-  await sql`create table children (id integer references parents deferrable initially deferred)`.run(store.database);
-  const child = async (tx: Tx) => {
+  await database.query(function* (q) {
+    yield* q.run("create table parents (id integer primary key)");
+    yield* q.run("create table children (id integer references parents deferrable initially deferred)");
+  });
+  const child = function* (q: Query): Coroutine<void> {
     runs += 1;
-    await sql`insert into children (id) values (7)`.run(tx);
+    yield* q.run("insert into children (id) values (7)");
   };
   const first = commits.run(keep(1));
   const results = await Promise.allSettled([first, commits.run(child), commits.run(child)]);
@@ -120,6 +123,54 @@ test("after a commit that failed nothing runs again: it may have been done", asy
     ["fulfilled", "rejected", "rejected"],
   );
   assert.is(runs, 2);
+});
+
+/** Changes a row that may be another transaction's: left out where it is, as the tasks of a sender are. */
+const change: EachWork<number, number> = function* (q, values, locking) {
+  const text = `select value from kept where value = any(?::int[]) order by value for update${locking === "skip" ? " skip locked" : ""}`;
+  const rows = yield* q.rows<{ value: number }>(text, [[...values]]);
+  const mine = new Set(rows.map(({ value }) => value));
+  return values.map((value) =>
+    mine.has(value) ? { status: "fulfilled", value } : { status: "rejected", reason: lockedElsewhere },
+  );
+};
+
+/** Somebody else's open transaction, which holds a row until it is ended. */
+async function holding(statement: string): Promise<() => Promise<void>> {
+  const client = await database.pool.connect();
+  await client.query("begin");
+  await client.query(statement);
+  return async () => {
+    await client.query("commit");
+    client.release();
+  };
+}
+
+test("what meets a row of an open transaction waits by itself; all others go on", async () => {
+  for (const value of [1, 2, 3]) await commits.run(keep(value));
+  const release = await holding("select 1 from kept where value = 2 for update");
+  const order: string[] = [];
+  const asked = (value: number, name: string) =>
+    commits.each(change, value, String(value)).then(() => order.push(name));
+  const first = asked(2, "held");
+  const second = asked(2, "held, later");
+  await Promise.all(Array.from({ length: 50 }, (_, at) => asked(1 + 2 * (at % 2), "free")));
+  const third = asked(2, "held, last");
+  await asked(3, "free");
+  assert.is(order.length, 51);
+  assert.ok(order.every((name) => name === "free"));
+  await release();
+  await Promise.all([first, second, third]);
+  assert.equal(order.slice(51), ["held", "held, later", "held, last"]);
+});
+
+test("work that has to wait for any lock leaves the others too, and has a deadline", async () => {
+  const release = await holding("insert into kept values (7)");
+  const stuck = commits.run(keep(7)).catch((error: { code: string }) => error.code);
+  assert.equal(await Promise.all([1, 2, 3].map((value) => commits.run(keep(value)))), [1, 2, 3]);
+  assert.is(await stuck, "database_busy");
+  await release();
+  assert.equal(await kept(), [1, 2, 3, 7]);
 });
 
 test.run();

@@ -1,39 +1,52 @@
 /** The queue of many machines behind a pooler that hands out connections by the transaction. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { openBossQueue } from "../../runtime/queue/pg-boss.js";
-import { openPostgresStore } from "../../runtime/store/postgres/open.js";
+import { openPostgres } from "../../runtime/db/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { startPostgres } from "../support/postgres.js";
-import { job } from "./queue-suite.js";
+import { queueCase } from "./queue.case.js";
+import { job, put } from "./queue-suite.js";
 
 if (!hasPgbouncer()) console.log("skipped: pgbouncer is not installed (apt-get install pgbouncer)");
 else {
   const postgres = await startPostgres({ fsync: "off" });
-  const url = await postgres.database();
+  let url = await postgres.database();
   const pooler = await startPgbouncer(url, { default_pool_size: "6" });
 
-  test("instances that start one after the other, and together, share the jobs", async () => {
+  queueCase({
+    name: "postgres behind a pooler",
+    open: () => openPostgres({ url: pooler.through(url), connections: 4 }),
+    reset: async () => {
+      url = await postgres.database();
+    },
+    pass: async (clock, ms) => {
+      clock.at += ms;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    },
+  });
+
+  test("instances that start one after the other, and together, share the jobs, and hear by a second URL", async () => {
+    url = await postgres.database();
     const instance = async () => {
-      const store = await openPostgresStore({ url: pooler.through(url), listenUrl: url, connections: 3 });
-      const queue = await openBossQueue(store, "test");
-      return { store, queue };
+      const database = await openPostgres({ url: pooler.through(url), listenUrl: url, connections: 3 });
+      return { database, queue: openQueue(database, "test") };
     };
     const instances = [await instance(), ...(await Promise.all([instance(), instance()]))];
     const [one, two] = instances as [(typeof instances)[0], (typeof instances)[0]];
     const woken = new Promise<void>((resolve) => two.queue.onWake(resolve));
-    await one.queue.transact((tx) => one.queue.add(tx, [job({ key: "a" }), job({ key: "b" })]));
+    await put(one.queue, job({ key: "a" }), job({ key: "b" }));
     await woken;
-    const taken = await two.queue.take({ now: Date.now(), limit: 10, room: () => 10 });
-    assert.equal(taken.map(({ key }) => key).sort(), ["a", "b"]);
-    await two.queue.settle(
-      taken.map((of) => ({ job: of, verdict: { kind: "done" } as const })),
+    const leased = await two.queue.take({ now: Date.now(), limit: 10, room: () => 10 });
+    assert.equal(leased.map(({ key }) => key).sort(), ["a", "b"]);
+    await two.queue.ack(
+      leased.map((of) => ({ job: of, outcome: { kind: "done" } })),
       Date.now(),
     );
-    assert.equal(await one.queue.counts(), { ready: 0, dead: 0 });
-    for (const { queue, store } of instances) {
+    assert.is((await one.queue.counts()).ready, 0);
+    for (const { queue, database } of instances) {
       await queue.close();
-      await store.close();
+      await database.close();
     }
   });
 

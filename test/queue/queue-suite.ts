@@ -1,52 +1,72 @@
 /** A suite whose every test has a queue on an empty database of its engine, a clock and jobs to add. */
 import { randomUUID } from "node:crypto";
 import { suite, type uvu } from "uvu";
+import type { AnyDatabase, Coroutine, Query } from "../../runtime/db/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
 import type { NewJob, Queue } from "../../runtime/queue/types.js";
 
 export const NOW = 1_776_520_800_000;
+/** Milliseconds a lease of these queues lasts. */
+export const LEASE = 2_000;
 
-export interface QueueCase<Tx> {
+export interface QueueCase {
   readonly name: string;
-  /** Another instance on the same, fresh database as long as `reset` is not called. */
-  open(now: () => number): Promise<Queue<Tx>>;
+  /** Another handle on the same, fresh database as long as `reset` is not called. */
+  open(): Promise<AnyDatabase>;
   reset(): Promise<void>;
-  /** Ends an instance as kill -9 would: nothing is given back, nobody renews. */
-  kill(queue: Queue<Tx>): Promise<void>;
-  /** Milliseconds within which jobs of a dead worker are due again, on the clock that `pass` moves. */
-  readonly recoveryMs: number;
-  /** Lets time pass: moves the test's clock, or waits where the database's own clock decides. */
+  /** Lets time pass: moves the test's clock, and waits where the database's own clock judges leases. */
   pass(clock: { at: number }, ms: number): Promise<void>;
-  /** An effect that inserts `value` into a table of the application. */
-  record(tx: Tx, value: string): unknown;
-  recorded(queue: Queue<Tx>): Promise<string[]>;
 }
 
 export const job = (over: Partial<NewJob> = {}): NewJob => ({
   key: randomUUID(),
-  group: "a",
+  endpoint: "a",
   meta: "{}",
   body: Buffer.from("body"),
   ...over,
 });
 
-export interface Context<Tx> {
+export interface Context {
   clock: { at: number };
-  queue: Queue<Tx>;
-  others: Queue<Tx>[];
+  database: AnyDatabase;
+  queue: Queue;
+  /** Another instance. */
+  other(): Promise<Queue>;
+  opened: { queue: Queue; database: AnyDatabase }[];
 }
 
-export function queueSuite<Tx>(of: QueueCase<Tx>): uvu.Test<Context<Tx>> {
-  const test = suite<Context<Tx>>(of.name);
+export function queueSuite(of: QueueCase): uvu.Test<Context> {
+  const test = suite<Context>(of.name);
   test.before.each(async (context) => {
     await of.reset();
     context.clock = { at: NOW };
-    context.others = [];
-    context.queue = await of.open(() => context.clock.at);
+    context.opened = [];
+    context.other = async () => {
+      const database = await of.open();
+      const queue = openQueue(database, "test", { now: () => context.clock.at, leaseMs: LEASE });
+      context.opened.push({ queue, database });
+      return queue;
+    };
+    context.queue = await context.other();
+    context.database = context.opened[0]!.database;
+    await context.database.query((q) => q.run("create table effects (value text)"));
   });
-  test.after.each(async ({ queue, others }) => {
-    for (const one of [queue, ...others]) await one.close();
+  test.after.each(async ({ opened }) => {
+    for (const { queue, database } of opened) {
+      await queue.close();
+      await database.close();
+    }
   });
   return test;
 }
 
-export const put = <Tx>(queue: Queue<Tx>, ...jobs: NewJob[]) => queue.transact((tx) => queue.add(tx, jobs));
+export const put = (queue: Queue, ...jobs: NewJob[]) => queue.transact((q) => queue.add(q, jobs));
+
+/** Writes of the application's own, beside the queue's. */
+export function* record(q: Query, value: string): Coroutine<void> {
+  yield* q.run("insert into effects (value) values (?)", [value]);
+}
+export const recorded = async (database: AnyDatabase): Promise<string[]> => {
+  const rows = await database.query((q) => q.rows<{ value: string }>("select value from effects"));
+  return rows.map(({ value }) => value);
+};

@@ -1,34 +1,25 @@
 /** What every queue must do: one body, run against each engine. */
 import * as assert from "uvu/assert";
-import type { Job, Queue } from "../../runtime/queue/types.js";
-import { BEHIND_DUE_MS } from "../../runtime/store/jobs.js";
-import { job, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+import { BEHIND_DUE_MS } from "../../runtime/queue/jobs.js";
+import { asideCase, givingUpCase, leaseCase } from "./queue-ends.case.js";
+import { end, keys, take } from "./queue-steps.js";
+import { job, NOW, put, type QueueCase, queueSuite, record, recorded } from "./queue-suite.js";
 
-const anyRoom = () => 1_000;
-
-export function queueCase<Tx>(of: QueueCase<Tx>): void {
+/** Jobs come with the writes of their transaction, once. */
+function addingCase(of: QueueCase): void {
   const test = queueSuite(of);
-  const take = (queue: Queue<Tx>, now: number, limit = 100, room: (group: string) => number = anyRoom) =>
-    queue.take({ now, limit, room });
-  const keys = (jobs: readonly Job[]) => jobs.map((one) => one.key).sort();
-
-  test("a job is added with the caller's own writes, or not at all", async ({ queue, clock }) => {
-    await queue.transact(async_(of, (tx) => [queue.add(tx, [job({ key: "kept" })]), of.record(tx, "row")]));
-    try {
-      await queue.transact(
-        async_(of, (tx) => [
-          queue.add(tx, [job({ key: "undone" })]),
-          of.record(tx, "undone"),
-          () => {
-            throw new Error("rolled back");
-          },
-        ]),
-      );
-      assert.unreachable();
-    } catch (error) {
-      assert.match((error as Error).message, "rolled back");
-    }
-    assert.equal(await of.recorded(queue), ["row"]);
+  test("a job is added with the caller's own writes, or not at all", async ({ queue, clock, database }) => {
+    await queue.transact(function* (q) {
+      yield* queue.add(q, [job({ key: "kept" })]);
+      yield* record(q, "row");
+    });
+    const failing = queue.transact(function* (q) {
+      yield* queue.add(q, [job({ key: "undone" })]);
+      yield* record(q, "undone");
+      throw new Error("rolled back");
+    });
+    assert.is(await failing.catch((error: Error) => error.message), "rolled back");
+    assert.equal(await recorded(database), ["row"]);
     assert.equal(keys(await take(queue, clock.at)), ["kept"]);
   });
 
@@ -42,44 +33,50 @@ export function queueCase<Tx>(of: QueueCase<Tx>): void {
     assert.is((await queue.list()).length, 1);
   });
 
-  test("what is out is not taken again, by this instance or another, and is settled once", async (context) => {
+  test("what is out is not taken again, by this instance or another, and is acknowledged once", async (context) => {
     const { queue, clock } = context;
-    const other = await of.open(() => clock.at);
-    context.others.push(other);
+    const other = await context.other();
     await put(queue, ...Array.from({ length: 40 }, () => job()));
     const [mine, theirs] = await Promise.all([take(queue, clock.at, 20), take(other, clock.at, 20)]);
     assert.is(new Set([...keys(mine), ...keys(theirs)]).size, 40);
     assert.is((await take(queue, clock.at)).length, 0);
-    const settled = await queue.settle(
-      mine.map((one) => ({ job: one, verdict: { kind: "done" } })),
+    const acked = await queue.ack(
+      mine.map((one) => ({ job: one, outcome: { kind: "done" } })),
       clock.at,
     );
-    assert.ok(settled.every((held) => held));
-    assert.equal(await queue.settle([{ job: mine[0]!, verdict: { kind: "done" } }], clock.at), [false]);
+    assert.ok(acked.every((held) => held));
+    assert.equal(await queue.ack([{ job: mine[0]!, outcome: { kind: "done" } }], clock.at), [false]);
     assert.is((await queue.counts()).ready, 20);
   });
 
-  test("an effect commits with what it settles, and sees only what took effect", async ({ queue, clock }) => {
+  test.run();
+}
+
+/** What becomes of a leased job. */
+function outcomeCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("an effect commits with what it acknowledges, and sees only what took effect", async (context) => {
+    const { queue, clock, database } = context;
     await put(queue, job({ key: "one" }), job({ key: "two" }));
     const jobs = await take(queue, clock.at);
-    await queue.settle([{ job: jobs[0]!, verdict: { kind: "done" } }], clock.at);
+    await queue.ack([end(jobs[0]!, { kind: "done" })], clock.at);
     const seen: number[] = [];
-    await queue.settle(
-      jobs.map((one) => ({ job: one, verdict: { kind: "done" } })),
+    await queue.ack(
+      jobs.map((one) => end(one, { kind: "done" })),
       clock.at,
-      (tx, settled) => {
-        seen.push(settled.length);
-        return of.record(tx, "effect") as never;
+      function* (q, acked) {
+        seen.push(acked.length);
+        yield* record(q, "effect");
       },
     );
     assert.equal(seen, [1]);
-    assert.equal(await of.recorded(queue), ["effect"]);
+    assert.equal(await recorded(database), ["effect"]);
   });
 
   test("a failed attempt comes back at its time with its count and its reason", async ({ queue, clock }) => {
     await put(queue, job());
     const [first] = await take(queue, clock.at);
-    await queue.settle([{ job: first!, verdict: { kind: "later", due: clock.at + 5_000, error: "503" } }], clock.at);
+    await queue.ack([{ job: first!, outcome: { kind: "later", due: clock.at + 5_000, error: "503" } }], clock.at);
     assert.is((await take(queue, clock.at + 4_999)).length, 0);
     clock.at += 5_000;
     const [second] = await take(queue, clock.at);
@@ -92,146 +89,53 @@ export function queueCase<Tx>(of: QueueCase<Tx>): void {
   test("a job given back has not been attempted", async ({ queue, clock }) => {
     await put(queue, job());
     const [first] = await take(queue, clock.at);
-    await queue.settle([{ job: first!, verdict: { kind: "back", due: clock.at + 10 } }], clock.at);
+    await queue.ack([{ job: first!, outcome: { kind: "released", due: clock.at + 10 } }], clock.at);
     clock.at += 10;
     const [second] = await take(queue, clock.at);
     assert.is(second!.attempts, 0);
     assert.is(second!.firstAt, NOW + 10);
   });
 
-  test("a lane is attempted one after the other, retries let the next go first", async ({ queue, clock }) => {
+  test.run();
+}
+
+/** Order under a key. */
+function orderCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("jobs under one ordering key are attempted one after the other, retries let the next go first", async ({
+    queue,
+    clock,
+  }) => {
     await put(
       queue,
-      job({ key: "1", lane: "t" }),
-      job({ key: "2", lane: "t" }),
-      job({ key: "3", lane: "t", group: "b" }),
+      job({ key: "1", orderingKey: "t" }),
+      job({ key: "2", orderingKey: "t" }),
+      job({ key: "3", orderingKey: "t", endpoint: "b" }),
     );
     const [first, ...none] = await take(queue, clock.at);
     assert.is(first!.key, "1");
     assert.equal(none, []);
-    await queue.settle([{ job: first!, verdict: { kind: "later", due: clock.at + 60_000, error: "x" } }], clock.at);
+    await queue.ack([{ job: first!, outcome: { kind: "later", due: clock.at + 60_000, error: "x" } }], clock.at);
     clock.at += 2_000;
     const second = await take(queue, clock.at);
     assert.equal(keys(second), ["2"]);
-    await queue.settle([{ job: second[0]!, verdict: { kind: "dead", error: "x" } }], clock.at);
+    await queue.ack([{ job: second[0]!, outcome: { kind: "dead", error: "x" } }], clock.at);
     clock.at += 2_000;
     assert.equal(keys(await take(queue, clock.at)), ["3"]);
   });
 
-  test("dropping the first of a lane lets the next go", async ({ queue, clock }) => {
-    await put(queue, job({ key: "1", lane: "t" }), job({ key: "2", lane: "t" }));
+  test("dropping the first under an ordering key lets the next go", async ({ queue, clock }) => {
+    await put(queue, job({ key: "1", orderingKey: "t" }), job({ key: "2", orderingKey: "t" }));
     const [listed] = await queue.list();
     assert.ok(await queue.drop(listed!.id, clock.at));
     clock.at += 2_000;
     assert.equal(keys(await take(queue, clock.at)), ["2"]);
   });
 
-  test("turns are shared out: a backlog of one group leaves room for the others", async ({ queue, clock }) => {
-    await put(queue, ...Array.from({ length: 300 }, () => job({ group: "flood" })));
-    await put(queue, job({ key: "small", group: "small" }));
-    const out = new Map<string, number>();
-    const room = (group: string) => 4 - (out.get(group) ?? 0);
-    const groups: string[] = [];
-    for (let round = 0; round < 4; round++) {
-      for (const one of await take(queue, clock.at, 64, room)) {
-        out.set(one.group, (out.get(one.group) ?? 0) + 1);
-        groups.push(one.group);
-      }
-      clock.at += 200;
-    }
-    assert.is(groups.filter((group) => group === "small").length, 1);
-    assert.is(groups.filter((group) => group === "flood").length, 4);
-  });
-
-  test("a paused group waits, for every instance, and goes on where it was", async (context) => {
-    const { queue, clock } = context;
-    const other = await of.open(() => clock.at);
-    context.others.push(other);
-    await put(queue, job({ key: "1" }), job({ key: "b", group: "b" }));
-    await queue.pause("a", { pausedUntil: clock.at + 10_000, failingSince: clock.at });
-    await put(other, job({ key: "2" }));
-    assert.equal(keys(await take(other, clock.at)), ["b"]);
-    assert.equal(await other.health("a"), { pausedUntil: clock.at + 10_000, failingSince: NOW });
-    clock.at += 10_000;
-    assert.equal(keys(await take(other, clock.at)), ["1", "2"]);
-  });
-
-  test("what waits in a group that failed for too long is given up, what is out is not", async ({ queue, clock }) => {
-    await put(queue, job({ key: "out" }), job({ key: "old", lane: "t" }));
-    await take(queue, clock.at, 1);
-    clock.at += 1_000;
-    await put(queue, job({ key: "young" }));
-    await queue.pause("a", { pausedUntil: clock.at + 5_000, failingSince: NOW });
-    assert.equal(await take(queue, clock.at), []);
-    const buried = await queue.bury("a", clock.at - 500, "unreachable");
-    assert.equal(
-      buried.map((one) => one.key),
-      ["old"],
-    );
-    const [dead] = await queue.list({ state: "dead" });
-    assert.is(dead!.error, "unreachable");
-    assert.equal(await queue.counts(), { ready: 2, dead: 1 });
-  });
-
-  test("what a killed worker left in such a group is given up once it is nobody's", async (context) => {
-    const { queue, clock } = context;
-    const doomed = await of.open(() => clock.at);
-    await put(queue, job({ key: "left" }));
-    await take(doomed, clock.at);
-    await of.kill(doomed);
-    await queue.pause("a", { pausedUntil: clock.at + 3_600_000, failingSince: NOW });
-    let buried = 0;
-    const start = clock.at;
-    while (buried === 0 && clock.at - start < of.recoveryMs) {
-      await of.pass(clock, 3_000);
-      await take(queue, clock.at);
-      buried = (await queue.bury("a", clock.at, "unreachable")).length;
-    }
-    assert.is(buried, 1);
-  });
-
-  test("a dead job is listed, replayed with a new life, or dropped", async ({ queue, clock }) => {
-    await put(queue, job({ key: "1" }), job({ key: "2" }));
-    const jobs = await take(queue, clock.at);
-    const settlements = jobs.map((one) => ({ job: one, verdict: { kind: "dead", error: "over" } }) as const);
-    await queue.settle(settlements, clock.at);
-    const dead = await queue.list({ state: "dead" });
-    assert.is(dead.length, 2);
-    clock.at += 5;
-    assert.ok(await queue.replay(dead[0]!.id, clock.at));
-    assert.not(await queue.replay(dead[0]!.id, clock.at));
-    assert.ok(await queue.drop(dead[1]!.id, clock.at));
-    assert.not(await queue.drop(dead[1]!.id, clock.at));
-    const [again] = await take(queue, clock.at);
-    assert.is(again!.key, dead[0]!.key);
-    assert.is(again!.firstAt, clock.at);
-  });
-
-  test("a worker that is killed loses its jobs to the next, one that lives keeps them", async (context) => {
-    const { queue, clock } = context;
-    const doomed = await of.open(() => clock.at);
-    await put(queue, job({ key: "doomed" }));
-    const lost = await take(doomed, clock.at);
-    assert.equal(keys(lost), ["doomed"]);
-    await put(queue, job({ key: "kept" }));
-    const kept = await take(queue, clock.at);
-    await of.kill(doomed);
-    const found: string[] = [];
-    const start = clock.at;
-    while (found.length === 0 && clock.at - start < of.recoveryMs) {
-      await of.pass(clock, 3_000);
-      await queue.renew(kept, clock.at);
-      found.push(...keys(await take(queue, clock.at)));
-    }
-    assert.equal(found, ["doomed"]);
-    assert.equal(await queue.settle([{ job: kept[0]!, verdict: { kind: "done" } }], clock.at), [true]);
-    assert.equal(await queue.settle([{ job: lost[0]!, verdict: { kind: "done" } }], clock.at), [false]);
-  });
-
   test("after the clock was set back nothing waits for a time that is far off", async ({ queue, clock }) => {
-    await put(queue, job({ key: "1", lane: "t" }), job({ lane: "t" }));
+    await put(queue, job({ key: "1", orderingKey: "t" }), job({ orderingKey: "t" }));
     const [first] = await take(queue, clock.at);
-    await queue.settle([{ job: first!, verdict: { kind: "back", due: clock.at + 86_400_000 } }], clock.at);
+    await queue.ack([{ job: first!, outcome: { kind: "released", due: clock.at + 86_400_000 } }], clock.at);
     await queue.pause("a", { pausedUntil: clock.at + 86_400_000, failingSince: clock.at });
     await queue.pull(clock.at + 7_200_000, clock.at);
     assert.equal(keys(await take(queue, clock.at)), ["1"]);
@@ -241,14 +145,56 @@ export function queueCase<Tx>(of: QueueCase<Tx>): void {
   test.run();
 }
 
-/** Statements of a transaction: in order, and awaited where the engine's answer is a promise. */
-const async_ = <Tx>(of: QueueCase<Tx>, steps: (tx: Tx) => unknown[]) => {
-  const runStep = (step: unknown) => (typeof step === "function" ? step() : step);
-  return of.name === "embedded"
-    ? (tx: Tx): void => {
-        for (const step of steps(tx)) runStep(step);
+/** Endpoints share turns. */
+function endpointCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("turns are shared out: a backlog of one endpoint leaves room for the others", async ({ queue, clock }) => {
+    await put(queue, ...Array.from({ length: 300 }, () => job({ endpoint: "flood" })));
+    await put(queue, job({ key: "small", endpoint: "small" }));
+    const out = new Map<string, number>();
+    const room = (endpoint: string) => 4 - (out.get(endpoint) ?? 0);
+    const endpoints: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      for (const one of await take(queue, clock.at, 64, room)) {
+        out.set(one.endpoint, (out.get(one.endpoint) ?? 0) + 1);
+        endpoints.push(one.endpoint);
       }
-    : async (tx: Tx): Promise<void> => {
-        for (const step of steps(tx)) await runStep(step);
-      };
-};
+      clock.at += 200;
+    }
+    assert.is(endpoints.filter((endpoint) => endpoint === "small").length, 1);
+    assert.is(endpoints.filter((endpoint) => endpoint === "flood").length, 4);
+  });
+
+  test("a paused endpoint waits, for every instance, and goes on where it was", async (context) => {
+    const { queue, clock } = context;
+    const other = await context.other();
+    await put(queue, job({ key: "1" }), job({ key: "b", endpoint: "b" }));
+    await queue.pause("a", { pausedUntil: clock.at + 1_000, failingSince: clock.at });
+    await put(other, job({ key: "2" }));
+    assert.equal(keys(await take(other, clock.at)), ["b"]);
+    assert.equal(await other.health("a"), { pausedUntil: clock.at + 1_000, failingSince: NOW });
+    clock.at += 1_000;
+    assert.equal(keys(await take(other, clock.at)), ["1", "2"]);
+  });
+
+  test("an endpoint is found however many others have more, and none is found twice before all were", async (context) => {
+    const { queue, clock } = context;
+    const names = Array.from({ length: 300 }, (_, at) => `e${String(at).padStart(3, "0")}`);
+    await put(queue, ...names.flatMap((endpoint) => [job({ endpoint }), job({ endpoint })]));
+    const seen: string[] = [];
+    for (let round = 0; round < 10; round++) {
+      clock.at += 1;
+      const jobs = await take(queue, clock.at, 60, () => 1);
+      seen.push(...jobs.map(({ endpoint }) => endpoint));
+    }
+    assert.is(seen.length, 600);
+    assert.equal([...seen.slice(0, 300)].sort(), names);
+    assert.equal([...seen.slice(300)].sort(), names);
+  });
+
+  test.run();
+}
+
+export function queueCase(of: QueueCase): void {
+  for (const cases of [addingCase, outcomeCase, orderCase, endpointCase, givingUpCase, asideCase, leaseCase]) cases(of);
+}

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { embeddedQueue } from "../../runtime/queue/embedded.js";
+import { openQueue } from "../../runtime/queue/index.js";
 import { createWorker } from "../../runtime/queue/worker.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { turns, until } from "../support/until.js";
@@ -12,7 +12,7 @@ import { turns, until } from "../support/until.js";
 test("a stop waits for jobs that are being prolonged", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-worker-"));
   const store = openSqliteStore({ path: path.join(folder, "q.db") });
-  const queue = embeddedQueue(store, "t");
+  const queue = openQueue(store.database, "t");
   const prolonging = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const order: string[] = [];
@@ -20,28 +20,29 @@ test("a stop waits for jobs that are being prolonged", async () => {
   const worker = createWorker({
     queue: {
       ...queue,
-      async settle(settlements, now) {
-        const done = await queue.settle(settlements, now);
+      async ack(acks, now) {
+        const done = await queue.ack(acks, now);
         settled = true;
         return done;
       },
       async renew(jobs, now) {
         prolonging.resolve();
         await held.promise;
-        await queue.renew(jobs, now);
+        const ours = await queue.renew(jobs, now);
         order.push("prolonged");
+        return ours;
       },
     },
     // The job ends as soon as it is being prolonged.
     handle: async () => {
       await prolonging.promise;
-      return { verdict: { kind: "done" }, healthy: null };
+      return { outcome: { kind: "done" }, healthy: null };
     },
     renewMs: 20,
     longestDelayMs: 60_000,
   });
   await queue.transact((tx) =>
-    queue.add(tx, [{ key: "k", random: true, group: "g", meta: "{}", body: Buffer.from("{}") }]),
+    queue.add(tx, [{ key: "k", random: true, endpoint: "g", meta: "{}", body: Buffer.from("{}") }]),
   );
   worker.start();
   await prolonging.promise;

@@ -249,7 +249,7 @@ const crawl: World = {
   start: async (of, logger) => {
     const now = () => NOW;
     const store = of.database;
-    const queue = await openQueue(of, "crawl", { now });
+    const queue = openQueue(store, "crawl", { now });
     const data = createRegistryData(of, { now, publicUrl: "https://registry.example" });
     const limits = checkedCrawlLimits({} as never);
     const requests = crawlRequests({

@@ -16,7 +16,7 @@ interface Context {
   store: SqliteStore;
   bench: Bench;
   network: FakeNetwork;
-  sender: Sender<never>;
+  sender: Sender;
   seller: Seller<never>;
 }
 

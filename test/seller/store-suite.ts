@@ -20,7 +20,7 @@ export interface Context {
   network: FakeNetwork;
   bench: Bench;
   store: SqliteStore | PostgresStore;
-  sender: Sender<never>;
+  sender: Sender;
   seller: Seller<never>;
   /** Another instance on the same store. */
   other: Seller<never>;

@@ -7,21 +7,21 @@ import { until } from "../support/until.js";
 import { NOW, optionsFor, type Sent, verify } from "./fixture.js";
 import { type Context, drained, HOOK, HOUR, push, type SenderCase, suiteOf } from "./sender-suite.js";
 
-export function channelCase<Tx>(of: SenderCase<Tx>): void {
+export function channelCase(of: SenderCase): void {
   const test = suiteOf(of, "channels");
   const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
   const reporting = { url: HOOK, reporting_frequency: "hourly" } as const;
   const data = { currency: "EUR", media_buy_deliveries: [{ media_buy_id: "mb-1", status: "active" }] };
-  const withReports = async (context: Context<Tx>, reports: ReportSource, over: Partial<SenderOptions<Tx>> = {}) => {
+  const withReports = async (context: Context, reports: ReportSource, over: Partial<SenderOptions> = {}) => {
     await context.sender.stop();
     context.sender = await of.open({
-      ...(optionsFor(context.clock, context.network) as never as SenderOptions<Tx>),
+      ...(optionsFor(context.clock, context.network) as never as SenderOptions),
       reports,
       ...over,
     });
     return context.sender;
   };
-  const advance = async (context: Context<Tx>, to: number): Promise<void> => {
+  const advance = async (context: Context, to: number): Promise<void> => {
     context.clock.at = to;
     await context.sender.channels.tick();
     await until(() => drained(context.sender));

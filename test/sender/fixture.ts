@@ -67,7 +67,7 @@ export const optionsFor = (clock: { at: number }, network: FakeNetwork) =>
     random: () => 0.5,
     onDeprecated: () => undefined,
     worker: { pollMs: 10 },
-  }) satisfies Omit<SenderOptions<never>, "store">;
+  }) satisfies Omit<SenderOptions, "store">;
 
 /** Verifies what was sent as a receiver would, at the time it was sent. */
 export const verify = (sent: Sent, replay = memoryReplayStore()) =>

@@ -1,16 +1,16 @@
 import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
-import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { channelCase } from "./channels.case.js";
+import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { taskCase } from "./tasks.case.js";
 
 const postgres = await sharedPostgres();
 let store: PostgresStore | undefined;
 
-const on: SenderCase<Tx> = {
+const on: SenderCase = {
   name: "sender on postgres",
   open: (options) => createSender({ ...options, store: store! }),
   reset: async () => {
@@ -22,8 +22,13 @@ const on: SenderCase<Tx> = {
       await work(tx);
     });
   },
+  corrupt: async (statement, work) => {
+    await work();
+    await store!.pool.query(statement);
+  },
 };
 taskCase(on);
+outboxCase(on);
 channelCase(on);
 
 test.after(async () => {

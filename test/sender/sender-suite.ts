@@ -1,20 +1,22 @@
 /** What the cases of a sender start from, on every store. */
 import { suite } from "uvu";
-import type { Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
+import type { OutboxCounts, Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 
-export interface SenderCase<Tx> {
+export interface SenderCase {
   readonly name: string;
-  open(options: Omit<SenderOptions<Tx>, "store">): Promise<Sender<Tx>>;
+  open(options: Omit<SenderOptions, "store">): Promise<Sender>;
   reset(): Promise<void>;
   /** Runs `work` in a transaction of the application's own, and rolls it back when it throws. */
-  transaction(work: (tx: Tx) => unknown): Promise<void>;
+  transaction(work: (tx: object) => unknown): Promise<void>;
+  /** Has `work` fill the tables, then runs a statement on them by hand. */
+  corrupt(statement: string, work: () => Promise<void>): Promise<void>;
 }
 
-export interface Context<Tx> {
+export interface Context {
   clock: { at: number };
   network: FakeNetwork;
-  sender: Sender<Tx>;
+  sender: Sender;
 }
 
 export const start = (over: Partial<TaskStart> = {}): TaskStart => ({
@@ -31,8 +33,8 @@ export const secret = "0123456789abcdef0123456789ABCDEFghij";
 export const HOUR = 3_600_000;
 
 /** A fresh store and sender for each test. */
-export function suiteOf<Tx>(of: SenderCase<Tx>, what: string): ReturnType<typeof suite<Context<Tx>>> {
-  const test = suite<Context<Tx>>(`${of.name}: ${what}`);
+export function suiteOf(of: SenderCase, what: string): ReturnType<typeof suite<Context>> {
+  const test = suite<Context>(`${of.name}: ${what}`);
   test.before.each(async (context) => {
     await of.reset();
     context.clock = { at: NOW };
@@ -45,4 +47,13 @@ export function suiteOf<Tx>(of: SenderCase<Tx>, what: string): ReturnType<typeof
   return test;
 }
 
-export const drained = async <Tx>(sender: Sender<Tx>): Promise<boolean> => (await sender.outbox.counts()).waiting === 0;
+/** What an outbox holds: nothing but what is given. */
+export const holds = (over: Partial<OutboxCounts> = {}): OutboxCounts => ({
+  waiting: 0,
+  dead: 0,
+  expired: 0,
+  refused: 0,
+  ...over,
+});
+
+export const drained = async (sender: Sender): Promise<boolean> => (await sender.outbox.counts()).waiting === 0;

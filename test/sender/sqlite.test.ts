@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Database } from "better-sqlite3";
 import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
 import { channelCase } from "./channels.case.js";
+import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { taskCase } from "./tasks.case.js";
 
@@ -13,7 +13,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
 let count = 0;
 let store: SqliteStore | undefined;
 
-const on: SenderCase<Database> = {
+const on: SenderCase = {
   name: "sender on sqlite",
   open: (options) => createSender({ ...options, store: store! }),
   reset: async () => {
@@ -24,8 +24,13 @@ const on: SenderCase<Database> = {
   transaction: async (work) => {
     store!.db.transaction(() => work(store!.db))();
   },
+  corrupt: async (statement, work) => {
+    await work();
+    store!.database.file.exec(statement);
+  },
 };
 taskCase(on);
+outboxCase(on);
 channelCase(on);
 
 test("the folder is cleared", () => {

@@ -22,14 +22,20 @@ interface Timeouts {
   readonly idle_in_transaction_session_timeout: number;
 }
 
+export interface TransactionOptions {
+  /** Statement that begins it. */
+  readonly begin?: string;
+  /** Longest wait for a row that another transaction holds, in milliseconds; the database's own by default. */
+  readonly lockTimeoutMs?: number | undefined;
+}
+
 export interface Connections {
   readonly where: string;
   readonly pool: pg.Pool;
   readonly pooled: boolean;
   /** Runs `work` on a connection, each statement its own transaction. */
   use<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>;
-  /** @param begin statement that begins it */
-  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, begin?: string): Promise<T>;
+  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** A connection outside the pool, made alike. */
   configOf(url: string): pg.ClientConfig;
 }
@@ -150,11 +156,15 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
     }
   };
 
-  const transaction = async <T>(work: (tx: pg.ClientBase) => Promise<T>, begin = "begin"): Promise<T> => {
+  const transaction = async <T>(
+    work: (tx: pg.ClientBase) => Promise<T>,
+    { begin = "begin", lockTimeoutMs }: TransactionOptions = {},
+  ): Promise<T> => {
+    const patience = lockTimeoutMs === undefined ? "" : `; set local lock_timeout = ${lockTimeoutMs}`;
     const client = await pool.connect();
     let broken = false;
     try {
-      await ask(client, begin + brought);
+      await ask(client, begin + brought + patience);
       const value = await work(client);
       const { command } = await ask(client, "commit");
       // A statement failed and `work` went on without it: the server undid all of it.
@@ -162,7 +172,7 @@ function connectionsOn(pool: pg.Pool, { where, options, timeouts, pooled }: Give
       return value;
     } catch (error) {
       broken = await undone(client);
-      throw toldFault(error, where, timeouts.lock_timeout);
+      throw toldFault(error, where, lockTimeoutMs ?? timeouts.lock_timeout);
     } finally {
       client.release(broken);
     }

@@ -9,6 +9,7 @@ import { type Connections, openConnections } from "./connections.js";
 import { each, isNameFault, nameOf, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
+import { joined } from "./join.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
@@ -28,8 +29,11 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pooled: boolean;
   /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
   withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
-  /** One transaction of statements that are PostgreSQL's own. */
-  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T>;
+  /**
+   * One transaction of statements that are PostgreSQL's own.
+   * @param lockTimeoutMs longest wait for a row that another transaction holds; `lockTimeoutMs` of the options by default
+   */
+  transaction<T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T>;
   /** One statement by itself, with `$1`, `$2` ... for values. */
   ask(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
 }
@@ -77,7 +81,8 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
   const listener = new PostgresListener(
     listenUrl !== undefined ? connections.configOf(listenUrl) : pooled ? undefined : connections.configOf(options.url),
   );
-  const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>): Promise<T> => connections.transaction(work);
+  const transaction = <T>(work: (tx: pg.ClientBase) => Promise<T>, lockTimeoutMs?: number): Promise<T> =>
+    connections.transaction(work, { lockTimeoutMs });
   let closing: Promise<void> | undefined;
   return {
     engine: "postgres",
@@ -88,13 +93,14 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     pooled,
     transaction,
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
-    read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), SNAPSHOT),
+    read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), { begin: SNAPSHOT }),
     query: (work) => runAsync(work(alone)),
     execute: (text, values) => runAsync(alone.rows(text, values)),
     write: (work) => transaction((tx) => runAsync(work(onClient(tx), tx))),
     within: (tx, work) => runAsync(work(statements(tx))),
     withinOther: (tx, work) => runAsync(work(statements(tx))),
     statements,
+    join: (tx) => joined(tx),
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: async () => {
       try {

@@ -7,6 +7,7 @@ import { type Coroutine, runSync } from "../coroutine.js";
 import { assertComplete, type DatabaseSchema, missingSteps, refuseMissing, statusOf } from "../schema.js";
 import type { Database, DatabaseOptions } from "../types.js";
 import { unreachable } from "./faults.js";
+import { joined } from "./join.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import { dialect, LocalNotifications, SqliteQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
@@ -83,6 +84,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     write: (work) => writer.guarded(() => run(work(query, file))),
     within: (tx, work) => run(work(statements(tx))),
     statements,
+    join: (tx) => joined(tx, statements),
     onNotify: (channel, listener) => notifications.on(channel, listener),
     migrate: async () => migrate(file, schema, path),
     status: async () => statusOf(schema, appliedSteps(file), path),

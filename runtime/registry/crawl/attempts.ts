@@ -3,8 +3,8 @@
 import type { Logger } from "pino";
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
-import type { Job, SettleEffect, Settlement } from "../../queue/types.js";
-import type { Outcome } from "../../queue/worker.js";
+import type { Ack, AckEffect, Job } from "../../queue/types.js";
+import type { Handled } from "../../queue/worker-options.js";
 import {
   addRevocations,
   beginAttempt,
@@ -64,28 +64,28 @@ const found = ({ adagents, brand }: CrawlResult): boolean =>
   ["valid", "invalid", "held"].includes(adagents.outcome) || brand.outcome === "present";
 
 export interface Attempts {
-  readonly handle: (job: Job) => Promise<Outcome>;
-  readonly effect: SettleEffect<unknown>;
+  readonly handle: (job: Job) => Promise<Handled>;
+  readonly effect: AckEffect;
 }
 
 export function crawlAttempts(parts: AttemptParts): Attempts {
   const reports = new Map<number, Report>();
-  const report = (job: Job, made: Report): Outcome => {
+  const report = (job: Job, made: Report): Handled => {
     reports.delete(job.id);
     reports.set(job.id, made);
     const [oldest] = reports.keys();
     if (reports.size > MAX_REPORTS) reports.delete(oldest!);
-    return { verdict: { kind: "done" }, healthy: null };
+    return { outcome: { kind: "done" }, healthy: null };
   };
   return {
     handle: (job) => attempt(parts, job, (made) => report(job, made)),
-    effect: (tx, settled) => parts.store.within(tx, (q) => settleAll(parts, q, settled, reports)),
+    effect: (q, acked) => ended(parts, q, acked, reports),
   };
 }
 
 const failed = (error: string): Report => ({ status: "failed", error, found: false, heldUntil: null });
 
-async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => Outcome): Promise<Outcome> {
+async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => Handled): Promise<Handled> {
   const { store, limits, metrics, log, now } = parts;
   const wanted = jobOf(job);
   const { id, domain } = wanted;
@@ -98,7 +98,7 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => O
   let crawled: Crawled;
   try {
     crawled = await crawlOnce(parts, wanted, last);
-    if (crawled.aborted) return { verdict: { kind: "back", due: now() }, healthy: null };
+    if (crawled.aborted) return { outcome: { kind: "released", due: now() }, healthy: null };
   } catch (error) {
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
     return again(parts, number, "what was found could not be kept") ?? end(failed("what was found could not be kept"));
@@ -115,10 +115,10 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => O
 }
 
 /** The verdict that tries again; undefined after the last attempt. */
-function again({ limits, metrics, now }: AttemptParts, number: number, error: string): Outcome | undefined {
+function again({ limits, metrics, now }: AttemptParts, number: number, error: string): Handled | undefined {
   const delay = limits.retryMs[number - 1];
   metrics.failed(delay === undefined);
-  return delay === undefined ? undefined : { verdict: { kind: "later", due: now() + delay, error }, healthy: null };
+  return delay === undefined ? undefined : { outcome: { kind: "later", due: now() + delay, error }, healthy: null };
 }
 
 async function crawlOnce(
@@ -139,30 +139,36 @@ async function crawlOnce(
   return crawled;
 }
 
-function* settleAll(
+function* ended(
   parts: AttemptParts,
   q: Query,
-  settled: readonly Settlement[],
+  acked: readonly Ack[],
   reports: ReadonlyMap<number, Report>,
 ): Coroutine<void> {
-  for (const { job, verdict } of settled) {
+  for (const { job, outcome } of acked) {
     const { id, domain } = jobOf(job);
-    switch (verdict.kind) {
+    switch (outcome.kind) {
       case "later":
-        yield* retryRequest(q, id, verdict.due, verdict.error);
+        yield* retryRequest(q, id, outcome.due, outcome.error);
         break;
-      case "back":
+      case "released":
         yield* requeueRequest(q, id, job.attempts);
         break;
       case "done":
       case "dead":
-        yield* ended(parts, q, { id, domain }, reports.get(job.id) ?? failed("the crawl ended without a report"));
+      case "refused":
+        yield* requestEnded(
+          parts,
+          q,
+          { id, domain },
+          reports.get(job.id) ?? failed("the crawl ended without a report"),
+        );
         break;
     }
   }
 }
 
-function* ended(parts: AttemptParts, q: Query, { id, domain }: CrawlJob, report: Report): Coroutine<void> {
+function* requestEnded(parts: AttemptParts, q: Query, { id, domain }: CrawlJob, report: Report): Coroutine<void> {
   const { limits, now, random } = parts;
   const row = yield* domainRow(q, domain);
   const misses = report.found ? 0 : (row?.misses ?? 0) + 1;

@@ -53,7 +53,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
   const shared = sharedFiles(now);
   const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile, shared };
-  const queue = await openQueue(options.store, CRAWL_TOPIC, { now });
+  const queue = openQueue(store, CRAWL_TOPIC, { now });
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
 
@@ -69,14 +69,14 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     now,
     random,
   });
-  const worker = createWorker<unknown>({
+  const worker = createWorker({
     queue,
     handle,
     effect,
     now,
     onFault,
     concurrency: limits.concurrency,
-    perGroup: PER_OWNER,
+    perEndpoint: PER_OWNER,
     longestDelayMs: Math.max(...limits.retryMs, 60_000),
   });
   const checkHosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });

@@ -1,7 +1,7 @@
 /** Crawls that are asked for: queued once per domain, in one transaction with the job that does it. */
 
 import { randomUUID } from "node:crypto";
-import { type Coroutine, wait } from "../../db/coroutine.js";
+import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { registrableDomain } from "../../net/index.js";
 import type { Queue } from "../../queue/types.js";
@@ -35,7 +35,7 @@ export interface CrawlJob {
 
 export interface RequestParts {
   readonly store: Database;
-  readonly queue: Queue<unknown>;
+  readonly queue: Queue;
   readonly limits: CrawlLimits;
   readonly safety: SafetyCheck;
   readonly metrics: CrawlMetrics;
@@ -88,7 +88,7 @@ function* standing(q: Query, domain: string, { debounceMs }: Asked, now: number)
   return wait > 0 ? refuse("debounced", wait) : undefined;
 }
 
-function* added(parts: RequestParts, q: Query, tx: unknown, domain: string, asked: Asked): Coroutine<Answer> {
+function* added(parts: RequestParts, q: Query, domain: string, asked: Asked): Coroutine<Answer> {
   const { queue, limits, now } = parts;
   const at = now();
   const { requestedBy, reason } = asked;
@@ -103,18 +103,16 @@ function* added(parts: RequestParts, q: Query, tx: unknown, domain: string, aske
   if ((yield* activeCount(q)) >= asked.room) return refuse("queue_full", FULL_RETRY_S * 1000);
   const row = yield* addRequest(q, { id: randomUUID(), domain, requestedBy, reason, now: at });
   const job: CrawlJob = { id: row.id, domain, ...(asked.counted && { fresh: true }) };
-  yield* wait(
-    queue.add(tx, [
-      {
-        key: row.id,
-        random: true,
-        // Hosts of one owner are asked a few at a time.
-        group: registrableDomain(domain),
-        meta: JSON.stringify({ domain, reason }),
-        body: Buffer.from(JSON.stringify(job)),
-      },
-    ]),
-  );
+  yield* queue.add(q, [
+    {
+      key: row.id,
+      random: true,
+      // Hosts of one owner are asked a few at a time.
+      endpoint: registrableDomain(domain),
+      meta: JSON.stringify({ domain, reason }),
+      body: Buffer.from(JSON.stringify(job)),
+    },
+  ]);
   return { kind: "added", row };
 }
 
@@ -126,7 +124,7 @@ export interface Requests extends Pick<Crawler, "request" | "read" | "autoCrawl"
 export function crawlRequests(parts: RequestParts): Requests {
   const { store, limits, safety, metrics, now } = parts;
   const ask = async (domain: string, asked: Asked): Promise<Answer> => {
-    const answer = await store.write((q, tx) => added(parts, q, tx, domain, asked));
+    const answer = await store.write((q) => added(parts, q, domain, asked));
     if (answer.kind === "refused") metrics.refused(answer.refusal.refused);
     return answer;
   };

@@ -1,41 +1,52 @@
 /** What a sender remembers: jobs, how their groups fare, tasks, persistent channels, what was sent. */
 export const sender = `
--- A group's row says when something of it may be due, so that taking looks at groups and never through one's backlog.
--- due of a job that is out is the end of its lease; beyond every clock it waits for another of its lane.
--- queued says that a job of pg-boss stands for the row; the others wait here for their time, or for their group's.
+-- Jobs are leased by their token until lease_until, by the database's clock; nobody's after that.
+-- due beyond every clock: it waits for another under its ordering key. Names and keys are compared as bytes: faster.
+-- Rows come and go at a great rate: autovacuum looks at them early.
 create table adbind_jobs (
   id bigint generated always as identity primary key,
-  topic text not null,
+  topic text collate "C" not null,
   key text not null,
   random boolean not null,
-  grp text not null,
-  lane text,
+  endpoint text collate "C" not null,
+  ordering_key text collate "C",
   state text not null,
-  queued boolean not null,
   due bigint not null,
   attempts integer not null default 0,
   created_at bigint not null,
   first_at bigint,
   started_at bigint,
-  claim text,
+  lease_until bigint,
+  token text,
   error text,
   meta text not null,
   body bytea not null
-) with (fillfactor = 80);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create unique index adbind_jobs_key on adbind_jobs (topic, key) where not random;
-create index adbind_jobs_due on adbind_jobs (topic, grp, due) where state = 'ready' and not queued;
-create index adbind_jobs_lane on adbind_jobs (topic, lane, id) where state = 'ready' and lane is not null and attempts = 0;
-create index adbind_jobs_dead on adbind_jobs (topic, id) where state = 'dead';
+create index adbind_jobs_due on adbind_jobs (topic, endpoint, due, id) where state = 'ready';
+create index adbind_jobs_order on adbind_jobs (topic, ordering_key, id)
+  where state = 'ready' and ordering_key is not null and attempts = 0;
+create index adbind_jobs_kept on adbind_jobs (topic, id) where state <> 'ready';
 
-create table adbind_groups (
-  topic text not null,
-  grp text not null,
-  ready_at bigint not null,
+-- Endpoints that fail, and until when they are left alone.
+create table adbind_endpoints (
+  topic text collate "C" not null,
+  endpoint text collate "C" not null,
   paused_until bigint not null default 0,
   failing_since bigint,
-  primary key (topic, grp)
+  primary key (topic, endpoint)
 ) with (fillfactor = 50);
-create index adbind_groups_ready on adbind_groups (topic, ready_at);
+
+-- An event under a dedup key is made once: again with the same content is the same event.
+create table adbind_dedup (
+  task_id text not null,
+  dedup_key text not null,
+  digest text not null,
+  keys text not null,
+  expires bigint not null,
+  primary key (task_id, dedup_key)
+);
+create index adbind_dedup_expires on adbind_dedup (expires);
 
 create table adbind_sent_tasks (
   task_id text primary key,
@@ -80,4 +91,46 @@ create table adbind_activity (
 );
 create index adbind_activity_subject on adbind_activity (principal, subject, id);
 create index adbind_activity_expires on adbind_activity (expires);
+
+-- For applications in any language: stores a change of a task's status in the caller's transaction. A sender makes the
+-- event of it; what it refuses is set aside, with its reason (adbind outbox list). Returns the number of the stored change.
+create function adbind_enqueue(
+  task_id text, status text, result json default null, message text default null, dedup_key text default null
+) returns bigint language plpgsql as $function$
+declare
+  at bigint := (extract(epoch from clock_timestamp()) * 1000)::bigint;
+  change json := json_build_object('taskId', adbind_enqueue.task_id, 'status', adbind_enqueue.status,
+    'result', adbind_enqueue.result, 'message', adbind_enqueue.message, 'dedupKey', adbind_enqueue.dedup_key);
+  content text := 'sql:' || encode(sha256(convert_to(
+    jsonb_build_array(adbind_enqueue.status, adbind_enqueue.result, adbind_enqueue.message)::text, 'UTF8')), 'hex');
+  name text := 'sql:' || adbind_enqueue.dedup_key;
+  known record;
+  job bigint;
+begin
+  if adbind_enqueue.task_id is null or adbind_enqueue.status is null then
+    raise exception 'adbind_enqueue needs a task_id and a status' using errcode = 'null_value_not_allowed';
+  end if;
+  if adbind_enqueue.dedup_key is not null then
+    insert into adbind_dedup as d (task_id, dedup_key, digest, keys, expires)
+      values (adbind_enqueue.task_id, name, content, '', at + 7776000000)
+      on conflict on constraint adbind_dedup_pkey do nothing;
+    if not found then
+      select d.digest, d.keys into known from adbind_dedup d
+        where d.task_id = adbind_enqueue.task_id and d.dedup_key = name;
+      if known.digest <> content then
+        raise exception 'dedup key % of task % was used for other content', adbind_enqueue.dedup_key,
+          adbind_enqueue.task_id using errcode = 'unique_violation';
+      end if;
+      return known.keys::bigint;
+    end if;
+  end if;
+  insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body)
+    values ('webhooks', gen_random_uuid()::text, true, 'changes', 'change:' || md5(adbind_enqueue.task_id), 'ready', at,
+      at, json_build_object('kind', 'change', 'taskId', adbind_enqueue.task_id)::text,
+      convert_to(change::text, 'UTF8'))
+    returning id into job;
+  update adbind_dedup d set keys = job::text where d.task_id = adbind_enqueue.task_id and d.dedup_key = name;
+  return job;
+end
+$function$;
 `;

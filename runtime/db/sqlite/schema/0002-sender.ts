@@ -1,39 +1,51 @@
 /** What a sender remembers: jobs, how their groups fare, tasks, persistent channels, what was sent. */
 export const sender = `
--- A group's row says when something of it may be due, so that taking looks at groups and never through one's backlog.
--- due of a job that is out is the end of its lease; beyond every clock it waits for another of its lane.
+-- An endpoint's row says when something of it may be due, so that taking looks at endpoints and never through one's backlog.
+-- due of a leased job is the end of its lease; beyond every clock it waits for another under its ordering key.
 create table adbind_jobs (
   id integer primary key autoincrement,
   topic text not null,
   key text not null,
   random integer not null,
-  grp text not null,
-  lane text,
+  endpoint text not null,
+  ordering_key text,
   state text not null,
   due integer not null,
   attempts integer not null default 0,
   created_at integer not null,
   first_at integer,
   started_at integer,
-  claim text,
+  token text,
   error text,
   meta text not null,
   body blob not null
 ) strict;
 create unique index adbind_jobs_key on adbind_jobs (topic, key) where random = 0;
-create index adbind_jobs_due on adbind_jobs (topic, grp, due) where state = 'ready';
-create index adbind_jobs_lane on adbind_jobs (topic, lane, id) where state = 'ready' and lane is not null and attempts = 0;
-create index adbind_jobs_dead on adbind_jobs (topic, id) where state = 'dead';
+create index adbind_jobs_due on adbind_jobs (topic, endpoint, due) where state = 'ready';
+create index adbind_jobs_order on adbind_jobs (topic, ordering_key, id)
+  where state = 'ready' and ordering_key is not null and attempts = 0;
+create index adbind_jobs_kept on adbind_jobs (topic, id) where state <> 'ready';
 
-create table adbind_groups (
+create table adbind_endpoints (
   topic text not null,
-  grp text not null,
+  endpoint text not null,
   ready_at integer not null,
   paused_until integer not null default 0,
   failing_since integer,
-  primary key (topic, grp)
+  primary key (topic, endpoint)
 ) strict, without rowid;
-create index adbind_groups_ready on adbind_groups (topic, ready_at);
+create index adbind_endpoints_ready on adbind_endpoints (topic, ready_at);
+
+-- An event under a dedup key is made once: again with the same content is the same event.
+create table adbind_dedup (
+  task_id text not null,
+  dedup_key text not null,
+  digest text not null,
+  keys text not null,
+  expires integer not null,
+  primary key (task_id, dedup_key)
+) strict, without rowid;
+create index adbind_dedup_expires on adbind_dedup (expires);
 
 create table adbind_sent_tasks (
   task_id text primary key,

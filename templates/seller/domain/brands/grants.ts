@@ -116,7 +116,7 @@ function follow(call: Call, grantId: string, config: Acquire["revocation_webhook
   }
   call.ctx.effect((tx) => {
     const subscription = { resource: grantId, principal: call.principal };
-    return after(sender.channels.subscribe("rights", subscription, config as never, tx), (done) => {
+    return after(sender.channels.subscribe("rights", subscription, config as never, { tx }), (done) => {
       if (!done.ok) throw new ToolError(done.error.code, done.error.message, { field: "revocation_webhook" });
     });
   });

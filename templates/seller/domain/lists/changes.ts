@@ -32,7 +32,7 @@ export function follow(call: Call, listId: string, url: string): void {
   const config = url === "" ? null : { url };
   call.ctx.effect((tx) => {
     const subscription = { resource: listId, principal: call.principal };
-    return after(sender.channels.subscribe("list_change", subscription, config, tx), (done) => {
+    return after(sender.channels.subscribe("list_change", subscription, config, { tx }), (done) => {
       if (!done.ok) throw new ToolError(done.error.code, done.error.message, { field: "webhook_url" });
     });
   });
@@ -55,5 +55,5 @@ export function announce(call: Call, { noun, listId, listName, added, removed, t
     // The body has a place for a signature; the one that counts is in the headers.
     signature: "RFC 9421: see the Signature header",
   };
-  call.ctx.effect((tx) => after(sender.channels.notify("list_change", listId, notice, tx)));
+  call.ctx.effect((tx) => after(sender.channels.notify("list_change", listId, notice, { tx })));
 }

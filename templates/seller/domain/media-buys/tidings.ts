@@ -22,7 +22,7 @@ export interface Impairment extends JsonObject {
 /** No report, impairment or other event is sent after the final report. */
 export function tellEnd(call: Call, { media_buy_id }: MediaBuy): void {
   const { sender } = call.ctx;
-  if (sender !== undefined) call.ctx.effect((tx) => after(sender.channels.close(media_buy_id, tx)));
+  if (sender !== undefined) call.ctx.effect((tx) => after(sender.channels.close(media_buy_id, { tx })));
 }
 
 /**
@@ -48,7 +48,7 @@ export function afterCreative(
   const { sender } = call.ctx;
   if (sender !== undefined) {
     const event = { notificationId: impairment.impairment_id, eventType: "brand_safety", impairment };
-    call.ctx.effect((tx) => after(sender.channels.impairment(buy.media_buy_id, event, tx)));
+    call.ctx.effect((tx) => after(sender.channels.impairment(buy.media_buy_id, event, { tx })));
   }
   return { ...buy, impairments: isOffline ? [...others, impairment] : others };
 }

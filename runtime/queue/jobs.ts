@@ -1,0 +1,145 @@
+/** Jobs as every engine keeps them; `types.ts` says what a queue does with them. Times are unix milliseconds. */
+
+/**
+ * `ready`: due at its time, or leased. `dead`: attempted and given up. `expired`: waited too long without an attempt.
+ * `refused`: could not be read or carried out. All but the first are kept for a person.
+ */
+export type JobState = "ready" | "dead" | "expired" | "refused";
+
+export const jobStates = ["ready", "dead", "expired", "refused"] as const satisfies readonly JobState[];
+
+export interface NewJob {
+  /** Names the job within its topic: adding a second one under it fails, unless `random`. */
+  readonly key: string;
+  /**
+   * The key is random, so no other can have it and nothing looks: an index of random keys is the one part of adding that
+   * grows dearer with the backlog. Default false.
+   */
+  readonly random?: boolean;
+  /** Whom it burdens: turns are shared out among endpoints, and an endpoint may be paused. At most 1,024 characters. */
+  readonly endpoint: string;
+  /** Jobs under one key are first attempted one after the other, in the order they were added. At most 1,024 characters. */
+  readonly orderingKey?: string | null;
+  /** Not to be leased before; now by default. */
+  readonly due?: number;
+  /** What is known of it, for lists; JSON. */
+  readonly meta: string;
+  readonly body: Uint8Array;
+}
+
+export interface JobRecord {
+  readonly id: number;
+  readonly topic: string;
+  readonly key: string;
+  readonly endpoint: string;
+  readonly orderingKey: string | null;
+  readonly state: JobState;
+  readonly due: number;
+  /** Attempts that ended. */
+  readonly attempts: number;
+  readonly createdAt: number;
+  /** Start of the first attempt; null before it. */
+  readonly firstAt: number | null;
+  /** Start of the attempt that is under way; null when none is. */
+  readonly startedAt: number | null;
+  /** Why the last attempt failed, or why it is kept. */
+  readonly error: string | null;
+  readonly meta: string;
+  readonly body: Uint8Array;
+}
+
+/** A job that is leased, with what proves it. */
+export interface Job extends JobRecord {
+  readonly firstAt: number;
+  readonly startedAt: number;
+  readonly token: string;
+}
+
+/**
+ * What became of a leased job. `later` counts the attempt; `released` gives it back as if it had not been leased; `refused`
+ * sets it aside without an attempt.
+ */
+export type JobOutcome =
+  | { readonly kind: "done" }
+  | { readonly kind: "later"; readonly due: number; readonly error: string }
+  | { readonly kind: "released"; readonly due: number }
+  | { readonly kind: "dead"; readonly error: string }
+  | { readonly kind: "refused"; readonly error: string };
+
+/** Tells the queue what became of a leased job. */
+export interface Ack {
+  readonly job: Job;
+  readonly outcome: JobOutcome;
+}
+
+export interface JobFilter {
+  readonly topic: string;
+  readonly state?: JobState;
+  /** Endpoints that begin with this. */
+  readonly endpoint?: string;
+  /** Ids greater than this one. */
+  readonly after?: number;
+  /** Most rows, at most 1,000. */
+  readonly limit?: number;
+}
+
+export type JobCounts = Readonly<Record<JobState, number>>;
+
+export const noJobs: JobCounts = { ready: 0, dead: 0, expired: 0, refused: 0 };
+
+export interface EndpointHealth {
+  /** Nothing of the endpoint is leased before. */
+  readonly pausedUntil: number;
+  /** When it began to fail; null when it does not. */
+  readonly failingSince: number | null;
+}
+
+/** A job behind another under its ordering key has no time of its own yet: later than any clock. */
+export const BEHIND_DUE_MS = Number.MAX_SAFE_INTEGER;
+
+/** Most rows of one list. */
+export const LIST_LIMIT_JOBS = 1_000;
+
+/** Jobs of an endpoint given up in one transaction. */
+export const GIVE_UP_LIMIT_ROWS = 500;
+
+export interface JobRow {
+  id: number;
+  topic: string;
+  key: string;
+  endpoint: string;
+  ordering_key: string | null;
+  state: string;
+  due: number;
+  attempts: number;
+  created_at: number;
+  first_at: number | null;
+  started_at: number | null;
+  token: string | null;
+  error: string | null;
+  meta: string;
+  body: Uint8Array;
+}
+
+export const toJobRecord = (row: JobRow): JobRecord => ({
+  id: row.id,
+  topic: row.topic,
+  key: row.key,
+  endpoint: row.endpoint,
+  orderingKey: row.ordering_key,
+  state: row.state as JobState,
+  due: row.due,
+  attempts: row.attempts,
+  createdAt: row.created_at,
+  firstAt: row.first_at,
+  startedAt: row.started_at,
+  error: row.error,
+  meta: row.meta,
+  body: row.body,
+});
+
+export const toJob = (row: JobRow): Job => ({ ...toJobRecord(row), token: row.token! }) as Job;
+
+/** Its first attempt is over with this, or there will be none: the next under its ordering key may go. */
+export const letsNextGo = ({ job, outcome }: Ack): boolean =>
+  job.orderingKey !== null && job.attempts === 0 && outcome.kind !== "released";

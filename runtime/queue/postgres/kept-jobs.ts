@@ -1,0 +1,132 @@
+/** Endpoints that fail, and jobs as an operator sees them: listed, counted, sent again, dropped. */
+import type { Coroutine, Query } from "../../db/index.js";
+import {
+  BEHIND_DUE_MS,
+  type EndpointHealth,
+  GIVE_UP_LIMIT_ROWS,
+  type JobCounts,
+  type JobFilter,
+  type JobRecord,
+  type JobRow,
+  type JobState,
+  LIST_LIMIT_JOBS,
+  noJobs,
+  toJobRecord,
+} from "../jobs.js";
+import { letNextGo, UNLEASED } from "./jobs.js";
+
+export function* pauseEndpoint(
+  q: Query,
+  topic: string,
+  endpoint: string,
+  { pausedUntil, failingSince }: EndpointHealth,
+): Coroutine<void> {
+  if (pausedUntil === 0 && failingSince === null) {
+    yield* q.run("delete from adbind_endpoints where topic = ? and endpoint = ?", [topic, endpoint]);
+    return;
+  }
+  yield* q.run(
+    `insert into adbind_endpoints (topic, endpoint, paused_until, failing_since) values (?, ?, ?::bigint, ?::bigint)
+    on conflict (topic, endpoint) do update set paused_until = excluded.paused_until,
+      failing_since = excluded.failing_since`,
+    [topic, endpoint, pausedUntil, failingSince],
+  );
+}
+
+export function* endpointHealth(q: Query, topic: string, endpoint: string): Coroutine<EndpointHealth> {
+  const [row] = yield* q.rows<{ paused_until: number; failing_since: number | null }>(
+    "select paused_until, failing_since from adbind_endpoints where topic = ? and endpoint = ?",
+    [topic, endpoint],
+  );
+  return { pausedUntil: row?.paused_until ?? 0, failingSince: row?.failing_since ?? null };
+}
+
+export interface GivenUp {
+  readonly endpoint: string;
+  readonly before: number;
+  readonly error: string;
+  readonly now: number;
+}
+
+/** What was attempted, and first so before a time. */
+export const deadLetterJobs = (q: Query, topic: string, given: GivenUp): Coroutine<number> =>
+  endJobs(q, topic, given, { state: "dead", which: "attempts > 0 and first_at" });
+
+/** What was never attempted. */
+export const expireJobs = (q: Query, topic: string, given: GivenUp): Coroutine<number> =>
+  endJobs(q, topic, given, { state: "expired", which: "attempts = 0 and created_at" });
+
+function* endJobs(
+  q: Query,
+  topic: string,
+  { endpoint, before, error, now }: GivenUp,
+  { state, which }: { readonly state: JobState; readonly which: string },
+): Coroutine<number> {
+  const rows = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts">>(
+    `update adbind_jobs set state = ?, error = ?, token = null, lease_until = null, started_at = null
+    where id = any(array(
+      select id from adbind_jobs where topic = ? and endpoint = ? and state = 'ready' and ${which} <= ?::bigint
+        and ${UNLEASED} order by due, id limit ${GIVE_UP_LIMIT_ROWS} for update skip locked
+    )) returning ordering_key, attempts`,
+    [state, error, topic, endpoint, before],
+  );
+  const keys = rows.filter((row) => row.ordering_key !== null && row.attempts === 0).map((row) => row.ordering_key!);
+  yield* letNextGo(q, topic, keys, now);
+  return rows.length;
+}
+
+export function* pullJobs(q: Query, topic: string, horizon: number, now: number): Coroutine<number> {
+  const changed = yield* q.run(
+    `update adbind_jobs set due = ?::bigint where id = any(array(select id from adbind_jobs
+      where topic = ? and state = 'ready' and due > ?::bigint and due < ${BEHIND_DUE_MS} for update skip locked))`,
+    [now, topic, horizon],
+  );
+  yield* q.run("update adbind_endpoints set paused_until = ?::bigint where topic = ? and paused_until > ?::bigint", [
+    now,
+    topic,
+    horizon,
+  ]);
+  return changed;
+}
+
+export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
+  const { topic, state, endpoint, after = 0, limit = LIST_LIMIT_JOBS } = filter;
+  const rows = yield* q.rows<JobRow>(
+    `select * from adbind_jobs where topic = ? and id > ?::bigint${state === undefined ? "" : " and state = ?"}
+    ${endpoint === undefined ? "" : " and starts_with(endpoint, ?)"} order by id limit ?::int`,
+    [
+      topic,
+      after,
+      ...(state === undefined ? [] : [state]),
+      ...(endpoint === undefined ? [] : [endpoint]),
+      Math.min(limit, LIST_LIMIT_JOBS),
+    ],
+  );
+  return rows.map(toJobRecord);
+}
+
+export function* getJob(q: Query, id: number): Coroutine<JobRecord | undefined> {
+  const [row] = yield* q.rows<JobRow>("select * from adbind_jobs where id = ?::bigint", [id]);
+  return row && toJobRecord(row);
+}
+
+export function* replayJob(q: Query, id: number, now: number): Coroutine<boolean> {
+  const text =
+    "update adbind_jobs set state = 'ready', first_at = null, due = ?::bigint, created_at = ?::bigint, error = null " +
+    "where id = ?::bigint and state <> 'ready'";
+  return (yield* q.run(text, [now, now, id])) === 1;
+}
+
+export function* dropJob(q: Query, topic: string, id: number, now: number): Coroutine<boolean> {
+  const [row] = yield* q.rows<JobRow>("delete from adbind_jobs where id = ?::bigint returning *", [id]);
+  if (row?.ordering_key != null && row.attempts === 0) yield* letNextGo(q, topic, [row.ordering_key], now);
+  return row !== undefined;
+}
+
+export function* countJobs(q: Query, topic: string): Coroutine<JobCounts> {
+  const rows = yield* q.rows<{ state: JobState; n: number }>(
+    "select state, count(*) as n from adbind_jobs where topic = ? group by state",
+    [topic],
+  );
+  return { ...noJobs, ...Object.fromEntries(rows.map((row) => [row.state, row.n])) };
+}

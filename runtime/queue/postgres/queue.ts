@@ -1,0 +1,229 @@
+/** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
+import { randomUUID } from "node:crypto";
+import { type Coroutine, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
+import type { EachWork } from "../each.js";
+import type { Ack, EndpointHealth, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
+import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type TakeRequest } from "../types.js";
+import { GroupCommit } from "./group-commit.js";
+import { ackJobs, addJobs, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
+import {
+  countJobs,
+  deadLetterJobs,
+  dropJob,
+  endpointHealth,
+  expireJobs,
+  getJob,
+  listJobs,
+  pauseEndpoint,
+  pullJobs,
+  replayJob,
+} from "./kept-jobs.js";
+import { Waker } from "./waker.js";
+
+/** Channel on which instances are told of new jobs; the payload is the topic. */
+const JOBS_CHANNEL = "adbind_jobs";
+/** Endpoints looked at in one take; the others follow in the next. */
+const ENDPOINTS = 256;
+/** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
+const ROUNDS = 16;
+/** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
+const SHARED_LOCK_MS = 100;
+/**
+ * Rows added here after which the planner is told how many there are. Autovacuum looks once a minute; a burst before that
+ * is taken from by sorting all of it, at every take.
+ */
+const ANALYZE_ROWS = 10_000;
+/** The least time between two looks, in milliseconds. */
+const ANALYZE_MS = 5_000;
+
+/**
+ * Makes a queue on a PostgreSQL database; instances share it.
+ * @param topic name of its jobs; several queues share a database by it
+ */
+export const postgresQueue = (database: PostgresDatabase, topic: string, options?: QueueOptions): Queue =>
+  new PostgresQueue(database, topic, options);
+
+/** The last endpoint that jobs were leased from: those behind it come first in the next turn. */
+const lastOf = (rooms: readonly (readonly [string, number])[], jobs: readonly Job[]): string => {
+  const served = new Set(jobs.map(({ endpoint }) => endpoint));
+  return rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
+};
+
+class PostgresQueue implements Queue {
+  readonly leaseMs: number;
+  readonly #now: () => number;
+  readonly #waker: Waker;
+  readonly #commits: GroupCommit;
+  readonly #unlisten: () => void;
+  /** Transactions of our own that are under way, and whether jobs were added in them. */
+  readonly #ours = new Map<Query, boolean>();
+  /** Endpoints after this one are looked at next, and leased from first. */
+  #cursor = "";
+  #added = 0;
+  #analyzed = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    readonly database: PostgresDatabase,
+    readonly topic: string,
+    { now = Date.now, leaseMs = LEASE_MS }: QueueOptions = {},
+  ) {
+    this.leaseMs = leaseMs;
+    this.#now = now;
+    this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
+    this.#commits = new GroupCommit((work, locking) =>
+      this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
+    );
+    this.#unlisten = database.onNotify(JOBS_CHANNEL, (payload) => {
+      if (payload === undefined || payload === topic) this.#waker.wake();
+    });
+  }
+
+  *add(query: Query, jobs: readonly NewJob[]): Coroutine<void> {
+    if (jobs.length === 0) return;
+    yield* addJobs(query, this.topic, jobs, this.#now());
+    if (this.#ours.has(query)) this.#ours.set(query, true);
+    else this.#waker.soon();
+    this.#added += jobs.length;
+    if (this.#added >= ANALYZE_ROWS && performance.now() - this.#analyzed >= ANALYZE_MS) this.#analyze();
+  }
+
+  /** Beside everything else: who adds does not wait, and a look that fails is made up for by the next, or by autovacuum. */
+  #analyze(): void {
+    this.#added = 0;
+    this.#analyzed = performance.now();
+    this.database.query((q) => q.analyze(["adbind_jobs"])).catch(() => undefined);
+  }
+
+  transact<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
+    return this.#commits.run(work);
+  }
+
+  transactEach<Item, T>(work: EachWork<Item, T>, item: Item, key: string): Promise<T> {
+    return this.#commits.each(work, item, key);
+  }
+
+  async within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): Promise<T> {
+    return runAsync(work(await runAsync(this.database.join(tx))));
+  }
+
+  read<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
+    return this.database.query(work);
+  }
+
+  async #transaction(work: (query: Query) => Promise<void>, lockTimeoutMs?: number): Promise<void> {
+    let ours: Query | undefined;
+    try {
+      await this.database.transaction((client) => {
+        ours = this.database.statements(client);
+        this.#ours.set(ours, false);
+        return work(ours);
+      }, lockTimeoutMs);
+      if (this.#ours.get(ours!)) this.#waker.committed();
+    } finally {
+      if (ours !== undefined) this.#ours.delete(ours);
+    }
+  }
+
+  async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
+    const rooms = await this.#rooms({ now, limit, room });
+    if (rooms.length === 0) return [];
+    const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
+    for (let round = 0; round < ROUNDS; round++) {
+      const { jobs, behind } = await this.database.query((q) => leaseJobs(q, this.topic, request));
+      if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
+      if (jobs.length >= limit) this.#cursor = lastOf(rooms, jobs);
+      // What has to wait for others hides what is behind it.
+      if (jobs.length > 0 || behind.length === 0) return jobs;
+    }
+    return [];
+  }
+
+  /** Endpoints with something due, in turn, with as many jobs of each as there is room for. */
+  async #rooms({ now, limit, room }: TakeRequest): Promise<[string, number][]> {
+    const found = await this.database.query((q) =>
+      nextEndpoints(q, this.topic, { after: this.#cursor, now, limit: ENDPOINTS }),
+    );
+    if (found.length < ENDPOINTS && this.#cursor !== "") {
+      const rest = { after: "", now, limit: ENDPOINTS - found.length };
+      found.push(...(await this.database.query((q) => nextEndpoints(q, this.topic, rest))));
+    }
+    this.#cursor = found.at(-1)?.endpoint ?? "";
+    return found
+      .filter(({ due }) => due)
+      .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
+      .filter(([, wanted]) => wanted > 0);
+  }
+
+  async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
+    let held: ReadonlySet<number> = new Set();
+    await this.#transaction(async (q) => {
+      held = await runAsync(ackJobs(q, this.topic, acks, now));
+      const kept = acks.filter(({ job }) => held.has(job.id));
+      if (effect !== undefined) await runAsync(effect(q, kept));
+    });
+    return acks.map(({ job }) => held.has(job.id));
+  }
+
+  async renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>> {
+    if (jobs.length === 0) return new Set();
+    return this.database.query((q) => renewJobs(q, jobs, { now, leaseMs: this.leaseMs }));
+  }
+
+  async pause(endpoint: string, health: EndpointHealth): Promise<void> {
+    await this.database.query((q) => pauseEndpoint(q, this.topic, endpoint, health));
+    this.#waker.committed();
+  }
+
+  health(endpoint: string): Promise<EndpointHealth> {
+    return this.database.query((q) => endpointHealth(q, this.topic, endpoint));
+  }
+
+  deadLetter(endpoint: string, before: number, error: string): Promise<number> {
+    const given = { endpoint, before, error, now: this.#now() };
+    return this.database.write((q) => deadLetterJobs(q, this.topic, given));
+  }
+
+  expire(endpoint: string, before: number, error: string): Promise<number> {
+    const given = { endpoint, before, error, now: this.#now() };
+    return this.database.write((q) => expireJobs(q, this.topic, given));
+  }
+
+  pull(horizon: number, now: number): Promise<number> {
+    return this.database.write((q) => pullJobs(q, this.topic, horizon, now));
+  }
+
+  list(filter: Omit<JobFilter, "topic"> = {}): Promise<JobRecord[]> {
+    return this.database.query((q) => listJobs(q, { ...filter, topic: this.topic }));
+  }
+
+  get(id: number): Promise<JobRecord | undefined> {
+    return this.database.query((q) => getJob(q, id));
+  }
+
+  replay(id: number, now: number): Promise<boolean> {
+    return this.#waking((q) => replayJob(q, id, now));
+  }
+
+  drop(id: number, now: number): Promise<boolean> {
+    return this.#waking((q) => dropJob(q, this.topic, id, now));
+  }
+
+  async #waking<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
+    const result = await this.database.write(work);
+    this.#waker.committed();
+    return result;
+  }
+
+  counts(): Promise<JobCounts> {
+    return this.database.query((q) => countJobs(q, this.topic));
+  }
+
+  onWake(listener: () => void): () => void {
+    return this.#waker.onWake(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#unlisten();
+    this.#waker.close();
+  }
+}

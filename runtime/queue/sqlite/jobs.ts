@@ -1,0 +1,239 @@
+/** Jobs on SQLite. Everything here runs inside a transaction the caller holds, and never waits. */
+import type { Database } from "better-sqlite3";
+import {
+  type Ack,
+  BEHIND_DUE_MS,
+  type EndpointHealth,
+  GIVE_UP_LIMIT_ROWS,
+  type Job,
+  type JobRow,
+  type JobState,
+  letsNextGo,
+  type NewJob,
+  toJob,
+} from "../jobs.js";
+
+export interface TakeSqlite {
+  readonly topic: string;
+  readonly token: string;
+  readonly now: number;
+  /** End of the leases. */
+  readonly until: number;
+  readonly limit: number;
+  /** How many more of an endpoint may be leased. */
+  room(endpoint: string): number;
+}
+
+export interface SqliteJobs {
+  add(topic: string, jobs: readonly NewJob[], now: number): void;
+  take(request: TakeSqlite): Job[];
+  /** Answers, for each, whether its token was still its job's; only then anything was written. */
+  ack(acks: readonly Ack[], now: number): boolean[];
+  /** Answers the ids of those that are still held under their tokens. */
+  renew(jobs: readonly Job[], until: number): Set<number>;
+  pause(topic: string, endpoint: string, health: EndpointHealth): void;
+  health(topic: string, endpoint: string): EndpointHealth;
+  /** Gives up jobs of an endpoint that were attempted, first before a time. */
+  deadLetter(topic: string, endpoint: string, given: GivenUp): number;
+  /** Ends jobs of an endpoint that were never attempted, and added before a time. */
+  expire(topic: string, endpoint: string, given: GivenUp): number;
+  /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */
+  pull(topic: string, horizon: number, now: number): number;
+  /** Makes the next job under an ordering key due. */
+  letNextGo(topic: string, orderingKey: string, now: number): void;
+  /** Says when something of an endpoint may be due. */
+  touch(topic: string, endpoint: string, readyAt: number): void;
+}
+
+interface GivenUp {
+  readonly before: number;
+  readonly now: number;
+  readonly error: string;
+}
+
+const ready = "state = 'ready'";
+
+export function sqliteJobs(db: Database): SqliteJobs {
+  const base = basics(db);
+  return { ...base, add: adding(db, base), take: taking(db), ...acknowledging(db, base), ...endpointCare(db, base) };
+}
+
+type Basics = Pick<SqliteJobs, "letNextGo" | "touch">;
+
+/** What the others are made of. */
+function basics(db: Database): Basics {
+  const touched = db.prepare<[string, string, number]>(
+    "insert into adbind_endpoints (topic, endpoint, ready_at) values (?, ?, ?) on conflict do update set " +
+      "ready_at = max(paused_until, min(ready_at, excluded.ready_at))",
+  );
+  const free = db.prepare<[number, string, string, number], { endpoint: string }>(
+    "update adbind_jobs set due = ? where id = (select min(id) from adbind_jobs where topic = ? and ordering_key = ? " +
+      `and ${ready} and attempts = 0) and due = ? returning endpoint`,
+  );
+  const touch = (topic: string, endpoint: string, readyAt: number): void => {
+    touched.run(topic, endpoint, readyAt);
+  };
+  return {
+    touch,
+    letNextGo(topic, orderingKey, now) {
+      const freed = free.get(now, topic, orderingKey, BEHIND_DUE_MS);
+      if (freed !== undefined) touch(topic, freed.endpoint, now);
+    },
+  };
+}
+
+function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
+  const insert = db.prepare<[string, string, number, string, string | null, number, number, string, Uint8Array]>(
+    "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body) " +
+      "values (?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?)",
+  );
+  const before = db.prepare<[string, string]>(
+    `select 1 from adbind_jobs where topic = ? and ordering_key = ? and ${ready} and attempts = 0 limit 1`,
+  );
+  return (topic, jobs, now) => {
+    for (const { key, random = false, endpoint, orderingKey = null, due = now, meta, body } of jobs) {
+      const behind = orderingKey !== null && before.get(topic, orderingKey) !== undefined;
+      const at = behind ? BEHIND_DUE_MS : due;
+      insert.run(topic, key, Number(random), endpoint, orderingKey, at, now, meta, body);
+      if (!behind) touch(topic, endpoint, due);
+    }
+  };
+}
+
+function taking(db: Database): SqliteJobs["take"] {
+  const due = db.prepare<[string, string, number, number], JobRow>(
+    `select * from adbind_jobs where topic = ? and endpoint = ? and ${ready} and due <= ? order by due, id limit ?`,
+  );
+  const endpoints = db.prepare<[string, number], { endpoint: string }>(
+    "select endpoint from adbind_endpoints where topic = ? and ready_at <= ? order by ready_at",
+  );
+  const lease = db.prepare<[string, number, number, number, number]>(
+    "update adbind_jobs set token = ?, due = ?, started_at = ?, first_at = coalesce(first_at, ?) where id = ?",
+  );
+  const leave = leaving(db);
+  return (request) => {
+    const { topic, token, now, until } = request;
+    const taken: Job[] = [];
+    const served: string[] = [];
+    // Endpoints first, rows after: a statement that is being read from must not see its own table change.
+    for (const { endpoint } of endpoints.iterate(topic, now)) {
+      if (request.room(endpoint) > 0) served.push(endpoint);
+      if (served.length >= request.limit) break;
+    }
+    for (const endpoint of served) {
+      const left = request.limit - taken.length;
+      if (left <= 0) break;
+      for (const row of due.all(topic, endpoint, now, Math.min(request.room(endpoint), left))) {
+        lease.run(token, until, now, now, row.id);
+        taken.push(toJob({ ...row, token, due: until, started_at: now, first_at: row.first_at ?? now }));
+      }
+      leave(topic, endpoint, now);
+    }
+    return taken;
+  };
+}
+
+/** Says when the rest of an endpoint is due, or forgets it. */
+function leaving(db: Database): (topic: string, endpoint: string, now: number) => void {
+  const next = db.prepare<[string, string], { due: number | null }>(
+    `select min(due) as due from adbind_jobs where topic = ? and endpoint = ? and ${ready}`,
+  );
+  const rest = db.prepare<[number, string, string]>(
+    "update adbind_endpoints set ready_at = max(paused_until, ?) where topic = ? and endpoint = ?",
+  );
+  const forget = db.prepare<[string, string]>(
+    "delete from adbind_endpoints where topic = ? and endpoint = ? and failing_since is null",
+  );
+  return (topic, endpoint, now) => {
+    const at = next.get(topic, endpoint)!.due;
+    if (at !== null) rest.run(Math.max(at, now), topic, endpoint);
+    else if (forget.run(topic, endpoint).changes === 0) rest.run(BEHIND_DUE_MS, topic, endpoint);
+  };
+}
+
+function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJobs, "ack" | "renew"> {
+  const done = db.prepare<[number, string]>("delete from adbind_jobs where id = ? and token = ?");
+  const kept = db.prepare<[JobState, number, number, number | null, string | null, number, string]>(
+    "update adbind_jobs set token = null, started_at = null, state = ?, attempts = attempts + ?, " +
+      "first_at = case when ? = 0 and attempts = 0 then null else first_at end, due = coalesce(?, due), " +
+      "error = coalesce(?, error) where id = ? and token = ?",
+  );
+  const prolong = db.prepare<[number, number, string]>("update adbind_jobs set due = ? where id = ? and token = ?");
+  const apply = ({ job, outcome }: Ack): boolean => {
+    if (outcome.kind === "done") return done.run(job.id, job.token).changes === 1;
+    const state = outcome.kind === "dead" || outcome.kind === "refused" ? outcome.kind : "ready";
+    const counted = Number(outcome.kind === "later" || outcome.kind === "dead");
+    const due = "due" in outcome ? outcome.due : null;
+    const error = "error" in outcome ? outcome.error : null;
+    return kept.run(state, counted, counted, due, error, job.id, job.token).changes === 1;
+  };
+  return {
+    ack: (acks, now) =>
+      acks.map((ack) => {
+        const { job, outcome } = ack;
+        if (!apply(ack)) return false;
+        if ("due" in outcome) touch(job.topic, job.endpoint, outcome.due);
+        if (letsNextGo(ack)) letNextGo(job.topic, job.orderingKey!, now);
+        return true;
+      }),
+    renew: (jobs, until) =>
+      new Set(jobs.filter(({ id, token }) => prolong.run(until, id, token).changes === 1).map(({ id }) => id)),
+  };
+}
+
+type EndpointCare = Pick<SqliteJobs, "pause" | "health" | "deadLetter" | "expire" | "pull">;
+
+function endpointCare(db: Database, basic: Basics): EndpointCare {
+  const pause = db.prepare(
+    "insert into adbind_endpoints (topic, endpoint, ready_at, paused_until, failing_since) values (?, ?, ?, ?, ?) " +
+      "on conflict do update set paused_until = excluded.paused_until, failing_since = excluded.failing_since, " +
+      "ready_at = excluded.ready_at",
+  );
+  const find = db.prepare<[string, string], { paused_until: number; failing_since: number | null }>(
+    "select paused_until, failing_since from adbind_endpoints where topic = ? and endpoint = ?",
+  );
+  const pullJobs = db.prepare<[number, string, number, number]>(
+    `update adbind_jobs set due = ? where topic = ? and ${ready} and token is null and due > ? and due < ?`,
+  );
+  const pullEndpoints = db.prepare<[number, number, string, number, number]>(
+    "update adbind_endpoints set ready_at = ?, paused_until = min(paused_until, ?) where topic = ? " +
+      "and ready_at > ? and ready_at < ?",
+  );
+  return {
+    pause(topic, endpoint, { pausedUntil, failingSince }) {
+      pause.run(topic, endpoint, pausedUntil, pausedUntil, failingSince);
+    },
+    health(topic, endpoint) {
+      const row = find.get(topic, endpoint);
+      return { pausedUntil: row?.paused_until ?? 0, failingSince: row?.failing_since ?? null };
+    },
+    deadLetter: ending(db, basic, { state: "dead", which: "attempts > 0 and first_at" }),
+    expire: ending(db, basic, { state: "expired", which: "attempts = 0 and created_at" }),
+    pull(topic, horizon, now) {
+      pullEndpoints.run(now, now, topic, horizon, BEHIND_DUE_MS);
+      return pullJobs.run(now, topic, horizon, BEHIND_DUE_MS).changes;
+    },
+  };
+}
+
+/** Jobs of an endpoint that nobody holds end in a state: a token whose lease has ended is nobody's. */
+function ending(
+  db: Database,
+  { letNextGo }: Basics,
+  { state, which }: { readonly state: JobState; readonly which: string },
+): SqliteJobs["expire"] {
+  const old = db.prepare<[string, string, number, number, number], JobRow>(
+    `select * from adbind_jobs where topic = ? and endpoint = ? and ${ready} and ${which} <= ? ` +
+      "and (token is null or due <= ?) order by due, id limit ?",
+  );
+  const end = db.prepare<[JobState, string, number]>(
+    "update adbind_jobs set state = ?, token = null, started_at = null, error = ? where id = ?",
+  );
+  return (topic, endpoint, { before, now, error }) => {
+    const rows = old.all(topic, endpoint, before, now, GIVE_UP_LIMIT_ROWS);
+    for (const row of rows) end.run(state, error, row.id);
+    for (const row of rows)
+      if (row.ordering_key !== null && row.attempts === 0) letNextGo(topic, row.ordering_key, now);
+    return rows.length;
+  };
+}

@@ -1,0 +1,115 @@
+/** The queue of one machine: it lives in the SQLite database's own file. */
+import { randomUUID } from "node:crypto";
+import type { Database } from "better-sqlite3";
+import { runSync, type SqliteDatabase } from "../../db/index.js";
+import type { SqliteQuery } from "../../db/sqlite/query.js";
+import { AdbindError } from "../../errors.js";
+import { oneOf } from "../each.js";
+import { type EndpointHealth, type JobFilter, LEASE_MS, type Queue, type QueueOptions } from "../types.js";
+import { type SqliteJobs, sqliteJobs } from "./jobs.js";
+import { type KeptJobs, keptJobs } from "./kept-jobs.js";
+
+/** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
+const refusePromise = (): AdbindError =>
+  new AdbindError("store_effect", "the work met a promise, and SQLite's transaction cannot wait", {
+    remedy: "await what it needs before, then do synchronous work",
+  });
+
+/** Statements of each handle: an application's own may be on the same file. */
+const known = new WeakMap<Database, SqliteJobs>();
+const jobsOf = (handle: Database): SqliteJobs => {
+  const jobs = known.get(handle) ?? sqliteJobs(handle);
+  known.set(handle, jobs);
+  return jobs;
+};
+
+/**
+ * Makes a queue on a SQLite database.
+ * @param topic name of its jobs; several queues share a database by it
+ */
+export function sqliteQueue(database: SqliteDatabase, topic: string, options: QueueOptions = {}): Queue {
+  const { now = Date.now, leaseMs = LEASE_MS } = options;
+  const { writer, file } = database;
+  const jobs = jobsOf(file);
+  const kept = keptJobs(file, jobs);
+  const instance = randomUUID();
+  const listeners = new Set<() => void>();
+  let taken = 0;
+  const wake = (): void => listeners.forEach((listener) => void listener());
+  const alone = <T>(work: () => T) => writer.write(work);
+  const waking = async <T>(work: () => T): Promise<T> => {
+    const result = await writer.write(work);
+    wake();
+    return result;
+  };
+  return {
+    topic,
+    leaseMs,
+    // biome-ignore lint/correctness/useYield: a statement of SQLite never waits
+    *add(query, added) {
+      jobsOf((query as SqliteQuery).db).add(topic, added, now());
+      // The caller's transaction is synchronous: by then it has ended.
+      setImmediate(wake);
+    },
+    transact: (work) => database.write(work),
+    // A statement of SQLite is a call: there is nothing to gain from several items at a time.
+    transactEach: (work, item) =>
+      database.write(function* (query) {
+        return oneOf(yield* work(query, [item], "wait"));
+      }),
+    within: (tx, work) => runSync(work(runSync(database.join(tx))), refusePromise),
+    read: (work) => database.query(work),
+    take(request) {
+      taken += 1;
+      const token = `${instance}:${taken}`;
+      return alone(() => jobs.take({ ...request, topic, token, until: request.now + leaseMs }));
+    },
+    ack: (acks, at, effect) =>
+      database.write(function* (query) {
+        const held = jobs.ack(acks, at);
+        if (effect !== undefined)
+          yield* effect(
+            query,
+            acks.filter((_, index) => held[index]),
+          );
+        return held;
+      }),
+    renew: (held, at) => alone(() => jobs.renew(held, at + leaseMs)),
+    ...careOf({ jobs, kept, topic, now, alone, waking }),
+    onWake(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      writer.flush();
+      listeners.clear();
+    },
+  };
+}
+
+interface Care {
+  readonly jobs: SqliteJobs;
+  readonly kept: KeptJobs;
+  readonly topic: string;
+  readonly now: () => number;
+  alone<T>(work: () => T): Promise<T>;
+  waking<T>(work: () => T): Promise<T>;
+}
+
+/** What is done to endpoints, and by operators. */
+function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
+  return {
+    pause: (endpoint: string, health: EndpointHealth) => waking(() => jobs.pause(topic, endpoint, health)),
+    health: async (endpoint: string) => jobs.health(topic, endpoint),
+    deadLetter: (endpoint: string, before: number, error: string) =>
+      alone(() => jobs.deadLetter(topic, endpoint, { before, now: now(), error })),
+    expire: (endpoint: string, before: number, error: string) =>
+      alone(() => jobs.expire(topic, endpoint, { before, now: now(), error })),
+    pull: (horizon: number, at: number) => alone(() => jobs.pull(topic, horizon, at)),
+    list: async (filter: Omit<JobFilter, "topic"> = {}) => kept.list({ ...filter, topic }),
+    get: async (id: number) => kept.get(id),
+    replay: (id: number, at: number) => waking(() => kept.replay(id, at)),
+    drop: (id: number, at: number) => waking(() => kept.drop(id, at)),
+    counts: async () => kept.counts(topic),
+  } satisfies Partial<Queue>;
+}

@@ -1,0 +1,56 @@
+/** What a worker is given, and what it gives its handler. */
+import type { EndpointOptions } from "./endpoints.js";
+import type { AckEffect, Job, JobOutcome, Queue } from "./types.js";
+
+/** What handling a job came to. */
+export interface Handled {
+  readonly outcome: JobOutcome;
+  /** Whether the endpoint is well, judged by this attempt; null where it says nothing of it. */
+  readonly healthy: boolean | null;
+}
+
+/** The right to work on a job, as its handler sees it. */
+export interface JobLease {
+  /**
+   * Whether the job is still ours: asked just before anything that others see. Once false nothing more may be done for it;
+   * somebody else has it, or soon will.
+   */
+  live(): boolean;
+}
+
+export interface WorkerOptions extends Partial<EndpointOptions> {
+  readonly queue: Queue;
+  /**
+   * Runs one attempt. An AdbindError `job_unreadable` sets the job aside with its reason; whatever else it throws is a
+   * fault of ours: the job is tried again later.
+   */
+  handle(job: Job, lease: JobLease): Promise<Handled>;
+  /** Jobs leased at once. Default 1,024. */
+  readonly concurrency?: number;
+  /** How often the queue is asked without being woken, in milliseconds. Default 250; ever less often while it is idle. */
+  readonly pollMs?: number;
+  /** How often leases are renewed, in milliseconds. Default 5,000. */
+  readonly renewMs?: number;
+  /** No delay we give is longer, in milliseconds: what lies further ahead was written by a clock gone wrong. */
+  readonly longestDelayMs: number;
+  /** Jobs of an endpoint that fails are given up this many milliseconds after their first attempt. Default: never. */
+  readonly giveUpMs?: number;
+  /** Jobs of an endpoint that fails are ended this many milliseconds after they were added, unattempted. Default: never. */
+  readonly expireMs?: number;
+  /** Runs in the transaction that acknowledges. */
+  readonly effect?: AckEffect;
+  /** Told of jobs that ended with their endpoint, and as what. */
+  readonly onGivenUp?: (endpoint: string, count: number, state: "dead" | "expired") => void;
+  /** Told of faults of the queue itself; they are tried again. */
+  readonly onFault?: (error: unknown) => void;
+  /** Unix milliseconds; the system clock by default. */
+  readonly now?: () => number;
+}
+
+export interface Worker {
+  start(): void;
+  /** Leases nothing more, waits for what it has. */
+  stop(): Promise<void>;
+  /** Jobs leased here. */
+  readonly out: number;
+}

@@ -1,0 +1,17 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type Example, examples, isInstalled, runOutbox } from "./outbox-run.js";
+
+test("applications are killed between their own write and the webhook's: both are there, or neither", async () => {
+  for (const example of Object.keys(examples) as Example[]) {
+    if (!isInstalled(example)) {
+      console.log(`# skipped: what ${example} needs is not installed; ./run test installs it`);
+      continue;
+    }
+    const { faults, between, both, neither } = await runOutbox(example, 3);
+    assert.equal(faults, [], example);
+    assert.ok(between > 0 && both + neither >= 3, `${example}: ${between} between, ${both} both, ${neither} neither`);
+  }
+});
+
+test.run();

@@ -1,0 +1,119 @@
+/** How jobs and leases end on every queue; part of `queueCase`. */
+import * as assert from "uvu/assert";
+import { end, keys, none, take } from "./queue-steps.js";
+import { job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
+
+/** What is given up, and what is not. */
+export function givingUpCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("an endpoint that failed for too long loses what was attempted long ago, and nothing else", async (context) => {
+    const { queue, clock } = context;
+    await put(queue, job({ key: "tried" }), job({ key: "out" }));
+    const jobs = await take(queue, clock.at);
+    const tried = jobs.find(({ key }) => key === "tried")!;
+    await queue.ack([end(tried, { kind: "later", due: clock.at + 100, error: "503" })], clock.at);
+    await put(queue, job({ key: "waits", orderingKey: "t" }), job({ key: "behind", orderingKey: "t" }));
+    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: NOW });
+    clock.at += 1_000;
+    assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
+    assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 0);
+    const [dead] = await queue.list({ state: "dead" });
+    assert.equal([dead!.key, dead!.error, dead!.attempts], ["tried", "unreachable", 1]);
+    // What was never attempted has a time of its own, and is replayed like the others.
+    assert.is(await queue.expire("a", NOW - 1, "waited"), 0);
+    assert.is(await queue.expire("a", clock.at, "waited"), 2);
+    assert.equal(await queue.counts(), { ready: 1, dead: 1, expired: 2, refused: 0 });
+    const [expired] = await queue.list({ state: "expired" });
+    assert.ok(await queue.replay(expired!.id, clock.at));
+    await queue.pause("a", { pausedUntil: 0, failingSince: null });
+    assert.ok(keys(await take(queue, clock.at)).includes("waits"));
+  });
+
+  test("what expires lets those behind it go", async ({ queue, clock }) => {
+    await put(queue, job({ key: "1", orderingKey: "t" }));
+    clock.at += 1_000;
+    await put(queue, job({ key: "2", orderingKey: "t", endpoint: "b" }));
+    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: NOW });
+    assert.equal(await take(queue, clock.at), []);
+    assert.is(await queue.expire("a", NOW, "waited"), 1);
+    assert.equal(keys(await take(queue, clock.at)), ["2"]);
+  });
+
+  test.run();
+}
+
+/** What is kept for a person. */
+export function asideCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("what a killed worker left in such an endpoint is given up once it is nobody's", async (context) => {
+    const { queue, clock } = context;
+    const doomed = await context.other();
+    await put(queue, job({ key: "left" }));
+    const [first] = await take(doomed, clock.at);
+    await doomed.ack([end(first!, { kind: "later", due: clock.at, error: "503" })], clock.at);
+    await take(doomed, clock.at);
+    await doomed.close();
+    await queue.pause("a", { pausedUntil: clock.at + 3_600_000, failingSince: NOW });
+    assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 0);
+    await of.pass(clock, LEASE + 100);
+    assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
+  });
+
+  test("what cannot be read or carried out is set aside with its reason, and the next goes on", async (context) => {
+    const { queue, clock } = context;
+    await put(queue, job({ key: "bad", orderingKey: "t" }), job({ key: "good", orderingKey: "t" }));
+    const [bad] = await take(queue, clock.at);
+    await queue.ack([end(bad!, { kind: "refused", error: "no JSON" })], clock.at);
+    const [aside] = await queue.list({ state: "refused" });
+    assert.equal([aside!.key, aside!.error, aside!.attempts, aside!.firstAt], ["bad", "no JSON", 0, null]);
+    assert.equal(keys(await take(queue, clock.at)), ["good"]);
+    assert.equal(await queue.counts(), { ...none, ready: 1, refused: 1 });
+  });
+
+  test("a dead job is listed, replayed with a new life, or dropped", async ({ queue, clock }) => {
+    await put(queue, job({ key: "1" }), job({ key: "2" }));
+    const jobs = await take(queue, clock.at);
+    const settlements = jobs.map((one) => ({ job: one, outcome: { kind: "dead", error: "over" } }) as const);
+    await queue.ack(settlements, clock.at);
+    const dead = await queue.list({ state: "dead" });
+    assert.is(dead.length, 2);
+    clock.at += 5;
+    assert.ok(await queue.replay(dead[0]!.id, clock.at));
+    assert.not(await queue.replay(dead[0]!.id, clock.at));
+    assert.ok(await queue.drop(dead[1]!.id, clock.at));
+    assert.not(await queue.drop(dead[1]!.id, clock.at));
+    const [again] = await take(queue, clock.at);
+    assert.is(again!.key, dead[0]!.key);
+    assert.is(again!.firstAt, clock.at);
+  });
+
+  test.run();
+}
+
+/** Leases and tokens. */
+export function leaseCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("a worker that is killed loses its jobs to the next, one that lives keeps them", async (context) => {
+    const { queue, clock } = context;
+    const doomed = await context.other();
+    await put(queue, job({ key: "doomed" }));
+    const lost = await take(doomed, clock.at);
+    assert.equal(keys(lost), ["doomed"]);
+    await put(queue, job({ key: "kept" }));
+    const kept = await take(queue, clock.at);
+    const found: string[] = [];
+    for (let passed = 0; passed <= LEASE; passed += LEASE / 4) {
+      await of.pass(clock, LEASE / 4);
+      assert.equal([...(await queue.renew(kept, clock.at))], [kept[0]!.id]);
+      found.push(...keys(await take(queue, clock.at)));
+    }
+    assert.equal(found, ["doomed"]);
+    assert.equal(await queue.ack([end(kept[0]!, { kind: "done" })], clock.at), [true]);
+    // Its token is another's now: nothing of it counts any more.
+    assert.equal([...(await doomed.renew(lost, clock.at))], []);
+    assert.equal(await doomed.ack([end(lost[0]!, { kind: "done" })], clock.at), [false]);
+    assert.is((await queue.counts()).ready, 1);
+  });
+
+  test.run();
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import Sqlite from "better-sqlite3";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { openSqlite, type SqliteDatabase, wait } from "../../runtime/db/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
+import { createWorker } from "../../runtime/queue/worker.js";
+import { codeOf } from "../support/thrown.js";
+import { queueCase } from "./queue.case.js";
+import { job, NOW, put, type QueueCase, record } from "./queue-suite.js";
+import { queueWorkerCase } from "./queue-worker.case.js";
+
+const folder = mkdtempSync(path.join(tmpdir(), "adbind-queue-"));
+let count = 0;
+const file = () => path.join(folder, `${count}.db`);
+const open = (): SqliteDatabase => openSqlite({ path: file() });
+/** On a file of its own. */
+const fresh = (): SqliteDatabase => {
+  count += 1;
+  return open();
+};
+
+const engine: QueueCase = {
+  name: "sqlite",
+  open: async () => open(),
+  reset: async () => {
+    count += 1;
+  },
+  pass: async (clock, ms) => {
+    clock.at += ms;
+  },
+};
+queueCase(engine);
+queueWorkerCase(engine);
+
+test("work that meets a promise is refused and undone", async () => {
+  const database = fresh();
+  const queue = openQueue(database, "test");
+  const work = queue.transact(function* (q) {
+    yield* queue.add(q, [job()]);
+    yield* wait(Promise.resolve());
+  });
+  assert.is(await codeOf(() => work), "store_effect");
+  assert.equal(await queue.list(), []);
+  await database.close();
+});
+
+test("a job fits into a synchronous transaction of the application, on its own handle too", async () => {
+  const database = fresh();
+  const queue = openQueue(database, "test");
+  const own = new Sqlite(file());
+  for (const handle of [database.file, own]) {
+    const add = (key: string) => queue.within(handle, (q) => queue.add(q, [job({ key })]));
+    handle.transaction(() => add(`kept ${handle === own}`))();
+    assert.throws(() =>
+      handle.transaction(() => {
+        add("undone");
+        throw new Error("no");
+      })(),
+    );
+    assert.is(await codeOf(async () => add("alone")), "transaction_invalid");
+  }
+  const elsewhere = new Sqlite(path.join(folder, "elsewhere.db"));
+  elsewhere.exec("begin");
+  const lost = () => queue.within(elsewhere, (q) => queue.add(q, [job()]));
+  assert.is(await codeOf(async () => lost()), "transaction_invalid");
+  assert.equal(
+    (await queue.list()).map((one) => one.key),
+    ["kept false", "kept true"],
+  );
+  for (const handle of [own, elsewhere]) handle.close();
+  await database.close();
+});
+
+test("on a full disk what happened is kept and written when there is room again", async () => {
+  const database = fresh();
+  const { file: handle } = database;
+  const queue = openQueue(database, "test", { now: () => NOW });
+  await put(queue, job({ key: "1" }));
+  handle.exec("create table effects (value text)");
+  let full = true;
+  let sent = 0;
+  const faults: unknown[] = [];
+  const worker = createWorker({
+    queue,
+    now: () => NOW,
+    pollMs: 20,
+    longestDelayMs: 1_000_000,
+    onFault: (error) => faults.push(error),
+    handle: async () => {
+      sent += 1;
+      if (full) handle.pragma(`max_page_count = ${handle.pragma("page_count", { simple: true }) as number}`);
+      return { outcome: { kind: "done" }, healthy: true };
+    },
+    effect: (q) => record(q, "x".repeat(200_000)),
+  });
+  worker.start();
+  while (faults.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  full = false;
+  handle.pragma("max_page_count = 1000000");
+  while (worker.out > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await worker.stop();
+  assert.is(sent, 1);
+  assert.is((await queue.counts()).ready, 0);
+  assert.match(String(faults[0]), /full/);
+  await database.close();
+});
+
+test("taking and adding look things up by index, whatever waits", async () => {
+  const database = fresh();
+  const plan = (sql: string): string =>
+    database.file
+      .prepare<[], { detail: string }>(`explain query plan ${sql}`)
+      .all()
+      .map((row) => row.detail)
+      .join("; ");
+  const ready = "state = 'ready'";
+  for (const [sql, index] of [
+    [
+      `select * from adbind_jobs where topic='t' and endpoint='a' and ${ready} and due <= 1 order by due, id limit 5`,
+      "due",
+    ],
+    [`select min(due) from adbind_jobs where topic='t' and endpoint='a' and ${ready}`, "due"],
+    [`select 1 from adbind_jobs where topic='t' and ordering_key='a' and ${ready} and attempts = 0 limit 1`, "order"],
+    ["select endpoint from adbind_endpoints where topic='t' and ready_at <= 5 order by ready_at", "ready"],
+  ] as const) {
+    const detail = plan(sql);
+    assert.match(detail, new RegExp(`USING (COVERING )?INDEX adbind_\\w+_${index}\\b`), detail);
+    assert.not.match(detail, "SCAN");
+  }
+  await database.close();
+});
+
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+test.run();
