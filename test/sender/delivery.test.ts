@@ -5,7 +5,6 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Database } from "better-sqlite3";
 import fc from "fast-check";
 import nock from "nock";
 import { test } from "uvu";
