@@ -15,9 +15,10 @@ export interface Declaration {
 
 /** Doc lines of a node, less the tags that repeat the type. */
 function docOf(node: ts.Node, source: ts.SourceFile): string[] {
-  const docs = (node as { jsDoc?: ts.JSDoc[] }).jsDoc ?? [];
-  return docs
-    .flatMap((doc) => source.text.slice(doc.pos + 3, doc.end - 2).split("\n"))
+  const comments = ts.getLeadingCommentRanges(source.text, node.pos) ?? [];
+  return comments
+    .filter(({ pos }) => source.text.startsWith("/**", pos))
+    .flatMap(({ pos, end }) => source.text.slice(pos + 3, end - 2).split("\n"))
     .map((line) => line.replace(/^\s*\*?\s?/, "").trim())
     .filter((line) => line !== "" && !/^@(minItems|maxItems)\b/.test(line));
 }
