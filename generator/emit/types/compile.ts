@@ -1,6 +1,5 @@
 /** The types of a release: compiled some hundred at a time, split into a file per schema. */
 import { compile } from "json-schema-to-typescript";
-import { ts } from "ts-morph";
 import type { Model, ToolModel } from "../../model/model.js";
 import type { TypeNames } from "./naming.js";
 import { type Declaration, printDeclarations } from "./print.js";
@@ -44,9 +43,7 @@ async function compileRoot(schema: Rendered, names: TypeNames): Promise<Declarat
     // A type refers to another by its name: a reference would be none of ours, and must not open files.
     $refOptions: { resolve: { external: false } },
   });
-  // Comments are taken as they stand; parsing what is in them would take longer than parsing the types.
-  const options = { languageVersion: ts.ScriptTarget.ES2022, jsDocParsingMode: ts.JSDocParsingMode.ParseNone };
-  return printDeclarations(ts.createSourceFile("types.ts", text, options), (name) => {
+  return printDeclarations(text, (name) => {
     if (name === ROOT_NAME) return undefined;
     const named = names.byName.get(name);
     if (named === undefined) throw new Error(`the type compiler declared ${name}, which no schema is called`);

@@ -7,8 +7,8 @@ import { type Rendered, sealed } from "./rendered.js";
 /** Name of each synthetic root; `takenNames` keeps it free. */
 export const ROOT_NAME = "AdbindRoot";
 
-/** Types of one root. The compiler and the parser of what it gives hold some 100 KB for each type until they are done. */
-const TYPES_PER_ROOT = 200;
+/** Types of one root: few enough that what the compiler makes of them is let go young, which is cheapest. */
+const TYPES_PER_ROOT = 30;
 
 export interface Roots {
   schemas: Rendered[];
