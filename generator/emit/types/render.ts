@@ -26,7 +26,7 @@ import {
   isSilent,
   isTypedMap,
 } from "./reading.js";
-import { ABSENT, ANY, ANYTHING_NAMED, literals, NEVER, type Rendered, referTo, sealed } from "./rendered.js";
+import { ABSENT, ANY, ANYTHING_NAMED, literals, NEVER, type Rendered, sealed } from "./rendered.js";
 
 export interface RenderOptions {
   /** Objects that a schema does not close take any name, as JSON Schema has it. */
@@ -48,6 +48,8 @@ const extensible = new Set(["ext", "context"]);
 export class Renderer {
   /** Documents in which something written out got a name: what was rendered of them before may hold it still. */
   readonly renamed = new Set<string>();
+  /** One for each type that is referred to: the compiler looks at what is shared once. */
+  private readonly references = new Map<string, Rendered>();
   private readonly resolve: Resolve;
 
   constructor(
@@ -67,7 +69,14 @@ export class Renderer {
   /** A shape where it is used: a reference where it has a name. */
   private use(shape: Shape, context: Context): Rendered {
     const named = this.names.byShape.get(shape);
-    return named === undefined ? this.body(shape, context) : referTo(named.name);
+    return named === undefined ? this.body(shape, context) : this.referTo(named.name);
+  }
+
+  /** The compiler would copy, follow and walk a `$ref`, which takes longer than all else it does; a name is a leaf. */
+  private referTo(name: string): Rendered {
+    const known = this.references.get(name) ?? { tsType: name };
+    this.references.set(name, known);
+    return known;
   }
 
   private docs(shape: Shape): Rendered {
@@ -105,7 +114,7 @@ export class Renderer {
         return this.all(shape, context);
       case "reference": {
         const refused = this.refusals(shape);
-        const target = referTo(this.names.at(shape.to).name);
+        const target = this.referTo(this.names.at(shape.to).name);
         return refused === undefined ? target : { allOf: [target, refused] };
       }
     }

@@ -18,14 +18,6 @@ export const sealed = (body: { properties: Record<string, Rendered>; required: s
 /** What an index signature needs for the sake of optional properties. */
 export const ABSENT: Rendered = { tsType: "undefined" };
 
-/** A type by its name. The compiler would copy, follow and walk a `$ref`, which takes longer than all else it does. */
-const references = new Map<string, Rendered>();
-export const referTo = (name: string): Rendered => {
-  let known = references.get(name);
-  if (known === undefined) references.set(name, (known = { tsType: name }));
-  return known;
-};
-
 const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
 
 /** JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar. */
