@@ -1,4 +1,4 @@
-/** The types of a release: compiled some hundred at a time, split into a file per schema. */
+/** The types of a release: compiled a few dozen at a time, split into a file per schema. */
 import { compile } from "json-schema-to-typescript";
 import type { Model, ToolModel } from "../../model/model.js";
 import type { TypeNames } from "./naming.js";
