@@ -25,9 +25,10 @@ const TINY_RUNS = 11;
 const SIZES = [500, 1000, 2000];
 const SHORT_SIZES = [20, 40, 80];
 
-/** The shared release with the most files, and the one the program uses. */
 /** The largest release the corpus may have, the largest first. */
 const LARGEST = ["3.2.4", "3.2.0-beta.0"];
+
+/** The release that the program uses. */
 const USED = "3.1.19";
 
 /** What the peer SDK's project says of its generator, which it does not ship, so nobody can run it here. */

@@ -1,10 +1,11 @@
-/** The types of a release: one compile over one root, split into a file per schema. */
+/** The types of a release: compiled a few dozen at a time, split into a file per schema. */
 import { compile } from "json-schema-to-typescript";
-import { ts } from "ts-morph";
 import type { Model, ToolModel } from "../../model/model.js";
+import type { TypeNames } from "./naming.js";
 import { type Declaration, printDeclarations } from "./print.js";
-import type { Left, RenderOptions } from "./render.js";
-import { ROOT_NAME, renderRoot } from "./root.js";
+import type { RenderOptions } from "./render.js";
+import type { Rendered } from "./rendered.js";
+import { ROOT_NAME, renderRoots } from "./root.js";
 
 /** A type of a release: its name, and the file it is in. */
 export interface TypePlace {
@@ -27,11 +28,28 @@ export interface CompiledTypes {
   placeOf(ref: string): TypePlace;
   /** Type of what an arm carries; undefined where the release says nothing of it. */
   armOf(tool: ToolModel, status: string): TypePlace | undefined;
-  /** What the types leave to validators. */
-  left: Left;
 }
 
 const byCodePoint = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The declarations of one root. */
+async function compileRoot(schema: Rendered, names: TypeNames): Promise<Declaration[]> {
+  // maxItems -1: the default writes a tuple for every length up to 20. Formatting is ours: prettier takes longer than the rest.
+  const text = await compile(schema as never, ROOT_NAME, {
+    bannerComment: "",
+    format: false,
+    maxItems: -1,
+    unknownAny: true,
+    // A type refers to another by its name: a reference would be none of ours, and must not open files.
+    $refOptions: { resolve: { external: false } },
+  });
+  return printDeclarations(text, (name) => {
+    if (name === ROOT_NAME) return undefined;
+    const named = names.byName.get(name);
+    if (named === undefined) throw new Error(`the type compiler declared ${name}, which no schema is called`);
+    return `@generated from schema ${named.source}`;
+  });
+}
 
 /**
  * @param model documents, places and arms
@@ -41,24 +59,11 @@ export async function compileTypes(
   model: Pick<Model, "documents" | "places" | "resolve" | "tools">,
   options: RenderOptions & { taken: ReadonlySet<string> },
 ): Promise<CompiledTypes> {
-  const { schema, names, left } = renderRoot(model, options);
-  // maxItems -1: the default writes a tuple for every length up to 20. Formatting is ours: prettier takes longer than the rest.
-  const text = await compile(schema as never, ROOT_NAME, {
-    bannerComment: "",
-    format: false,
-    maxItems: -1,
-    unknownAny: true,
-    // Every reference is inside the root by now; what is left of others must not open files.
-    $refOptions: { resolve: { external: false } },
-  });
-  const source = ts.createSourceFile("types.ts", text, ts.ScriptTarget.ES2022, false);
-  const declarations = printDeclarations(source, (name) => {
-    if (name === ROOT_NAME) return undefined;
-    const named = names.byName.get(name);
-    if (named === undefined) throw new Error(`the type compiler declared ${name}, which no schema is called`);
-    return `@generated from schema ${named.source}`;
-  });
-
+  const { schemas, names } = renderRoots(model, options);
+  const declarations: Declaration[] = [];
+  // What was compiled is let go before the next is begun.
+  for (let schema = schemas.pop(); schema !== undefined; schema = schemas.pop())
+    declarations.push(...(await compileRoot(schema, names)));
   const declared = new Set(declarations.map(({ name }) => name));
   for (const { name, source: from } of names.byName.values())
     if (!declared.has(name)) throw new Error(`the type compiler left out ${name} (${from})`);
@@ -84,6 +89,5 @@ export async function compileTypes(
       if (shape === undefined) return undefined;
       return names.byShape.get(shape) ?? (shape.kind === "reference" ? names.at(shape.to) : undefined);
     },
-    left,
   };
 }

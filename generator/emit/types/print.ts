@@ -1,5 +1,5 @@
 /** Declarations as the type compiler gives them -> text as a person would write it, and the names it uses. */
-import { ts } from "ts-morph";
+import { parse } from "@babel/parser";
 
 /** Columns a line may have before a union is broken over lines. */
 const WIDTH = 110;
@@ -13,14 +13,19 @@ export interface Declaration {
   uses: Set<string>;
 }
 
+type Statement = ReturnType<typeof parse>["program"]["body"][number];
+type Alias = Extract<Statement, { type: "TSTypeAliasDeclaration" }>;
+type Interface = Extract<Statement, { type: "TSInterfaceDeclaration" }>;
+type TypeNode = Alias["typeAnnotation"];
+type Member = Interface["body"]["body"][number];
+
 /** Doc lines of a node, less the tags that repeat the type. */
-function docOf(node: ts.Node, source: ts.SourceFile): string[] {
-  const docs = (node as { jsDoc?: ts.JSDoc[] }).jsDoc ?? [];
-  return docs
-    .flatMap((doc) => source.text.slice(doc.pos + 3, doc.end - 2).split("\n"))
+const docOf = ({ leadingComments }: Statement | Member): string[] =>
+  (leadingComments ?? [])
+    .filter(({ type, value }) => type === "CommentBlock" && value.startsWith("*"))
+    .flatMap(({ value }) => value.slice(1).split("\n"))
     .map((line) => line.replace(/^\s*\*?\s?/, "").trim())
     .filter((line) => line !== "" && !/^@(minItems|maxItems)\b/.test(line));
-}
 
 const comment = (lines: readonly string[]): string => {
   if (lines.length === 0) return "";
@@ -30,52 +35,62 @@ const comment = (lines: readonly string[]): string => {
 class Printer {
   readonly uses = new Set<string>();
 
-  constructor(private readonly source: ts.SourceFile) {}
+  constructor(private readonly text: string) {}
 
-  type(node: ts.TypeNode): string {
-    if (ts.isParenthesizedTypeNode(node)) return this.type(node.type);
-    if (ts.isUnionTypeNode(node)) return this.joined(node.types, " | ");
-    if (ts.isIntersectionTypeNode(node)) return this.joined(node.types, " & ");
-    if (ts.isArrayTypeNode(node)) return `${this.operand(node.elementType)}[]`;
-    if (ts.isTupleTypeNode(node)) return `[${node.elements.map((one) => this.type(one as ts.TypeNode)).join(", ")}]`;
-    if (ts.isRestTypeNode(node)) return `...${this.type(node.type)}`;
-    if (ts.isTypeLiteralNode(node)) return `{${indent(this.members(node.members))}\n}`;
-    if (ts.isTypeReferenceNode(node)) {
-      // A type with arguments is one of TypeScript's own.
-      if (node.typeArguments !== undefined) return node.getText(this.source);
-      const name = node.typeName.getText(this.source);
-      this.uses.add(name);
-      return name;
+  type(node: TypeNode): string {
+    switch (node.type) {
+      case "TSParenthesizedType":
+        return this.type(node.typeAnnotation);
+      case "TSUnionType":
+        return this.joined(node.types, " | ");
+      case "TSIntersectionType":
+        return this.joined(node.types, " & ");
+      case "TSArrayType":
+        return `${this.operand(node.elementType)}[]`;
+      case "TSTupleType":
+        return `[${node.elementTypes.map((one) => this.type(one as TypeNode)).join(", ")}]`;
+      case "TSRestType":
+        return `...${this.type(node.typeAnnotation as TypeNode)}`;
+      case "TSTypeLiteral":
+        return `{${indent(this.members(node.members))}\n}`;
+      case "TSTypeReference": {
+        const name = this.source(node);
+        // A type with arguments is one of TypeScript's own.
+        if (!node.typeArguments) this.uses.add(name);
+        return name;
+      }
+      default:
+        return this.source(node);
     }
-    return node.getText(this.source);
   }
 
-  members(members: readonly ts.TypeElement[]): string {
+  members(members: readonly Member[]): string {
     return members.map((member) => `\n${this.member(member)}`).join("");
   }
 
-  private member(member: ts.TypeElement): string {
-    const doc = comment(docOf(member, this.source));
-    if (ts.isPropertySignature(member)) {
-      return `${doc}${member.name.getText(this.source)}${member.questionToken ? "?" : ""}: ${this.type(member.type!)};`.replace(
-        ": \n",
-        ":\n",
-      );
-    }
-    if (ts.isIndexSignatureDeclaration(member)) {
-      return `${doc}[${member.parameters[0]!.getText(this.source)}]: ${this.type(member.type)};`;
-    }
-    throw new Error(`no way to print ${ts.SyntaxKind[member.kind]}`);
+  private source({ start, end }: { start?: number | null; end?: number | null }): string {
+    return this.text.slice(start!, end!);
   }
 
-  private operand(node: ts.TypeNode): string {
+  private member(member: Member): string {
+    const doc = comment(docOf(member));
+    if (member.type === "TSPropertySignature") {
+      const type = this.type(member.typeAnnotation!.typeAnnotation);
+      return `${doc}${this.source(member.key)}${member.optional ? "?" : ""}: ${type};`.replace(": \n", ":\n");
+    }
+    if (member.type === "TSIndexSignature")
+      return `${doc}[${this.source(member.parameters[0]!)}]: ${this.type(member.typeAnnotation!.typeAnnotation)};`;
+    throw new Error(`no way to print ${member.type}`);
+  }
+
+  private operand(node: TypeNode): string {
     let inner = node;
-    while (ts.isParenthesizedTypeNode(inner)) inner = inner.type;
+    while (inner.type === "TSParenthesizedType") inner = inner.typeAnnotation;
     const text = this.type(inner);
-    return ts.isUnionTypeNode(inner) || ts.isIntersectionTypeNode(inner) ? `(${text})` : text;
+    return inner.type === "TSUnionType" || inner.type === "TSIntersectionType" ? `(${text})` : text;
   }
 
-  private joined(types: readonly ts.TypeNode[], by: " | " | " & "): string {
+  private joined(types: readonly TypeNode[], by: " | " | " & "): string {
     const parts = types.map((one) => this.operand(one));
     const line = parts.join(by);
     const mark = by.trim();
@@ -85,19 +100,20 @@ class Printer {
   }
 }
 
-/** Prints every declaration of a source file. `label` gives the last doc line of each. */
-export function printDeclarations(source: ts.SourceFile, label: (name: string) => string | undefined): Declaration[] {
-  return source.statements.flatMap((statement) => {
-    const isAlias = ts.isTypeAliasDeclaration(statement);
-    if (!isAlias && !ts.isInterfaceDeclaration(statement)) return [];
-    const name = statement.name.text;
+/** Parses what the type compiler gave, and prints every declaration. `label` gives the last doc line of each. */
+export function printDeclarations(text: string, label: (name: string) => string | undefined): Declaration[] {
+  return parse(text, { sourceType: "module", plugins: ["typescript"] }).program.body.flatMap((statement) => {
+    const declared = statement.type === "ExportNamedDeclaration" ? statement.declaration : undefined;
+    if (declared?.type !== "TSTypeAliasDeclaration" && declared?.type !== "TSInterfaceDeclaration") return [];
+    const { name } = declared.id;
     const from = label(name);
     if (from === undefined) return [];
-    const printer = new Printer(source);
-    const doc = comment([...docOf(statement, source), from]);
-    const body = isAlias
-      ? `export type ${name} = ${printer.type(statement.type)};`
-      : `export interface ${name} {${indent(printer.members([...statement.members]))}\n}`;
+    const printer = new Printer(text);
+    const doc = comment([...docOf(statement), from]);
+    const body =
+      declared.type === "TSTypeAliasDeclaration"
+        ? `export type ${name} = ${printer.type(declared.typeAnnotation)};`
+        : `export interface ${name} {${indent(printer.members(declared.body.body))}\n}`;
     printer.uses.delete(name);
     return [{ name, text: doc + body.replace(/= \n/, "=\n"), uses: printer.uses }];
   });

@@ -1,7 +1,7 @@
 /**
  * Shape -> the JSON schema that the type compiler is given. It says what a type can say and nothing else; every
- * reference is to a definition of one root, and every type has been named before (`naming.ts`), so that the compiler never
- * has to make a name up.
+ * reference is the name of a type, and every type has been named before (`naming.ts`), so that the compiler resolves no
+ * reference and never has to make a name up.
  */
 import type {
   AllShape,
@@ -26,17 +26,11 @@ import {
   isSilent,
   isTypedMap,
 } from "./reading.js";
-import { ABSENT, ANY, ANYTHING_NAMED, literals, NEVER, type Rendered, sealed, wrap } from "./rendered.js";
+import { ABSENT, ANY, ANYTHING_NAMED, literals, NEVER, type Rendered, sealed } from "./rendered.js";
 
 export interface RenderOptions {
   /** Objects that a schema does not close take any name, as JSON Schema has it. */
   open: boolean;
-}
-
-/** What types leave to validators, counted. */
-export interface Left {
-  /** Alternatives that differ in what they demand, where there are too many to write out. */
-  alternatives: number;
 }
 
 /** Most alternatives that differ only in what they demand which a type spells out. */
@@ -52,10 +46,10 @@ const MAX_DEMANDED = 4;
 const extensible = new Set(["ext", "context"]);
 
 export class Renderer {
-  /** Unions that types leave to validators, by place. */
-  private readonly untold = new Set<string>();
   /** Documents in which something written out got a name: what was rendered of them before may hold it still. */
   readonly renamed = new Set<string>();
+  /** One for each type that is referred to: the compiler looks at what is shared once. */
+  private readonly references = new Map<string, Rendered>();
   private readonly resolve: Resolve;
 
   constructor(
@@ -66,21 +60,23 @@ export class Renderer {
     this.resolve = resolve;
   }
 
-  get left(): Left {
-    return { alternatives: this.untold.size };
-  }
-
   /** The definition of a named type. */
   define(name: string, shape: Shape, context: Context): Rendered {
     const body = this.body(shape, context);
-    const bare = body.$ref === undefined ? body : { allOf: [body] };
-    return { ...bare, ...this.docs(shape), title: name };
+    return { ...body, ...this.docs(shape), title: name };
   }
 
   /** A shape where it is used: a reference where it has a name. */
   private use(shape: Shape, context: Context): Rendered {
     const named = this.names.byShape.get(shape);
-    return named === undefined ? this.body(shape, context) : { $ref: `#/definitions/${named.name}` };
+    return named === undefined ? this.body(shape, context) : this.referTo(named.name);
+  }
+
+  /** The compiler would copy, follow and walk a `$ref`, which takes longer than all else it does; a name is a leaf. */
+  private referTo(name: string): Rendered {
+    const known = this.references.get(name) ?? { tsType: name };
+    this.references.set(name, known);
+    return known;
   }
 
   private docs(shape: Shape): Rendered {
@@ -118,7 +114,7 @@ export class Renderer {
         return this.all(shape, context);
       case "reference": {
         const refused = this.refusals(shape);
-        const target = { $ref: `#/definitions/${this.names.at(shape.to).name}` };
+        const target = this.referTo(this.names.at(shape.to).name);
         return refused === undefined ? target : { allOf: [target, refused] };
       }
     }
@@ -210,7 +206,7 @@ export class Renderer {
   private held({ name, shape, declared }: Property, around: Shape[]): Rendered {
     const source = (!declared || isSilent(shape)) && around.length > 0 ? around[0]! : shape;
     if (source !== shape && this.names.share(source)) this.renamed.add(source.pointer.split("#")[0]!);
-    return { ...wrap(this.property(name, source, source === shape ? around : [])), ...this.docs(shape) };
+    return { ...this.property(name, source, source === shape ? around : []), ...this.docs(shape) };
   }
 
   private property(name: string, shape: Shape, context: Context): Rendered {
@@ -254,18 +250,9 @@ export class Renderer {
     if (refining && shape.members.some(isSilent)) return undefined;
     if (!refining && shape.members.some((member) => member.kind === "any" && isSilent(member))) return undefined;
     const isRefining = refining && shape.members.every((member) => isRefinement(member, context, this.resolve));
-    if (isRefining) {
-      const many = shape.members.length > MAX_ALTERNATIVES || combinations * shape.members.length > MAX_COMBINATIONS;
-      if (many) {
-        this.untold.add(shape.pointer);
-        return undefined;
-      }
-    }
-    return { anyOf: shape.members.map((member) => this.member(member, context)) };
-  }
-
-  private member(member: Shape, context: Context): Rendered {
-    const used = this.use(member, context);
-    return used.$ref === undefined ? { ...used, ...this.docs(member) } : used;
+    const many = shape.members.length > MAX_ALTERNATIVES || combinations * shape.members.length > MAX_COMBINATIONS;
+    // Too many to write out: which of them holds is for validators.
+    if (isRefining && many) return undefined;
+    return { anyOf: shape.members.map((member) => this.use(member, context)) };
   }
 }

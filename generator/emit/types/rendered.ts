@@ -18,9 +18,6 @@ export const sealed = (body: { properties: Record<string, Rendered>; required: s
 /** What an index signature needs for the sake of optional properties. */
 export const ABSENT: Rendered = { tsType: "undefined" };
 
-/** Annotations stand around a reference, not beside it: beside it they would make the compiler declare a copy. */
-export const wrap = (rendered: Rendered): Rendered => (rendered.$ref === undefined ? rendered : { allOf: [rendered] });
-
 const isScalar = (value: Json): boolean => typeof value !== "object" || value === null;
 
 /** JSON is TypeScript's syntax for its own type, which serves where a value is more than a scalar. */

@@ -1,23 +1,25 @@
-/** Every type of a release -> one synthetic root for the type compiler. */
+/** Every type of a release -> the synthetic roots that the type compiler is given. */
 import type { Model } from "../../model/model.js";
 import { type Named, TypeNames } from "./naming.js";
-import { type Left, Renderer, type RenderOptions } from "./render.js";
-import type { Rendered } from "./rendered.js";
+import { Renderer, type RenderOptions } from "./render.js";
+import { type Rendered, sealed } from "./rendered.js";
 
-/** Name of the synthetic root; `takenNames` keeps it free. */
+/** Name of each synthetic root; `takenNames` keeps it free. */
 export const ROOT_NAME = "AdbindRoot";
 
-export interface Root {
-  schema: Rendered;
+/** Types of one root: few enough that what the compiler makes of them is let go young, which is cheapest. */
+const TYPES_PER_ROOT = 30;
+
+export interface Roots {
+  schemas: Rendered[];
   names: TypeNames;
-  left: Left;
 }
 
 /** Every named type, and what becomes named while others are rendered. */
-export function renderRoot(
+export function renderRoots(
   model: Pick<Model, "documents" | "places" | "resolve" | "tools">,
   { taken, ...options }: RenderOptions & { taken: ReadonlySet<string> },
-): Root {
+): Roots {
   const names = new TypeNames(model, taken);
   const renderer = new Renderer(names, model.resolve, options);
   const definitions: Record<string, Rendered> = {};
@@ -34,9 +36,11 @@ export function renderRoot(
       if (isOf || definitions[named.name] === undefined) render(named);
     }
   }
-  const properties = Object.fromEntries(
-    Object.keys(definitions).map((name) => [name, { $ref: `#/definitions/${name}` }]),
-  );
-  const schema = { title: ROOT_NAME, type: "object", properties, additionalProperties: false, definitions };
-  return { schema, names, left: renderer.left };
+  const all = Object.entries(definitions);
+  const schemas: Rendered[] = [];
+  for (let at = 0; at < all.length; at += TYPES_PER_ROOT) {
+    const properties = Object.fromEntries(all.slice(at, at + TYPES_PER_ROOT));
+    schemas.push({ title: ROOT_NAME, ...sealed({ properties, required: [] }) });
+  }
+  return { schemas, names };
 }

@@ -6,7 +6,7 @@ import { judgeDelivery } from "./drift.js";
 import { type Judgement, judgeAction } from "./judge.js";
 import { approvedCheck, type CheckEntry, committed, committedBy, entriesOf, record } from "./ledger.js";
 import { policyIds } from "./plan.js";
-import { categories, type KeptPlan, planOf } from "./plans.js";
+import { categories, type KeptPlan, keptPlans, planOf } from "./plans.js";
 import { type Proposal, readProposal } from "./proposal.js";
 import { governanceToken } from "./token.js";
 
@@ -88,9 +88,26 @@ const explain = ({ decision, findings }: Judgement): string =>
     ...findings.filter(({ severity }) => severity !== "info").map(({ explanation }) => explanation),
   ].join(" ");
 
+/**
+ * The plan of an action: the one it names, else the one that the check with its token was made under.
+ * @throws ToolError PLAN_NOT_FOUND, INVALID_REQUEST
+ */
+function planFor(call: Call, { plan_id: named, governance_context: token }: Check): KeptPlan {
+  if (named !== undefined) return planOf(call, named);
+  if (token === undefined) throw new ToolError("INVALID_REQUEST", "a first check names its plan", { field: "plan_id" });
+  const isOf = ({ plan }: KeptPlan): boolean =>
+    entriesOf(call, plan.plan_id).some(({ governance_context }) => governance_context === token);
+  const kept = keptPlans(call).find(isOf);
+  if (kept === undefined)
+    throw new ToolError("PLAN_NOT_FOUND", "no check under a plan of yours has this token", {
+      field: "governance_context",
+    });
+  return kept;
+}
+
 /** `check_governance`: may this action go ahead, as proposed, as the seller will run it, or as it is being delivered? */
 export function checkGovernance(call: Call, request: Check): JsonObject {
-  const kept = planOf(call, request.plan_id);
+  const kept = planFor(call, request);
   const { plan } = kept;
   const proposal = readProposal(request as Proposed, productFacts(call));
   const judgement = judge(call, kept, request, proposal);

@@ -1,4 +1,5 @@
 import { extra, type JsonObject } from "adbind/contract";
+import { ToolError } from "adbind/seller";
 import type { Call, Request } from "../../handler.js";
 import { stated } from "../../stated.js";
 import type { Finding } from "./judge.js";
@@ -16,11 +17,17 @@ function boundBy({ outcome, seller_response: response }: Outcome, approved: numb
   return lines.length > 0 ? lines.reduce((sum, budget) => sum + budget, 0) : approved;
 }
 
-/** `report_plan_outcome`: what came of an action; its money is bound under the plan from then on. */
+/**
+ * `report_plan_outcome`: what came of an action; its money is bound under the plan from then on.
+ * @throws ToolError PLAN_NOT_FOUND, INVALID_REQUEST
+ */
 export function reportOutcome(call: Call, request: Outcome): JsonObject {
   const { plan } = planOf(call, request.plan_id);
+  const { governance_context: token } = request;
+  if (token === undefined)
+    throw new ToolError("INVALID_REQUEST", "an outcome has the token of its check", { field: "governance_context" });
   const before = entriesOf(call, plan.plan_id);
-  const check = approvedCheck(before, request.governance_context);
+  const check = approvedCheck(before, token);
   const bound = boundBy(request, check?.amount ?? 0);
   const findings: Finding[] = [];
   const { total, currency } = plan.budget;
@@ -36,7 +43,7 @@ export function reportOutcome(call: Call, request: Outcome): JsonObject {
     id: call.id("out"),
     timestamp: call.now.toISOString(),
     plan_id: plan.plan_id,
-    governance_context: request.governance_context,
+    governance_context: token,
     purchase_type: request.purchase_type ?? check?.purchase_type ?? "media_buy",
     outcome: request.outcome,
     state: findings.length > 0 ? "findings" : "accepted",

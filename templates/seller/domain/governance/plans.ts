@@ -24,6 +24,9 @@ export const categories = [
 export const keptPlan = (call: Call, planId: string): KeptPlan | undefined =>
   call.documents.get<KeptPlan>(KIND, call.principal, planId);
 
+/** Every plan of the caller. */
+export const keptPlans = (call: Call): KeptPlan[] => call.documents.list<KeptPlan>(KIND, call.principal);
+
 /** @throws ToolError PLAN_NOT_FOUND, for somebody else's plan as well */
 export function planOf(call: Call, planId: string, field = "plan_id"): KeptPlan {
   const kept = keptPlan(call, planId);

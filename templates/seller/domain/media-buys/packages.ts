@@ -39,6 +39,7 @@ export const keptTerms = (source: JsonObject): JsonObject =>
 export function newPackage(call: Call, wanted: Wanted, flight: Flight, field: string): Package {
   const found = product(call, wanted.product_id, `${field}.product_id`);
   const option = pricingOption(found, wanted.pricing_option_id, field);
+  const budget = givenBudget(wanted.budget, field);
   checkPrice(option, wanted, field);
   checkFormats(call, found, wanted, field);
   checkTerms(wanted as object, field);
@@ -49,7 +50,7 @@ export function newPackage(call: Call, wanted: Wanted, flight: Flight, field: st
     package_id: call.id("pkg"),
     product_id: found.product_id,
     pricing_option_id: option.pricing_option_id,
-    budget: wanted.budget,
+    budget,
     currency: option.currency,
     ...(isAuction(option) && wanted.bid_price !== undefined && { bid_price: wanted.bid_price }),
     start_time: start,
@@ -82,14 +83,20 @@ export function pricingOption({ product_id, pricing_options }: Product, id: stri
   });
 }
 
+/** Budgets are fixed here, package by package: none moves to another. @throws ToolError INVALID_REQUEST */
+export function givenBudget(budget: number | null | undefined, field: string): number {
+  if (typeof budget === "number") return budget;
+  throw new ToolError("INVALID_REQUEST", "every package has a budget of its own here", { field: `${field}.budget` });
+}
+
 /** @throws ToolError BUDGET_TOO_LOW, INVALID_REQUEST for a bid below the floor */
 export function checkPrice(
   option: PricingOption,
-  { budget, bid_price }: { readonly budget?: number; readonly bid_price?: number },
+  { budget, bid_price }: { readonly budget?: number | null; readonly bid_price?: number },
   field: string,
 ): void {
   const { min_spend_per_package: least = 0, floor_price: floor = 0, currency } = option;
-  if (budget !== undefined && (budget <= 0 || budget < least))
+  if (typeof budget === "number" && (budget <= 0 || budget < least))
     throw new ToolError(
       "BUDGET_TOO_LOW",
       `a package of this product costs at least ${Math.max(least, 1)} ${currency}`,

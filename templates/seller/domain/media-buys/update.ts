@@ -16,7 +16,7 @@ import {
   stateOf,
   terminal,
 } from "./media-buy.js";
-import { assignments, checkDates, checkPrice, keptTerms, newPackage, pricingOption } from "./packages.js";
+import { assignments, checkDates, checkPrice, givenBudget, keptTerms, newPackage, pricingOption } from "./packages.js";
 
 type Wanted = Request<"update_media_buy">;
 type PackageUpdate = NonNullable<Wanted["packages"]>[number];
@@ -145,7 +145,7 @@ function updatedPackage(call: Call, buy: MediaBuy, one: Package, wanted: Package
   const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
   return {
     ...one,
-    ...(budget !== undefined && { budget }),
+    ...(budget !== undefined && { budget: givenBudget(budget, field) }),
     ...(bid_price !== undefined && one.bid_price !== undefined && { bid_price }),
     ...(paused !== undefined && { paused }),
     ...(start_time !== undefined && { start_time }),
