@@ -7,6 +7,7 @@ import { openBossQueue } from "../../runtime/queue/pg-boss.js";
 import type { Queue } from "../../runtime/queue/types.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import type { Tx } from "../../runtime/store/postgres/tables.js";
+import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { queueCase } from "./queue.case.js";
@@ -98,11 +99,9 @@ test("jobs of a process that is killed come back", async () => {
   url = await postgres.database();
   const queue = await open();
   await queue.transact((tx) => queue.add(tx, [job({ key: "held" })]));
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", "--conditions=adbind-source", path.join(import.meta.dirname, "holder.ts"), url],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, [...fromSource, path.join(import.meta.dirname, "holder.ts"), url], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await new Promise((resolve) => child.stdout.once("data", resolve));
   assert.equal(await queue.take({ now: Date.now(), limit: 1, room: () => 1 }), []);
   child.kill("SIGKILL");

@@ -4,6 +4,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { newSeller } from "../../generator/scaffold/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
 import { judgeCommand, provesSetup } from "../support/judges.js";
@@ -85,11 +86,7 @@ test("a folder that holds something else is left alone", async () => {
 
 test("the command names what it does not know", async () => {
   const cli = (...args: string[]) =>
-    run(
-      process.execPath,
-      ["--import", "tsx", "--conditions=adbind-source", "cli/main.ts", "new", "seller", ...args],
-      root,
-    );
+    run(process.execPath, [...fromSource, "cli/main.ts", "new", "seller", ...args], root);
   const folder = path.join(tempFolder(), "x");
   const unknown = await cli(folder, "--specialism", "sales_of_moons");
   assert.is(unknown.code, 2);
