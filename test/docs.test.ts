@@ -4,10 +4,11 @@ import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync, 
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { fromSource } from "./runner/from-source.js";
 import { tempFolder } from "./support/release.js";
 
 const root = path.resolve(import.meta.dirname, "..");
-const source = ["--import", "tsx", "--conditions=adbind-source"];
+const source = fromSource;
 
 interface Block {
   readonly file: string;

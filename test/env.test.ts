@@ -1,9 +1,10 @@
-/** `./run env` on a clean clone: what it prints can be evaluated, and everything works in that shell. */
+/** `./run env`, here and on a clean clone: what it prints can be evaluated, and everything works in that shell. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { provesSetup } from "./support/judges.js";
 import { tempFolder } from "./support/release.js";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -19,9 +20,8 @@ function clone(): string {
   return folder;
 }
 
-test("a shell that evaluates it runs the tools, the sources and a test", () => {
-  if (!existsSync(path.join(root, ".git"))) return console.log("skipped: no git checkout to clone");
-  const folder = clone();
+/** Everything works in a shell that evaluates what the checkout in this folder prints. */
+function works(folder: string): void {
   // As a user's shell has it: no folder of this checkout is on the PATH.
   const PATH = process.env
     .PATH!.split(":")
@@ -42,6 +42,14 @@ test("a shell that evaluates it runs the tools, the sources and a test", () => {
   ];
   const ran = bash(["set -x", 'eval "$(./run env)"', ...commands].join("\n"));
   assert.is(ran.status, 0, ran.stdout + ran.stderr);
-});
+}
+
+test("a shell that evaluates it runs the tools, the sources and a test", () => works(root));
+
+if (provesSetup("a clean clone"))
+  test("so does one in a clean clone", () => {
+    if (existsSync(path.join(root, ".git"))) works(clone());
+    else console.log("skipped: no git checkout to clone");
+  });
 
 test.run();

@@ -34,25 +34,32 @@ test("what failed, and what judged nothing, exits 1", async () => {
   }
 });
 
-test("fuzz counts requests", async () => {
-  const said = await judged(["test/fuzz/receiver.ts", "--count", "200"], { unit: "requests" });
-  assert.match(said, /^seed \d+$/m);
-});
-
-test("soak counts events", async () => {
-  const port = 30_000 + (process.pid % 100) * 20;
-  await judged(["cli/soak.ts", "--minutes", "0.05", "--port", `${port}`], { unit: "events" });
-});
-
 const bundles = ["capability_discovery", "schema_validation", "signal_owned", "property_lists", "sales_non_guaranteed"];
-for (const bundle of cellsOf("./run conformance", bundles, 1))
-  test(`conformance counts steps: ${bundle}`, async () => {
-    if (peerRelease() !== undefined) await judged(["test/interop/conformance.ts", bundle], { unit: "steps" });
-  });
 
-test("a judge counts cells, and takes those that it is told to", async () => {
-  const few = await judged(["test/judge.ts", "requests", "--cells", "a commit"], { unit: "cells", passed: 2 });
-  assert.match(/^cells: 2 of \d+: .*$/m.exec(few)?.[0] ?? "", judgeCommand("requests"));
+/** Commands that judge, each run as its users do. */
+const commands = {
+  async "fuzz counts requests"() {
+    const said = await judged(["test/fuzz/receiver.ts", "--count", "200"], { unit: "requests" });
+    assert.match(said, /^seed \d+$/m);
+  },
+  async "soak counts events"() {
+    const port = 30_000 + (process.pid % 100) * 20;
+    await judged(["cli/soak.ts", "--minutes", "0.05", "--port", `${port}`], { unit: "events" });
+  },
+  async "conformance counts steps"() {
+    if (peerRelease() === undefined) return;
+    for (const bundle of cellsOf("./run conformance", bundles, 1))
+      await judged(["test/interop/conformance.ts", bundle], { unit: "steps" });
+  },
+  async "a judge counts cells, and takes those that it is told to"() {
+    const few = await judged(["test/judge.ts", "requests", "--cells", "a commit"], { unit: "cells", passed: 2 });
+    assert.match(/^cells: 2 of \d+: .*$/m.exec(few)?.[0] ?? "", judgeCommand("requests"));
+  },
+};
+const names = Object.keys(commands) as (keyof typeof commands)[];
+for (const name of cellsOf("ADBIND_CELLS=all ./run test test/judges", names, 1)) test(name, commands[name]);
+
+test("a judge that is not there is refused, and those that are there are told", async () => {
   const { code, all } = await runScript(["test/judge.ts", "nobody"]);
   assert.is(code, 2);
   for (const name of Object.keys(judges)) assert.match(all, name);

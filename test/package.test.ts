@@ -1,9 +1,10 @@
 /** What `npm pack` gives installs in an empty project and works there: every entry, its types, and the command. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { provesSetup } from "./support/judges.js";
 import { tempFolder } from "./support/release.js";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -31,7 +32,22 @@ function pack(): string {
 const tarball = pack();
 const project = tempFolder();
 writeFileSync(path.join(project, "package.json"), '{"name":"empty","private":true,"type":"module"}');
-execFileSync("npm", ["install", ...quiet, tarball, "typescript@5.9"], { cwd: project });
+const installed = provesSetup("an installed package");
+if (installed) execFileSync("npm", ["install", ...quiet, tarball, "typescript@5.9"], { cwd: project });
+else unpack();
+
+/** The package alone, whose dependencies are those of this repository: what is shipped and loads can be told by it. */
+function unpack(): void {
+  const own = path.join(project, "node_modules/adbind");
+  mkdirSync(own, { recursive: true });
+  execFileSync("tar", ["-xzf", tarball, "-C", own, "--strip-components=1"]);
+  symlinkSync(path.join(root, "node_modules"), path.join(own, "node_modules"));
+}
+
+/** What only an installation can tell. */
+const whenInstalled = (name: string, proof: () => void): void => {
+  if (installed) test(name, proof);
+};
 
 const run = (command: string, args: string[]) => spawnSync(command, args, { cwd: project, encoding: "utf8" });
 
@@ -75,13 +91,15 @@ const budgets: Record<string, number> = {
   "./signing/web": 120,
   "./signing/discovery": 120,
   "./store": 200,
-  "./queue": 90,
+  // Both engines, with their tables.
+  "./db": 125,
+  "./queue": 190,
   "./receiver": 220,
-  "./sender": 300,
+  "./sender": 410,
   "./extract": 24,
   "./seller": 300,
   "./buyer": 240,
-  "./registry": 700,
+  "./registry": 760,
   "./registry/client": 30,
 };
 
@@ -105,7 +123,7 @@ test("each entry stays within its budget", () => {
   assert.equal(over, []);
 });
 
-test("publint and attw find nothing wrong with what is published", () => {
+whenInstalled("publint and attw find nothing wrong with what is published", () => {
   const lint = spawnSync("publint", [tarball, "--strict"], { cwd: root, encoding: "utf8" });
   assert.is(lint.status, 0, lint.stdout + lint.stderr);
   // Only ES modules are shipped: a CommonJS caller requires them, which every supported Node can.
@@ -118,7 +136,7 @@ test("publint and attw find nothing wrong with what is published", () => {
 
 const compilerOptions = { strict: true, module: "nodenext", target: "es2023", skipLibCheck: false, noEmit: true };
 
-test("the types of every entry hold with skipLibCheck: false", () => {
+whenInstalled("the types of every entry hold with skipLibCheck: false", () => {
   writeFileSync(
     path.join(project, "all.ts"),
     entries.map((entry, index) => `export * as e${index} from "adbind${entry.slice(1)}";`).join("\n"),
@@ -144,7 +162,7 @@ test("on an older Node the command says in one line which it needs", () => {
   assert.match(stderr, /^adbind: this is Node [\d.]+, and adbind needs 22\.20 or newer: .*\n$/);
 });
 
-test("the command generates bindings that compile and run there, without node's types", () => {
+whenInstalled("the command generates bindings that compile and run there, without node's types", () => {
   const made = run("node_modules/.bin/adbind", [
     "generate",
     "node_modules/adbind/manifests/3.1.0",

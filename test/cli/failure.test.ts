@@ -6,11 +6,12 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { commandFailureOf, Interrupted, wordsOf } from "../../cli/failure.js";
 import { AdbindError } from "../../runtime/errors.js";
+import { fromSource } from "../runner/from-source.js";
 import { smallRelease, tempFolder, writeRelease } from "../support/release.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const source = writeRelease(smallRelease());
-const node = ["--import", "tsx", "--conditions=adbind-source"];
+const node = fromSource;
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The command in a shell: `$ADBIND generate ...`. */

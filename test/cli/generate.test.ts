@@ -5,6 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { fromSource } from "../runner/from-source.js";
 import { changedRelease, smallRelease, tempFolder, writeRelease } from "../support/release.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -17,7 +18,7 @@ interface Ran {
 }
 
 async function adbind(...args: string[]): Promise<Ran> {
-  const command = ["--import", "tsx", "--conditions=adbind-source", "cli/main.ts", ...args];
+  const command = [...fromSource, "cli/main.ts", ...args];
   try {
     return { code: 0, ...(await run("node", command, { cwd: root })) };
   } catch (error) {

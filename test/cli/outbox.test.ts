@@ -9,6 +9,7 @@ import { register as outbox } from "../../cli/outbox.js";
 import { register as webhook } from "../../cli/webhook.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { push, start } from "../sender/sender-suite.js";
 import { until } from "../support/until.js";
@@ -54,9 +55,7 @@ test("what send signs, listen verifies, and what is altered it refuses", async (
   const child = spawn(
     process.execPath,
     [
-      "--import",
-      "tsx",
-      "--conditions=adbind-source",
+      ...fromSource,
       path.join(import.meta.dirname, "../../cli/main.ts"),
       "webhook",
       "listen",

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { cleanUp, listen } from "../net/loopback-server.js";
+import { fromSource } from "../runner/from-source.js";
 import { sha256Of, smallBundle } from "../support/bundle.js";
 import { tempFolder } from "../support/release.js";
 
@@ -35,7 +36,7 @@ test("what was fetched once is there offline", async () => {
   const env = { ...process.env, XDG_CACHE_HOME: cache, NODE_EXTRA_CA_CERTS: fixture("loopback-test-only.cert.pem") };
   const source = `https://localhost:${port}/{version}.tgz`;
   const adbind = (...args: string[]) =>
-    promisify(execFile)("node", ["--import", "tsx", "--conditions=adbind-source", "cli/main.ts", ...args], {
+    promisify(execFile)("node", [...fromSource, "cli/main.ts", ...args], {
       cwd: root,
       env,
     });

@@ -7,6 +7,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register as registerKeys } from "../../cli/keys.js";
 import { register } from "../../cli/webhook.js";
+import { fromSource } from "../runner/from-source.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
 const URL_ = "https://buyer.example/hook?x=%7e";
@@ -148,17 +149,7 @@ test("wrong arguments are told", async () => {
 
 test("through the command itself, as a user runs it", async () => {
   const main = path.resolve(import.meta.dirname, "../../cli/main.ts");
-  const args = [
-    "--import",
-    "tsx",
-    "--conditions=adbind-source",
-    main,
-    "webhook",
-    "verify",
-    "ok.http",
-    "--jwks",
-    "jwks.json",
-  ];
+  const args = [...fromSource, main, "webhook", "verify", "ok.http", "--jwks", "jwks.json"];
   const { stdout } = await promisify(execFile)("node", args, { env: { ...process.env, ADBIND_CWD: place.folder } });
   assert.match(stdout, "accepted");
 });

@@ -16,6 +16,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { changedRelease, smallRelease, tempFolder, writeRelease } from "../support/release.js";
 import { thrownBy } from "../support/thrown.js";
 
@@ -138,7 +139,7 @@ function killedAt(out: string, preload: string): { signal: NodeJS.Signals | null
     file,
     `import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";\n${preload}\nsyncBuiltinESMExports();\n`,
   );
-  const args = ["--import", "tsx", "--conditions=adbind-source", "--import", file, "cli/main.ts", "generate", newer];
+  const args = [...fromSource, "--import", file, "cli/main.ts", "generate", newer];
   const ran = spawnSync(process.execPath, [...args, "--out", out], { cwd: root, encoding: "utf8" });
   return { signal: ran.signal, code: ran.status, err: ran.stderr };
 }
@@ -215,17 +216,7 @@ test("runs at once on one folder all succeed", async () => {
   const runs = Array.from({ length: 6 }, async (_, index) => {
     const child = spawn(
       process.execPath,
-      [
-        "--import",
-        "tsx",
-        "--conditions=adbind-source",
-        "cli/main.ts",
-        "generate",
-        index % 2 ? source : newer,
-        "--out",
-        out,
-        "--force",
-      ],
+      [...fromSource, "cli/main.ts", "generate", index % 2 ? source : newer, "--out", out, "--force"],
       { cwd: root, stdio: ["ignore", "ignore", "pipe"] },
     );
     let err = "";

@@ -8,6 +8,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
 import { judgeCommand } from "../support/judges.js";
@@ -251,7 +252,7 @@ test("partial leaves out what missing and dangling files break, and nothing else
 
 /** Runs the command; what it wrote to stderr, and its exit code. */
 const command = (...args: string[]) => {
-  const flags = ["--import", "tsx", "--conditions=adbind-source", "cli/main.ts"];
+  const flags = [...fromSource, "cli/main.ts"];
   const { status, stderr, stdout } = spawnSync("node", [...flags, ...args], { cwd: root, encoding: "utf8" });
   return { status, stderr, stdout };
 };

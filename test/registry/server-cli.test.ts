@@ -10,6 +10,7 @@ import { register } from "../../cli/registry.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { issuerKeys } from "../../runtime/registry/server/auth/issuer-keys.js";
 import { openSqliteStore, registryAccess } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { bearer, setupRegistry } from "./server-fixture.js";
 import { crawlOf, SELLER } from "./server-world.js";
 
@@ -26,7 +27,7 @@ interface Outcome {
 
 /** The command as it is started, where it reads its input. */
 const spawned = (args: readonly string[], input: string): Outcome => {
-  const flags = ["--import", "tsx", "--conditions=adbind-source", path.join(root, "cli/main.ts"), "registry"];
+  const flags = [...fromSource, path.join(root, "cli/main.ts"), "registry"];
   const env = { ...process.env, ADBIND_CWD: folder };
   return spawnSync(process.execPath, [...flags, ...args], { cwd: root, env, encoding: "utf8", input });
 };

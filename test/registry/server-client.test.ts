@@ -10,6 +10,7 @@ import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import { createRegistryClient, places, type RegistryClientOptions } from "../../runtime/registry/client.js";
 import { readDocument } from "../../runtime/registry/server/document.js";
+import { fromSource } from "../runner/from-source.js";
 
 const BASE = "https://registry.example";
 const client = suite("registry client");
@@ -170,7 +171,7 @@ client("loading it loads nothing of the server", () => {
     await import("adbind/registry/client");
     console.log(JSON.stringify(seen.filter((url) => /fastify|better-sqlite3|kysely|oidc|runtime\\/store/.test(url))));
   `;
-  const flags = ["--import", "tsx", "--conditions=adbind-source", "--input-type=module", "--eval", program];
+  const flags = [...fromSource, "--input-type=module", "--eval", program];
   const { stdout, stderr } = spawnSync(process.execPath, flags, {
     cwd: path.resolve(import.meta.dirname, "../.."),
     encoding: "utf8",

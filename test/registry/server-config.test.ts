@@ -9,6 +9,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
 import { configTable, configurationPage, envOf, readConfig } from "../../runtime/registry/server/config.js";
+import { fromSource } from "../runner/from-source.js";
 import { until } from "../support/until.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -65,7 +66,7 @@ test("everything that is wrong is named at once, and never a password", () => {
 });
 
 const adbind = (args: string[], cwd: string, env: Record<string, string> = {}) => {
-  const flags = ["--import", "tsx", "--conditions=adbind-source", path.join(root, "cli/main.ts")];
+  const flags = [...fromSource, path.join(root, "cli/main.ts")];
   return {
     command: process.execPath,
     args: [...flags, ...args],

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres, startPostgres, type TestDatabases } from "../support/postgres.js";
 import { bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { crawlOf, NEWS, SELLER, seedWorld } from "./server-world.js";
@@ -131,7 +132,7 @@ interface Instance {
 }
 
 async function startInstance(store: string, port: number): Promise<ChildProcess> {
-  const flags = ["--import", "tsx", "--conditions=adbind-source", path.join(root, "cli/main.ts"), "registry", "serve"];
+  const flags = [...fromSource, path.join(root, "cli/main.ts"), "registry", "serve"];
   const settings = [
     "--store",
     store,

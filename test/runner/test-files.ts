@@ -1,6 +1,7 @@
 /** Runs test files, each in a process of its own, and reads uvu's totals off what it prints. */
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
+import { fromSource } from "./from-source.js";
 import { PROCESSOR, RUNNER } from "./test-file.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -72,11 +73,11 @@ const count = (output: string, label: string): number =>
 
 /** @param file below the root */
 export async function runFile(file: string, { env, attend, ...how }: Spawned = {}): Promise<Outcome> {
-  const { code, output, seconds } = await run(
-    process.execPath,
-    ["--import", "tsx", "--conditions=adbind-source", "--import", preload, file],
-    { env: { ...env, [RUNNER]: String(process.pid) }, attend: attend ?? (() => undefined), ...how },
-  );
+  const { code, output, seconds } = await run(process.execPath, [...fromSource, "--import", preload, file], {
+    env: { ...env, [RUNNER]: String(process.pid) },
+    attend: attend ?? (() => undefined),
+    ...how,
+  });
   const total = count(output, "Total");
   const passed = count(output, "Passed");
   const skipped = count(output, "Skipped");

@@ -11,6 +11,7 @@ import { bindRelease, createReceiver } from "../../runtime/receiver/index.js";
 import { createSeller } from "../../runtime/seller/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { precompiled } from "../../runtime/validate/standalone.js";
+import { fromSource } from "../runner/from-source.js";
 import { newBench, sellerOptions } from "../seller/fixture.js";
 import { userProject } from "../support/project.js";
 import { tempFolder } from "../support/release.js";
@@ -23,7 +24,7 @@ await generate([path.join(root, "manifests/3.1.0")], { out, standalone: true });
 /** What a process of its own found, and the modules outside ajv that asked for it. */
 function inProcess(what: string): { result: unknown; askers: string[] } {
   const child = path.join(import.meta.dirname, "plugged-child.ts");
-  const args = ["--import", "tsx", "--conditions=adbind-source", child, what, path.join(out, "3.1.0")];
+  const args = [...fromSource, child, what, path.join(out, "3.1.0")];
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: root });
   assert.is(status, 0, stderr);
   return JSON.parse(stdout.trim().split("\n").at(-1)!);

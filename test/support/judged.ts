@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 import * as assert from "uvu/assert";
+import { fromSource } from "../runner/from-source.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -27,7 +28,7 @@ export interface Ran {
 /** Runs a file of the sources to its end. */
 export function runScript(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--import", "tsx", "--conditions=adbind-source", ...args], {
+    const child = spawn(process.execPath, [...fromSource, ...args], {
       cwd: root,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,3 +1,5 @@
+import { cellsOf } from "./cells.js";
+
 /** Judges with many cells, by the name that `./run judge` takes: the test file whose tests they are. */
 export const judges = {
   published: "test/generator/published.test.ts",
@@ -6,6 +8,15 @@ export const judges = {
   scaffold: "test/scaffold/new.test.ts",
   market: "test/cli/demo.test.ts",
 } as const;
+
+/** Proofs that set everything up from nothing, each the dearest of its file: a commit's run takes one of them. */
+const setups = ["a clean clone", "an installed package", "a seller's project"] as const;
+
+/** How every one of them is run. */
+const EVERY_SETUP = "ADBIND_CELLS=all ./run test test/env test/package test/scaffold/new";
+
+/** @returns whether this run proves it */
+export const provesSetup = (name: (typeof setups)[number]): boolean => cellsOf(EVERY_SETUP, setups, 1).includes(name);
 
 /** How the whole of a judge is run. */
 export const judgeCommand = (name: keyof typeof judges): string => `./run judge ${name}`;

@@ -1,0 +1,84 @@
+/**
+ * Preloaded into every process of a test run that reads the sources: TypeScript becomes JavaScript, and nothing else is
+ * looked at. tsx reads every file of every package too, which costs more than most tests do.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire, registerHooks } from "node:module";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const require = createRequire(import.meta.url);
+const esbuild = (): typeof import("esbuild") => require("esbuild");
+const { version } = require("esbuild/package.json") as { version: string };
+const cache = path.join(root, ".cache/sources", version);
+
+const TYPESCRIPT = /^file:.*\.ts$/;
+
+const { compilerOptions } = JSON.parse(readFileSync(path.join(root, "tsconfig.json"), "utf8")) as {
+  compilerOptions: { target: string; verbatimModuleSyntax: boolean; paths: Record<string, [string]> };
+};
+/** Where names are found that are no package's. */
+const aliases = new Map(
+  Object.entries(compilerOptions.paths).map(([name, [file]]) => [name, pathToFileURL(path.join(root, file)).href]),
+);
+const ownUrl = pathToFileURL(`${root}/`).href;
+
+/** For the next process; this one may be of somebody who may not write here. */
+function keep(file: string, code: string): void {
+  const half = `${file}.${process.pid}`;
+  try {
+    mkdirSync(cache, { recursive: true });
+    writeFileSync(half, code);
+    renameSync(half, file);
+  } catch {
+    rmSync(half, { force: true });
+  }
+}
+
+function compiled(file: string): string {
+  const text = readFileSync(file, "utf8");
+  const { target, verbatimModuleSyntax } = compilerOptions;
+  const compile = (): string =>
+    esbuild().transformSync(text, {
+      loader: "ts",
+      format: "esm",
+      sourcefile: file,
+      sourcemap: "inline",
+      sourcesContent: false,
+      tsconfigRaw: { compilerOptions: { target, verbatimModuleSyntax } },
+    }).code;
+  // What a test generates is read once.
+  if (!file.startsWith(root + path.sep)) return compile();
+  const kept = path.join(cache, createHash("sha256").update(`${file}\0${text}`).digest("hex"));
+  try {
+    return readFileSync(kept, "utf8");
+  } catch {
+    const code = compile();
+    keep(kept, code);
+    return code;
+  }
+}
+
+/** Sources name each other by what they become. */
+function sourceOf(specifier: string, parent: string | undefined): string | undefined {
+  if (parent === undefined || !TYPESCRIPT.test(parent) || !/^(?:\.{0,2}\/|file:).*\.js$/.test(specifier))
+    return undefined;
+  const url = new URL(specifier.replace(/\.js$/, ".ts"), parent);
+  return existsSync(url) ? url.href : undefined;
+}
+
+process.setSourceMapsEnabled(true);
+registerHooks({
+  resolve(specifier, context, next) {
+    const parent = context.parentURL;
+    // A project has bindings of its own, which its package.json names.
+    const alias = parent?.startsWith(ownUrl) ? aliases.get(specifier) : undefined;
+    return next(alias ?? sourceOf(specifier, parent) ?? specifier, context);
+  },
+  load(url, context, next) {
+    if (!TYPESCRIPT.test(url) || url.includes("/node_modules/")) return next(url, context);
+    return { format: "module", source: compiled(fileURLToPath(url)), shortCircuit: true };
+  },
+});
