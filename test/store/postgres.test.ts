@@ -10,6 +10,8 @@ import { sharedPostgres } from "../support/postgres.js";
 import { type StoreCase, storeCase } from "./store.case.js";
 
 const postgres = await sharedPostgres();
+// Before any suite runs: one that is given in a later turn of the event loop runs beside those that are under way.
+const pooler = hasPgbouncer() ? await startPgbouncer(await postgres.database()) : undefined;
 let url = "";
 
 const caseOf = (name: string, urlOf: () => string): StoreCase<Tx> => ({
@@ -30,7 +32,6 @@ const caseOf = (name: string, urlOf: () => string): StoreCase<Tx> => ({
 
 storeCase(caseOf("postgres", () => url));
 
-const pooler = hasPgbouncer() ? await startPgbouncer(await postgres.database()) : undefined;
 if (pooler === undefined)
   console.log("skipped behind a pooler: pgbouncer is not installed (apt-get install pgbouncer)");
 else storeCase(caseOf("postgres behind a pooler", () => pooler.through(url)));
