@@ -46,7 +46,7 @@ test("whatever fails is a line on stderr, and an object on stdout for who asked 
     [`lint ${folder}`, "release_unreadable", folder, 1],
     [`new seller ${file} --specialism sales_guaranteed`, "output_unusable", file, 1],
     [`inbox list --store sqlite:${folder}/none.db`, "store_missing", `${folder}/none.db`, 1],
-    [`outbox list --store postgres://a:b@127.0.0.1:1/x`, "store_option_invalid", "127.0.0.1:1/x", 1],
+    [`outbox list --store postgres://a:b@127.0.0.1:1/x`, "database_unreachable", "127.0.0.1:1/x", 1],
   ];
   for (const [args, code, where, exit] of cases) {
     const error = failed(args);
