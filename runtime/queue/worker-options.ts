@@ -1,4 +1,5 @@
 /** What a worker is given, and what it gives its handler. */
+import { AdbindError } from "../errors.js";
 import type { EndpointOptions } from "./endpoints.js";
 import type { AckEffect, Job, JobOutcome, Queue } from "./types.js";
 
@@ -53,4 +54,34 @@ export interface Worker {
   stop(): Promise<void>;
   /** Jobs leased here. */
   readonly out: number;
+}
+
+const defaults = {
+  concurrency: 1_024,
+  pollMs: 250,
+  renewMs: 5_000,
+  perEndpoint: 64,
+  failuresToPause: 5,
+  pauseMs: 5_000,
+  maxPauseMs: 60_000,
+};
+
+/** The options of a worker with every default in. */
+export type WorkerSettings = WorkerOptions & typeof defaults & { readonly now: () => number };
+
+const definedOf = <T extends object>(given: T): T =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+
+/** @throws AdbindError `queue_option_invalid` for a number that is not a positive integer */
+export function workerSettingsOf(given: WorkerOptions): WorkerSettings {
+  const options = { ...defaults, now: Date.now, ...definedOf(given) };
+  for (const name of Object.keys(defaults) as (keyof typeof defaults)[]) {
+    const value = options[name];
+    if (Number.isSafeInteger(value) && value > 0) continue;
+    throw new AdbindError("queue_option_invalid", "an option of a worker cannot be used", {
+      where: name,
+      remedy: "give a positive integer",
+    });
+  }
+  return options;
 }

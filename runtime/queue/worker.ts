@@ -1,20 +1,17 @@
 /** Leases jobs, runs them side by side, acknowledges them in batches, and leaves endpoints alone that keep failing. */
 import { AdbindError } from "../errors.js";
 import { Endpoints, type Turn } from "./endpoints.js";
+import { safely } from "./periodic.js";
 import type { Ack, Job } from "./types.js";
-import type { Handled, Worker, WorkerOptions } from "./worker-options.js";
+import {
+  type Handled,
+  type Worker,
+  type WorkerOptions,
+  type WorkerSettings,
+  workerSettingsOf,
+} from "./worker-options.js";
 
 export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.js";
-
-const defaults = {
-  concurrency: 1_024,
-  pollMs: 250,
-  renewMs: 5_000,
-  perEndpoint: 64,
-  failuresToPause: 5,
-  pauseMs: 5_000,
-  maxPauseMs: 60_000,
-};
 
 /** Jobs leased in one go; more would hold up the event loop. */
 const TAKE_LIMIT_JOBS = 256;
@@ -34,22 +31,7 @@ const LEASE_MARGIN = 0.1;
  * Makes a worker.
  * @throws AdbindError `queue_option_invalid` for a number that is not a positive integer
  */
-export function createWorker(given: WorkerOptions): Worker {
-  const options = { ...defaults, now: Date.now, ...definedOf(given) };
-  for (const name of Object.keys(defaults) as (keyof typeof defaults)[]) {
-    const value = options[name];
-    if (Number.isSafeInteger(value) && value > 0) continue;
-    throw new AdbindError("queue_option_invalid", "an option of a worker cannot be used", {
-      where: name,
-      remedy: "give a positive integer",
-    });
-  }
-  return new LeasingWorker(options);
-}
-
-const definedOf = <T extends object>(given: T): T =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
-type Settings = WorkerOptions & typeof defaults & { readonly now: () => number };
+export const createWorker = (given: WorkerOptions): Worker => new LeasingWorker(workerSettingsOf(given));
 
 /** A job here, until it is acknowledged. */
 interface Held {
@@ -60,7 +42,7 @@ interface Held {
 }
 
 class LeasingWorker implements Worker {
-  readonly #options: Settings;
+  readonly #options: WorkerSettings;
   readonly #endpoints: Endpoints;
   readonly #held = new Map<number, Held>();
   #acks: Ack[] = [];
@@ -76,7 +58,7 @@ class LeasingWorker implements Worker {
   #renewal: NodeJS.Timeout | undefined;
   #clock = 0;
 
-  constructor(options: Settings) {
+  constructor(options: WorkerSettings) {
     this.#options = options;
     this.#endpoints = new Endpoints(options);
   }
@@ -106,10 +88,14 @@ class LeasingWorker implements Worker {
     await Promise.all(this.#aside);
   }
 
+  #fault(error: unknown): void {
+    safely(() => this.#options.onFault?.(error));
+  }
+
   /** @param work tells of its own faults */
   #besides(work: Promise<void>): void {
     this.#aside.add(work);
-    void work.finally(() => this.#aside.delete(work));
+    work.finally(() => this.#aside.delete(work)).catch((error: unknown) => this.#fault(error));
   }
 
   #poke(): void {
@@ -126,7 +112,7 @@ class LeasingWorker implements Worker {
         await this.#watchClock();
         taken = await this.#takeOnce();
       } catch (error) {
-        this.#options.onFault?.(error);
+        this.#fault(error);
       }
       // Having got something, look again: there may be more, and asking an empty queue is cheap.
       if (taken === 0 && !this.#woken) await this.#rest();
@@ -151,7 +137,7 @@ class LeasingWorker implements Worker {
       }
       const held = { job, since, sinceWall };
       this.#held.set(job.id, held);
-      void this.#attempt(held);
+      this.#attempt(held).catch((error: unknown) => this.#fault(error));
     }
     return jobs.length;
   }
@@ -179,7 +165,7 @@ class LeasingWorker implements Worker {
     if (error instanceof AdbindError && error.code === "job_unreadable") {
       return { outcome: { kind: "refused", error: error.message }, healthy: null };
     }
-    this.#options.onFault?.(error);
+    this.#fault(error);
     const due = this.#options.now() + THROWN_DELAY_MS;
     return { outcome: { kind: "later", due, error: "the attempt could not be made" }, healthy: null };
   }
@@ -191,8 +177,7 @@ class LeasingWorker implements Worker {
     }
     const { now } = this.#options;
     const turn = healthy ? this.#endpoints.succeeded(endpoint) : this.#endpoints.failed(endpoint, now());
-    if (turn.kind !== "same")
-      this.#besides(this.#tell(endpoint, turn).catch((error: unknown) => this.#options.onFault?.(error)));
+    if (turn.kind !== "same") this.#besides(this.#tell(endpoint, turn).catch((error: unknown) => this.#fault(error)));
   }
 
   /** What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it. */
@@ -233,7 +218,7 @@ class LeasingWorker implements Worker {
         this.#poke();
       } catch (error) {
         // A full disk, a database away: what happened stays known here and is written when it can be.
-        this.#options.onFault?.(error);
+        this.#fault(error);
         this.#acks.unshift(...batch);
         await new Promise((resolve) => setTimeout(resolve, FAULT_DELAY_MS));
         if (!this.#running) this.#abandon();
@@ -264,7 +249,7 @@ class LeasingWorker implements Worker {
       const ours = await queue.renew(jobs, now());
       for (const held of old) if (ours.has(held.job.id)) Object.assign(held, { since, sinceWall });
     } catch (error) {
-      this.#options.onFault?.(error);
+      this.#fault(error);
     }
   }
 
@@ -281,7 +266,7 @@ class LeasingWorker implements Worker {
     try {
       await this.#options.queue.pull(horizon, at);
     } catch (error) {
-      this.#options.onFault?.(error);
+      this.#fault(error);
     }
   }
 

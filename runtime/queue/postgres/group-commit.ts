@@ -82,14 +82,24 @@ export class GroupCommit {
       return promise;
     }
     this.#asked.push(asked);
-    if (!this.#running) void this.#drain();
+    if (!this.#running) this.#drain().catch((error: unknown) => this.#fail(error));
     return promise;
   }
 
   async #drain(): Promise<void> {
     this.#running = true;
-    while (this.#asked.length > 0) await this.#commit(this.#asked.splice(0, BATCH_LIMIT));
-    this.#running = false;
+    try {
+      while (this.#asked.length > 0) await this.#commit(this.#asked.splice(0, BATCH_LIMIT));
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** A fault of this class itself: nobody who asked is left to wait for ever. */
+  #fail(error: unknown): void {
+    const lines = [...this.#waiting.splice(0), ...this.#behind.values()];
+    this.#behind.clear();
+    for (const { reject } of [...this.#asked.splice(0), ...lines.flat()]) reject(error);
   }
 
   async #commit(batch: readonly Asked[]): Promise<void> {
@@ -138,7 +148,7 @@ export class GroupCommit {
     const fresh = [one];
     if (one.key !== undefined) this.#behind.set(one.key, fresh);
     this.#waiting.push(fresh);
-    if (this.#waiters < WAITING_LIMIT) void this.#waitInTurn();
+    if (this.#waiters < WAITING_LIMIT) this.#waitInTurn().catch((error: unknown) => this.#fail(error));
   }
 
   async #waitInTurn(): Promise<void> {
