@@ -3,6 +3,7 @@
  * their own write and the webhook's.
  */
 import { Option } from "commander";
+import { close } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { hasPgbouncer } from "../support/pgbouncer.js";
 import { killsOption } from "./faults-options.js";
@@ -37,5 +38,4 @@ for (const name of example === undefined ? names : [example]) {
   failed += Math.min(kills, faults.length);
   passed += kills - Math.min(kills, faults.length);
 }
-console.log(`kills: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-if (failed > 0 || passed + skipped === 0) process.exitCode = 1;
+close({ passed, failed, skipped }, "kills");
