@@ -31,6 +31,8 @@ export interface SigningFacts {
   readonly operations: Fact<"named" | "one">;
   /** Names of transport methods may be listed beside those of tools. */
   readonly methods: Fact<boolean>;
+  /** Purposes that a key may have to sign webhooks. */
+  readonly webhookKeyUses: Fact<readonly string[]>;
   /** Sellers say how long they retry a webhook. */
   readonly retryHorizon: Fact<boolean>;
 }

@@ -24,7 +24,7 @@ export type {
 } from "./facts.js";
 export { type Failure, failureOf, type ProtocolError } from "./failure.js";
 export type { MaybePromise, Reply, SellerTools, ToolHandler } from "./handler.js";
-export { extra, type JsonObject } from "./json-object.js";
+export { extra, isJsonObject, type JsonObject } from "./json-object.js";
 export {
   answerFields,
   readAnswer,

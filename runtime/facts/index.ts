@@ -1,2 +1,3 @@
 /** What a release says about itself, as the rooms of the runtime ask it. */
+export { producerFault } from "./errors.js";
 export { type EndpointSigning, endpointSigning, legacySigned, peerProfile } from "./signing.js";

@@ -21,7 +21,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/net/": ["address codes policy", "*", "index"],
   "runtime/validate/": ["types missing json-text judge", "precompiled/", "*", "index"],
   "runtime/facts/": ["*", "index"],
-  "runtime/extract/": ["json-object", "*", "index"],
+  "runtime/extract/": ["json-object", "*", "retry", "index"],
   "runtime/signing/": [
     "types base base64 codes fields",
     "*",

@@ -66,6 +66,7 @@ export function signingFacts(source: FactSource, version: ByVersion): SigningFac
     nonAsciiHost: version.fact("nonAsciiHost"),
     operations: sources === undefined ? version.fact("operations") : { value: "one", from: sources.ref },
     methods: shown(methods, root, ["request_signing"], source),
+    webhookKeyUses: version.fact("webhookKeyUses"),
     retryHorizon: shown(horizon, root, ["webhook_signing"], source),
   };
 }

@@ -25,6 +25,12 @@ export const versionRows = {
   ),
   /** Requests over A2A resolve to exactly one operation: an erratum of 3.2.3. */
   operations: row<"named" | "one">("whether a body must resolve to one operation", ["0", "named"], ["3.2.3", "one"]),
+  /** Purposes of keys that webhooks may be signed with: one for everything a party signs came with 3.1. */
+  webhookKeyUses: row<readonly string[]>(
+    "which keys sign webhooks",
+    ["0", ["webhook-signing"]],
+    ["3.1-", ["request-signing", "webhook-signing"]],
+  ),
   /** Versions that put an endpoint on the 3.2 signing profile; from 3.2 on a pattern in the schema says the same. */
   newer: row<string>("which versions have the 3.2 signing profile", [
     "0",
