@@ -51,7 +51,7 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
 });
 
 test("what send signs, listen verifies, and what is altered it refuses", async () => {
-  await runCommand(keys, ["generate", "--out", "keys.private.json"]);
+  await runCommand(keys, ["generate", "--word", "proto", "--out", "keys.private.json"]);
   const child = spawn(
     process.execPath,
     [
