@@ -11,7 +11,7 @@ import { printJson } from "../output.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./resolve.js";
 
 /** What is printed of one release. */
-export interface Shown {
+interface Shown {
   readonly release: { readonly word: string; readonly version: string; readonly digest: string };
   readonly facts: Omit<ReleaseFacts, "assumed">;
   /** Facts that the release's files do not show. */
@@ -25,7 +25,7 @@ export interface Shown {
  * @param source path of the release
  * @throws AdbindError `release_unreadable`, `release_invalid`
  */
-export async function shownRelease(source: string): Promise<Shown> {
+async function shownRelease(source: string): Promise<Shown> {
   const loaded = await loadRelease(source);
   // A tool that cannot be generated breaks none of the facts.
   const { findings } = await checkRelease(loaded, { checkNames, partial: true, levels: ["error"] });

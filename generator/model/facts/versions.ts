@@ -5,7 +5,7 @@
 import type { Fact } from "../../../runtime/contract/index.js";
 
 /** The newest line that the rows below know. */
-export const NEWEST_KNOWN = "3.3";
+const NEWEST_KNOWN = "3.3";
 
 interface Row<T> {
   /** For people: what is decided. */
@@ -16,7 +16,7 @@ interface Row<T> {
 
 const row = <T>(decides: string, ...since: (readonly [string, T])[]): Row<T> => ({ decides, since });
 
-export const versionRows = {
+const versionRows = {
   /** What a verifier calls a raw non-ASCII host; the vectors of one profile changed their mind. */
   nonAsciiHost: row<"header_malformed" | "target_uri_malformed">(
     "the code for a host in other letters than ASCII",
@@ -63,7 +63,7 @@ export const versionRows = {
   contextId: row<"threaded" | "ignored">("what context_id does over MCP", ["0", "threaded"], ["3.2-", "ignored"]),
 } as const satisfies Record<string, Row<unknown>>;
 
-export type VersionRow = keyof typeof versionRows;
+type VersionRow = keyof typeof versionRows;
 
 type ValueOf<K extends VersionRow> = (typeof versionRows)[K] extends Row<infer T> ? T : never;
 
