@@ -1,8 +1,8 @@
 /** Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling service.md gives. */
-import { type RequestProfileName, wireNames } from "../contract/index.js";
+import type { RequestProfileName } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
-import { parseStrict } from "../json.js";
+import { strictFault } from "../json.js";
 import { canonicalUrl } from "../url.js";
 import { buildSignatureBase, isBaseValue } from "./base.js";
 import { decodeBase64Url, encodeBase64, encodeBase64Url } from "./base64.js";
@@ -12,7 +12,7 @@ import { LABEL } from "./fields.js";
 import { fieldValue, isJsonContentType } from "./headers.js";
 import { type Profile, requestComponents, webhookComponents } from "./profiles.js";
 import type { SignableRequest, SignatureAlgorithm, Signed } from "./types.js";
-import { systemSeconds } from "./verify.js";
+import { namesOf, systemSeconds } from "./verify.js";
 
 /** Bytes of a nonce; the profile's minimum, and enough that two never meet. */
 const NONCE_BYTES = 16;
@@ -126,8 +126,9 @@ export function* requestSignature(
 
 /** @throws AdbindError `duplicate_key_input` or `body_not_json` */
 export function checkBody(body: Uint8Array): void {
-  const json = parseStrict(body);
-  if (json.ok) return;
+  // Judged, not made: nobody reads the value.
+  const json = strictFault(body);
+  if (json === undefined) return;
   throw new AdbindError(json.reason === "duplicate_keys" ? "duplicate_key_input" : "body_not_json", json.detail, {
     where: "the body to sign",
     remedy: json.reason === "duplicate_keys" ? "send each key once" : "send one JSON document in UTF-8",
@@ -157,7 +158,7 @@ function* signature(
     "content-type": contentType,
     "content-digest": digest,
   };
-  const tag = profile.tag(wireNames(options.word ?? "proto"));
+  const tag = profile.tag(namesOf(options.word ?? "proto"));
   const params = `(${components.map((name) => `"${name}"`).join(" ")})${paramsOf(options, alg, tag, backend)}`;
   const signatureBase = buildSignatureBase(components, (name) => values[name]!, params);
   const bytes = yield* wait(backend.sign(alg, material, signatureBase));

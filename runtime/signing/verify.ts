@@ -57,7 +57,7 @@ let lastWord = "";
 let lastNames = wireNames(lastWord);
 
 /** `wireNames`, remembered for the word used last: it joins eight strings, and most processes speak one word. */
-function namesOf(word: string): WireNames {
+export function namesOf(word: string): WireNames {
   if (word !== lastWord) [lastWord, lastNames] = [word, wireNames(word)];
   return lastNames;
 }
