@@ -44,12 +44,8 @@ export interface AttemptReport {
   readonly error: string | null;
 }
 
-/** Seconds a receiver has (webhooks-facts.md 6): to say something, and altogether. */
-const ATTEMPT_LIMIT_MS = 10_000;
 /** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
-/** A key that cannot sign, a body that cannot be signed: for the operator to mend, meanwhile tried again. */
-const UNSIGNABLE_DELAY_MS = 60_000;
 
 async function headersFor(job: Job, meta: DeliveryMeta, options: AttemptOptions): Promise<Record<string, string>> {
   const { word, version, now } = options;
@@ -91,34 +87,42 @@ const signatureError = (header: string | undefined): string => {
 };
 
 /**
- * What an answer says of its destination. A refusal of one event says nothing of the others; a server that is overloaded,
- * broken or away does.
+ * Whether an endpoint is well, by its answer. An endpoint that is gone, or refuses all it is sent, costs as little as one
+ * that is broken.
  */
-const healthOf = (result: FetchResult): boolean | null => {
-  if (!result.ok) return netCodes[result.code].kind === "refused" ? null : false;
-  if (result.status >= 200 && result.status < 300) return true;
-  return result.status >= 500 || result.status === 429 || result.status === 408 ? false : null;
-};
+const isHealthy = (result: FetchResult): boolean => result.ok && result.status >= 200 && result.status < 300;
+
+/** An endpoint that asks for it is left alone as a whole, not just by the event it answered. */
+const asksForTime: readonly number[] = [429, 503];
 
 function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick<AttemptReport, "handled" | "error"> {
-  const healthy = healthOf(result);
-  if (result.ok && healthy) return { handled: { outcome: { kind: "done" }, healthy }, error: null };
+  if (isHealthy(result)) return { handled: { outcome: { kind: "done" }, healthy: true }, error: null };
   const error = boundError(
     result.ok
       ? `HTTP ${result.status}${result.status === 401 ? signatureError(result.headers["www-authenticate"]) : ""}`
       : `${result.code}: ${netCodes[result.code].summary}`,
   );
-  const due = nextAttempt(
-    {
-      attempt: job.attempts,
-      firstAt: job.firstAt,
-      now: options.now(),
-      retryAfter: result.ok ? result.headers["retry-after"] : undefined,
-    },
-    options.random,
-  );
-  const outcome = due === undefined ? ({ kind: "dead", error } as const) : ({ kind: "later", due, error } as const);
-  return { handled: { outcome, healthy }, error };
+  const retryAfter = result.ok ? result.headers["retry-after"] : undefined;
+  const now = options.now();
+  const asked = result.ok && asksForTime.includes(result.status) ? retryAfterMs(retryAfter, now) : undefined;
+  const holdUntil = asked === undefined ? undefined : now + asked;
+  return { handled: { outcome: laterOrDead({ job, error, retryAfter }, options), healthy: false, holdUntil }, error };
+}
+
+function laterOrDead(
+  { job, error, retryAfter }: { readonly job: Job; readonly error: string; readonly retryAfter?: string | undefined },
+  { now, random }: AttemptOptions,
+): JobOutcome {
+  const due = nextAttempt({ attempt: job.attempts, firstAt: job.firstAt, now: now(), retryAfter }, random);
+  return due === undefined ? { kind: "dead", error } : { kind: "later", due, error };
+}
+
+/** Nothing was sent: a key that cannot sign, a body that cannot be signed. For the operator to mend; it is no fault of the endpoint. */
+function unsent(job: Job, fault: unknown, options: AttemptOptions): AttemptReport {
+  const why = fault instanceof AdbindError ? fault.code : fault instanceof Error ? fault.message : "the signer failed";
+  const error = boundError(`not sent: ${why}`);
+  const handled: Handled = { outcome: laterOrDead({ job, error }, options), healthy: null };
+  return { handled, status: "failed", httpStatus: null, responseMs: null, error };
 }
 
 /**
@@ -131,13 +135,9 @@ export async function attempt(
 ): Promise<AttemptReport | undefined> {
   let headers: Record<string, string>;
   try {
-    headers = await headersFor(job, meta, options);
+    headers = await headersFor(job, target, options);
   } catch (fault) {
-    if (!(fault instanceof AdbindError)) throw fault;
-    const error = boundError(`not sent: ${fault.code}`);
-    const due = options.now() + UNSIGNABLE_DELAY_MS;
-    const handled: Handled = { outcome: { kind: "later", due, error }, healthy: null };
-    return { handled, status: "failed", httpStatus: null, responseMs: null, error };
+    return unsent(job, fault, options);
   }
   if (!lease.live()) return undefined;
   const started = performance.now();

@@ -22,8 +22,10 @@ import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
 const JOBS_CHANNEL = "adbind_jobs";
-/** Endpoints looked at in one take; the others follow in the next. */
+/** Endpoints looked at in one statement. */
 const ENDPOINTS = 256;
+/** Statements in one take that look for endpoints with room; the others follow in the next take. */
+const PAGES = 32;
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
 const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
@@ -138,20 +140,24 @@ class PostgresQueue implements Queue {
     return [];
   }
 
-  /** Endpoints with something due, in turn, with as many jobs of each as there is room for. */
+  /** The next endpoints with something due for which there is room, in turn, and for how many jobs of each. */
   async #rooms({ now, limit, room }: TakeRequest): Promise<[string, number][]> {
-    const found = await this.database.query((q) =>
-      nextEndpoints(q, this.topic, { after: this.#cursor, now, limit: ENDPOINTS }),
-    );
-    if (found.length < ENDPOINTS && this.#cursor !== "") {
-      const rest = { after: "", now, limit: ENDPOINTS - found.length };
-      found.push(...(await this.database.query((q) => nextEndpoints(q, this.topic, rest))));
+    const start = this.#cursor;
+    for (let page = 0, after = start, again = start === ""; page < PAGES; page++) {
+      const request = { after, now, limit: ENDPOINTS };
+      const found = await this.database.query((q) => nextEndpoints(q, this.topic, request));
+      const due = found.filter((one) => one.due);
+      const rooms = due
+        .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
+        .filter(([, wanted]) => wanted > 0);
+      const ended = found.length < ENDPOINTS;
+      after = ended ? "" : found.at(-1)!.endpoint;
+      // Those for which there was no room any more come first the next time.
+      this.#cursor = rooms.length > 0 && rooms.length < due.length ? rooms.at(-1)![0] : after;
+      if (rooms.length > 0 || (again && (ended || after >= start))) return rooms;
+      again ||= ended;
     }
-    this.#cursor = found.at(-1)?.endpoint ?? "";
-    return found
-      .filter(({ due }) => due)
-      .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
-      .filter(([, wanted]) => wanted > 0);
+    return [];
   }
 
   async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
