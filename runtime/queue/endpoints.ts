@@ -2,32 +2,8 @@
  * How each endpoint fares in this process: how much of it may be leased at once, and when it is left alone for a while. Those
  * of whom nothing good is known share a small part of the slots, so that a thousand dead ones never hold those of the living.
  */
+import type { EndpointOptions } from "./endpoint-options.js";
 import { type Fare, Slots } from "./slots.js";
-
-/** Who stands behind an endpoint: what they may have leased at once is capped, however many endpoints they have. */
-export interface EndpointOwner {
-  readonly host: string;
-  readonly principal: string;
-}
-
-export interface EndpointOptions {
-  /** Most jobs of an endpoint at once. */
-  readonly perEndpoint: number;
-  /** Most jobs at once of all endpoints on a host. */
-  readonly perHost: number;
-  /** Most jobs at once of all endpoints of a principal. */
-  readonly perPrincipal: number;
-  /** Most jobs at once of all endpoints that have not succeeded yet, or fail. A principal has at most half of what others leave. */
-  readonly perUnproven: number;
-  /** Failures in a row after which the endpoint is paused. */
-  readonly failuresToPause: number;
-  /** First pause, in milliseconds; doubled with each probe that fails. */
-  readonly pauseMs: number;
-  /** Longest pause, in milliseconds. */
-  readonly maxPauseMs: number;
-  /** Who stands behind an endpoint; by default nobody but itself. */
-  readonly ownerOf: (endpoint: string) => EndpointOwner;
-}
 
 /** Successes in a row that end an endpoint's bad spell (webhooks-facts.md 6). */
 const SUCCESSES_TO_CLOSE = 2;
@@ -145,7 +121,16 @@ export class Endpoints {
   #fresh(name: string): Fare {
     const zeros = { out: 0, width: 1, failures: 0, successes: 0, pauses: 0, pausedUntil: 0, heldUntil: 0 };
     const { host, principal } = this.options.ownerOf(name);
-    return { ...zeros, host, principal, suspect: true, failingSince: null, askedUntil: 0, intervalMs: 0, spentUntil: 0 };
+    return {
+      ...zeros,
+      host,
+      principal,
+      suspect: true,
+      failingSince: null,
+      askedUntil: 0,
+      intervalMs: 0,
+      spentUntil: 0,
+    };
   }
 
   #of(name: string): Fare {

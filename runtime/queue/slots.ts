@@ -1,5 +1,5 @@
 /** How many slots of a worker hosts and principals have, and those endpoints of which nothing good is known. */
-import type { EndpointOptions } from "./endpoints.js";
+import type { EndpointOptions } from "./endpoint-options.js";
 
 /** How an endpoint fares. Times are unix milliseconds. */
 export interface Fare {

@@ -1,6 +1,6 @@
 /** What a worker is given, and what it gives its handler. */
 import { AdbindError } from "../errors.js";
-import type { EndpointOptions, EndpointOwner } from "./endpoints.js";
+import type { EndpointOptions, EndpointOwner } from "./endpoint-options.js";
 import type { AckEffect, Job, JobOutcome, Queue } from "./types.js";
 
 /** What handling a job came to. */

@@ -2,20 +2,20 @@
 import { AdbindError } from "../errors.js";
 import { type NetCode, netCodes } from "../net/codes.js";
 import type { Fetcher, FetchResult } from "../net/index.js";
-import type { Job } from "../queue/types.js";
+import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import { signHmac, signWebhookSync } from "../signing/index.js";
 import { boundError } from "./redact.js";
-import type { DeliveryAuth } from "./registration.js";
-import { nextAttempt } from "./schedule.js";
+import { nextAttempt, retryAfterMs } from "./schedule.js";
+import type { DeliveryTarget, TargetRef } from "./targets.js";
 import type { Signer } from "./types.js";
 
-/** What a delivery's job says beside its body. */
+/** What a delivery's job says beside its body. No secret is among it. */
 export interface DeliveryMeta {
+  /** What says where it goes. */
+  readonly target: TargetRef;
+  /** Where it was to go when it was made, as it may be shown. */
   readonly url: string;
-  readonly auth: DeliveryAuth;
-  /** A2A's own token header. */
-  readonly a2aToken?: string | undefined;
   /** Whose activity it is, and of what: a media buy, a task. */
   readonly principal: string;
   readonly subject: string;
@@ -31,6 +31,8 @@ export interface AttemptOptions {
   readonly version: string;
   readonly now: () => number;
   readonly random: () => number;
+  /** Told what a signer threw: the receiver's principal is shown none of it. */
+  readonly onFault: (error: unknown) => void;
 }
 
 export type AttemptStatus = "success" | "failed" | "timeout" | "connection_error";
@@ -47,22 +49,22 @@ export interface AttemptReport {
 /** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
-async function headersFor(job: Job, meta: DeliveryMeta, options: AttemptOptions): Promise<Record<string, string>> {
+async function headersFor(job: Job, target: DeliveryTarget, options: AttemptOptions): Promise<Record<string, string>> {
   const { word, version, now } = options;
   const seconds = () => Math.floor(now() / 1_000);
   const base = {
     "content-type": "application/json",
-    ...(meta.a2aToken !== undefined && { "x-a2a-notification-token": meta.a2aToken }),
+    ...(target.a2aToken !== undefined && { "x-a2a-notification-token": target.a2aToken }),
   };
-  if (meta.auth === null) {
+  if (target.auth === null) {
     const { key, keyid } = options.signer();
-    const request = { method: "POST", url: meta.url, headers: {}, body: job.body };
+    const request = { method: "POST", url: target.url, headers: {}, body: job.body };
     const { headers } = signWebhookSync(request, { key, keyid, now: seconds, word });
     const { "Content-Type": _, ...signed } = headers;
     return { ...base, ...signed };
   }
-  if (meta.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${meta.auth.credentials}` };
-  const secret = meta.auth.credentials;
+  if (target.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${target.auth.credentials}` };
+  const secret = target.auth.credentials;
   // Registered once and warned of then; not again at each attempt.
   const quiet = () => undefined;
   return { ...base, ...(await signHmac(job.body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
@@ -119,10 +121,19 @@ function laterOrDead(
 
 /** Nothing was sent: a key that cannot sign, a body that cannot be signed. For the operator to mend; it is no fault of the endpoint. */
 function unsent(job: Job, fault: unknown, options: AttemptOptions): AttemptReport {
-  const why = fault instanceof AdbindError ? fault.code : fault instanceof Error ? fault.message : "the signer failed";
+  const why = fault instanceof AdbindError ? fault.code : "the signer failed";
+  options.onFault(fault);
   const error = boundError(`not sent: ${why}`);
   const handled: Handled = { outcome: laterOrDead({ job, error }, options), healthy: null };
   return { handled, status: "failed", httpStatus: null, responseMs: null, error };
+}
+
+interface AttemptOf {
+  readonly job: Job;
+  readonly target: DeliveryTarget;
+  readonly lease: JobLease;
+  /** Milliseconds the receiver has: to say something, and altogether. */
+  readonly timeoutMs: number;
 }
 
 /**
@@ -130,7 +141,7 @@ function unsent(job: Job, fault: unknown, options: AttemptOptions): AttemptRepor
  * @returns undefined where the lease ended before anything was sent: it is somebody else's now
  */
 export async function attempt(
-  { job, meta, lease }: { readonly job: Job; readonly meta: DeliveryMeta; readonly lease: JobLease },
+  { job, target, lease, timeoutMs }: AttemptOf,
   options: AttemptOptions,
 ): Promise<AttemptReport | undefined> {
   let headers: Record<string, string>;
@@ -141,15 +152,15 @@ export async function attempt(
   }
   if (!lease.live()) return undefined;
   const started = performance.now();
-  const result = await options.fetch(meta.url, {
+  const result = await options.fetch(target.url, {
     method: "POST",
     headers,
     body: job.body,
     maxBytes: ANSWER_LIMIT_BYTES,
     oversize: "truncate",
-    timeouts: { readMs: ATTEMPT_LIMIT_MS, totalMs: ATTEMPT_LIMIT_MS },
+    timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
   });
-  const success = result.ok && result.status >= 200 && result.status < 300;
+  const success = isHealthy(result);
   return {
     ...outcomeOf(job, result, options),
     status: result.ok ? (success ? "success" : "failed") : statusOf(result.code),

@@ -93,6 +93,12 @@ function sharingCase(of: QueueCase): void {
     await stopped;
   });
 
+  test.run();
+}
+
+/** Hosts share, too. */
+function hostCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("a host that has succeeded and hangs then has half of the slots at most", async (context) => {
     const release: (() => void)[] = [];
     let hanging = false;
@@ -282,5 +288,5 @@ function throwingCase(of: QueueCase): void {
 }
 
 export function queueWorkerCase(of: QueueCase): void {
-  for (const cases of [sharingCase, pausingCase, givingUpCase, leaseCase, throwingCase]) cases(of);
+  for (const cases of [sharingCase, hostCase, pausingCase, givingUpCase, leaseCase, throwingCase]) cases(of);
 }

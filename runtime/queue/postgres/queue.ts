@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Coroutine, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
 import type { EachWork } from "../each.js";
-import type { Ack, EndpointHealth, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
+import type { Ack, EndpointHealth, EndpointRecord, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
 import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
 import { ackJobs, addJobs, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
@@ -11,12 +11,16 @@ import {
   deadLetterJobs,
   dropJob,
   endpointHealth,
+  expireBeyond,
   expireJobs,
   getJob,
+  listEndpoints,
   listJobs,
   pauseEndpoint,
   pullJobs,
   replayJob,
+  resumeEndpoint,
+  stopEndpoint,
 } from "./kept-jobs.js";
 import { Waker } from "./waker.js";
 
@@ -192,6 +196,23 @@ class PostgresQueue implements Queue {
   expire(endpoint: string, before: number, error: string): Promise<number> {
     const given = { endpoint, before, error, now: this.#now() };
     return this.database.write((q) => expireJobs(q, this.topic, given));
+  }
+
+  expireBeyond(endpoint: string, keep: number, error: string): Promise<number> {
+    const given = { endpoint, keep, error, now: this.#now() };
+    return this.database.write((q) => expireBeyond(q, this.topic, given));
+  }
+
+  async stop(endpoint: string, now: number): Promise<void> {
+    await this.database.write((q) => stopEndpoint(q, this.topic, endpoint, now));
+  }
+
+  async resume(endpoint: string): Promise<boolean> {
+    return (await this.#waking((q) => resumeEndpoint(q, this.topic, endpoint))) > 0;
+  }
+
+  endpoints({ after = "", limit }: { readonly after?: string; readonly limit: number }): Promise<EndpointRecord[]> {
+    return this.database.query((q) => listEndpoints(q, this.topic, after, limit));
   }
 
   pull(horizon: number, now: number): Promise<number> {
