@@ -26,7 +26,7 @@ const digest = (text: string): string => hash("sha256", text, "base64url").slice
  * What shares turns, and fails, as a whole: one principal's URL. Others' on the same host are endpoints of their own; the
  * host comes first, for people, and stands before a blank; then the principal, before a dot.
  */
-export const endpointOf = ({ principal, url }: EndpointIdentity): string =>
+const endpointOf = ({ principal, url }: EndpointIdentity): string =>
   `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
 
 /** Who stands behind an endpoint, by its name. */
