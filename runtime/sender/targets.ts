@@ -44,15 +44,17 @@ const nameOf = ({ resource, kind, subscriber }: ChannelKey): string => JSON.stri
 /** Attempts that begin in the same turn of the event loop share their statements. */
 export function createTargets(queue: Queue, tables: SenderTables): Targets {
   const asked: Asked[] = [];
-  const lookUp = async (): Promise<void> => {
+  const lookUp = (): void => {
     const batch = asked.splice(0, BATCH_LIMIT);
     if (asked.length > 0) setImmediate(lookUp);
-    try {
-      const rows = await queue.read((q) => rowsOf(tables, q, batch));
-      for (const one of batch) answer(one, rows);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
+    queue
+      .read((q) => rowsOf(tables, q, batch))
+      .then((rows) => {
+        for (const one of batch) answer(one, rows);
+      })
+      .catch((error: unknown) => {
+        for (const { reject } of batch) reject(error);
+      });
   };
   return {
     find(of) {
