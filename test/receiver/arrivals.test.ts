@@ -96,6 +96,7 @@ test("a changed body under one key: 200, the first copy holds, and it is noticed
 
 test("what is not newer is answered 200 and not applied; a terminal state is final", async ({ open }) => {
   const s = await open();
+  s.clock.ms += 4 * 3_600_000;
   const at = (timestamp: string, status = "working") => send(s, envelope({ timestamp, status }));
   assert.is(statusOf(await at("2026-04-18T14:00:10Z")), "accepted");
   assert.is(statusOf(await at("2026-04-18T16:00:10+02:00")), "stale", "the same instant");

@@ -199,7 +199,10 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     let first = true;
     if (ordered) {
       const result = tasks.apply(sender, event.taskId, order, now);
-      if (!result.applied) return { outcome: "stale", reason: result.reason, conflict: result.conflict };
+      if (!result.applied) {
+        const { reason, conflict, missed } = result;
+        return { outcome: "stale", reason, conflict, missed };
+      }
       first = result.first;
     }
     const reemission = event.notificationId !== null && notifications.seen(sender, event.notificationId, now);

@@ -21,7 +21,7 @@ export const take = (store: Store, owner: string, now = NOW, limit = 100): Promi
 /** An event of a task at a second of one minute. */
 export const ordered = (taskId: string, second: number, status = "working", terminal = false): Arrival => {
   const instant = `2026-04-18T14:00:${String(second).padStart(2, "0")}.000000000`;
-  return arrival(newEvent({ taskId, instant, status }), { order: { instant, status, terminal } });
+  return arrival(newEvent({ taskId, instant, status }), { order: { instant, status, terminal, by: "sender" } });
 };
 
 export const accepted = (outcome: AcceptOutcome) => {

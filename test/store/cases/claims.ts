@@ -1,6 +1,6 @@
 /** Dedup, bounds and order of events. */
 import * as assert from "uvu/assert";
-import type { NewEvent } from "../../../runtime/store/types.js";
+import type { Arrival, NewEvent, TaskOrder } from "../../../runtime/store/types.js";
 import { arrival, DAY_SECONDS, NOW, newEvent, SELLER } from "../events.js";
 import { accepted, type Cases, ordered } from "./case.js";
 
@@ -25,7 +25,7 @@ export const claims: Cases = {
   "of many concurrent copies on several handles exactly one is accepted": async ({ store, open }) => {
     const second = await open();
     const event = newEvent({ taskId: "t-1" });
-    const order = { instant: event.instant!, status: "working", terminal: false };
+    const order = { instant: event.instant!, status: "working", terminal: false, by: "sender" as const };
     const outcomes = await Promise.all(
       Array.from({ length: 24 }, (_, i) => (i % 2 ? store : second).inbox.accept(arrival(event, { order }))),
     );
@@ -92,6 +92,7 @@ export const claims: Cases = {
       outcome: "stale",
       reason: "not_newer",
       conflict: false,
+      missed: false,
     });
     assert.is((await store.inbox.accept(ordered("t-1", 9))).outcome, "stale");
     accepted(await store.inbox.accept(ordered("t-1", 11)));
@@ -107,18 +108,46 @@ export const claims: Cases = {
       outcome: "stale",
       reason: "terminal",
       conflict: false,
+      missed: false,
     });
     assert.equal(await store.inbox.accept(ordered("t-1", 12, "failed", true)), {
       outcome: "stale",
       reason: "terminal",
       conflict: true,
+      missed: false,
     });
     assert.equal(await store.task(SELLER, "t-1"), {
       instant: "2026-04-18T14:00:10.000000000",
       status: "completed",
       terminal: true,
+      missed: null,
     });
   },
+
+  "a terminal state that is not newer marks its task, a poll's is applied once, and an arrival's needs no later time":
+    async ({ store }) => {
+      accepted(await store.inbox.accept(ordered("t-1", 10)));
+      const late = ordered("t-1", 10, "completed", true);
+      assert.equal(await store.inbox.accept(late), {
+        outcome: "stale",
+        reason: "not_newer",
+        conflict: false,
+        missed: true,
+      });
+      assert.is((await store.task(SELLER, "t-1"))!.missed, NOW);
+      const by = (arrival: Arrival, whose: TaskOrder["by"]): Arrival => ({
+        ...arrival,
+        order: { ...arrival.order!, by: whose },
+      });
+      assert.is((await store.inbox.accept(by(ordered("t-1", 9), "poll"))).outcome, "stale", "a poll that goes on");
+      accepted(await store.inbox.accept(by(ordered("t-1", 9, "completed", true), "poll")));
+      assert.is((await store.inbox.accept(by(ordered("t-1", 9, "completed", true), "poll"))).outcome, "stale");
+      const state = { instant: "2026-04-18T14:00:10.000000000", status: "completed", terminal: true, missed: null };
+      assert.equal(await store.task(SELLER, "t-1"), state);
+
+      accepted(await store.inbox.accept(by(ordered("t-2", 10), "arrival")));
+      accepted(await store.inbox.accept(by(ordered("t-2", 10, "failed", true), "arrival")));
+    },
 
   "a stale event keeps its key claimed": async ({ store }) => {
     accepted(await store.inbox.accept(ordered("t-1", 10)));

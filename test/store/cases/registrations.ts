@@ -47,7 +47,7 @@ export const registrations: Cases = {
       const operationId = `race-${i}`;
       const event = arrival(newEvent({ operationId, taskId: `t-${i}` }), {
         registered: false,
-        order: { instant: "2026-04-18T14:00:00.000000000", status: "working", terminal: false },
+        order: { instant: "2026-04-18T14:00:00.000000000", status: "working", terminal: false, by: "sender" },
       });
       await Promise.all([store.inbox.accept(event), second.registrations.add(registration({ operationId }), NOW)]);
     }

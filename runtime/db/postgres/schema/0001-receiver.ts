@@ -30,6 +30,7 @@ create table adbind_tasks (
   instant text collate "C" not null,
   status text not null,
   terminal boolean not null,
+  missed bigint,
   expires bigint not null,
   primary key (sender, task_id)
 );

@@ -23,6 +23,7 @@ create table adbind_tasks (
   instant text not null,
   status text not null,
   terminal integer not null,
+  missed integer,
   expires integer not null,
   primary key (sender, task_id)
 ) strict, without rowid;
