@@ -28,6 +28,11 @@ export interface ReceiverDescriptor {
   readonly max_body_bytes: number;
 }
 
+export interface StopOptions {
+  /** Longest wait for the handlers that run, in milliseconds; as long as a handler may take by default. */
+  readonly withinMs?: number;
+}
+
 export interface Receiver<Tx = unknown> {
   readonly store: Store<Tx>;
   readonly descriptor: ReceiverDescriptor;
@@ -45,8 +50,11 @@ export interface Receiver<Tx = unknown> {
   watchTask(options: WatchOptions): Promise<Watched>;
   /** Begins to run handlers. `handle` keeps events without it, for another instance to run. */
   start(): void;
-  /** Stops taking events, and waits for the handlers that run. The store stays open: it is the application's. */
-  stop(): Promise<void>;
+  /**
+   * Stops taking events, and waits for the handlers that run. The store stays open: it is the application's.
+   * @returns how many handlers were not waited for; their events are left to their lease, for whoever takes it next
+   */
+  stop(options?: StopOptions): Promise<number>;
   /** Resolves when no handler runs and no event is due. */
   idle(): Promise<void>;
 }
@@ -90,10 +98,10 @@ export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, 
       return watch(config, receiving.keep, { ...watched, signal }, { pause, endings });
     },
     start: worker.start,
-    async stop() {
+    async stop({ withinMs } = {}) {
       watches.abort();
       unobserve();
-      await worker.stop();
+      return worker.stop(withinMs);
     },
     idle: worker.idle,
   };

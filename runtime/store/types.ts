@@ -141,6 +141,13 @@ export interface Held {
   readonly id: number;
   readonly owner: string;
   readonly now: number;
+  /**
+   * Failures the event had when it was taken: with the owner, which run holds it. A run that was given up and tried again
+   * since is told apart by it from the one that followed.
+   */
+  readonly attempts?: number;
+  /** Aborted when the run is given up: what it would still write is undone. */
+  readonly signal?: AbortSignal;
 }
 
 export interface InboxFilter {

@@ -1,4 +1,5 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
+import type { MaybePromise } from "../../contract/index.js";
 import { sql } from "../../db/postgres/sql.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
@@ -85,15 +86,35 @@ async function releaseLane(tx: Tx, { sender, lane }: Left, now: number): Promise
     )`.run(tx);
 }
 
-const complete = (db: Db, { id, owner, now }: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> =>
-  db.transaction(async (tx) => {
+const complete = (db: Db, held: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> => {
+  const { id, owner, attempts = null, now, signal } = held;
+  return db.transaction(async (tx) => {
     const left = await lockLane(tx, id);
-    const deleted = await sql`delete from adbind_inbox where id = ${id} and owner = ${owner}`.run(tx);
+    const deleted = await sql`
+      delete from adbind_inbox
+      where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`.run(tx);
     if (deleted !== 1 || left === undefined) return "lost";
     await releaseLane(tx, left, now);
-    await effect?.(tx);
+    if (effect !== undefined) await unlessAborted(effect(tx), signal);
+    // Given up between the last write and the commit: all of it is undone.
+    signal?.throwIfAborted();
     return "completed";
   });
+};
+
+/** An effect that never ends would hold its rows for ever: the transaction ends when its run is given up. */
+async function unlessAborted(work: MaybePromise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const end = (): void => reject(signal.reason);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
 
 const bury = (db: Db, { id, owner, now }: Held, error: string): Promise<void> =>
   db.transaction(async (tx) => {

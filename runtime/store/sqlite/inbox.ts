@@ -128,11 +128,11 @@ const laneRelease = (db: Database) => {
 };
 
 const completer = (writer: Writer, release: ReturnType<typeof laneRelease>) => {
-  const remove = writer.db.prepare<[number, string], { sender: number; lane: string | null }>(
-    "delete from adbind_inbox where id = ? and owner = ? returning sender, lane",
+  const remove = writer.db.prepare<[number, string, number | null], { sender: number; lane: string | null }>(
+    "delete from adbind_inbox where id = ? and owner = ? and attempts = coalesce(?, attempts) returning sender, lane",
   );
-  const finish = ({ id, owner, now }: Held): "completed" | "lost" => {
-    const row = remove.get(id, owner);
+  const finish = ({ id, owner, attempts, now, signal }: Held): "completed" | "lost" => {
+    const row = signal?.aborted ? undefined : remove.get(id, owner, attempts ?? null);
     if (row === undefined) return "lost";
     release(row, now);
     return "completed";
@@ -199,10 +199,7 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     let first = true;
     if (ordered) {
       const result = tasks.apply(sender, event.taskId, order, now);
-      if (!result.applied) {
-        const { reason, conflict, missed } = result;
-        return { outcome: "stale", reason, conflict, missed };
-      }
+      if (!result.applied) return result.stale;
       first = result.first;
     }
     const reemission = event.notificationId !== null && notifications.seen(sender, event.notificationId, now);

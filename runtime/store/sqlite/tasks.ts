@@ -1,7 +1,7 @@
 /** Order of events per task: strictly newer applies, and a terminal state is never left. */
 import type { Database } from "better-sqlite3";
 import { DAY_MS, TASK_RETENTION_MS } from "../rows.js";
-import type { TaskOrder, TaskState } from "../types.js";
+import type { AcceptOutcome, TaskOrder, TaskState } from "../types.js";
 
 interface TaskRow {
   instant: string;
@@ -14,12 +14,7 @@ interface TaskRow {
 export type OrderResult =
   /** `first`: nothing was known of the task. */
   | { readonly applied: true; readonly first: boolean }
-  | {
-      readonly applied: false;
-      readonly reason: "not_newer" | "terminal";
-      readonly conflict: boolean;
-      readonly missed: boolean;
-    };
+  | { readonly applied: false; readonly stale: Extract<AcceptOutcome, { outcome: "stale" }> };
 
 /** Is an event newer than the last one of a task that goes on? */
 function applies({ instant, terminal, by }: TaskOrder, last: string): boolean {
@@ -67,11 +62,13 @@ export function sqliteTasks(db: Database): Tasks {
       }
       const found = select.get(sender, taskId)!;
       if (found.terminal === 1) {
-        return { applied: false, reason: "terminal", conflict: terminal && found.status !== status, missed: false };
+        const conflict = terminal && found.status !== status;
+        return { applied: false, stale: { outcome: "stale", reason: "terminal", conflict, missed: false } };
       }
       if (!applies(order, found.instant)) {
         if (terminal) mark.run(now, sender, taskId);
-        return { applied: false, reason: "not_newer", conflict: false, missed: terminal };
+        const stale = { outcome: "stale", reason: "not_newer", conflict: false, missed: terminal } as const;
+        return { applied: false, stale };
       }
       if (terminal && found.missed !== null) clear.run(sender, taskId);
       update.run(instant, status, Number(terminal), sender, taskId);
