@@ -11,6 +11,7 @@ import { type BodyResult, readBody } from "./body.js";
 import { kindOf, readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
+import { refusalLog } from "./refusal-log.js";
 import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
@@ -83,7 +84,7 @@ function unread(body: Exclude<BodyResult, Uint8Array>, { sender }: RouteBinding)
 }
 
 function unauthenticated(result: Refusal, binding: RouteBinding, bytes: number): Refused {
-  const { code, step, keyid, keys, status } = result;
+  const { code, step, detail, keyid, keys, status } = result;
   const challenge = challengeFor(result);
   const retryAfter = String(result.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS);
   const headers: Record<string, string> = {
@@ -91,7 +92,10 @@ function unauthenticated(result: Refusal, binding: RouteBinding, bytes: number):
     ...(status === 401 && challenge !== undefined && { "www-authenticate": challenge }),
   };
   const who = { sender: binding.sender, ...(keyid && { keyid: keyid.slice(0, MAX_KEYID_CHARS) }) };
-  return refuse(status, code, { headers, about: { step, bytes, ...who, ...(keys && { keys }) } });
+  return refuse(status, code, {
+    headers,
+    about: { step, ...(detail && { detail }), bytes, ...who, ...(keys && { keys }) },
+  });
 }
 
 const nonceRefusals = {
@@ -115,6 +119,7 @@ export function createReceiving<Tx>(
   const routes = routeCache(config.store.registrations, config.now);
   const keep = keeper(config, worker, onTerminal);
   const replay = config.store.replay();
+  const tell = refusalLog(config.log, config.now);
 
   /** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
   const spend = async (
@@ -145,8 +150,7 @@ export function createReceiving<Tx>(
   const answer = (decision: Decision): ReceiverAnswer => {
     if (!("code" in decision)) return decision;
     config.metrics.refused(decision.code);
-    const level = decision.code === "webhook_mode_mismatch" ? "warn" : "info";
-    config.log[level]({ code: decision.code, ...decision.about }, "webhook refused");
+    tell({ code: decision.code, about: decision.about ?? {} });
     return decision.answer;
   };
 

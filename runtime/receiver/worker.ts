@@ -1,10 +1,10 @@
 /** Runs handlers for what the inbox holds: the events just accepted at once, all others as they fall due. */
 import { randomUUID } from "node:crypto";
-import { expirySteps } from "../queue/expiry.js";
 import { createPeriodic, type Telling, tellLog } from "../queue/periodic.js";
 import type { Expiring, InboxEvent, Lease } from "../store/types.js";
 import { faultText, handlerRuns } from "./runs.js";
 import type { ReceiverConfig } from "./settings.js";
+import { sweepSteps } from "./sweep.js";
 
 /** How often expired state is removed, in milliseconds. */
 const SWEEP_MS = 1_000;
@@ -174,7 +174,7 @@ const upkeepOf = <Tx>(config: ReceiverConfig<Tx>, renew: () => Promise<void>) =>
     }),
     sweeps: createPeriodic({
       pauseMs: SWEEP_MS,
-      steps: expirySteps(config.store.expiring.map(warned), config.now),
+      steps: sweepSteps(config.store.expiring.map(warned), config.now),
       telling,
     }),
   };

@@ -1,11 +1,10 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
 import type { MaybePromise } from "../../contract/index.js";
 import { sql } from "../../db/postgres/sql.js";
+import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
-import { acceptor } from "./accept.js";
-import type { Nonces } from "./nonces.js";
-import type { Senders } from "./senders.js";
+import { type AcceptParts, acceptor } from "./accept.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
 
@@ -14,10 +13,11 @@ interface Left {
   readonly lane: string | null;
 }
 
-export function postgresInbox(db: Db, senders: Senders, nonces: Nonces): Inbox<Tx> {
+export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
+  const leases = new LeaseWatch();
   return {
-    accept: acceptor(db, senders, nonces),
-    take: (request) => take(db, request),
+    accept: acceptor(db, parts),
+    take: (request) => take(db, request, leases),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;
       await sql`
@@ -59,10 +59,22 @@ const joined = sql`select i.*, s.url from adbind_inbox i join adbind_senders s o
 async function take(
   db: Db,
   { owner, until, now, limit }: Lease & { now: number; limit: number },
+  leases: LeaseWatch,
 ): Promise<InboxEvent[]> {
+  const looking = await sql<LeasedRow>`
+    select id, owner, due from adbind_inbox
+    where state = 'pending' and due <= ${now} and owner is not null order by due limit ${limit}`.rows(db);
+  const ended = leases.ended(looking, now, until - now);
+  if (ended.length > 0) {
+    // One that was renewed or taken meanwhile is due at another time.
+    await sql`
+      update adbind_inbox i set owner = null from
+        unnest(${ended.map(({ id }) => id)}::bigint[], ${ended.map(({ due }) => due)}::bigint[]) as e (id, due)
+      where i.id = e.id and i.due = e.due and i.state = 'pending'`.run(db);
+  }
   const leased = await sql<{ id: number }>`
     update adbind_inbox set owner = ${owner}, due = ${until} where id in (
-      select id from adbind_inbox where state = 'pending' and due <= ${now} order by due limit ${limit}
+      select id from adbind_inbox where state = 'pending' and due <= ${now} and owner is null order by due limit ${limit}
       for update skip locked
     ) returning id`.rows(db);
   if (leased.length === 0) return [];

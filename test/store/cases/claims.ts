@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import type { Arrival, NewEvent, TaskOrder } from "../../../runtime/store/types.js";
 import { arrival, DAY_SECONDS, NOW, newEvent, SELLER } from "../events.js";
-import { accepted, type Cases, ordered } from "./case.js";
+import { accepted, type Cases, goBy, ordered } from "./case.js";
 
 export const claims: Cases = {
   "a key is accepted once, and its duplicate is known by its body": async ({ store }) => {
@@ -53,10 +53,12 @@ export const claims: Cases = {
     const event = newEvent();
     accepted(await store.inbox.accept(arrival(event)));
     const late = NOW + DAY_SECONDS * 1000;
+    await goBy(store, late);
     assert.is((await store.inbox.accept(arrival(event, { now: late - 1 }))).outcome, "duplicate");
     accepted(await store.inbox.accept(arrival(event, { now: late })));
     assert.is(await store.claims(SELLER), 1);
     assert.is((await store.sweep(late)).removed, 0);
+    await goBy(store, late + DAY_SECONDS * 1000);
     assert.is((await store.sweep(late + DAY_SECONDS * 1000)).removed, 1);
     assert.is(await store.claims(SELLER), 0);
   },
@@ -70,9 +72,26 @@ export const claims: Cases = {
     assert.is((await store.inbox.list()).length, 4);
     assert.is(await store.claims(SELLER), 4);
     accepted(await store.inbox.accept(arrival(newEvent({ sender: "https://other.example/" }), { senderCap: 4 })));
+    await goBy(store, NOW + DAY_SECONDS * 1000);
     // The window is over: expired claims make room although nothing was swept.
     accepted(await bounded(events[4]!, NOW + DAY_SECONDS * 1000));
   },
+
+  "a clock that jumps ahead and back sweeps nothing of its window; one that stays ahead is believed a window later":
+    async ({ store }) => {
+      const event = newEvent();
+      accepted(await store.inbox.accept(arrival(event)));
+      await store.sweep(NOW);
+      const ahead = NOW + 2 * DAY_SECONDS * 1000;
+      assert.is((await store.sweep(ahead)).removed, 0);
+      assert.is((await store.inbox.accept(arrival(event, { now: ahead + 1 }))).outcome, "duplicate");
+      assert.is((await store.sweep(NOW + 4_000)).removed, 0);
+      assert.is((await store.inbox.accept(arrival(event, { now: NOW + 5_000 }))).outcome, "duplicate");
+
+      await store.sweep(ahead);
+      await store.database.execute(`update adbind_clock set mark = ${ahead + DAY_SECONDS * 1000 - 1}`);
+      assert.is((await store.sweep(ahead + DAY_SECONDS * 1000)).removed, 1);
+    },
 
   "concurrent arrivals never pass the bound": async ({ store, open }) => {
     const second = await open();

@@ -24,6 +24,13 @@ create table adbind_claims (
 );
 create index adbind_claims_expires on adbind_claims (expires);
 
+create table adbind_clock (
+  id bigint primary key,
+  mark bigint not null,
+  lag bigint not null,
+  until bigint not null
+);
+
 create table adbind_tasks (
   sender bigint not null,
   task_id text not null,
