@@ -37,7 +37,7 @@ export function toInstant(value: unknown): string | undefined {
 }
 
 /** A clock's reading as an instant. */
-export const instantOf = (ms: number): string => toInstant(new Date(ms).toISOString())!;
+const instantOf = (ms: number): string => toInstant(new Date(ms).toISOString())!;
 
 /** How far a sender's clock may be ahead, in milliseconds: as far as for signatures (webhooks-facts.md 1.6). */
 const SKEW_MS = 60_000;

@@ -2,6 +2,7 @@
 import type { Release, Tools } from "../contract/index.js";
 import type { Store } from "../store/types.js";
 import { storeExpectation } from "./expect.js";
+import { fetchHandler } from "./fetch.js";
 import { createReceiving } from "./receive.js";
 import { resolveSettings } from "./settings.js";
 import type {
@@ -38,6 +39,8 @@ export interface Receiver<Tx = unknown> {
   readonly descriptor: ReceiverDescriptor;
   /** Answers one request. It never rejects. */
   handle(request: ReceiverRequest): Promise<ReceiverAnswer>;
+  /** Answers one request of fetch's kind, for servers that speak in those. It never rejects. */
+  readonly fetch: (request: Request) => Promise<Response>;
   /**
    * Tells what is registered with a seller, best before the request that registers it is sent.
    * @returns how many events had come before it, and are handled now
@@ -83,6 +86,7 @@ export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, 
     store,
     descriptor: { dedup_window_seconds: config.dedupWindowSeconds, max_body_bytes: config.maxBodyBytes },
     handle: receiving.handle,
+    fetch: fetchHandler(receiving.handle),
     async expect(expectation) {
       const released = await storeExpectation(config, expectation);
       receiving.forget(expectation.route);
