@@ -157,7 +157,7 @@ interface Proxy {
   readonly port: number;
   /** Why it could not pass a request on; it answered 502. */
   readonly faults: readonly string[];
-  /** Until it has seen that this instance is ready. */
+  /** Until it has asked this instance anew, and seen that it is ready. */
   knows(port: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -173,15 +173,20 @@ interface Readiness {
  */
 async function startProxy(ports: readonly number[]): Promise<Proxy> {
   const ready = new Set<number>();
+  /** How often each was asked. */
+  const checks = new Map<number, number>();
   const faults: string[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const check = async (port: number): Promise<void> => {
-    const { status, checks } = await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      async (response) => ({ ...((await response.json()) as Readiness), status: response.status }),
-      () => ({ status: 0, checks: undefined }),
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      async (response) => ({ ok: response.ok, ...((await response.json()) as Readiness) }),
+      ({ cause }: Error) => ({ refused: (cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED" }),
     );
-    if (status === 200) ready.add(port);
-    else if (checks?.server !== "ok" || checks.search !== "ok") ready.delete(port);
+    // A kept connection that the server closed meanwhile says nothing of the server.
+    if ("refused" in answer ? answer.refused : answer.checks.server !== "ok" || answer.checks.search !== "ok")
+      ready.delete(port);
+    else if ("ok" in answer && answer.ok) ready.add(port);
+    checks.set(port, (checks.get(port) ?? 0) + 1);
   };
   let watching = true;
   // One check at a time for each: an older answer never overtakes a newer one.
@@ -217,7 +222,9 @@ async function startProxy(ports: readonly number[]): Promise<Proxy> {
     port: (server.address() as AddressInfo).port,
     faults,
     async knows(port) {
-      while (!ready.has(port)) await sleep(20);
+      // The answer that comes next may be to a question put before the instance was there.
+      const fresh = checks.get(port)! + 2;
+      while (checks.get(port)! < fresh || !ready.has(port)) await sleep(20);
     },
     async stop() {
       watching = false;
