@@ -30,7 +30,7 @@ export interface Kind {
 export interface Running {
   /** Runs once more, now or soon. */
   next(): Promise<void>;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 export interface World {
@@ -168,7 +168,7 @@ const receiver: World = {
       `insert into adbind_claims values (1, ${blob}, ${blob}, 1)`,
       "insert into adbind_nonce_keys (keyid) values ('k') on conflict do nothing",
       "insert into adbind_nonces values (1, 'n', 1)",
-      `insert into adbind_tasks values (1, 't', '2026', 'working', ${no}, 1)`,
+      `insert into adbind_tasks values (1, 't', '2026', 'working', ${no}, null, 1)`,
       "insert into adbind_notifications values (1, 'n', 1)",
       `insert into adbind_registrations values ('/r', '', 's', 'task', 'signature', 'mcp', null, null, null, 1)`,
       "insert into adbind_inbox (state, sender, key, route, kind, release, reemission, received_at, due, notes, body) " +
