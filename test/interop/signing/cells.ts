@@ -86,8 +86,10 @@ export function agreeCells({ peer, keys }: Side, targets: readonly string[] = ur
     .flatMap((what) =>
       targets.flatMap((url): SigningCell[] => {
         const { key, published } = what === "webhook" ? keys.webhook : keys.request;
-        const known = peer.departures[url];
-        const more = known === undefined ? {} : { known };
+        const known = (verifying?: Signable): Pick<SigningCell, "known"> => {
+          const found = peer.departures.find((one) => one.url === url && (one.verifying ?? verifying) === verifying);
+          return found === undefined ? {} : { known: found.reason };
+        };
         const ours = async (): Promise<string | undefined> => {
           const signed = await signOurs(what, plainRequest(url), key);
           const refused = await peer.verify(what, signed, published);
@@ -104,8 +106,8 @@ export function agreeCells({ peer, keys }: Side, targets: readonly string[] = ur
         };
         const name = `${keys.alg} ${what} ${url}`;
         return [
-          { name: `${name}: we sign, the peer verifies`, ...more, run: ours },
-          { name: `${name}: the peer signs, we verify`, ...more, run: theirs },
+          { name: `${name}: we sign, the peer verifies`, ...known(what), run: ours },
+          { name: `${name}: the peer signs, we verify`, ...known(), run: theirs },
         ];
       }),
     );

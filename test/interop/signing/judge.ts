@@ -4,8 +4,10 @@ import type { SignatureAlgorithm } from "../../../runtime/signing/index.js";
 import { agreeCells, forbiddenCells, ruleCells, type SigningCell, WORD } from "./cells.js";
 import { makeKeys } from "./keys.js";
 import type { SigningPeer } from "./peer.js";
-import { preparePython, pythonPeer } from "./python.js";
+import { type PythonPeer, preparePython, pythonPeer } from "./python.js";
+import { certificate, discoveryCells } from "./tls-seller.js";
 import { typescriptPeer } from "./typescript.js";
+import { forbidden } from "./urls.js";
 
 export const peerNames = ["python", "typescript"] as const;
 export type PeerName = (typeof peerNames)[number];
@@ -33,10 +35,10 @@ async function count(cells: readonly SigningCell[], totals: Counted): Promise<vo
 }
 
 /** @returns a peer, or why there is none */
-async function open(name: PeerName): Promise<SigningPeer | string> {
+async function open(name: PeerName): Promise<SigningPeer | PythonPeer | string> {
   if (name === "typescript") return typescriptPeer() ?? "@adcp/sdk is not installed under test/interop/peer";
   const missing = preparePython();
-  return missing ?? (await pythonPeer());
+  return missing ?? (await pythonPeer(certificate));
 }
 
 async function judgeAlgorithm(peer: SigningPeer, alg: SignatureAlgorithm, totals: Counted): Promise<void> {
@@ -46,9 +48,19 @@ async function judgeAlgorithm(peer: SigningPeer, alg: SignatureAlgorithm, totals
   const before = totals.passed;
   await count(agree, totals);
   console.log(`${alg}: ${totals.passed - before} of ${agree.length} signatures believed, both ways`);
-  const rules = [...forbiddenCells(keys), ...ruleCells(side)];
-  for (const { name } of rules) console.log(`  ${name}`);
-  await count(rules, totals);
+  await count([...forbiddenCells(keys), ...ruleCells(side)], totals);
+}
+
+/** The peer finds the keys itself, behind TLS. */
+async function judgeDiscovery(peer: PythonPeer, totals: Counted): Promise<void> {
+  const cells = discoveryCells(peer, await makeKeys("ed25519", WORD));
+  if (cells.length === 0) {
+    totals.skipped++;
+    console.log("skipped: no published releases to start sellers with; set ADBIND_CORPUS");
+  }
+  const before = totals.passed;
+  await count(cells, totals);
+  console.log(`behind TLS: ${totals.passed - before} of ${cells.length} sellers believed, known by their URL alone`);
 }
 
 export async function judgeSigning(name: PeerName, chosen: readonly SignatureAlgorithm[]): Promise<Totals> {
@@ -61,7 +73,9 @@ export async function judgeSigning(name: PeerName, chosen: readonly SignatureAlg
   try {
     console.log(`peer: ${peer.name}`);
     for (const [what, why] of Object.entries(peer.lacks)) console.log(`not judged: ${what}: ${why}`);
+    for (const { url, reason } of forbidden) console.log(`forbidden: ${JSON.stringify(url)}: ${reason}`);
     for (const alg of chosen) await judgeAlgorithm(peer, alg, totals);
+    if ("discover" in peer) await judgeDiscovery(peer, totals);
   } finally {
     await peer.close();
   }

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { Command } from "commander";
 import { publicKey, readKeyFile } from "../../../cli/key-file.js";
 import { register } from "../../../cli/keys.js";
 import type { Jwk, SignatureAlgorithm } from "../../../runtime/signing/index.js";
+import { runCommand } from "../../cli/run-command.js";
 
 interface MadeKey {
   /** With its private part. */
@@ -23,10 +23,9 @@ export async function makeKeys(alg: SignatureAlgorithm, word: string): Promise<M
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-interop-"));
   try {
     const file = path.join(folder, "keys.private.json");
-    const command = new Command("keys").exitOverride();
-    register(command);
     const given = ["generate", "--use", "both", "--alg", alg, "--word", word, "--out", file];
-    await command.parseAsync(given, { from: "user" });
+    const { code, err } = await runCommand(register, given);
+    if (code !== 0) throw new Error(err);
     const made = readKeyFile(file).keys.map((key) => ({ key, published: publicKey(key) }));
     const forUse = (use: string): MadeKey => made.find(({ key }) => key[`${word}_use`] === use)!;
     return { alg, request: forUse("request-signing"), webhook: forUse("webhook-signing") };

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import sys
 import time
 from importlib.metadata import version
@@ -22,6 +23,11 @@ from adcp.signing.webhook_verifier import (
     verify_webhook_from_agent_url,
     verify_webhook_signature,
 )
+
+# The seller's name is in a domain, since a brand file binds domains, and no name service knows it: it is this machine.
+SELLER = "seller.example.net"
+look_up = socket.getaddrinfo
+socket.getaddrinfo = lambda host, *more, **named: look_up("127.0.0.1" if host == SELLER else host, *more, **named)
 
 
 def request_of(question):

@@ -16,13 +16,21 @@ export type PeerSigned =
   | { readonly ok: true; readonly headers: Readonly<Record<string, string>> }
   | { readonly ok: false; readonly reason: string };
 
+/** A target with which the peer does otherwise than the rules say. */
+export interface Departure {
+  readonly url: string;
+  /** The rule, or what the peer wants instead. */
+  readonly reason: string;
+  /** Only where the peer verifies this; by default in everything, since it brings the target to another form. */
+  readonly verifying?: Signable;
+}
+
 export interface SigningPeer {
   /** The SDK with its version. */
   readonly name: string;
   /** What it does not know, with why. */
   readonly lacks: Partial<Readonly<Record<Signable, string>>>;
-  /** Targets that it brings to another form than the rules do, with the rule: nobody's signature holds across the two. */
-  readonly departures: Readonly<Record<string, string>>;
+  readonly departures: readonly Departure[];
   /** @param key with its private part */
   sign(what: Signable, request: PlainRequest, key: Jwk): Promise<PeerSigned>;
   /** @returns undefined where the signature holds, else what the peer says */

@@ -71,7 +71,7 @@ export async function pythonPeer(certificate?: string): Promise<PythonPeer> {
   return {
     name,
     lacks: {},
-    departures: {},
+    departures: [],
     async sign(what: Signable, request: PlainRequest, key: Jwk) {
       const given = await answer({ do: "sign", what, request, key });
       return given.ok ? { ok: true, headers: given.headers! } : given;

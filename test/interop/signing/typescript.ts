@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Jwk } from "../../../runtime/signing/index.js";
-import type { PlainRequest, Signable, SigningPeer } from "./peer.js";
+import type { Departure, PlainRequest, Signable, SigningPeer } from "./peer.js";
 
 const folder = new URL("../peer/", import.meta.url);
 const manifest = new URL("node_modules/@adcp/sdk/package.json", folder);
@@ -16,6 +16,19 @@ interface Sdk {
   InMemoryReplayStore: new () => object;
   InMemoryRevocationStore: new () => object;
 }
+
+const httpsOnly = "its verifier of webhooks takes https only, but on this machine";
+const noFragment = "its verifier of webhooks wants the fragment, which is never sent, away beforehand";
+
+const departures: readonly Departure[] = [
+  { url: "https://buyer.example.com/p?x=%7e", reason: "the bytes of a query are kept" },
+  { url: "https://buyer.example.com/p?", reason: "an empty query is kept" },
+  { url: "https://[2001:db8:0:0::1]:8443/p", reason: "the text of an IPv6 address is not rewritten" },
+  { url: "http://buyer.example.com/webhooks", reason: httpsOnly, verifying: "webhook" },
+  { url: "http://buyer.example.com:80/webhooks", reason: httpsOnly, verifying: "webhook" },
+  { url: "https://buyer.example.com/p#part", reason: noFragment, verifying: "webhook" },
+  { url: "https://buyer.example.com/p?a=1#part", reason: noFragment, verifying: "webhook" },
+];
 
 const reasonOf = (error: unknown): string =>
   (error as { code?: string }).code ?? (error instanceof Error ? error.message : String(error));
@@ -34,11 +47,7 @@ export function typescriptPeer(): SigningPeer | undefined {
   return {
     name: `@adcp/sdk ${version}`,
     lacks: { "request 3.2": "the SDK is of the 3.0 line, which has one profile" },
-    departures: {
-      "https://buyer.example.com/p?x=%7e": "the bytes of a query are kept",
-      "https://buyer.example.com/p?": "an empty query is kept",
-      "https://[2001:db8:0:0::1]:8443/p": "the text of an IPv6 address is not rewritten",
-    },
+    departures,
     async sign(what: Signable, request: PlainRequest, key: Jwk) {
       const own = { keyid: key.kid, alg: key.kty === "EC" ? "ecdsa-p256-sha256" : "ed25519", privateKey: key };
       try {
