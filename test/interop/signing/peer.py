@@ -7,6 +7,9 @@ import sys
 import time
 from importlib.metadata import version
 
+# What discovery imports when it is first needed takes longer than its deadline on a slow machine.
+import adcp.protocols.a2a  # noqa: F401
+import adcp.protocols.mcp  # noqa: F401
 from adcp.signing import (
     SignatureVerificationError,
     StaticJwksResolver,
