@@ -17,6 +17,10 @@ import {
 } from "../../runtime/signing/index.js";
 import { canonicalUrl } from "../../runtime/url.js";
 import { makeKey } from "../signing/fixtures.js";
+import { cellsOf } from "../support/cells.js";
+import { agreeCells, forbiddenCells } from "./signing/cells.js";
+import { makeKeys } from "./signing/keys.js";
+import { typescriptPeer } from "./signing/typescript.js";
 
 const WORD = "adcp";
 const folder = new URL("./peer/", import.meta.url);
@@ -196,5 +200,20 @@ else {
     test(`the peer departs from the rules: ${rule}`, () => assert.is.not(ourForm(url), peer.canonicalTargetUri(url)));
   }
 }
+
+/** Of `./run interop typescript`, a few: with keys of the command, and what nobody may sign. */
+const interopCells = async () => {
+  const sdk = typescriptPeer();
+  const keys = await makeKeys("ed25519", WORD);
+  const agree = sdk === undefined ? [] : agreeCells({ peer: sdk, keys });
+  const all = [...agree.filter(({ known }) => known === undefined), ...forbiddenCells(keys)];
+  const chosen = cellsOf(
+    "./run interop typescript",
+    all.map(({ name }) => name),
+    8,
+  );
+  return all.filter(({ name }) => chosen.includes(name));
+};
+for (const { name, run } of await interopCells()) test(name, async () => assert.is(await run(), undefined));
 
 test.run();
