@@ -15,6 +15,7 @@ interface ListenGiven {
   port: string;
   jwks?: string;
   agent?: string;
+  release?: string;
   url?: string;
   status?: string;
   count?: string;
@@ -117,7 +118,7 @@ async function listen(given: ListenGiven): Promise<void> {
   const fetch = createGuardedFetch({ allowHttp: true, allowLoopback: true });
   const receive = handlerOf(
     {
-      keys: keysGiven(given),
+      keys: await keysGiven(given),
       word: given.word,
       status: given.status === undefined ? 200 : whole(given.status, "HTTP status", 200, 599),
       url: given.url,
@@ -154,7 +155,11 @@ export const listenCommand = (parent: Command): Command =>
     .description("shows webhooks that arrive on this machine: headers, verdict, envelope and body")
     .option("--port <number>", "on 127.0.0.1; 0 picks one", "8787")
     .option("--jwks <file or URL>", "the sender's keys; without any nothing is verified")
-    .option("--agent <url>", "the sender's agent URL: keys are found through its brand file")
+    .option(
+      "--agent <url>",
+      "the sender's agent URL: keys are found through the brand file that it declares, or its own",
+    )
+    .option("--release <release>", "with --agent: the release that the sender speaks, which decides how keys are found")
     .option("--url <base>", "public URL in front of it, when there is a tunnel")
     .option("--status <code>", "what to answer where nothing is wrong, to see the sender retry; default 200")
     .option("--count <number>", "stop after so many")

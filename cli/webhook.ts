@@ -117,6 +117,7 @@ interface VerifyGiven {
   method: string;
   jwks?: string;
   agent?: string;
+  release?: string;
   now?: string;
   word: string;
 }
@@ -133,8 +134,8 @@ function requestOf(file: string | undefined, given: VerifyGiven): SignableReques
   return { method, url, headers: parseHeaderLines(text), body: readInput(userPath(body)) };
 }
 
-function keysOf(given: VerifyGiven): KeySource {
-  const keys = keysGiven(given);
+async function keysOf(given: VerifyGiven): Promise<KeySource> {
+  const keys = await keysGiven(given);
   if (keys !== undefined) return keys;
   throw new AdbindError("usage", "The keys are not known", { remedy: "give either --jwks or --agent" });
 }
@@ -180,7 +181,7 @@ function printSteps(failed: Step): void {
 async function verify(file: string | undefined, given: VerifyGiven): Promise<void> {
   const request = requestOf(file, given);
   const result = await verifyWebhook(request, {
-    keys: keysOf(given),
+    keys: await keysOf(given),
     replay: memoryReplayStore(),
     word: given.word,
     ...clockAt(given.now),
@@ -216,7 +217,11 @@ const verifyCommand = (parent: Command): Command =>
     .option("--body <file>", "the body's bytes, instead of a request file")
     .option("--method <name>", "with --headers and --body", "POST")
     .option("--jwks <file or URL>", "the sender's keys")
-    .option("--agent <url>", "the sender's agent URL: keys are found through its brand file")
+    .option(
+      "--agent <url>",
+      "the sender's agent URL: keys are found through the brand file that it declares, or its own",
+    )
+    .option("--release <release>", "with --agent: the release that the sender speaks, which decides how keys are found")
     .option("--now <seconds>", "verify as of this time, unix seconds")
     .option("--word <word>", "the protocol's word", "proto")
     .addHelpText(

@@ -1,4 +1,6 @@
 /** Senders of the demo: their keys are found through the brand file each serves. */
+import { release } from "../../generated/3.1.0/index.js";
+import { discoveryRules } from "../../runtime/facts/index.js";
 import { createGuardedFetch } from "../../runtime/net/index.js";
 import type { SenderConfig } from "../../runtime/receiver/index.js";
 import { brandKeys } from "../../runtime/signing/discovery/index.js";
@@ -19,6 +21,6 @@ export const sendersOf = (
   Object.fromEntries(
     agents.map(({ agentUrl, brandUrl }) => [
       agentUrl,
-      { keys: brandKeys({ agentUrl, brandUrl, fetch, now: () => now() / 1_000 }) },
+      { keys: brandKeys({ agentUrl, brandUrl, fetch, rules: discoveryRules(release), now: () => now() / 1_000 }) },
     ]),
   );

@@ -3,6 +3,12 @@ import type { Release } from "../contract/index.js";
 
 /** The rules of brand files and pins of a peer's release: `brandKeys({rules})`, `publisherPin({rule: rules.pin})`. */
 export function discoveryRules({ facts }: Pick<Release, "facts">) {
-  const { urlMatch, brandBytes, webhooks, pin } = facts.discovery;
-  return { urlMatch: urlMatch.value, brandBytes: brandBytes.value, webhooks: webhooks.value, pin: pin.value };
+  const { urlMatch, brandBytes, webhooks, keyOrigins, pin } = facts.discovery;
+  return {
+    urlMatch: urlMatch.value,
+    brandBytes: brandBytes.value,
+    webhooks: webhooks.value,
+    keyOrigins: keyOrigins.value,
+    pin: pin.value,
+  };
 }

@@ -141,14 +141,19 @@ brand(
     }
     assert.is(codeOf(await brandSource(web({ ...pages }), { operator: "example.com" }).resolve("a")), "unavailable");
     const newest = web({ ...pages, [BRAND]: { agents: [] } });
-    const rules = { urlMatch: "canonical", brandBytes: 2_097_152, webhooks: "capabilities" } as const;
+    const rules = {
+      urlMatch: "canonical",
+      brandBytes: 2_097_152,
+      webhooks: "capabilities",
+      keyOrigins: "nobody",
+    } as const;
     assert.is(codeOf(await brandSource(newest, { rules }).resolve("a")), "ok", "the host goes first from 3.3 on");
     assert.is(newest.asked[0]?.maxBytes, 2_097_152);
   },
 );
 
 brand("a release may compare URLs by their canonical form; a slash at the end is still another", async () => {
-  const rules = { urlMatch: "canonical", brandBytes: 262_144, webhooks: "host" } as const;
+  const rules = { urlMatch: "canonical", brandBytes: 262_144, webhooks: "host", keyOrigins: "nobody" } as const;
   const judged = async (...urls: string[]) =>
     codeOf(
       await brandSource(web({ [BRAND]: { agents: urls.map((url) => entry(url)) }, [JWKS]: { keys: [key("a")] } }), {
@@ -172,7 +177,7 @@ brand("what the agent declares is its brand file, and no other is looked for", a
   let says: string | undefined = declaredAt;
   const declared = async () => {
     asked++;
-    return says;
+    return says === undefined ? {} : { brandUrl: says };
   };
   const source = brandSource(site, { declared });
   assert.is(codeOf(await source.resolve("a")), "ok");
@@ -188,6 +193,41 @@ brand("what the agent declares is its brand file, and no other is looked for", a
   assert.is(codeOf(await away.resolve("a")), "unavailable");
 });
 
+const rulesFor = (keyOrigins: "nobody" | "requests" | "everybody") =>
+  ({ urlMatch: "bytes", brandBytes: 262_144, webhooks: "host", keyOrigins }) as const;
+
+brand(
+  "keys are believed from the origin that the agent declares for their purpose, where the release says so",
+  async () => {
+    const site = web({ [BRAND]: { agents: [entry(AGENT)] }, [JWKS]: { keys: [key("a")] } });
+    const host = new URL(JWKS).origin;
+    const judged = async (
+      keyOrigins: object | undefined,
+      purpose: "webhook_signing" | "request_signing",
+      rule: "nobody" | "requests" | "everybody",
+    ) => {
+      const declared = async () => ({ brandUrl: BRAND, ...(keyOrigins && { keyOrigins: { ...keyOrigins } }) });
+      return show(await brandSource(site, { declared, purpose, rules: rulesFor(rule) }).resolve("a"));
+    };
+    const good = [AGENT, "x-of-a"];
+    for (const [rule, purpose] of [
+      ["requests", "request_signing"],
+      ["everybody", "request_signing"],
+      ["everybody", "webhook_signing"],
+    ] as const) {
+      assert.equal(await judged({ [purpose]: host.toUpperCase() }, purpose, rule), good);
+      const missing = await judged(undefined, purpose, rule);
+      assert.is(missing[0], "untrusted");
+      assert.match(missing[1]!, "key_origin_missing");
+      assert.match((await judged({ [purpose]: "https://keys.example.com" }, purpose, rule))[1]!, "key_origin_mismatch");
+      assert.match((await judged({ [purpose]: 7 }, purpose, rule))[1]!, "key_origin_mismatch");
+      assert.match((await judged({ other: host }, purpose, rule))[1]!, "key_origin_missing");
+    }
+    assert.equal(await judged({ webhook_signing: "https://keys.example.com" }, "webhook_signing", "requests"), good);
+    assert.equal(await judged(undefined, "request_signing", "nobody"), good);
+  },
+);
+
 brand("an agent that moved its brand file is asked once more, and a made-up one no oftener", async () => {
   const [first, second] = ["https://one.example.net/b.json", "https://two.example.net/b.json"];
   const site = web({
@@ -200,7 +240,7 @@ brand("an agent that moved its brand file is asked once more, and a made-up one 
   const source = brandSource(site, {
     declared: async () => {
       asked++;
-      return says;
+      return { brandUrl: says };
     },
   });
   assert.is(codeOf(await source.resolve("a")), "ok");

@@ -24,11 +24,13 @@ export interface BrandKeysOptions extends DiscoveryOptions {
   /** The brand file's own URL, instead of `operator`. */
   readonly brandUrl?: string;
   /**
-   * Asks the agent for its capabilities' `identity.brand_json_url`; undefined where it declares none. What it names is the brand
+   * Asks the agent for what its capabilities say of its identity; `askIdentity` does so over MCP. The file it names is the brand
    * file, and no other is looked for; only where there is none, the places above are. It is asked
    * as seldom as the file itself, and again when the file does not vouch for the agent. A rejection is an outage.
    */
-  readonly declared?: () => Promise<string | undefined>;
+  readonly declared?: () => Promise<DeclaredIdentity>;
+  /** What the keys sign, which is how the agent declares their origin. Default `webhook_signing`. */
+  readonly purpose?: "webhook_signing" | "request_signing";
   /** What the release of the agent says; that of the 3.1 line by default. `release.facts.discovery` has the values. */
   readonly rules?: BrandRules;
   /** Longest time the brand file and the key set are used, in seconds: 60 to 1800, default 600. */
@@ -41,6 +43,14 @@ export interface BrandKeysOptions extends DiscoveryOptions {
   }) => void;
 }
 
+/** What an agent's capabilities say of its identity. */
+export interface DeclaredIdentity {
+  /** `identity.brand_json_url`. */
+  readonly brandUrl?: string;
+  /** `identity.key_origins`: by purpose, the origin that the agent's key set is at. */
+  readonly keyOrigins?: Readonly<Record<string, unknown>>;
+}
+
 /** What releases decide of brand files. */
 export interface BrandRules {
   /** How agent URLs are compared. */
@@ -49,9 +59,14 @@ export interface BrandRules {
   readonly brandBytes: number;
   /** Where nothing is declared: the operator's file first, or, as from 3.3 on (`capabilities`), that of the agent's host. */
   readonly webhooks: "host" | "capabilities";
+  /** Whose key set must be at the origin that the agent declares; it binds only who is asked what it declares. */
+  readonly keyOrigins: "nobody" | "requests" | "everybody";
 }
 
-const rulesOf31: BrandRules = { urlMatch: "bytes", brandBytes: MAX_BRAND_BYTES, webhooks: "host" };
+const rulesOf31: BrandRules = {
+  ...{ urlMatch: "bytes", brandBytes: MAX_BRAND_BYTES },
+  ...{ webhooks: "host", keyOrigins: "requests" },
+};
 
 /** One `agents[]` entry, as far as keys go. */
 interface AgentEntry {
@@ -172,63 +187,97 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
   const fromBrand = (
     brand: RemoteDocument<BrandDocument>,
     state: DocumentState<BrandDocument>,
-    asked: { readonly keyid: string; readonly again: boolean },
+    asked: Asked,
   ): MaybePromise<KeyResolution> => {
     if (!state.ok) return unresolved(state, "brand file");
     if (found?.in !== state.value) found = { in: state.value, located: locate(state.value, agentUrl, rules) };
     const { located } = found;
-    if (located.ok) return resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl);
+    if (located.ok) {
+      const fault = asked.originFault?.(located.jwksUri);
+      return fault === undefined ? resolveIn(keySet(located.jwksUri), asked.keyid, agentUrl) : notVouchedFor(fault);
+    }
     if (!asked.again || state.fresh) return notVouchedFor(located.detail);
     return chain(brand.refresh(), (next) => fromBrand(brand, next, { ...asked, again: false }));
   };
 
   /** Down the places: one that has no file leaves the word to the next, one that cannot be asked does not. */
-  const lookFrom = (at: number, keyid: string): MaybePromise<KeyResolution> => {
+  const lookFrom = (at: number, asked: Asked): MaybePromise<KeyResolution> => {
     const brand = candidates[at]!;
     return chain(brand.get(), (state) =>
       !state.ok && state.kind === "absent" && at + 1 < candidates.length
-        ? lookFrom(at + 1, keyid)
-        : fromBrand(brand, state, { keyid, again: true }),
+        ? lookFrom(at + 1, asked)
+        : fromBrand(brand, state, asked),
     );
   };
-  if (declared === undefined) return { resolve: (keyid) => lookFrom(0, keyid) };
-  return declaredKeys(declaredPlace(declared, shared, ttl), (place, keyid) => {
-    if (place === null) return lookFrom(0, keyid);
-    const brand = documentAt(place);
-    return chain(brand.get(), (state) => fromBrand(brand, state, { keyid, again: true }));
+  if (declared === undefined) return { resolve: (keyid) => lookFrom(0, { keyid, again: true }) };
+  return declaredKeys(declaredPlace(declared, shared, ttl), ({ brandUrl, keyOrigins }, keyid) => {
+    const asked = { keyid, again: true, ...originRule(options, keyOrigins) };
+    if (brandUrl === undefined) return lookFrom(0, asked);
+    const brand = documentAt(brandUrl);
+    return chain(brand.get(), (state) => fromBrand(brand, state, asked));
   });
+}
+
+/** A key that is looked for. */
+interface Asked {
+  readonly keyid: string;
+  /** The brand file may be fetched once more, where it does not list the agent. */
+  readonly again: boolean;
+  /** What is wrong with a place of keys; absent where any is good. */
+  readonly originFault?: (jwksUri: string) => string | undefined;
+}
+
+/** Whether the release binds keys of this purpose to the origin that the agent declares. */
+function originRule(
+  { rules = rulesOf31, purpose = "webhook_signing" }: BrandKeysOptions,
+  declared: DeclaredIdentity["keyOrigins"],
+): Pick<Asked, "originFault"> {
+  const binds = rules.keyOrigins === "everybody" || (rules.keyOrigins === "requests" && purpose === "request_signing");
+  return binds ? { originFault: (jwksUri) => originFault(jwksUri, declared?.[purpose]) } : {};
+}
+
+/** Keys are believed from the host that their agent declares, and from nowhere else. */
+function originFault(jwksUri: string, declared: unknown): string | undefined {
+  if (declared === undefined) return "key_origin_missing: the agent declares no origin for these keys";
+  const origin = typeof declared === "string" ? URL.parse(declared) : null;
+  return origin !== null && origin.host === URL.parse(jwksUri)?.host
+    ? undefined
+    : "key_origin_mismatch: the key set is at another host than the agent declares";
 }
 
 /** An agent may have moved its file: where the one at hand does not vouch for it, it is asked once more. */
 function declaredKeys(
-  declaration: RemoteDocument<string | null>,
-  at: (place: string | null, keyid: string) => MaybePromise<KeyResolution>,
+  declaration: RemoteDocument<DeclaredIdentity>,
+  at: (identity: DeclaredIdentity, keyid: string) => MaybePromise<KeyResolution>,
 ): KeySource {
-  const from = (state: DocumentState<string | null>, keyid: string): MaybePromise<KeyResolution> => {
+  const from = (state: DocumentState<DeclaredIdentity>, keyid: string): MaybePromise<KeyResolution> => {
     if (!state.ok) return unresolved(state, "capabilities");
     return chain(at(state.value, keyid), (resolution) => {
       if (resolution.ok || resolution.code !== "untrusted" || state.fresh) return resolution;
       return chain(declaration.refresh(), (next) =>
-        next.ok && next.value !== state.value ? at(next.value, keyid) : resolution,
+        next.ok && !sameIdentity(next.value, state.value) ? at(next.value, keyid) : resolution,
       );
     });
   };
   return { resolve: (keyid) => chain(declaration.get(), (state) => from(state, keyid)) };
 }
 
-/** Where an agent says its brand file is, kept and asked for again as any document; null where it declares none. */
+const sameIdentity = (left: DeclaredIdentity, right: DeclaredIdentity): boolean =>
+  left.brandUrl === right.brandUrl && JSON.stringify(left.keyOrigins) === JSON.stringify(right.keyOrigins);
+
+/** What an agent declares, kept and asked for again as any document. */
 const declaredPlace = (
-  declared: () => Promise<string | undefined>,
+  declared: () => Promise<DeclaredIdentity>,
   { now }: Discovery,
   ttlSeconds: number,
-): RemoteDocument<string | null> =>
+): RemoteDocument<DeclaredIdentity> =>
   remoteDocument({
     now,
-    async load(): Promise<Load<string | null>> {
-      const url = await declared();
-      if (url === undefined) return { ok: true, value: null, ttlSeconds };
-      return typeof url === "string" && /^https:\/\/[^/]/.test(url) && URL.canParse(url)
-        ? { ok: true, value: url, ttlSeconds }
+    async load(): Promise<Load<DeclaredIdentity>> {
+      const value = await declared();
+      const { brandUrl: url } = value;
+      return url === undefined || (/^https:\/\/[^/]/.test(url) && URL.canParse(url))
+        ? { ok: true, value, ttlSeconds }
         : failure("refused", "the declared brand file is at no https URL");
     },
   });
