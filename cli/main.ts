@@ -14,6 +14,7 @@ const commands = {
   generate: { help: "typed bindings from releases", load: () => import("./generate.js") },
   releases: { help: "releases that can be named or lie in a folder: list", load: () => import("./releases.js") },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
+  diff: { help: "what changed between two releases, and whom it breaks", load: () => import("./diff.js") },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },

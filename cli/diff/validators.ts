@@ -1,12 +1,12 @@
 /** A release's schemas as validators that tell every error: the witnesses of a comparison are asked of them. */
 import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import type { Judge, Refusal } from "../../generator/diff/witness.js";
+import type { DiffJudge, SchemaRefusal } from "../../generator/diff/mend.js";
 import type { Model } from "../../generator/model/model.js";
 import { schemaUri } from "../../runtime/contract/index.js";
 
 /** @returns a judge that compiles a schema when it is first asked for */
-export function judgeOf(model: Pick<Model, "documents">): Judge {
+export function judgeOf(model: Pick<Model, "documents">): DiffJudge {
   const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false, logger: false });
   formats.default(ajv);
   for (const { path, validation } of model.documents) ajv.addSchema(JSON.parse(validation), schemaUri(path));
@@ -17,6 +17,6 @@ export function judgeOf(model: Pick<Model, "documents">): Judge {
       validate = ajv.getSchema(schemaUri(ref))!;
       compiled.set(ref, validate);
     }
-    return validate(value) ? [] : (validate.errors as readonly Refusal[]);
+    return validate(value) ? [] : (validate.errors as readonly SchemaRefusal[]);
   };
 }

@@ -1,9 +1,9 @@
 /** A change of one place, before anybody was asked for a proof. */
 import type { Json, UnionShape } from "../model/shape.js";
 import type { Forms } from "./form.js";
-import type { Part } from "./part.js";
+import type { ShapePart } from "./part.js";
 import type { RuleId } from "./rules.js";
-import type { Step } from "./sample.js";
+import type { ValueStep } from "./sample.js";
 
 /** What is done to a value that both releases accept, for one of them to refuse it. */
 export type Attempt =
@@ -12,41 +12,52 @@ export type Attempt =
   | { readonly kind: "put"; readonly name: string; readonly value: Json };
 
 /** One direction of a change: proven to take nothing away, or what may show that it does. */
-export type Claim = { readonly contained: true } | { readonly tries: () => Attempt[]; readonly undeclared?: boolean };
+export type ChangeClaim =
+  | { readonly contained: true }
+  | { readonly tries: () => Attempt[]; readonly undeclared?: boolean };
 
-export const contained: Claim = { contained: true };
+export const contained: ChangeClaim = { contained: true };
 
-export interface Place {
-  readonly a: Part[];
-  readonly b: Part[];
-  readonly at: readonly Step[];
+export interface DiffPlace {
+  readonly a: ShapePart[];
+  readonly b: ShapePart[];
+  readonly at: readonly ValueStep[];
   /** Alternatives that were gone through on the way. */
   readonly choices: ReadonlyMap<UnionShape, number>;
   /** Below alternatives of which exactly one may hold: more allowed here may be less allowed there. */
   readonly exclusive: boolean;
 }
 
-export interface Change {
+export interface ShapeChange {
   readonly rule: RuleId;
-  readonly place: Place;
+  readonly place: DiffPlace;
   readonly pointerA: string;
   readonly pointerB: string;
   readonly message: string;
   /** What the older release accepts, and whether the newer one does. */
-  readonly forward: Claim;
-  readonly backward: Claim;
+  readonly forward: ChangeClaim;
+  readonly backward: ChangeClaim;
 }
 
 /** What comparers are handed. */
 export interface Comparing {
   readonly forms: Forms;
-  add(change: Change): void;
+  add(change: ShapeChange): void;
   /** Has a place inside compared, in its turn. */
-  enter(place: Place): void;
+  enter(place: DiffPlace): void;
 }
 
-export const placeText = (at: readonly Step[]): string =>
-  at.map((step) => ("name" in step ? `/${step.name.replaceAll("~", "~0").replaceAll("/", "~1")}` : "/-")).join("");
+/** A name that nobody declares; a place is told with `*` for it. */
+export const STRANGER = "unheard_of";
+
+export const placeText = (at: readonly ValueStep[]): string =>
+  at
+    .map((step) =>
+      "name" in step
+        ? `/${step.name === STRANGER ? "*" : step.name.replaceAll("~", "~0").replaceAll("/", "~1")}`
+        : "/-",
+    )
+    .join("");
 
 /** As a sentence has it. */
 export const shown = (value: Json): string => {

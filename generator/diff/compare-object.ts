@@ -1,17 +1,29 @@
 /** Names of an object, what it is closed to, and items of a list. */
 import type { Json } from "../model/shape.js";
-import { type Attempt, type Change, type Claim, type Comparing, contained, type Place } from "./change.js";
+import {
+  type Attempt,
+  type ChangeClaim,
+  type Comparing,
+  contained,
+  type DiffPlace,
+  type ShapeChange,
+  STRANGER,
+} from "./change.js";
 import { type Both, probing, samplesOf, tell, valuesOf } from "./compare-value.js";
 import { type Flat, type FlatProperty, flatten, restOf } from "./flat.js";
-import { type Part, pointerOf } from "./part.js";
-import type { Step } from "./sample.js";
+import { pointerOf, type ShapePart } from "./part.js";
+import type { ValueStep } from "./sample.js";
+import { textsFor } from "./texts.js";
 
 /** Junk of every kind: one of them is not what a name is declared to hold. */
 const junk: readonly Json[] = [7, "no such text", true, null, [], {}, [7], 1.5, { unheard_of: 1 }];
 
 const put = (name: string, values: readonly Json[]): Attempt[] => values.map((value) => ({ kind: "put", name, value }));
 
-export const within = (place: Place, inner: { a: Part[]; b: Part[]; step: Step }): Place => ({
+export const placeInside = (
+  place: DiffPlace,
+  inner: { a: ShapePart[]; b: ShapePart[]; step: ValueStep },
+): DiffPlace => ({
   ...place,
   a: inner.a,
   b: inner.b,
@@ -27,7 +39,7 @@ interface OneSided {
 }
 
 /** Values of the side that declares a name, before the side that does not. */
-function withName({ name, property, without }: OneSided): Claim {
+function withName({ name, property, without }: OneSided): ChangeClaim {
   if (flatten(property.parts).never) return contained;
   const rest = restOf(without, name);
   if (!rest.closed && rest.parts.length === 0) return contained;
@@ -35,17 +47,18 @@ function withName({ name, property, without }: OneSided): Claim {
 }
 
 /** Values of the side that does not declare a name, before the side that does. */
-function withoutName({ name, property, without }: OneSided): Claim {
+function withoutName({ name, property, without }: OneSided): ChangeClaim {
   if (property.required) return { tries: () => [{ kind: "drop", name }] };
   const rest = restOf(without, name);
   const declared = flatten(property.parts);
-  const says = declared.never || declared.kinds !== undefined || declared.values !== undefined || declared.unions.length > 0;
+  const says =
+    declared.never || declared.kinds !== undefined || declared.values !== undefined || declared.unions.length > 0;
   const tells = says || declared.properties.size > 0 || declared.conditions.length > 0 || declared.patterns.size > 0;
   if (rest.closed || !tells) return contained;
   return { tries: () => put(name, [...junk, ...samplesOf(rest.parts)]), undeclared: true };
 }
 
-function oneSided(both: Both, name: string, added: boolean): Omit<Change, "place"> {
+function oneSided(both: Both, name: string, added: boolean): Omit<ShapeChange, "place"> {
   const { a, b, place } = both;
   const property = (added ? b : a).properties.get(name)!;
   const side: OneSided = { name, property, without: added ? a : b };
@@ -73,7 +86,8 @@ function renamed({ a, b }: Both, name: string, added: boolean): string | undefin
   const [own, other] = added ? [b, a] : [a, b];
   const property = own.properties.get(name)!;
   const alike = [...other.properties].filter(
-    ([twin, held]) => !own.properties.has(twin) && held.required === property.required && held.declared && sameKinds(held, property),
+    ([twin, held]) =>
+      !own.properties.has(twin) && held.required === property.required && held.declared && sameKinds(held, property),
   );
   const back = [...own.properties].filter(
     ([twin, held]) => !other.properties.has(twin) && held.required === property.required && sameKinds(held, property),
@@ -112,23 +126,22 @@ export function compareProperties(both: Both, comparing: Comparing): void {
         forward: contained,
         backward: contained,
       });
-    comparing.enter(within(place, { a: before.parts, b: now.parts, step: { name } }));
+    comparing.enter(placeInside(place, { a: before.parts, b: now.parts, step: { name } }));
   }
   for (const name of b.properties.keys())
     if (!a.properties.has(name)) comparing.add({ ...oneSided(both, name, true), place });
 }
 
-/** A name that nobody declares. */
-const STRANGER = "unheard_of";
-
 export function compareOpenness(both: Both, comparing: Comparing): void {
   const { a, b, place } = both;
   const [before, now] = [restOf(a, STRANGER), restOf(b, STRANGER)];
-  const strange: Claim = { tries: () => put(STRANGER, junk), undeclared: true };
+  const strange: ChangeClaim = { tries: () => put(STRANGER, junk), undeclared: true };
   if (before.closed !== now.closed) {
     tell(both, comparing, {
       rule: now.closed ? "object-closed" : "object-opened",
-      message: now.closed ? "names that it does not declare are refused now" : "names that it does not declare are accepted now",
+      message: now.closed
+        ? "names that it does not declare are refused now"
+        : "names that it does not declare are accepted now",
       forward: now.closed ? strange : contained,
       backward: now.closed ? contained : strange,
     });
@@ -138,31 +151,63 @@ export function compareOpenness(both: Both, comparing: Comparing): void {
   const [had, has] = [comparing.forms.of(before.parts), comparing.forms.of(now.parts)];
   if (had === has) return;
   if (before.parts.length > 0 && now.parts.length > 0) {
-    comparing.enter(within(place, { a: before.parts, b: now.parts, step: { name: STRANGER } }));
+    comparing.enter(placeInside(place, { a: before.parts, b: now.parts, step: { name: STRANGER } }));
     return;
   }
   const said = now.parts.length > 0;
   tell(both, comparing, {
     rule: said ? "other-names-narrowed" : "other-names-widened",
-    message: said ? "names that it does not declare must hold something of a kind now" : "names that it does not declare may hold anything now",
+    message: said
+      ? "names that it does not declare must hold something of a kind now"
+      : "names that it does not declare may hold anything now",
     forward: said ? strange : contained,
     backward: said ? contained : strange,
   });
+}
+
+/** Names that are known by their pattern. */
+export function compareNamed(both: Both, comparing: Comparing): void {
+  const { a, b, place } = both;
+  for (const pattern of new Set([...a.named.keys(), ...b.named.keys()])) {
+    const [before, now] = [a.named.get(pattern), b.named.get(pattern)];
+    const [name = STRANGER] = textsFor({
+      patterns: new Set([pattern]),
+      formats: new Set(),
+      min: 0,
+      max: Number.POSITIVE_INFINITY,
+    });
+    if (before !== undefined && now !== undefined) {
+      comparing.enter(placeInside(place, { a: before, b: now, step: { name } }));
+      continue;
+    }
+    const gone = now === undefined;
+    const has: ChangeClaim = { tries: () => put(name, samplesOf((before ?? now)!)) };
+    const lacks: ChangeClaim = { tries: () => put(name, junk), undeclared: true };
+    tell(both, comparing, {
+      rule: gone ? "other-names-widened" : "other-names-narrowed",
+      message: `names like ${pattern} are ${gone ? "no longer declared" : "declared now"}`,
+      forward: gone ? has : lacks,
+      backward: gone ? lacks : has,
+    });
+  }
 }
 
 export function compareItems(both: Both, comparing: Comparing): void {
   const { a, b, place } = both;
   const plain = a.tuples.length === 0 && b.tuples.length === 0;
   if (plain && a.items.length > 0 && b.items.length > 0) {
-    comparing.enter(within(place, { a: a.items, b: b.items, step: { index: 0 } }));
+    comparing.enter(placeInside(place, { a: a.items, b: b.items, step: { index: 0 } }));
     return;
   }
   const [before, now] = [a, b].map((flat) =>
-    JSON.stringify([comparing.forms.of(flat.items), flat.tuples.map(({ items, rest }) => [items, rest].flat().map((one) => comparing.forms.of([one])))]),
+    JSON.stringify([
+      comparing.forms.of(flat.items),
+      flat.tuples.map(({ items, rest }) => [items, rest].flat().map((one) => comparing.forms.of([one]))),
+    ]),
   );
   if (before === now) return;
   const strays: Attempt[] = valuesOf(junk.map((one) => [one]));
-  const claim = (parts: readonly Part[]): Claim => {
+  const claim = (parts: readonly ShapePart[]): ChangeClaim => {
     const probe = probing(parts);
     return "tries" in probe ? { tries: () => [...probe.tries(), ...strays] } : probe;
   };

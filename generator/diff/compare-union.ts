@@ -1,17 +1,17 @@
 /** Alternatives and conditions of one place. */
 import type { Condition, Shape, UnionShape } from "../model/shape.js";
-import { type Attempt, type Claim, type Comparing, contained, type Place } from "./change.js";
+import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace } from "./change.js";
 import { type Both, probing, samplesOf, tell, valuesOf } from "./compare-value.js";
 import { flatten, same } from "./flat.js";
-import { leavesOf, type Part } from "./part.js";
+import { leavesOf, type ShapePart } from "./part.js";
 import { sample } from "./sample.js";
 
 type Union = Both["a"]["unions"][number];
 
-const membersOf = ({ union, of }: Union): Part[] => union.members.map((shape) => ({ shape, of }));
+const membersOf = ({ union, of }: Union): ShapePart[] => union.members.map((shape) => ({ shape, of }));
 
 /** What an alternative is known by beside its meaning: constants, then names. */
-function likeness(a: Part, b: Part): number {
+function likeness(a: ShapePart, b: ShapePart): number {
   const [one, two] = [flatten([a]), flatten([b])];
   let score = 0;
   for (const [name, { parts, required }] of one.properties) {
@@ -23,7 +23,8 @@ function likeness(a: Part, b: Part): number {
     if (!same(mine[0]!, theirs[0]!)) return 0;
     score += 20;
   }
-  const title = (part: Part): string | undefined => leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
+  const title = (part: ShapePart): string | undefined =>
+    leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
   if (title(a) !== undefined && title(a) === title(b)) score += 10;
   const kinds = (flat: typeof one): string => JSON.stringify([...(flat.kinds ?? [])].sort());
   if (one.properties.size === 0 && two.properties.size === 0 && kinds(one) === kinds(two)) score += 5;
@@ -37,7 +38,7 @@ interface Matched {
 }
 
 /** Which alternative became which: those of one meaning first, then the likest. */
-function match(before: readonly Part[], now: readonly Part[], { forms }: Comparing): Matched {
+function match(before: readonly ShapePart[], now: readonly ShapePart[], { forms }: Comparing): Matched {
   const [left, right] = [new Set(before.keys()), new Set(now.keys())];
   const pairs: [number, number][] = [];
   const take = (a: number, b: number): void => {
@@ -57,7 +58,8 @@ function match(before: readonly Part[], now: readonly Part[], { forms }: Compari
   return { pairs, gone: [...left], fresh: [...right] };
 }
 
-const withChoice = (place: Place, ...taken: [UnionShape, number][]): Place["choices"] => new Map([...place.choices, ...taken]);
+const withChoice = (place: DiffPlace, ...taken: [UnionShape, number][]): DiffPlace["choices"] =>
+  new Map([...place.choices, ...taken]);
 
 /** Alternatives that a constant tells apart: no value is of two of them. */
 const apart = (union: UnionShape): boolean => union.mode === "any" || union.discriminator !== undefined;
@@ -72,8 +74,10 @@ function compareUnion(both: Both, comparing: Comparing, before: Union, now: Unio
     const choices = withChoice(place, [before.union, a], [now.union, b]);
     comparing.enter({ ...place, a: [old[a]!], b: [fresh[b]!], choices, exclusive });
   }
-  const beside = (parts: readonly Part[], one: UnionShape): Part[] => leavesOf(parts).filter(({ shape }) => shape !== one);
-  const alone = (parts: readonly Part[], union: UnionShape, member: Part): Claim => probing([...beside(parts, union), member]);
+  const beside = (parts: readonly ShapePart[], one: UnionShape): ShapePart[] =>
+    leavesOf(parts).filter(({ shape }) => shape !== one);
+  const alone = (parts: readonly ShapePart[], union: UnionShape, member: ShapePart): ChangeClaim =>
+    probing([...beside(parts, union), member]);
   const unsure = { ...place, exclusive };
   for (const index of matched.gone)
     tell({ ...both, place: unsure }, comparing, {
@@ -93,13 +97,15 @@ function compareUnion(both: Both, comparing: Comparing, before: Union, now: Unio
   const stricter = now.union.mode === "one";
   tell(both, comparing, {
     rule: "alternatives-changed",
-    message: stricter ? "exactly one alternative may hold now, one at least before" : "several alternatives may hold now",
+    message: stricter
+      ? "exactly one alternative may hold now, one at least before"
+      : "several alternatives may hold now",
     forward: stricter ? probing(place.a) : contained,
     backward: stricter ? contained : probing(place.b),
   });
 }
 
-function nameOf(part: Part, index: number): string {
+function nameOf(part: ShapePart, index: number): string {
   const flat = flatten([part]);
   const title = leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
   if (title !== undefined) return JSON.stringify(title);
@@ -115,7 +121,10 @@ function nameOf(part: Part, index: number): string {
 /** Alternatives of both sides, those of one meaning put aside. */
 export function compareUnions(both: Both, comparing: Comparing): void {
   const form = ({ union, of }: Union): string =>
-    `${union.mode} ${union.members.map((shape) => comparing.forms.of([{ shape, of }])).sort().join()}`;
+    `${union.mode} ${union.members
+      .map((shape) => comparing.forms.of([{ shape, of }]))
+      .sort()
+      .join()}`;
   const now = [...both.b.unions];
   const before = both.a.unions.filter((one) => {
     const twin = now.findIndex((two) => form(one) === form(two));
@@ -152,13 +161,18 @@ function demandChanged(both: Both, comparing: Comparing, added: boolean): void {
 }
 
 /** Values that meet what a condition asks and not what it demands then. */
-function against(condition: Condition, of: Part["of"], parts: readonly Part[]): Attempt[] {
-  const part = (shape: Shape): Part => ({ shape, of });
+function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Attempt[] {
+  const part = (shape: Shape): ShapePart => ({ shape, of });
   const dropped = (values: ReturnType<typeof samplesOf>): Attempt[] =>
     valuesOf(
       values.flatMap((value) => {
         if (typeof value !== "object" || value === null || Array.isArray(value)) return [value];
-        return [value, ...Object.keys(value).map((name) => Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)))];
+        return [
+          value,
+          ...Object.keys(value).map((name) =>
+            Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
+          ),
+        ];
       }),
     );
   switch (condition.kind) {
@@ -180,7 +194,10 @@ function against(condition: Condition, of: Part["of"], parts: readonly Part[]): 
         valuesOf(
           samplesOf(parts, 2).map((value) =>
             typeof value === "object" && value !== null && !Array.isArray(value)
-              ? { ...Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)), [condition.property]: value[condition.property] ?? "a" }
+              ? {
+                  ...Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
+                  [condition.property]: value[condition.property] ?? "a",
+                }
               : value,
           ),
         ),
@@ -189,7 +206,11 @@ function against(condition: Condition, of: Part["of"], parts: readonly Part[]): 
 }
 
 /** Values that meet the test, with names that what follows speaks of holding something else. */
-function outside(condition: Extract<Condition, { kind: "if" }>, of: Part["of"], parts: readonly Part[]): Attempt[] {
+function outside(
+  condition: Extract<Condition, { kind: "if" }>,
+  of: ShapePart["of"],
+  parts: readonly ShapePart[],
+): Attempt[] {
   const then = condition.whenTrue;
   if (then === undefined) return [];
   const base = sample([...parts, { shape: condition.test, of }], { full: 1 });
@@ -212,7 +233,7 @@ export function compareConditions(both: Both, comparing: Comparing): void {
   });
   if (gone.length === 0 && fresh.length === 0) return;
   const rule = gone.length === 0 ? "condition-added" : fresh.length === 0 ? "condition-removed" : "condition-changed";
-  const claim = (conditions: typeof fresh, parts: readonly Part[]): Claim =>
+  const claim = (conditions: typeof fresh, parts: readonly ShapePart[]): ChangeClaim =>
     conditions.length === 0
       ? contained
       : { tries: () => conditions.flatMap(({ condition, of }) => against(condition, of, parts)) };

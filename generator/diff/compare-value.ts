@@ -1,8 +1,16 @@
 /** Kinds, listed values, bounds, patterns and formats of one place. */
 import type { Json } from "../model/shape.js";
-import { type Attempt, type Change, type Claim, type Comparing, contained, listed, type Place } from "./change.js";
-import { type Bound, covers, type Flat, type Kind, kinds, lower, same } from "./flat.js";
-import { type Part, pointerOf } from "./part.js";
+import {
+  type Attempt,
+  type ChangeClaim,
+  type Comparing,
+  contained,
+  type DiffPlace,
+  listed,
+  type ShapeChange,
+} from "./change.js";
+import { type Bound, coversKind, type Flat, kinds, lower, same, type ValueKind } from "./flat.js";
+import { pointerOf, type ShapePart } from "./part.js";
 import type { RuleId } from "./rules.js";
 import { sample } from "./sample.js";
 import { odd } from "./texts.js";
@@ -11,10 +19,10 @@ import { odd } from "./texts.js";
 export interface Both {
   readonly a: Flat;
   readonly b: Flat;
-  readonly place: Place;
+  readonly place: DiffPlace;
 }
 
-type Said = Pick<Change, "rule" | "message" | "forward" | "backward">;
+type Said = Pick<ShapeChange, "rule" | "message" | "forward" | "backward">;
 
 export function tell({ place }: Both, comparing: Comparing, said: Said): void {
   comparing.add({ ...said, place, pointerA: pointerOf(place.a), pointerB: pointerOf(place.b) });
@@ -23,7 +31,7 @@ export function tell({ place }: Both, comparing: Comparing, said: Said): void {
 export const valuesOf = (values: readonly Json[]): Attempt[] => values.map((value) => ({ kind: "value", value }));
 
 /** Values of all sorts that a place gives: small, full, with each alternative. */
-export function samplesOf(parts: readonly Part[], turns = 6): Json[] {
+export function samplesOf(parts: readonly ShapePart[], turns = 6): Json[] {
   const made: Json[] = [];
   for (let turn = 0; turn < turns; turn++) {
     for (const full of [0, 1, 2]) {
@@ -35,18 +43,19 @@ export function samplesOf(parts: readonly Part[], turns = 6): Json[] {
 }
 
 /** What may show that the one side allows what the other does not. */
-export const probing = (parts: readonly Part[]): Claim => ({
+export const probing = (parts: readonly ShapePart[]): ChangeClaim => ({
   tries: () => valuesOf([...samplesOf(parts), ...stray]),
 });
 
 /** Values of every kind. */
 const stray: readonly Json[] = ["no such text", 1.5, 7, -1, true, null, [], {}, "", { unheard_of: 1 }];
 
-const kindsOf = (flat: Flat): Set<Kind> => flat.kinds ?? new Set(kinds);
+const kindsOf = (flat: Flat): Set<ValueKind> => flat.kinds ?? new Set(kinds);
 
-const missingIn = (flat: Flat, other: Flat): Kind[] => [...kindsOf(flat)].filter((kind) => !covers(kindsOf(other), kind));
+const missingIn = (flat: Flat, other: Flat): ValueKind[] =>
+  [...kindsOf(flat)].filter((kind) => !coversKind(kindsOf(other), kind));
 
-const ofKind = (parts: readonly Part[], gone: readonly Kind[]): Claim => ({
+const ofKind = (parts: readonly ShapePart[], gone: readonly ValueKind[]): ChangeClaim => ({
   tries: () =>
     gone.flatMap((kind) => [
       ...valuesOf(kind === "number" ? [1.5, 0.5, 2.5] : []),
@@ -79,7 +88,10 @@ export function compareKinds(both: Both, comparing: Comparing): boolean {
     forward: lost.length === 0 ? contained : ofKind(place.a, lost),
     backward: won.length === 0 ? contained : ofKind(place.b, won),
   });
-  return [...kindsOf(a)].some((kind) => covers(kindsOf(b), kind)) || [...kindsOf(b)].some((kind) => covers(kindsOf(a), kind));
+  return (
+    [...kindsOf(a)].some((kind) => coversKind(kindsOf(b), kind)) ||
+    [...kindsOf(b)].some((kind) => coversKind(kindsOf(a), kind))
+  );
 }
 
 const kindText = ({ kinds: some }: Flat): string =>
@@ -91,7 +103,7 @@ export function compareValues(both: Both, comparing: Comparing): void {
   if (a.values === undefined || b.values === undefined) {
     const closed = a.values === undefined;
     const free = closed ? place.a : place.b;
-    const claim: Claim = { tries: () => valuesOf([...samplesOf(free), ...odd, ...stray]) };
+    const claim: ChangeClaim = { tries: () => valuesOf([...samplesOf(free), ...odd, ...stray]) };
     tell(both, comparing, {
       rule: closed ? "values-listed" : "values-unlisted",
       message: closed ? `only ${listed(b.values!)} now` : `any value now, ${listed(a.values!)} before`,
@@ -129,9 +141,10 @@ export function compareValues(both: Both, comparing: Comparing): void {
 }
 
 /** Values at both sides of two bounds. */
-function atBounds(bound: Bound, limits: readonly number[], parts: readonly Part[]): Attempt[] {
+function atBounds(bound: Bound, limits: readonly number[], parts: readonly ShapePart[]): Attempt[] {
   const near = limits.flatMap((limit) => [limit, limit - 1, limit + 1]).filter((one) => one <= 20_000);
-  if (bound.endsWith("imum")) return valuesOf([...near, ...limits.map((limit) => limit + 0.5), ...limits.map((limit) => limit - 0.01)]);
+  if (bound.endsWith("imum"))
+    return valuesOf([...near, ...limits.map((limit) => limit + 0.5), ...limits.map((limit) => limit - 0.01)]);
   const sizes = [...new Set(near.map(Math.trunc))].filter((one) => one >= 0);
   if (bound.endsWith("Length"))
     return sizes.flatMap((size) => {
@@ -140,13 +153,11 @@ function atBounds(bound: Bound, limits: readonly number[], parts: readonly Part[
       return valuesOf([base.padEnd(size, base.slice(-1) || "a").slice(0, size), "a".repeat(size)]);
     });
   if (bound.endsWith("Items"))
-    return sizes
-      .filter((size) => size <= 1000)
-      .flatMap((size) => valuesOf([listOf(parts, size)]));
+    return sizes.filter((size) => size <= 1000).flatMap((size) => valuesOf([listOf(parts, size)]));
   return valuesOf([{}, ...samplesOf(parts)]);
 }
 
-function listOf(parts: readonly Part[], size: number): Json {
+function listOf(parts: readonly ShapePart[], size: number): Json {
   const items = Array.from({ length: size }, (_, turn) => {
     const one = sample(parts, { kind: "array", full: 1, turn });
     return Array.isArray(one) && one.length > 0 ? one[0]! : turn;
@@ -162,7 +173,7 @@ export function compareBounds(both: Both, comparing: Comparing): void {
     const least = (lower as readonly string[]).includes(bound);
     const narrower = from === undefined || (to !== undefined && (least ? to > from : to < from));
     const limits = [from, to].filter((one) => one !== undefined);
-    const claim: Claim = { tries: () => atBounds(bound, limits, narrower ? place.a : place.b) };
+    const claim: ChangeClaim = { tries: () => atBounds(bound, limits, narrower ? place.a : place.b) };
     tell(both, comparing, {
       rule: narrower ? "bound-narrowed" : "bound-widened",
       message: `${bound} ${from ?? "none"} -> ${to ?? "none"}`,
@@ -171,7 +182,7 @@ export function compareBounds(both: Both, comparing: Comparing): void {
     });
   }
   if (a.unique !== b.unique) {
-    const claim: Claim = {
+    const claim: ChangeClaim = {
       tries: () => {
         const [one] = listOf(b.unique ? place.a : place.b, 1) as Json[];
         return valuesOf([[one!, one!]]);
@@ -199,12 +210,17 @@ export function compareForms(both: Both, comparing: Comparing): void {
     const fresh = [...now].filter((one) => !(before as ReadonlySet<string | number>).has(one));
     if (gone.length === 0 && fresh.length === 0) continue;
     const how = gone.length === 0 ? "added" : fresh.length === 0 ? "removed" : "changed";
-    const claim = (parts: readonly Part[]): Claim => ({
+    const claim = (parts: readonly ShapePart[]): ChangeClaim => ({
       tries: () => valuesOf([...samplesOf(parts), ...odd, ...samplesOf([...place.a, ...place.b]), 1.5, 0.25, 7]),
     });
     tell(both, comparing, {
       rule: `${word}-${how}`,
-      message: gone.length === 0 ? listed(fresh) : fresh.length === 0 ? `${listed(gone)} no more` : `${listed(gone)} -> ${listed(fresh)}`,
+      message:
+        gone.length === 0
+          ? listed(fresh)
+          : fresh.length === 0
+            ? `${listed(gone)} no more`
+            : `${listed(gone)} -> ${listed(fresh)}`,
       forward: fresh.length === 0 ? contained : claim(place.a),
       backward: gone.length === 0 ? contained : claim(place.b),
     });

@@ -1,16 +1,16 @@
 /** Two places, one of each release -> what changed in meaning, each once, the place nearest the root first. */
 import type { Shape, UnionShape } from "../model/shape.js";
-import type { Change, Comparing, Place } from "./change.js";
-import { compareItems, compareOpenness, compareProperties } from "./compare-object.js";
+import type { Comparing, DiffPlace, ShapeChange } from "./change.js";
+import { compareItems, compareNamed, compareOpenness, compareProperties } from "./compare-object.js";
 import { compareConditions, compareUnions } from "./compare-union.js";
 import { type Both, compareBounds, compareForms, compareKinds, compareValues } from "./compare-value.js";
 import { type Flat, flatten } from "./flat.js";
 import type { Forms } from "./form.js";
-import { leavesOf, type Part } from "./part.js";
+import { leavesOf, type ShapePart } from "./part.js";
 
 /** A place without alternatives, beside one with them, is an alternative of one. */
-function asUnion(parts: readonly Part[]): { union: UnionShape; of: Part["of"] } {
-  const [first] = parts as readonly [Part, ...Part[]];
+function asUnion(parts: readonly ShapePart[]): { union: UnionShape; of: ShapePart["of"] } {
+  const [first] = parts as readonly [ShapePart, ...ShapePart[]];
   const shapes = leavesOf(parts)
     .map(({ shape }) => shape)
     .filter(({ kind }) => kind !== "reference" && kind !== "all");
@@ -26,7 +26,7 @@ const onlyAlternatives = ({ unions, kinds, properties, values }: Flat): boolean 
 const plain = ({ unions, kinds, values }: Flat): boolean =>
   unions.length === 0 && (kinds !== undefined || values !== undefined);
 
-function comparePlace(place: Place, comparing: Comparing): void {
+function comparePlace(place: DiffPlace, comparing: Comparing): void {
   const [a, b] = [flatten(place.a), flatten(place.b)];
   const both: Both = { a, b, place };
   if (plain(a) && onlyAlternatives(b)) {
@@ -45,6 +45,7 @@ function comparePlace(place: Place, comparing: Comparing): void {
   compareForms(both, comparing);
   compareProperties(both, comparing);
   compareOpenness(both, comparing);
+  compareNamed(both, comparing);
   compareItems(both, comparing);
   compareUnions(both, comparing);
   compareConditions(both, comparing);
@@ -52,16 +53,16 @@ function comparePlace(place: Place, comparing: Comparing): void {
 
 const emptied = (flat: Flat): Flat => ({ ...flat, unions: [] });
 
-const keyOf = ({ a, b }: Place): string =>
+const keyOf = ({ a, b }: DiffPlace): string =>
   [a, b].map((parts) => parts.map(({ shape }) => shape.pointer).join()).join("|");
 
 /**
  * Compares two places and all below them.
  * @param forms shared by all comparisons of two releases: what is equal is looked into once
  */
-export function compare(a: Part, b: Part, forms: Forms): Change[] {
-  const found: Change[] = [];
-  const pending: Place[] = [{ a: [a], b: [b], at: [], choices: new Map(), exclusive: false }];
+export function compare(a: ShapePart, b: ShapePart, forms: Forms): ShapeChange[] {
+  const found: ShapeChange[] = [];
+  const pending: DiffPlace[] = [{ a: [a], b: [b], at: [], choices: new Map(), exclusive: false }];
   const seen = new Set<string>();
   const told = new Set<string>();
   const comparing: Comparing = {

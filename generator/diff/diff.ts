@@ -1,11 +1,12 @@
 /** Two releases -> what changed between them, each change with a verdict that was earned. */
 import type { Model, ToolModel } from "../model/model.js";
 import type { Json } from "../model/shape.js";
-import { type Change, type Claim, placeText } from "./change.js";
+import { type ChangeClaim, placeText, type ShapeChange } from "./change.js";
 import { compare } from "./compare.js";
 import {
   type DiffFinding,
   type DiffReport,
+  type DiffVerdict,
   findingId,
   type Pairing,
   type PayloadWitness,
@@ -13,24 +14,25 @@ import {
   pairings,
   type Side,
   type Stability,
-  type Verdict,
 } from "./finding.js";
 import { Forms } from "./form.js";
-import type { Part } from "./part.js";
+import type { DiffJudge, Sided } from "./mend.js";
+import type { ShapePart } from "./part.js";
 import { comparePromises, compareTables, paired, stabilityOf } from "./release-side.js";
 import { fixOf, type RuleId } from "./rules.js";
-import { findProof, type Judge, type Sided, smallest } from "./witness.js";
+import { Prover, smallest } from "./witness.js";
 
 /** A release, and its schemas as validators. */
 export interface DiffSide {
   readonly model: Model;
-  readonly judge: Judge;
+  readonly judge: DiffJudge;
 }
 
 interface Work {
   readonly a: DiffSide;
   readonly b: DiffSide;
   readonly forms: Forms;
+  readonly prover: Prover;
 }
 
 /** What messages of one sort are held to. */
@@ -57,23 +59,29 @@ function messagesOf(tool: ToolModel): Map<Side, string> {
 const sided = ({ model, judge }: DiffSide, ref: string): Sided => ({
   ref,
   judge,
-  part: { shape: model.resolve(ref)!, of: model.resolve } satisfies Part,
+  part: { shape: model.resolve(ref)!, of: model.resolve } satisfies ShapePart,
 });
 
 interface Direction {
-  readonly state: Verdict;
+  readonly state: DiffVerdict;
   readonly witness?: PayloadWitness;
   readonly undeclared: boolean;
 }
 
 /** Proof of one direction of a change, or the lack of one. */
-function decide(work: Work, message: Message, change: Change, forward: boolean): Direction {
-  const claim: Claim = forward ? change.forward : change.backward;
-  if ("contained" in claim) return { state: change.place.exclusive ? "undecided" : "safe", undeclared: false };
+function decide(work: Work, message: Message, change: ShapeChange, forward: boolean): Direction {
+  const claim: ChangeClaim = forward ? change.forward : change.backward;
+  if ("contained" in claim) {
+    // Among alternatives of which exactly one may hold, more here may be less there; the same is the same.
+    const same = "contained" in change.forward && "contained" in change.backward;
+    return { state: change.place.exclusive && !same ? "undecided" : "safe", undeclared: false };
+  }
   const [from, to] = forward ? [work.a, work.b] : [work.b, work.a];
   const [ref, other] = forward ? [message.a, message.b] : [message.b, message.a];
   const undeclared = claim.undeclared === true;
-  const proof = findProof({ source: sided(from, ref), target: sided(to, other), place: change.place }, claim.tries());
+  const sought = { source: sided(from, ref), target: sided(to, other), place: change.place };
+  const key = [change.rule, change.pointerA, change.pointerB, change.message, forward].join("\n");
+  const proof = work.prover.find(sought, key, claim.tries);
   if (proof === undefined) return { state: "undecided", undeclared };
   const witness: PayloadWitness = {
     kind: "payload",
@@ -88,8 +96,10 @@ function decide(work: Work, message: Message, change: Change, forward: boolean):
 
 const EXPERIMENTAL = "x-status";
 
-function stabilityAt(change: Change, version: string): Stability {
-  const marked = [...change.place.a, ...change.place.b].some(({ shape }) => shape.extensions?.[EXPERIMENTAL] === "experimental");
+function stabilityAt(change: ShapeChange, version: string): Stability {
+  const marked = [...change.place.a, ...change.place.b].some(
+    ({ shape }) => shape.extensions?.[EXPERIMENTAL] === "experimental",
+  );
   return marked ? "experimental" : stabilityOf(version);
 }
 
@@ -99,18 +109,19 @@ const reasons: Readonly<Record<"exclusive" | "unproven" | "safe", string>> = {
   safe: "every value that one release allows here the other allows too",
 };
 
-function findingOf(work: Work, message: Message, change: Change): DiffFinding {
+function findingOf(work: Work, message: Message, change: ShapeChange): DiffFinding {
   const { rule, place, pointerA, pointerB } = change;
   const [forward, backward] = [decide(work, message, change, true), decide(work, message, change, false)];
   const each = [
     [forward, pairingOf(message.side, true)],
     [backward, pairingOf(message.side, false)],
   ] as const;
-  const of = (state: Verdict): Pairing[] => each.filter(([one]) => one.state === state).map(([, pairing]) => pairing);
+  const of = (state: DiffVerdict): Pairing[] =>
+    each.filter(([one]) => one.state === state).map(([, pairing]) => pairing);
   const breaks = of("broken");
   // Below exclusive alternatives what takes nothing away here is unproven: told only where nothing else is.
   const undecided = of("undecided");
-  const verdict: Verdict = breaks.length > 0 ? "broken" : undecided.length > 0 ? "undecided" : "safe";
+  const verdict: DiffVerdict = breaks.length > 0 ? "broken" : undecided.length > 0 ? "undecided" : "safe";
   const witnesses = each.flatMap(([{ witness }]) => witness ?? []);
   const at = placeText(place.at);
   const onlyUndeclared = breaks.length > 0 && each.every(([one]) => one.state !== "broken" || one.undeclared);
@@ -230,7 +241,7 @@ function compareTools(work: Work): DiffFinding[] {
         lacks: added ? a : b,
         added,
         ref: tool.request,
-        message: added ? `${tool.summary}` : `${tool.summary}`,
+        message: tool.summary,
       }),
     ];
   });
@@ -243,7 +254,7 @@ const byPlace = (one: DiffFinding, two: DiffFinding): number => {
 };
 
 export function reportOf(a: Model, b: Model, findings: readonly DiffFinding[], accepted = 0): DiffReport {
-  const count = (verdict: Verdict): number => findings.filter((one) => one.verdict === verdict).length;
+  const count = (verdict: DiffVerdict): number => findings.filter((one) => one.verdict === verdict).length;
   const named = ({ word, version, digest }: Model) => ({ word, version, digest });
   const broken = pairings.map((pairing) => [pairing, findings.filter(({ breaks }) => breaks.includes(pairing)).length]);
   return {
@@ -267,7 +278,7 @@ export function reportOf(a: Model, b: Model, findings: readonly DiffFinding[], a
  * @param b the newer
  */
 export function diffReleases(a: DiffSide, b: DiffSide): DiffReport {
-  const work: Work = { a, b, forms: new Forms() };
+  const work: Work = { a, b, forms: new Forms(), prover: new Prover() };
   const found = [...compareTools(work), ...compareTables(a.model, b.model, stabilityOf(b.model.version))];
   const unique = [...new Map(found.map((one) => [one.id, one])).values()];
   const findings = [...unique, ...comparePromises(a.model, b.model, unique)].sort(byPlace);

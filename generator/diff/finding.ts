@@ -3,11 +3,16 @@ import { createHash } from "node:crypto";
 import type { Json } from "../model/shape.js";
 
 /** Who upgraded and who did not, from the sender to the reader of a message. */
-export const pairings = ["old-caller>new-seller", "new-caller>old-seller", "old-seller>new-caller", "new-seller>old-caller"] as const;
+export const pairings = [
+  "old-caller>new-seller",
+  "new-caller>old-seller",
+  "old-seller>new-caller",
+  "new-seller>old-caller",
+] as const;
 export type Pairing = (typeof pairings)[number];
 
 export const verdicts = ["broken", "undecided", "safe"] as const;
-export type Verdict = (typeof verdicts)[number];
+export type DiffVerdict = (typeof verdicts)[number];
 
 /** `stable`: of a release that is none of a series still in the making, and not marked experimental. */
 export type Stability = "stable" | "preview" | "experimental";
@@ -55,7 +60,7 @@ export interface DiffFinding {
   readonly breaks: Pairing[];
   /** Pairings for which neither a break nor safety was proven. */
   readonly undecided: Pairing[];
-  readonly verdict: Verdict;
+  readonly verdict: DiffVerdict;
   readonly stability: Stability;
   /** It breaks only payloads that use a name which the sender's own release gives no meaning. */
   readonly undeclaredOnly?: true;
@@ -68,7 +73,10 @@ export interface DiffFinding {
 
 /** @returns 16 hexadecimal digits */
 export const findingId = (rule: string, tool: string | null, side: string, at: string): string =>
-  createHash("sha256").update(JSON.stringify([rule, tool, side, at])).digest("hex").slice(0, 16);
+  createHash("sha256")
+    .update(JSON.stringify([rule, tool, side, at]))
+    .digest("hex")
+    .slice(0, 16);
 
 /** Which pairing a message of a side takes. */
 export const pairingOf = (side: Side, forward: boolean): Pairing =>

@@ -1,7 +1,7 @@
 /** A place in its normal form: equal text, equal meaning. References, order, titles and descriptions leave no trace. */
 import type { Condition, Resolve, Shape } from "../model/shape.js";
 import { type Flat, flatten } from "./flat.js";
-import type { Part } from "./part.js";
+import type { ShapePart } from "./part.js";
 
 const sorted = (texts: Iterable<string>): string[] => [...texts].sort();
 
@@ -11,7 +11,7 @@ export class Forms {
   private readonly open = new Set<Shape>();
 
   /** The form of a place; two of one meaning may still have different ones, two different meanings never the same. */
-  of(parts: readonly Part[]): string {
+  of(parts: readonly ShapePart[]): string {
     const [only] = parts;
     if (parts.length !== 1 || only === undefined) return this.named(this.write(flatten(parts)));
     const { shape, of } = only;
@@ -36,7 +36,7 @@ export class Forms {
   }
 
   private write(flat: Flat): string {
-    const one = (part: Part): string => this.of([part]);
+    const one = (part: ShapePart): string => this.of([part]);
     return JSON.stringify([
       flat.never,
       flat.kinds === undefined ? "any" : sorted(flat.kinds),
@@ -69,7 +69,7 @@ export class Forms {
     ]);
   }
 
-  private of0(parts: readonly Part[]): string {
+  private of0(parts: readonly ShapePart[]): string {
     return parts.length === 0 ? "any" : this.of(parts);
   }
 

@@ -1,7 +1,14 @@
 /** What the manifests of two releases say of tools, codes and specialisms; no payload shows it, so both tables are quoted. */
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
 import type { Json } from "../model/shape.js";
-import { type DiffFinding, findingId, type Pairing, type ReadingWitness, type Stability, type Verdict } from "./finding.js";
+import {
+  type DiffFinding,
+  type DiffVerdict,
+  findingId,
+  type Pairing,
+  type ReadingWitness,
+  type Stability,
+} from "./finding.js";
 import { fixOf, type RuleId } from "./rules.js";
 
 /** A change of the tables. */
@@ -29,7 +36,7 @@ const pointerOf = (at: string, value: Json): string => {
 /** @param stability of the newer release */
 export function releaseFinding(told: Told, stability: Stability): DiffFinding {
   const { rule, at, tool = null, message, from, to, breaks = [], undecided = [], reason } = told;
-  const verdict: Verdict = breaks.length > 0 ? "broken" : undecided.length > 0 ? "undecided" : "safe";
+  const verdict: DiffVerdict = breaks.length > 0 ? "broken" : undecided.length > 0 ? "undecided" : "safe";
   const witnesses = breaks.map((pairing): ReadingWitness => ({ kind: "reading", pairing, from, to }));
   return {
     id: findingId(rule, tool, "release", at),
@@ -51,13 +58,19 @@ export function releaseFinding(told: Told, stability: Stability): DiffFinding {
 }
 
 const json = (value: unknown): Json => (value === undefined ? null : (value as Json));
-const text = (value: unknown): string => (value === undefined || value === null ? "none" : typeof value === "string" ? value : JSON.stringify(value));
+const text = (value: unknown): string =>
+  value === undefined || value === null ? "none" : typeof value === "string" ? value : JSON.stringify(value);
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** The old and the new entry of each name, code point order. */
-export function* paired<T>(a: readonly T[], b: readonly T[], name: (one: T) => string): Generator<[string, T | undefined, T | undefined]> {
+export function* paired<T>(
+  a: readonly T[],
+  b: readonly T[],
+  name: (one: T) => string,
+): Generator<[string, T | undefined, T | undefined]> {
   const [before, now] = [a, b].map((list) => new Map(list.map((one) => [name(one), one])));
-  for (const key of [...new Set([...before!.keys(), ...now!.keys()])].sort()) yield [key, before!.get(key), now!.get(key)];
+  for (const key of [...new Set([...before!.keys(), ...now!.keys()])].sort())
+    yield [key, before!.get(key), now!.get(key)];
 }
 
 const REQUESTS: readonly Pairing[] = ["old-caller>new-seller", "new-caller>old-seller"];
@@ -76,10 +89,20 @@ function toolChanges(name: string, a: ToolModel, b: ToolModel): Told[] {
       reason: "a deprecated tool is still served; its messages are compared on their own",
       ...(next !== undefined && { fix: `move to ${text(next)}` }),
     });
-  for (const [rule, field] of [["tool-superseded", "superseded_by"], ["tool-fallback", "legacy_fallback"]] as const) {
+  for (const [rule, field] of [
+    ["tool-superseded", "superseded_by"],
+    ["tool-fallback", "legacy_fallback"],
+  ] as const) {
     const [from, to] = [a.extensions[field], b.extensions[field]];
     if (same(from, to)) continue;
-    found.push({ ...about, rule, message: `${text(from)} -> ${text(to)}`, from: json(from), to: json(to), reason: "it is advice: no message carries it" });
+    found.push({
+      ...about,
+      rule,
+      message: `${text(from)} -> ${text(to)}`,
+      from: json(from),
+      to: json(to),
+      reason: "it is advice: no message carries it",
+    });
   }
   if (a.mutating !== b.mutating)
     found.push({
@@ -97,10 +120,19 @@ function toolChanges(name: string, a: ToolModel, b: ToolModel): Told[] {
       message: `idempotency key ${a.idempotency} -> ${b.idempotency}`,
       from: { idempotency: a.idempotency },
       to: { idempotency: b.idempotency },
-      breaks: [b.idempotency === "none" || b.idempotency === "exempt" ? "new-caller>old-seller" : "old-caller>new-seller"],
+      breaks: [
+        b.idempotency === "none" || b.idempotency === "exempt" ? "new-caller>old-seller" : "old-caller>new-seller",
+      ],
     });
   if (a.protocol !== b.protocol)
-    found.push({ ...about, rule: "tool-protocol", message: `${a.protocol} -> ${b.protocol}`, from: a.protocol, to: b.protocol, breaks: [...REQUESTS] });
+    found.push({
+      ...about,
+      rule: "tool-protocol",
+      message: `${a.protocol} -> ${b.protocol}`,
+      from: a.protocol,
+      to: b.protocol,
+      breaks: [...REQUESTS],
+    });
   return found;
 }
 
@@ -144,7 +176,8 @@ function codeChanges(a: Model, b: Model): Told[] {
   return found;
 }
 
-const without = (list: readonly string[], other: readonly string[]): string[] => list.filter((one) => !other.includes(one));
+const without = (list: readonly string[], other: readonly string[]): string[] =>
+  list.filter((one) => !other.includes(one));
 
 function specialismChanges(a: Model, b: Model): Told[] {
   const found: Told[] = [];
@@ -158,12 +191,21 @@ function specialismChanges(a: Model, b: Model): Told[] {
         message: tools.length === 0 ? "it exercises no tool" : `it exercises ${tools.join(", ")}`,
         from: before === undefined ? null : { tools },
         to: now === undefined ? null : { tools },
-        ...(before === undefined ? { reason: "who does not know it does not ask for it" } : { breaks: ["old-caller>new-seller"] as Pairing[] }),
+        ...(before === undefined
+          ? { reason: "who does not know it does not ask for it" }
+          : { breaks: ["old-caller>new-seller"] as Pairing[] }),
       });
       continue;
     }
     if (before.protocol !== now.protocol)
-      found.push({ rule: "specialism-protocol", at, message: `${before.protocol} -> ${now.protocol}`, from: before.protocol, to: now.protocol, breaks: ["old-caller>new-seller"] });
+      found.push({
+        rule: "specialism-protocol",
+        at,
+        message: `${before.protocol} -> ${now.protocol}`,
+        from: before.protocol,
+        to: now.protocol,
+        breaks: ["old-caller>new-seller"],
+      });
     const [more, less] = [without(now.exercised, before.exercised), without(before.exercised, now.exercised)];
     if (more.length + less.length === 0 && same(before.entryPoints, now.entryPoints)) continue;
     const said = [
@@ -173,7 +215,9 @@ function specialismChanges(a: Model, b: Model): Told[] {
     found.push({
       rule: "specialism-tools",
       at,
-      message: said.join("; ") || `entry points ${before.entryPoints.join(", ") || "none"} -> ${now.entryPoints.join(", ") || "none"}`,
+      message:
+        said.join("; ") ||
+        `entry points ${before.entryPoints.join(", ") || "none"} -> ${now.entryPoints.join(", ") || "none"}`,
       from: { entryPoints: before.entryPoints, tools: before.exercised },
       to: { entryPoints: now.entryPoints, tools: now.exercised },
       ...(more.length + less.length === 0 && { reason: "the same tools are exercised" }),
@@ -220,8 +264,12 @@ export function comparePromises(a: Model, b: Model, found: readonly DiffFinding[
   const broken = found.filter(({ verdict, side }) => verdict === "broken" && side !== "release");
   if (settled && one.minor === two.minor && broken.length > 0)
     told.push(promise("policy-patch", broken, [a.version, b.version]));
-  const takes = found.filter(({ breaks }) => breaks.includes("old-caller>new-seller") || breaks.includes("new-seller>old-caller"));
-  const gone = takes.filter(({ rule, stability }) => stability === "stable" && /removed|narrowed|required-property-added/.test(rule));
+  const takes = found.filter(
+    ({ breaks }) => breaks.includes("old-caller>new-seller") || breaks.includes("new-seller>old-caller"),
+  );
+  const gone = takes.filter(
+    ({ rule, stability }) => stability === "stable" && /removed|narrowed|required-property-added/.test(rule),
+  );
   if (settled && one.minor !== two.minor && gone.length > 0)
     told.push(promise("policy-minor", gone, [a.version, b.version]));
   return told.map((each) => releaseFinding(each, stabilityOf(b.version)));

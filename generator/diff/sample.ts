@@ -1,15 +1,15 @@
 /** Values of a place, made and not found: the smallest, a full one, one with each alternative. Validators have the last word. */
 import type { Json, UnionShape } from "../model/shape.js";
-import { covers, type Flat, flatten, type Kind, kindOf, kinds, same } from "./flat.js";
-import { leavesOf, type Part } from "./part.js";
+import { coversKind, type Flat, flatten, kinds, restOf, same, type ValueKind, valueKindOf } from "./flat.js";
+import { leavesOf, type ShapePart } from "./part.js";
 import { textsFor } from "./texts.js";
 
 /** One step into a value. */
-export type Step = { readonly name: string } | { readonly index: number };
+export type ValueStep = { readonly name: string } | { readonly index: number };
 
 export interface SampleOptions {
   /** Places that must be there, outermost first. */
-  readonly path?: readonly Step[];
+  readonly path?: readonly ValueStep[];
   /** Which alternative is taken. */
   readonly choices?: ReadonlyMap<UnionShape, number>;
   /** Optional properties too, so many levels down. */
@@ -17,11 +17,11 @@ export interface SampleOptions {
   /** Turns every free choice by so many. */
   readonly turn?: number;
   /** A kind to take where several may be. */
-  readonly kind?: Kind;
+  readonly kind?: ValueKind;
   readonly depth?: number;
 }
 
-export type JsonObject = { [key: string]: Json };
+export type SampleObject = { [key: string]: Json };
 
 /** Levels after which only what is demanded is made. */
 const DEEPEST = 24;
@@ -31,19 +31,27 @@ const MOST_ITEMS = 60;
 function possible(member: Flat, beside: Flat): boolean {
   if (member.never) return false;
   if (member.kinds !== undefined && beside.kinds !== undefined)
-    if (![...member.kinds].some((kind) => covers(beside.kinds, kind) || (kind === "number" && beside.kinds!.has("integer"))))
+    if (
+      ![...member.kinds].some(
+        (kind) => coversKind(beside.kinds, kind) || (kind === "number" && beside.kinds!.has("integer")),
+      )
+    )
       return false;
   for (const [name, { parts }] of member.properties) {
     const other = beside.properties.get(name);
     if (other === undefined) continue;
     const [own, theirs] = [flatten(parts).values, flatten(other.parts).values];
-    if (own !== undefined && theirs !== undefined && !own.some((one) => theirs.some((two) => same(one, two)))) return false;
+    if (own !== undefined && theirs !== undefined && !own.some((one) => theirs.some((two) => same(one, two))))
+      return false;
   }
   return true;
 }
 
 /** Takes an alternative of every union, until none is left. */
-function settle(given: readonly Part[], { choices, turn = 0, path }: SampleOptions): { parts: Part[]; flat: Flat } {
+function settle(
+  given: readonly ShapePart[],
+  { choices, turn = 0, path }: SampleOptions,
+): { parts: ShapePart[]; flat: Flat } {
   const taken = new Set<UnionShape>();
   let parts = [...given];
   for (let round = 0; round < 20; round++) {
@@ -52,7 +60,7 @@ function settle(given: readonly Part[], { choices, turn = 0, path }: SampleOptio
     if (open.length === 0) return { parts, flat };
     const { union, of } = open.find((one) => choices?.has(one.union)) ?? open[0]!;
     taken.add(union);
-    const ways = union.members.map((shape): Part => ({ shape, of }));
+    const ways = union.members.map((shape): ShapePart => ({ shape, of }));
     const chosen = choices?.get(union);
     const step = path?.[0];
     const fitting = ways.filter((way) => possible(flatten([way]), flat));
@@ -64,18 +72,21 @@ function settle(given: readonly Part[], { choices, turn = 0, path }: SampleOptio
   return { parts, flat: flatten(parts) };
 }
 
-const leads = (flat: Flat, step: Step): boolean =>
-  "name" in step ? flat.properties.has(step.name) || flat.unions.length > 0 : covers(flat.kinds, "array");
+const leads = (flat: Flat, step: ValueStep): boolean =>
+  "name" in step ? flat.properties.has(step.name) || flat.unions.length > 0 : coversKind(flat.kinds, "array");
 
 /** One value of a place. */
-export function sample(given: readonly Part[], options: SampleOptions = {}): Json {
+export function sample(given: readonly ShapePart[], options: SampleOptions = {}): Json {
   const { path = [], turn = 0, depth = 0 } = options;
   const [step, ...further] = path;
   const { flat, parts } = settle(given, options);
   const { kind: _, ...carried } = options;
   const inner: SampleOptions = { ...carried, path: [], depth: depth + 1 };
   if (step === undefined && flat.values !== undefined && flat.values.length > 0) {
-    const wanted = options.kind === undefined ? flat.values : flat.values.filter((one) => covers(new Set([options.kind!]), kindOf(one)));
+    const wanted =
+      options.kind === undefined
+        ? flat.values
+        : flat.values.filter((one) => coversKind(new Set([options.kind!]), valueKindOf(one)));
     const values = wanted.length > 0 ? wanted : flat.values;
     return values[turn % values.length]!;
   }
@@ -97,17 +108,17 @@ export function sample(given: readonly Part[], options: SampleOptions = {}): Jso
   }
 }
 
-function kindFor(flat: Flat): Kind {
-  const allowed = kinds.filter((kind) => covers(flat.kinds, kind));
+function kindFor(flat: Flat): ValueKind {
+  const allowed = kinds.filter((kind) => coversKind(flat.kinds, kind));
   if (flat.kinds !== undefined) return allowed.find((kind) => kind !== "null") ?? allowed[0] ?? "null";
   if (flat.properties.size > 0 || flat.rests.length > 0) return "object";
   if (flat.items.length > 0 || flat.bounds.has("minItems")) return "array";
   return "string";
 }
 
-function object(flat: Flat, forced: { name: string; further: Step[] } | undefined, options: SampleOptions): Json {
+function object(flat: Flat, forced: { name: string; further: ValueStep[] } | undefined, options: SampleOptions): Json {
   const { full = 0, depth = 0 } = options;
-  const made: JsonObject = {};
+  const made: SampleObject = {};
   for (const [name, { required, parts }] of flat.properties) {
     if (name === forced?.name) continue;
     if (!required && (full <= 0 || depth > DEEPEST)) continue;
@@ -118,7 +129,7 @@ function object(flat: Flat, forced: { name: string; further: Step[] } | undefine
   if (forced !== undefined) {
     const known = flat.properties.get(forced.name);
     const { further: path } = forced;
-    const holder = known?.parts ?? [];
+    const holder = known?.parts ?? restOf(flat, forced.name).parts;
     made[forced.name] = sample(holder, { ...options, path, full: full - 1 });
   }
   const least = flat.bounds.get("minProperties") ?? 0;
@@ -129,7 +140,7 @@ function object(flat: Flat, forced: { name: string; further: Step[] } | undefine
   return made;
 }
 
-function list(flat: Flat, further: Step[] | undefined, options: SampleOptions): Json {
+function list(flat: Flat, further: ValueStep[] | undefined, options: SampleOptions): Json {
   const least = Math.min(flat.bounds.get("minItems") ?? 0, MOST_ITEMS);
   const wanted = Math.max(least, further !== undefined || (options.full ?? 0) > 0 ? 1 : 0);
   const most = flat.bounds.get("maxItems") ?? Number.POSITIVE_INFINITY;
@@ -145,7 +156,7 @@ function list(flat: Flat, further: Step[] | undefined, options: SampleOptions): 
   });
 }
 
-function text(flat: Flat, parts: readonly Part[], turn: number): string {
+function text(flat: Flat, parts: readonly ShapePart[], turn: number): string {
   const hints = leavesOf(parts).flatMap(({ shape }) => (shape.examples ?? []).filter((one) => typeof one === "string"));
   const texts = textsFor(
     {
@@ -159,7 +170,7 @@ function text(flat: Flat, parts: readonly Part[], turn: number): string {
   return texts[turn % texts.length]!;
 }
 
-function number(flat: Flat, kind: Kind): number {
+function number(flat: Flat, kind: ValueKind): number {
   const [step = kind === "integer" ? 1 : 0.5] = flat.multiples;
   const least = Math.max(
     flat.bounds.get("minimum") ?? Number.NEGATIVE_INFINITY,

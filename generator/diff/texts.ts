@@ -68,7 +68,25 @@ const stock: readonly string[] = [
 ];
 
 /** Texts that fit next to nothing. */
-export const odd: readonly string[] = ["", " ", "no such text", "~!@", "ÄÖ", "0", "-1", "x".repeat(300)];
+export const odd: readonly string[] = [
+  "",
+  " ",
+  "no such text",
+  "~!@",
+  "ÄÖ",
+  "0",
+  "-1",
+  "x".repeat(300),
+  "00.1",
+  "01.1.1",
+  "1.1-a..b",
+  "1.1-",
+  "a--b",
+  "-a",
+  "a-",
+  "A.",
+  "__",
+];
 
 export const fits = (text: string, patterns: Iterable<string>): boolean =>
   [...patterns].every((pattern) => new RegExp(pattern, "u").test(text));
@@ -78,7 +96,9 @@ function fromPattern(pattern: string): string | undefined {
   let rest = pattern.replace(/^\^/, "").replace(/\$$/, "");
   let made = "";
   while (rest !== "") {
-    const atom = /^(\\[dw]|\\.|\[(?!\^)(?:\\.|[^\]\\])+\]|\((?:\?:)?([^()|]*)(?:\|[^()]*)?\)|[^\\[\](){}*+?|^$])/u.exec(rest);
+    const atom = /^(\\[dw]|\\.|\[(?!\^)(?:\\.|[^\]\\])+\]|\((?:\?:)?([^()|]*)(?:\|[^()]*)?\)|[^\\[\](){}*+?|^$])/u.exec(
+      rest,
+    );
     if (atom === null) return undefined;
     rest = rest.slice(atom[0].length);
     const count = /^(\{(\d+)(,\d*)?\}|[*+?])/.exec(rest);
@@ -118,7 +138,11 @@ export function textsFor({ patterns, formats, min, max }: TextDemand, hints: rea
   const wanted = [...formats].flatMap((format) => byFormat[format] ?? []);
   const made = [...patterns].flatMap((pattern) => fromPattern(pattern) ?? []);
   const all = [...(wanted.length > 0 ? wanted : []), ...hints, ...made, ...stock];
-  const sized = all.map((text) => (text.length < min && formats.size === 0 ? text.padEnd(Math.min(min, 10_000), "a") : text));
-  const fitting = [...new Set(sized)].filter((text) => text.length >= min && text.length <= max && fits(text, patterns));
+  const sized = all.map((text) =>
+    text.length < min && formats.size === 0 ? text.padEnd(Math.min(min, 10_000), "a") : text,
+  );
+  const fitting = [...new Set(sized)].filter(
+    (text) => text.length >= min && text.length <= max && fits(text, patterns),
+  );
   return fitting.length > 0 ? fitting.slice(0, 6) : ["value"];
 }

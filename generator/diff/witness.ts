@@ -1,28 +1,18 @@
 /** The search for a payload that one release accepts and the other refuses. */
-import type { Json, UnionShape } from "../model/shape.js";
-import type { Attempt, Place } from "./change.js";
-import { flatten } from "./flat.js";
-import type { Part } from "./part.js";
-import { type JsonObject, type SampleOptions, type Step, sample } from "./sample.js";
-
-/** What a validator says against a value; ajv's own, with every error told. */
-export interface Refusal {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly schemaPath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly message?: string | undefined;
-}
-
-/** The schemas of a release as validators. @returns what is against the value; nothing where it is accepted */
-export type Judge = (ref: string, value: Json) => readonly Refusal[];
-
-/** One side of a message: the two schemas, and who judges by them. */
-export interface Sided {
-  readonly ref: string;
-  readonly part: Part;
-  readonly judge: Judge;
-}
+import type { Json } from "../model/shape.js";
+import type { Attempt, DiffPlace } from "./change.js";
+import {
+  always,
+  type DiffJudge,
+  holderOf,
+  insideAlternative,
+  instancePathOf,
+  mended,
+  type SchemaRefusal,
+  type Sided,
+  valueAt,
+} from "./mend.js";
+import { type SampleObject, type SampleOptions, sample, type ValueStep } from "./sample.js";
 
 export interface Proof {
   readonly payload: Json;
@@ -30,41 +20,23 @@ export interface Proof {
 }
 
 const MOST_TRIES = 48;
-const REPAIRS = 8;
 
-const keyOf = ({ keyword, instancePath, params }: Refusal): string => JSON.stringify([keyword, instancePath, params]);
+const keyOf = ({ keyword, instancePath, params }: SchemaRefusal): string =>
+  JSON.stringify([keyword, instancePath, params]);
 
-export const reasonOf = ({ instancePath, message, keyword, params }: Refusal): string => {
+export const reasonOf = ({ instancePath, message, keyword, params }: SchemaRefusal): string => {
   const name = params.additionalProperty ?? params.missingProperty;
   return `${instancePath === "" ? "the payload" : instancePath} ${message ?? keyword}${name === undefined || message?.includes(String(name)) ? "" : ` (${String(name)})`}`;
 };
 
-/** The value at a place, and the value that holds it. */
-function holderOf(value: Json, at: readonly Step[]): { holder: Json; key: string | number } | undefined {
-  let holder = value;
-  for (const [index, step] of at.entries()) {
-    const key = "name" in step ? step.name : step.index;
-    if (typeof holder !== "object" || holder === null) return undefined;
-    if (index === at.length - 1) return { holder, key };
-    holder = (holder as JsonObject)[key] as Json;
-  }
-  return undefined;
-}
-
-function valueAt(value: Json, at: readonly Step[]): Json | undefined {
-  if (at.length === 0) return value;
-  const found = holderOf(value, at);
-  return found === undefined ? undefined : (found.holder as JsonObject)[found.key];
-}
-
 /** The payload with something else at a place; undefined where it cannot be done. */
-function applied(base: Json, at: readonly Step[], attempt: Attempt): Json | undefined {
+function applied(base: Json, at: readonly ValueStep[], attempt: Attempt): Json | undefined {
   const copy = structuredClone(base);
   if (attempt.kind === "value") {
     if (at.length === 0) return structuredClone(attempt.value);
     const found = holderOf(copy, at);
     if (found === undefined) return undefined;
-    (found.holder as JsonObject)[found.key] = structuredClone(attempt.value);
+    (found.holder as SampleObject)[found.key] = structuredClone(attempt.value);
     return copy;
   }
   const target = valueAt(copy, at);
@@ -77,102 +49,39 @@ function applied(base: Json, at: readonly Step[], attempt: Attempt): Json | unde
   return copy;
 }
 
-const stepsOf = (instancePath: string): Step[] =>
-  instancePath
-    .split("/")
-    .slice(1)
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .map((token) => (/^\d+$/.test(token) ? { index: Number(token) } : { name: token }));
-
-/** What may be said of a place of a value: alternatives and conditions too, as a repair has to guess. */
-function partsAt(root: readonly Part[], steps: readonly Step[]): Part[] {
-  let parts = spread(root);
-  for (const step of steps) {
-    const flat = flatten(parts);
-    parts = spread("name" in step ? (flat.properties.get(step.name)?.parts ?? []) : flat.items);
-  }
-  return parts;
+/** A payload before anything is done to it, and what the reader's release says against it already. */
+interface Base {
+  readonly payload: Json;
+  readonly known: ReadonlySet<string>;
 }
-
-function spread(parts: readonly Part[], depth = 0): Part[] {
-  const flat = flatten(parts);
-  if (depth > 3) return [...parts];
-  const conditional = flat.conditions.flatMap(({ condition, of }): Part[] => {
-    if (condition.kind === "if")
-      return [condition.whenTrue, condition.whenFalse].flatMap((shape) => (shape === undefined ? [] : [{ shape, of }]));
-    return condition.kind === "entails" ? [{ shape: condition.shape, of }] : [];
-  });
-  const members = flat.unions.flatMap(({ union, of }) => union.members.map((shape): Part => ({ shape, of })));
-  return [...parts, ...[...members, ...conditional].flatMap((one) => spread([one], depth + 1))];
-}
-
-/** Mends one thing that a validator says. @returns whether anything was done */
-function mend(value: Json, refusal: Refusal, root: readonly Part[]): boolean {
-  const steps = stepsOf(refusal.instancePath);
-  const target = valueAt(value, steps);
-  const { keyword, params } = refusal;
-  const isObject = typeof target === "object" && target !== null && !Array.isArray(target);
-  if (keyword === "required" && isObject) {
-    const name = String(params.missingProperty);
-    const held = partsAt(root, steps).map((part) => flatten([part]).properties.get(name)).find((one) => one?.declared);
-    target[name] = held === undefined ? "a" : sample(held.parts);
-    return true;
-  }
-  if (keyword === "additionalProperties" && isObject) return delete target[String(params.additionalProperty)];
-  const found = holderOf(value, steps);
-  if (found === undefined) return false;
-  const holder = found.holder as JsonObject;
-  if (keyword === "false schema" || keyword === "not") {
-    if (Array.isArray(found.holder)) return false;
-    return delete holder[found.key];
-  }
-  if (keyword === "const") holder[found.key] = params.allowedValue as Json;
-  else if (keyword === "enum") holder[found.key] = (params.allowedValues as Json[])[0]!;
-  else if (keyword === "minItems" && Array.isArray(target) && target.length > 0)
-    target.push(structuredClone(target[0]!));
-  else if (keyword === "type" && params.type === "null") holder[found.key] = null;
-  else return false;
-  return true;
-}
-
-const insideAlternative = ({ schemaPath, keyword }: Refusal): boolean =>
-  /\/(oneOf|anyOf)\//.test(schemaPath) || keyword === "oneOf" || keyword === "anyOf" || keyword === "if";
-
-/** Mends a payload until nobody is against it. @returns whether that came to pass */
-function mended(value: Json, sides: readonly Sided[], keep: (refusal: Refusal) => boolean): boolean {
-  const roots = sides.map(({ part }) => part);
-  for (let round = 0; round < REPAIRS; round++) {
-    const against = sides.flatMap(({ judge, ref }) => judge(ref, value));
-    if (against.length === 0) return true;
-    const plain = against.filter((one) => !insideAlternative(one) && keep(one));
-    const tried = (plain.length > 0 ? plain : against.filter(keep)).slice(0, 6);
-    if (!tried.map((one) => mend(value, one, roots)).includes(true)) return false;
-  }
-  return sides.every(({ judge, ref }) => judge(ref, value).length === 0);
-}
-
-const always = (): boolean => true;
 
 /** Payloads that have a place, and that the sender's release accepts: those that both accept first. */
-function* bases(source: Sided, target: Sided, place: Place): Generator<Json> {
+function* basesOf({ source, target, place }: Sought): Generator<Base> {
   const seen = new Set<string>();
   for (const sides of [[source, target], [source]] as const) {
     for (const turn of [0, 1, 2]) {
-      const options: SampleOptions = { path: place.at, choices: place.choices as ReadonlyMap<UnionShape, number>, turn };
-      const base = sample(sides.map(({ part }) => part), options);
-      const well = mended(base, sides, always);
-      const text = JSON.stringify(base);
-      if (seen.has(text)) continue;
+      const options: SampleOptions = { path: place.at, choices: place.choices, turn };
+      const payload = sample(
+        sides.map(({ part }) => part),
+        options,
+      );
+      const well = mended(payload, sides, always);
+      const text = JSON.stringify(payload);
+      if (!well || seen.has(text)) continue;
       seen.add(text);
-      if (well && (place.at.length === 0 || valueAt(base, place.at) !== undefined)) yield base;
+      if (place.at.length > 0 && valueAt(payload, place.at) === undefined) continue;
+      // What is said of the very place is what is looked for, where the two have no value in common.
+      const own = instancePathOf(place.at);
+      const beside = target.judge(target.ref, payload).filter(({ instancePath }) => own === "" || instancePath !== own);
+      yield { payload, known: new Set(beside.map(keyOf)) };
     }
   }
 }
 
 /** A payload with something done to it that the sender's release accepts and the reader's refuses, for what was done. */
-function tried(base: Json, attempt: Attempt, { source, target, place }: Sought, known: ReadonlySet<string>): Proof | undefined {
+function tried({ payload: base, known }: Base, attempt: Attempt, { source, target, place }: Sought): Proof | undefined {
   const payload = applied(base, place.at, attempt);
-  if (payload === undefined) return undefined;
+  if (payload === undefined) return attempt.kind === "drop" ? already(base, attempt, { target, place }) : undefined;
   if (source.judge(source.ref, payload).length > 0) {
     const focus = JSON.stringify(valueAt(payload, place.at));
     const ok = mended(payload, [source], ({ keyword }) => keyword === "required" || keyword === "additionalProperties");
@@ -184,8 +93,21 @@ function tried(base: Json, attempt: Attempt, { source, target, place }: Sought, 
   return { payload, because: reasonOf(against.find((one) => !insideAlternative(one)) ?? first) };
 }
 
+/** A payload that has, or lacks, a name already: the one release demands it, the other knows none. */
+function already(
+  payload: Json,
+  { name }: Exclude<Attempt, { kind: "value" }>,
+  { target, place }: Omit<Sought, "source">,
+): Proof | undefined {
+  const own = instancePathOf(place.at);
+  const refusal = target
+    .judge(target.ref, payload)
+    .find((one) => one.instancePath === own && (one.params.missingProperty ?? one.params.additionalProperty) === name);
+  return refusal === undefined ? undefined : { payload, because: reasonOf(refusal) };
+}
+
 /** Whether mending took back what the attempt was about. */
-function undone(payload: Json, at: readonly Step[], attempt: Attempt): boolean {
+function undone(payload: Json, at: readonly ValueStep[], attempt: Attempt): boolean {
   if (attempt.kind === "value") return false;
   const target = valueAt(payload, at);
   if (typeof target !== "object" || target === null) return true;
@@ -197,20 +119,66 @@ export interface Sought {
   readonly source: Sided;
   /** Of the reader's. */
   readonly target: Sided;
-  readonly place: Place;
+  readonly place: DiffPlace;
 }
 
-/** Looks for the proof that a change takes something away. @returns undefined where none was found */
-export function findProof(sought: Sought, tries: readonly Attempt[]): Proof | undefined {
-  const { source, target, place } = sought;
-  for (const base of bases(source, target, place)) {
-    const known = new Set(target.judge(target.ref, base).map(keyOf));
-    for (const attempt of tries.slice(0, MOST_TRIES)) {
-      const proof = tried(base, attempt, sought, known);
-      if (proof !== undefined) return proof;
-    }
+/** Full searches for one change that found nothing, after which less is tried: another tool rarely shows what these did not. */
+const FRUITLESS = 1;
+const FEW_TRIES = 6;
+
+/** Looks for proofs, and learns: what showed a change in one tool shows it in the next that shares the schema. */
+export class Prover {
+  private readonly bases = new WeakMap<DiffPlace, Map<DiffJudge, { made: Base[]; rest: Generator<Base> }>>();
+  private readonly won = new Map<string, Attempt>();
+  private readonly lost = new Map<string, number>();
+
+  /**
+   * Looks for the proof that a change takes something away.
+   * @param key the change, the same in every tool that shares it
+   * @returns undefined where none was found
+   */
+  find(sought: Sought, key: string, tries: () => readonly Attempt[]): Proof | undefined {
+    const hint = this.won.get(key);
+    const quick = hint === undefined ? undefined : this.search(sought, [hint], 1);
+    if (quick !== undefined) return quick.proof;
+    const fruitless = this.lost.get(key) ?? 0;
+    const tired = fruitless >= FRUITLESS;
+    const found = this.search(sought, tries().slice(0, tired ? FEW_TRIES : MOST_TRIES), tired ? 1 : 6);
+    if (found === undefined) this.lost.set(key, fruitless + 1);
+    else this.won.set(key, found.attempt);
+    return found?.proof;
   }
-  return undefined;
+
+  private search(
+    sought: Sought,
+    attempts: readonly Attempt[],
+    most: number,
+  ): { proof: Proof; attempt: Attempt } | undefined {
+    for (let index = 0; index < most; index++) {
+      const base = this.base(sought, index);
+      if (base === undefined) return undefined;
+      for (const attempt of attempts) {
+        const proof = tried(base, attempt, sought);
+        if (proof !== undefined) return { proof, attempt };
+      }
+    }
+    return undefined;
+  }
+
+  /** Payloads of a place are made once for all that changed there. */
+  private base(sought: Sought, index: number): Base | undefined {
+    const { source, place } = sought;
+    const sides = this.bases.get(place) ?? new Map();
+    this.bases.set(place, sides);
+    const known = sides.get(source.judge) ?? { made: [], rest: basesOf(sought) };
+    sides.set(source.judge, known);
+    while (known.made.length <= index) {
+      const { value, done } = known.rest.next();
+      if (done) return undefined;
+      known.made.push(value);
+    }
+    return known.made[index];
+  }
 }
 
 /** A payload that one side accepts, as small as can be; undefined where none could be made. */
