@@ -11,7 +11,7 @@ import { request } from "undici";
 import { release } from "../generated/3.1.0/index.js";
 import { createGuardedFetch } from "../runtime/net/index.js";
 import { openQueue, type Queue } from "../runtime/queue/index.js";
-import { createSender, type Sender } from "../runtime/sender/index.js";
+import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
 import { signWebhookSync } from "../runtime/signing/index.js";
 import { openPostgresStore, openSqliteStore } from "../runtime/store/index.js";
 import { startPostgres } from "../test/support/postgres.js";
@@ -19,6 +19,7 @@ import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
 import type { Row } from "./support/row.js";
 import { backlogRows } from "./support/sender-backlog.js";
+import { isolationRows } from "./support/sender-isolation.js";
 
 const DELIVERIES = 4_000;
 const ROUNDS = 3;
@@ -78,6 +79,7 @@ interface Engine {
   readonly name: "sqlite" | "postgres";
   sender(fetch?: ReturnType<typeof createGuardedFetch>): Promise<{ sender: AnySender; close(): Promise<void> }>;
   queue(): Promise<{ queue: Queue; close(): Promise<void> }>;
+  store(): Promise<{ store: SenderOptions["store"]; close(): Promise<void> }>;
   stop(): Promise<void>;
 }
 
@@ -91,6 +93,10 @@ function sqliteEngine(): Engine {
       const store = open();
       const sender = await createSender({ ...senderOptions(fetch), store });
       return { sender: sender as AnySender, close: () => store.close() };
+    },
+    async store() {
+      const store = open();
+      return { store, close: () => store.close() };
     },
     async queue() {
       const store = open();
@@ -112,6 +118,10 @@ async function postgresEngine(): Promise<Engine> {
       });
       const sender = await createSender({ ...senderOptions(fetch), store });
       return { sender: sender as AnySender, close: () => store.close() };
+    },
+    async store() {
+      const store = await openPostgresStore({ url: await cluster.database(), connections: 20 });
+      return { store, close: () => store.close() };
     },
     async queue() {
       const store = await openPostgresStore({ url: await cluster.database() });
@@ -242,7 +252,7 @@ async function openLoop(engine: Engine, receiver: Receiver, capacity: number): P
 }
 
 /**
- * @param args `--engine=sqlite` or `--engine=postgres` for one of them; `--only=deliveries,backlog` for one of both;
+ * @param args `--engine=sqlite` or `--engine=postgres` for one of them; `--only=deliveries,backlog,isolation` for one of both;
  * `--short` for a short backlog
  */
 export async function run(args: readonly string[]): Promise<Row[]> {
@@ -261,6 +271,8 @@ export async function run(args: readonly string[]): Promise<Row[]> {
           const { rows: measured, capacity } = await throughput(engine, receiver);
           rows.push(...measured, await openLoop(engine, receiver, capacity));
         }
+        if (asked("isolation"))
+          rows.push(...(await isolationRows(engine, senderOptions(), size === BACKLOG ? 100_000 : 5_000)));
         if (asked("backlog")) rows.push(...(await backlogRows(engine, size)));
       } finally {
         await engine.stop();

@@ -26,6 +26,7 @@ const errorTable = {
   // receiver
   receiver_option_invalid: "an option of a receiver cannot be used",
   registration_invalid: "a registration cannot be used",
+  body_not_raw: "a body was handed to a receiver that is not the bytes that came",
   // queue
   queue_option_invalid: "an option of a queue or its worker cannot be used",
   job_unreadable: "a stored job cannot be read",

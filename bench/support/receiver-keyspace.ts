@@ -57,7 +57,7 @@ async function openKeyspace(where: string, keys: number): Promise<Keyspace> {
   const store = openSqliteStore({ path: database });
   const { db } = store;
   const writer = new Writer(db);
-  const claims = sqliteClaims(writer);
+  const claims = sqliteClaims(writer, (now) => now);
   const digest = new Uint8Array(16);
   const insert = db.prepare(INSERT);
   let n = 0;

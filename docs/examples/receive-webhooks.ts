@@ -10,6 +10,7 @@ import { createReceiver, webhookReceiver } from "adbind/receiver";
 import { signWebhook, staticKeys } from "adbind/signing";
 import { openSqliteStore } from "adbind/store";
 import { fastify } from "fastify";
+import { pino } from "pino";
 import { release } from "#bindings";
 
 const seller = "https://seller.example/agent";
@@ -25,6 +26,8 @@ const receiver = createReceiver({
   store,
   release,
   publicUrl: "https://hooks.buyer.example",
+  // Refusals are warnings; here the answer itself is printed.
+  logger: pino({ level: "error" }),
   // `adbind/signing/discovery` finds keys in the seller's brand file; here they are at hand.
   senders: { [seller]: { keys: staticKeys([jwk], { sender: seller }) } },
   handlers: {
@@ -68,7 +71,8 @@ async function send(body: object, tamper = ""): Promise<string> {
     body: Buffer.from(JSON.stringify(body)),
   };
   const signed = await signWebhook(request, { key: privateKey, keyid: "key-1", word: release.word });
-  const headers = { ...request.headers, ...signed.headers, host: "hooks.buyer.example" };
+  // What is signed has its Content-Type: given once more, a server would see it twice and refuse it.
+  const headers = { ...signed.headers, host: "hooks.buyer.example" };
   const answer = await app.inject({ method: "POST", url: "/webhooks/buys", headers, payload: request.body + tamper });
   return `${answer.statusCode} ${answer.headers["www-authenticate"] ?? answer.body}`;
 }

@@ -9,7 +9,7 @@ import {
   type ShapeChange,
   STRANGER,
 } from "./change.js";
-import { type Both, probing, samplesOf, tell, valuesOf } from "./compare-value.js";
+import { type Both, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
 import { type Flat, type FlatProperty, flatten, restOf } from "./flat.js";
 import { pointerOf, type ShapePart } from "./part.js";
 import type { ValueStep } from "./sample.js";
@@ -206,7 +206,7 @@ export function compareItems(both: Both, comparing: Comparing): void {
     ]),
   );
   if (before === now) return;
-  const strays: Attempt[] = valuesOf(junk.map((one) => [one]));
+  const strays: Attempt[] = tryingValues(junk.map((one) => [one]));
   const claim = (parts: readonly ShapePart[]): ChangeClaim => {
     const probe = probing(parts);
     return "tries" in probe ? { tries: () => [...probe.tries(), ...strays] } : probe;

@@ -1,7 +1,7 @@
 /** Alternatives and conditions of one place. */
 import type { Condition, Shape, UnionShape } from "../model/shape.js";
 import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace } from "./change.js";
-import { type Both, probing, samplesOf, tell, valuesOf } from "./compare-value.js";
+import { type Both, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
 import { flatten, same } from "./flat.js";
 import { leavesOf, type ShapePart } from "./part.js";
 import { sample } from "./sample.js";
@@ -164,7 +164,7 @@ function demandChanged(both: Both, comparing: Comparing, added: boolean): void {
 function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Attempt[] {
   const part = (shape: Shape): ShapePart => ({ shape, of });
   const dropped = (values: ReturnType<typeof samplesOf>): Attempt[] =>
-    valuesOf(
+    tryingValues(
       values.flatMap((value) => {
         if (typeof value !== "object" || value === null || Array.isArray(value)) return [value];
         return [
@@ -188,10 +188,10 @@ function against(condition: Condition, of: ShapePart["of"], parts: readonly Shap
     case "names":
       return ["unheard_of", "UNHEARD", "~", "", "a b"].map((name): Attempt => ({ kind: "put", name, value: "a" }));
     case "contains":
-      return valuesOf([[], ...samplesOf(parts)]);
+      return tryingValues([[], ...samplesOf(parts)]);
     case "needs":
       return condition.properties.flatMap((name) =>
-        valuesOf(
+        tryingValues(
           samplesOf(parts, 2).map((value) =>
             typeof value === "object" && value !== null && !Array.isArray(value)
               ? {
@@ -218,7 +218,9 @@ function outside(
   const own = flatten(parts);
   return [...flatten([{ shape: then, of }]).properties.keys()].flatMap((name) => {
     const held = own.properties.get(name)?.parts ?? [];
-    return valuesOf([...samplesOf(held, 4), "no such text", 7, [], {}].map((value) => ({ ...base, [name]: value })));
+    return tryingValues(
+      [...samplesOf(held, 4), "no such text", 7, [], {}].map((value) => ({ ...base, [name]: value })),
+    );
   });
 }
 

@@ -28,7 +28,7 @@ export function tell({ place }: Both, comparing: Comparing, said: Said): void {
   comparing.add({ ...said, place, pointerA: pointerOf(place.a), pointerB: pointerOf(place.b) });
 }
 
-export const valuesOf = (values: readonly Json[]): Attempt[] => values.map((value) => ({ kind: "value", value }));
+export const tryingValues = (values: readonly Json[]): Attempt[] => values.map((value) => ({ kind: "value", value }));
 
 /** Values of all sorts that a place gives: small, full, with each alternative. */
 export function samplesOf(parts: readonly ShapePart[], turns = 6): Json[] {
@@ -44,7 +44,7 @@ export function samplesOf(parts: readonly ShapePart[], turns = 6): Json[] {
 
 /** What may show that the one side allows what the other does not. */
 export const probing = (parts: readonly ShapePart[]): ChangeClaim => ({
-  tries: () => valuesOf([...samplesOf(parts), ...stray]),
+  tries: () => tryingValues([...samplesOf(parts), ...stray]),
 });
 
 /** Values of every kind. */
@@ -58,8 +58,10 @@ const missingIn = (flat: Flat, other: Flat): ValueKind[] =>
 const ofKind = (parts: readonly ShapePart[], gone: readonly ValueKind[]): ChangeClaim => ({
   tries: () =>
     gone.flatMap((kind) => [
-      ...valuesOf(kind === "number" ? [1.5, 0.5, 2.5] : []),
-      ...valuesOf([0, 1, 2].flatMap((turn) => [sample(parts, { kind, turn }), sample(parts, { kind, turn, full: 1 })])),
+      ...tryingValues(kind === "number" ? [1.5, 0.5, 2.5] : []),
+      ...tryingValues(
+        [0, 1, 2].flatMap((turn) => [sample(parts, { kind, turn }), sample(parts, { kind, turn, full: 1 })]),
+      ),
     ]),
 });
 
@@ -103,7 +105,7 @@ export function compareValues(both: Both, comparing: Comparing): void {
   if (a.values === undefined || b.values === undefined) {
     const closed = a.values === undefined;
     const free = closed ? place.a : place.b;
-    const claim: ChangeClaim = { tries: () => valuesOf([...samplesOf(free), ...odd, ...stray]) };
+    const claim: ChangeClaim = { tries: () => tryingValues([...samplesOf(free), ...odd, ...stray]) };
     tell(both, comparing, {
       rule: closed ? "values-listed" : "values-unlisted",
       message: closed ? `only ${listed(b.values!)} now` : `any value now, ${listed(a.values!)} before`,
@@ -119,8 +121,8 @@ export function compareValues(both: Both, comparing: Comparing): void {
     tell(both, comparing, {
       rule: "const-changed",
       message: `${listed(a.values)} -> ${listed(b.values)}`,
-      forward: { tries: () => valuesOf(gone) },
-      backward: { tries: () => valuesOf(fresh) },
+      forward: { tries: () => tryingValues(gone) },
+      backward: { tries: () => tryingValues(fresh) },
     });
     return;
   }
@@ -128,7 +130,7 @@ export function compareValues(both: Both, comparing: Comparing): void {
     tell(both, comparing, {
       rule: "enum-value-removed",
       message: `${listed(gone)} removed`,
-      forward: { tries: () => valuesOf(gone) },
+      forward: { tries: () => tryingValues(gone) },
       backward: contained,
     });
   if (fresh.length > 0)
@@ -136,7 +138,7 @@ export function compareValues(both: Both, comparing: Comparing): void {
       rule: "enum-value-added",
       message: `${listed(fresh)} added`,
       forward: contained,
-      backward: { tries: () => valuesOf(fresh) },
+      backward: { tries: () => tryingValues(fresh) },
     });
 }
 
@@ -144,17 +146,17 @@ export function compareValues(both: Both, comparing: Comparing): void {
 function atBounds(bound: Bound, limits: readonly number[], parts: readonly ShapePart[]): Attempt[] {
   const near = limits.flatMap((limit) => [limit, limit - 1, limit + 1]).filter((one) => one <= 20_000);
   if (bound.endsWith("imum"))
-    return valuesOf([...near, ...limits.map((limit) => limit + 0.5), ...limits.map((limit) => limit - 0.01)]);
+    return tryingValues([...near, ...limits.map((limit) => limit + 0.5), ...limits.map((limit) => limit - 0.01)]);
   const sizes = [...new Set(near.map(Math.trunc))].filter((one) => one >= 0);
   if (bound.endsWith("Length"))
     return sizes.flatMap((size) => {
       const text = sample(parts, { kind: "string" });
       const base = typeof text === "string" ? text : "";
-      return valuesOf([base.padEnd(size, base.slice(-1) || "a").slice(0, size), "a".repeat(size)]);
+      return tryingValues([base.padEnd(size, base.slice(-1) || "a").slice(0, size), "a".repeat(size)]);
     });
   if (bound.endsWith("Items"))
-    return sizes.filter((size) => size <= 1000).flatMap((size) => valuesOf([listOf(parts, size)]));
-  return valuesOf([{}, ...samplesOf(parts)]);
+    return sizes.filter((size) => size <= 1000).flatMap((size) => tryingValues([listOf(parts, size)]));
+  return tryingValues([{}, ...samplesOf(parts)]);
 }
 
 function listOf(parts: readonly ShapePart[], size: number): Json {
@@ -185,7 +187,7 @@ export function compareBounds(both: Both, comparing: Comparing): void {
     const claim: ChangeClaim = {
       tries: () => {
         const [one] = listOf(b.unique ? place.a : place.b, 1) as Json[];
-        return valuesOf([[one!, one!]]);
+        return tryingValues([[one!, one!]]);
       },
     };
     tell(both, comparing, {
@@ -211,7 +213,7 @@ export function compareForms(both: Both, comparing: Comparing): void {
     if (gone.length === 0 && fresh.length === 0) continue;
     const how = gone.length === 0 ? "added" : fresh.length === 0 ? "removed" : "changed";
     const claim = (parts: readonly ShapePart[]): ChangeClaim => ({
-      tries: () => valuesOf([...samplesOf(parts), ...odd, ...samplesOf([...place.a, ...place.b]), 1.5, 0.25, 7]),
+      tries: () => tryingValues([...samplesOf(parts), ...odd, ...samplesOf([...place.a, ...place.b]), 1.5, 0.25, 7]),
     });
     tell(both, comparing, {
       rule: `${word}-${how}`,

@@ -80,6 +80,10 @@ function* basesOf({ source, target, place }: Sought): Generator<Base> {
 
 /** A payload with something done to it that the sender's release accepts and the reader's refuses, for what was done. */
 function tried({ payload: base, known }: Base, attempt: Attempt, { source, target, place }: Sought): Proof | undefined {
+  if (attempt.kind === "put") {
+    const proof = already(base, attempt, { target, place });
+    if (proof !== undefined) return proof;
+  }
   const payload = applied(base, place.at, attempt);
   if (payload === undefined) return attempt.kind === "drop" ? already(base, attempt, { target, place }) : undefined;
   if (source.judge(source.ref, payload).length > 0) {

@@ -7,7 +7,7 @@ import {
   verifyHmac,
   verifyWebhook,
 } from "../signing/index.js";
-import type { Refusal, SignableRequest } from "../signing/types.js";
+import type { HeaderFields, Refusal, SignableRequest } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { NonceUse, RegisteredMode, RouteBinding } from "../store/types.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -71,22 +71,28 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
         : verifyBearer(request, { tokens: held.bearer, sender, now, word, onDeprecated }),
   } satisfies Record<RegisteredMode, unknown>;
 
-  return async (request: SignableRequest, { sender, mode }: RouteBinding): Promise<Authenticated> => {
-    const received = receivedMode(request.headers, word);
-    // A signature beside the registered credential is not a fallback; without it, it is another mode.
-    if (received !== undefined && received !== mode && !carries(request, mode, word)) {
-      return refusal("webhook_mode_mismatch", 0, { detail: `registered for ${mode}, received ${received}` });
-    }
-    const held = config.senderOf(sender);
-    if (held === undefined) {
-      return refusal("webhook_signature_key_unknown", 7, { detail: "the sender is not configured any more" });
-    }
-    return byMode[mode](request, sender, held);
+  return {
+    /** What the header fields say before a byte of the body is read. */
+    fault(headers: HeaderFields, { sender, mode }: RouteBinding): Refusal | undefined {
+      const received = receivedMode(headers, word);
+      // A signature beside the registered credential is not a fallback; without it, it is another mode.
+      if (received !== undefined && received !== mode && !carries(headers, mode, word)) {
+        return refusal("webhook_mode_mismatch", 0, { detail: `registered for ${mode}, received ${received}` });
+      }
+      return config.senderOf(sender) === undefined ? unconfigured() : undefined;
+    },
+    async verify(request: SignableRequest, { sender, mode }: RouteBinding): Promise<Authenticated> {
+      const held = config.senderOf(sender);
+      return held === undefined ? unconfigured() : byMode[mode](request, sender, held);
+    },
   };
 }
 
+const unconfigured = (): Refusal =>
+  refusal("webhook_signature_key_unknown", 7, { detail: "the sender is not configured any more" });
+
 /** Does the request carry the mode's own headers, whatever else is there? */
-const carries = ({ headers }: SignableRequest, mode: RegisteredMode, word: string): boolean => {
+const carries = (headers: HeaderFields, mode: RegisteredMode, word: string): boolean => {
   const others = { signature: [], "HMAC-SHA256": signatureFields, Bearer: [...signatureFields, `x-${word}-`] }[mode];
   const own = pairs(headers).filter(([name]) => !others.some((prefix) => name.toLowerCase().startsWith(prefix)));
   return receivedMode(own, word) === mode;

@@ -1,57 +1,89 @@
-/** Reads a body as it streams in, and stops at the cap. */
+/** Reads a body as it streams in, and stops at the cap and at the deadline. */
 import type { Readable } from "node:stream";
 
-export type BodyResult = Uint8Array | "too_large" | "incomplete";
+/**
+ * `incomplete`: its sender broke off. `too_slow`: the deadline came first. `not_raw`: the application has parsed or read it
+ * before, and the bytes that were signed are gone.
+ */
+export type BodyResult = Uint8Array | "too_large" | "incomplete" | "too_slow" | "not_raw";
+
+export interface BodyBounds {
+  /** Largest body in bytes; one more and reading ends there. */
+  readonly capBytes: number;
+  /** Longest wait for all of it, in milliseconds. */
+  readonly withinMs: number;
+}
 
 const isStream = (body: object): body is Readable => typeof (body as Readable).on === "function";
 
-/**
- * Collects the bytes of a body.
- * @param capBytes largest body; one byte more and reading ends there
- */
-export function readBody(
-  body: Uint8Array | AsyncIterable<Uint8Array>,
-  capBytes: number,
-): Promise<BodyResult> | BodyResult {
-  if (body instanceof Uint8Array) return body.length > capBytes ? "too_large" : body;
-  return isStream(body) ? readStream(body, capBytes) : readIterable(body, capBytes);
+const isIterable = (body: object): body is AsyncIterable<Uint8Array> => Symbol.asyncIterator in body;
+
+/** Collects the bytes of a body. @param body whatever the application gave: JavaScript's may be parsed already */
+export function readBody(body: unknown, bounds: BodyBounds): Promise<BodyResult> | BodyResult {
+  if (body instanceof Uint8Array) return body.length > bounds.capBytes ? "too_large" : body;
+  if (typeof body !== "object" || body === null) return "not_raw";
+  if (isStream(body)) return body.readableEnded ? "not_raw" : readStream(body, bounds);
+  return isIterable(body) ? readIterable(body, bounds) : "not_raw";
 }
 
 /** By events: iterating a node stream costs more than verifying a signature's window. */
-function readStream(stream: Readable, capBytes: number): Promise<BodyResult> {
+function readStream(stream: Readable, { capBytes, withinMs }: BodyBounds): Promise<BodyResult> {
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
     let size = 0;
     const finish = (result: BodyResult): void => {
+      clearTimeout(timer);
       stream.off("data", take).off("end", end).off("error", cut).off("close", cut);
       // A late error of a request nobody reads any more must not end the process.
       stream.on("error", () => undefined);
       resolve(result);
     };
+    const leave = (result: BodyResult): void => {
+      stream.pause();
+      finish(result);
+    };
     const take = (chunk: Uint8Array): void => {
       size += chunk.length;
-      if (size > capBytes) {
-        stream.pause();
-        finish("too_large");
-      } else chunks.push(chunk);
+      if (size > capBytes) leave("too_large");
+      else chunks.push(chunk);
     };
     const end = (): void => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
     const cut = (): void => finish("incomplete");
+    const timer = setTimeout(() => leave("too_slow"), withinMs);
     stream.on("data", take).on("end", end).on("error", cut).on("close", cut);
+    // What ended without a listener tells nobody again.
+    if (stream.destroyed) cut();
   });
 }
 
-async function readIterable(body: AsyncIterable<Uint8Array>, capBytes: number): Promise<BodyResult> {
+async function readIterable(body: AsyncIterable<Uint8Array>, { capBytes, withinMs }: BodyBounds): Promise<BodyResult> {
   const chunks: Uint8Array[] = [];
   let size = 0;
+  let slow = false;
+  const source = body[Symbol.asyncIterator]();
+  const { promise: late, resolve } = Promise.withResolvers<{ done: true; value: undefined }>();
+  const timer = setTimeout(() => {
+    slow = true;
+    resolve({ done: true, value: undefined });
+  }, withinMs);
+  // Who never ends does not answer that nobody listens any more either: that is not waited for.
+  const leave = (result: BodyResult): BodyResult => {
+    Promise.resolve(source.return?.()).catch(() => undefined);
+    return result;
+  };
   try {
-    for await (const chunk of body) {
+    for (;;) {
+      const { done, value: chunk } = await Promise.race([source.next(), late]);
+      if (slow) return leave("too_slow");
+      if (done) return Buffer.concat(chunks, size);
+      if (!(chunk instanceof Uint8Array)) return leave("not_raw");
       size += chunk.length;
-      if (size > capBytes) return "too_large";
+      if (size > capBytes) return leave("too_large");
       chunks.push(chunk);
     }
   } catch {
     return "incomplete";
+  } finally {
+    clearTimeout(timer);
   }
-  return Buffer.concat(chunks, size);
 }

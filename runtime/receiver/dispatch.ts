@@ -7,7 +7,7 @@ import { instantText } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { BoundRelease, Delivery, DeliveryReport, Outcome } from "./types.js";
 
-const deliveryOf = (event: InboxEvent, body: unknown): Delivery => ({
+const deliveryOf = (event: InboxEvent, body: unknown, signal: AbortSignal): Delivery => ({
   id: event.id,
   sender: event.sender,
   kind: event.kind,
@@ -26,22 +26,23 @@ const deliveryOf = (event: InboxEvent, body: unknown): Delivery => ({
   attempt: event.attempts + 1,
   notes: event.notes,
   body,
+  signal,
 });
 
 /**
  * Runs the handler of an event. Rejects or throws as the handler does.
- * @param known the body where it was parsed already; it was strict JSON when it was accepted
+ * @param body where it was parsed already; it was strict JSON when it was accepted
  */
 export async function runHandler<Tx>(
   config: ReceiverConfig<Tx>,
   event: InboxEvent,
-  known?: unknown,
+  { body: known, signal }: { readonly body?: unknown; readonly signal: AbortSignal },
 ): Promise<Effect<Tx> | undefined> {
   const body: unknown = known === undefined ? JSON.parse(Buffer.from(event.body).toString()) : known;
   // A release that is no longer configured cannot read its events: a human decides, the fallback is not asked to guess.
   const bound = config.releases.get(event.release);
   if (bound === undefined) throw new Error(`no release ${event.release} is configured`);
-  const outcome = await select(bound, event, deliveryOf(event, body));
+  const outcome = await select(bound, event, deliveryOf(event, body, signal));
   return outcome ?? undefined;
 }
 

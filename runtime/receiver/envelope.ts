@@ -8,7 +8,7 @@ import { a2aState, unwrapA2a } from "../extract/a2a.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { detectFormat, type WebhookFormat } from "../extract/webhook.js";
 import type { EventKind } from "../store/types.js";
-import { instantOf, toInstant } from "./instant.js";
+import { type EventTime, timeOf, toInstant } from "./instant.js";
 
 /** What the receiver needs of a body, whatever its kind and shape. */
 export interface Envelope {
@@ -18,7 +18,8 @@ export interface Envelope {
   readonly taskType: string | null;
   readonly operationId: string | null;
   readonly status: string | null;
-  readonly instant: string | null;
+  /** When it happened, and by whose word; null where its kind needs no time. */
+  readonly time: EventTime | null;
   readonly notificationId: string | null;
   readonly token: string | null;
   /** Events of its task come in an order, and it has a place in it. */
@@ -101,10 +102,10 @@ export function kindOf(body: unknown, registered: EventKind): EventKind {
 export function readEnvelope(body: unknown, context: EnvelopeContext): EnvelopeResult {
   if (!isJsonObject(body)) return { ok: false, code: "body_not_object", fields: [] };
   const format = context.format ?? detectFormat(body);
-  return context.kind === "task" && format === "a2a" ? readTask(body, context) : readFlat(body, context.kind, format);
+  return context.kind === "task" && format === "a2a" ? readTask(body, context) : readFlat(body, context, format);
 }
 
-function readFlat(body: JsonObject, kind: EventKind, format: WebhookFormat | null): EnvelopeResult {
+function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: WebhookFormat | null): EnvelopeResult {
   const missing = required[kind].filter((field) => absent(body, field));
   if (missing.length > 0) {
     const keyOnly = missing.length === 1 && missing[0] === "idempotency_key";
@@ -124,7 +125,7 @@ function readFlat(body: JsonObject, kind: EventKind, format: WebhookFormat | nul
     taskType: id(body.task_type),
     operationId: id(body.operation_id),
     status,
-    instant: toInstant(body.timestamp) ?? null,
+    time: toInstant(body.timestamp) === undefined ? null : timeOf(body.timestamp, now),
     notificationId: notificationIdOf(body, kind),
     token: typeof body.token === "string" ? body.token : null,
     // A report's status is that of its own fire: in a task's order the first would end all that follow.
@@ -165,7 +166,7 @@ function readTask(body: JsonObject, { now, raw }: EnvelopeContext): EnvelopeResu
     operationId: id(given.operation_id),
     status: state,
     // A2A need not say when; then the order is that of arrival.
-    instant: toInstant(member(event.status, "timestamp")) ?? instantOf(now),
+    time: timeOf(member(event.status, "timestamp"), now),
     notificationId: id(pick("notification_id")),
     token: null,
     ordered: state !== null,

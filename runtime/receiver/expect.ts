@@ -1,7 +1,7 @@
 /** Registrations: what a receiver is told before anything arrives. */
 import { AdbindError } from "../errors.js";
 import { checkSecret } from "../signing/index.js";
-import type { RegisteredMode, Registration } from "../store/types.js";
+import type { EventKind, RegisteredMode, Registration } from "../store/types.js";
 import { tokenDigest } from "./keep.js";
 import { isRoute } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -17,6 +17,7 @@ const MAX_OPERATION_BYTES = 1024;
 const invalid = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("registration_invalid", what, { where, remedy });
 
+const kinds: readonly EventKind[] = ["task", "report", "impairment", "list_change", "artifact", "rights"];
 const credentials = { signature: "keys", "HMAC-SHA256": "hmac", Bearer: "bearer" } as const;
 
 function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: RegisteredMode, version: string): void {
@@ -44,6 +45,14 @@ function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: R
 function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation): Registration {
   const { route, sender, kind, mode = "signature", operationId, token, format, expiresInSeconds } = expectation;
   if (!isRoute(route)) throw invalid("the route is no request target", "route", "start with / and use printable ASCII");
+  for (const [name, value, known] of [
+    ["kind", kind, kinds],
+    ["mode", mode, Object.keys(credentials)],
+    ["format", format ?? "mcp", ["mcp", "a2a"]],
+  ] as const) {
+    if (!known.includes(value as never))
+      throw invalid(`there is no ${name} ${String(value)}`, name, `give one of ${known.join(", ")}`);
+  }
   const held = config.senderOf(sender);
   if (held === undefined) throw invalid("the sender is not configured", "sender", "add it to senders first");
   const version = expectation.release ?? held.release ?? config.defaultRelease.release.version;

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { Tools } from "../contract/index.js";
-import { nodeRequest } from "./node.js";
+import { isUnread, nodeRequest, respond } from "./node.js";
 import { createReceiver, type Receiver, type ReceiverOptions } from "./receiver.js";
 
 declare module "fastify" {
@@ -32,15 +32,20 @@ const plugin: FastifyPluginAsync<PluginOptions> = async (app, options) => {
   app.decorate("webhookReceiver", receiver);
   if (own !== undefined) {
     app.addHook("onReady", async () => own.start());
-    app.addHook("onClose", async () => own.stop());
+    app.addHook("onClose", async () => void (await own.stop()));
   }
   const { paths = PATHS, descriptorPath = DESCRIPTOR_PATH } = options;
   if (descriptorPath !== false) app.get(descriptorPath, async () => receiver.descriptor);
   await app.register(async (scope) => {
     // Answered before fastify looks at the body: parsing would lose the bytes that are signed, and its limits are others.
     scope.addHook("onRequest", async (request: FastifyRequest, reply) => {
-      const { status, headers, body } = await receiver.handle(nodeRequest(request.raw));
-      reply.code(status).headers(headers).send(body);
+      const answer = await receiver.handle(nodeRequest(request.raw));
+      if (isUnread(request.raw, answer)) {
+        // What other plugins have set goes with it; the rest of the body is dropped before the connection closes.
+        reply.hijack();
+        const headers = { ...(reply.getHeaders() as Record<string, string>), ...answer.headers };
+        await respond(request.raw, reply.raw, { ...answer, headers });
+      } else reply.code(answer.status).headers(answer.headers).send(answer.body);
       return reply;
     });
     for (const url of paths) scope.all(url, async () => undefined);

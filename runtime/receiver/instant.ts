@@ -37,7 +37,30 @@ export function toInstant(value: unknown): string | undefined {
 }
 
 /** A clock's reading as an instant. */
-export const instantOf = (ms: number): string => toInstant(new Date(ms).toISOString())!;
+const instantOf = (ms: number): string => toInstant(new Date(ms).toISOString())!;
+
+/** How far a sender's clock may be ahead, in milliseconds: as far as for signatures (webhooks-facts.md 1.6). */
+const SKEW_MS = 60_000;
+
+/** When an event happened. `early`: what its sender said is still to come, so that its arrival counts. */
+export interface EventTime {
+  readonly instant: string;
+  readonly by: "sender" | "arrival" | "poll";
+  readonly early?: true;
+}
+
+/**
+ * When an event happened: what it says, unless that is nothing or in the future. One event from the year 9999 would
+ * otherwise shut its task to all that follow.
+ * @param now unix milliseconds
+ */
+export function timeOf(value: unknown, now: number): EventTime {
+  const said = toInstant(value);
+  if (said === undefined) return { instant: instantOf(now), by: "arrival" };
+  return said > instantOf(now + SKEW_MS)
+    ? { instant: instantOf(now), by: "arrival", early: true }
+    : { instant: said, by: "sender" };
+}
 
 /** An instant as unix milliseconds. */
 export const instantMs = (instant: string): number => Date.parse(`${instant.slice(0, 23)}Z`);

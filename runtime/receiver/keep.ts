@@ -23,7 +23,7 @@ export interface Incoming {
 /** Claims, orders and keeps an event; its handler then runs. Also the way in for what polling finds. */
 export type Keep = (incoming: Incoming, registration: Registration | undefined) => Promise<AcceptOutcome>;
 
-/** Told of every accepted event that ends its task. */
+/** Told of every event that ends its task, or would have if it had been applied. */
 export type TerminalListener = (sender: string, taskId: string) => void;
 
 /** Claim, order and inbox row, and the handler's start. */
@@ -45,7 +45,7 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
       taskId: envelope.taskId,
       operationId: envelope.operationId,
       status: envelope.status,
-      instant: envelope.instant,
+      instant: envelope.time?.instant ?? null,
       notificationId: envelope.notificationId,
       body: raw,
       receivedAt: now,
@@ -60,8 +60,16 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
       if (lease !== undefined && !leased) worker.release();
     }
     begin(worker, event, body, outcome);
+    if (envelope.time?.early) {
+      config.metrics.anomaly("future_timestamp");
+      config.log.warn(
+        { sender: event.sender, kind: event.kind },
+        "an event says that it is still to come; its arrival counts",
+      );
+    }
     report(config, event, outcome);
-    if (outcome.outcome === "accepted" && envelope.terminal && event.taskId !== null) {
+    const ends = outcome.outcome === "accepted" ? envelope.terminal : outcome.outcome === "stale" && outcome.missed;
+    if (ends && event.taskId !== null) {
       onTerminal(event.sender, event.taskId);
     }
     return outcome;
@@ -74,7 +82,7 @@ function arrivalOf<Tx>(
   event: NewEvent,
   { registration, lease, now }: KeepContext,
 ): Arrival {
-  const ordered = envelope.ordered && envelope.instant !== null && envelope.status !== null;
+  const { time, status, terminal } = envelope;
   return {
     event,
     ...(nonce && { nonce }),
@@ -83,9 +91,9 @@ function arrivalOf<Tx>(
     windowSeconds: config.dedupWindowSeconds,
     senderCap: config.senderCap,
     registered: registration !== undefined,
-    ...(ordered && {
-      order: { instant: envelope.instant, status: envelope.status, terminal: envelope.terminal },
-    }),
+    ...(envelope.ordered &&
+      time !== null &&
+      status !== null && { order: { instant: time.instant, by: time.by, status, terminal } }),
     ...(registration === undefined && token !== null && { tokenDigest: tokenDigest(token) }),
     ...(lease && { lease }),
   };
@@ -123,6 +131,14 @@ function report<Tx>({ metrics, log }: ReceiverConfig<Tx>, event: NewEvent, outco
       return;
     case "stale":
       metrics.stale(outcome.reason);
+      if (outcome.missed) {
+        metrics.anomaly("terminal_not_applied");
+        const { taskId, status } = event;
+        log.warn(
+          { sender, kind, taskId, status },
+          "a status that ends its task was not applied, since its time is not newer than the last; the task is to be polled",
+        );
+      }
       if (!outcome.conflict) return;
       metrics.anomaly("terminal_conflict");
       log.warn({ sender, kind, status: event.status }, "a task that had ended was reported to have ended otherwise");

@@ -2,15 +2,17 @@
  * One request, from the socket to its answer. The order of the checks is the protection: cheap before dear, size before
  * signature, signature before anything is believed, and durable before 200 (decisions.md, "Receiver").
  */
+import { AdbindError } from "../errors.js";
 import type { HeaderFields, Refusal } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
 import { type Authenticated, authenticator, challengeFor } from "./authenticate.js";
-import { readBody } from "./body.js";
+import { type BodyResult, readBody } from "./body.js";
 import { kindOf, readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
-import { type KnownRoute, routeCache } from "./routes.js";
+import { refusalLog } from "./refusal-log.js";
+import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
 import type { Worker } from "./worker.js";
@@ -54,11 +56,35 @@ const refuse = (status: number, code: string, { headers, fields, about }: Refuse
 });
 
 /** Refused with the body still on its way: the connection is not worth keeping. */
-const early = (status: number, code: string, headers: Record<string, string> = {}): Refused =>
-  refuse(status, code, { headers: { connection: "close", ...headers } });
+const closing = (refused: Refused): Refused => ({
+  ...refused,
+  answer: { ...refused.answer, headers: { ...refused.answer.headers, connection: "close" } },
+});
+
+const early = (status: number, code: string, more?: RefusedWith): Refused => closing(refuse(status, code, more));
+
+/** A body that did not come, or not as the bytes that were signed. */
+function unread(body: Exclude<BodyResult, Uint8Array>, { sender }: RouteBinding): Refused {
+  const about = { sender };
+  switch (body) {
+    case "too_large":
+      return early(413, "body_too_large", { about });
+    case "too_slow":
+      return early(408, "body_too_slow", { about });
+    case "incomplete":
+      return early(400, "body_incomplete", { about });
+    case "not_raw":
+      throw new AdbindError("body_not_raw", "the body was parsed or read before the receiver had it", {
+        where: "body",
+        remedy:
+          "give the raw body: mount the receiver before express.json() and its like, or use express.raw({ type: " +
+          '"application/json" }) on its route; pass a Buffer, not a string or an object',
+      });
+  }
+}
 
 function unauthenticated(result: Refusal, binding: RouteBinding, bytes: number): Refused {
-  const { code, step, keyid, keys, status } = result;
+  const { code, step, detail, keyid, keys, status } = result;
   const challenge = challengeFor(result);
   const retryAfter = String(result.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS);
   const headers: Record<string, string> = {
@@ -66,7 +92,10 @@ function unauthenticated(result: Refusal, binding: RouteBinding, bytes: number):
     ...(status === 401 && challenge !== undefined && { "www-authenticate": challenge }),
   };
   const who = { sender: binding.sender, ...(keyid && { keyid: keyid.slice(0, MAX_KEYID_CHARS) }) };
-  return refuse(status, code, { headers, about: { step, bytes, ...who, ...(keys && { keys }) } });
+  return refuse(status, code, {
+    headers,
+    about: { step, ...(detail && { detail }), bytes, ...who, ...(keys && { keys }) },
+  });
 }
 
 const nonceRefusals = {
@@ -86,10 +115,11 @@ export function createReceiving<Tx>(
   worker: Worker,
   onTerminal: TerminalListener = () => undefined,
 ): Receiving {
-  const authenticate = authenticator(config);
+  const credentials = authenticator(config);
   const routes = routeCache(config.store.registrations, config.now);
   const keep = keeper(config, worker, onTerminal);
   const replay = config.store.replay();
+  const tell = refusalLog(config.log, config.now);
 
   /** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
   const spend = async (
@@ -100,15 +130,18 @@ export function createReceiving<Tx>(
     return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
   };
 
+  const admit = admitter(config, routes, credentials);
+
   const receive = async (request: ReceiverRequest): Promise<Decision> => {
-    const raw = await readRequest(config, request);
-    if (!(raw instanceof Uint8Array)) return raw;
-    const route = await routes.find(request.target);
-    if (route === undefined) return refuse(404, "unknown_route");
+    const admitted = await admit(request);
+    if ("code" in admitted) return admitted;
+    const { route, capBytes } = admitted;
     const { binding } = route;
+    const raw = await readBody(request.body, { capBytes, withinMs: config.bodyTimeoutSeconds * 1000 });
+    if (!(raw instanceof Uint8Array)) return unread(raw, binding);
     const { method, target } = request;
     const headers = config.ignoreHost ? withoutHost(request.headers) : request.headers;
-    const result = await authenticate({ method, url: config.publicUrl + target, headers, body: raw }, binding);
+    const result = await credentials.verify({ method, url: config.publicUrl + target, headers, body: raw }, binding);
     const decision = await decide(config, keep, { result, route, raw, headers });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
     return (await spend(result.nonce, binding)) ?? decision;
@@ -117,8 +150,7 @@ export function createReceiving<Tx>(
   const answer = (decision: Decision): ReceiverAnswer => {
     if (!("code" in decision)) return decision;
     config.metrics.refused(decision.code);
-    const level = decision.code === "webhook_mode_mismatch" ? "warn" : "info";
-    config.log[level]({ code: decision.code, ...decision.about }, "webhook refused");
+    tell({ code: decision.code, about: decision.about ?? {} });
     return decision.answer;
   };
 
@@ -129,6 +161,11 @@ export function createReceiving<Tx>(
       try {
         return answer(await receive(request));
       } catch (error) {
+        if (error instanceof AdbindError && error.code === "body_not_raw") {
+          // The application's mistake, and not one of the database's: it is told in full.
+          config.log.error({ code: error.code }, error.message);
+          return answer(refuse(500, error.code));
+        }
         config.log.error({ error: error instanceof Error ? error.name : typeof error }, "webhook could not be kept");
         return answer(refuse(503, "unavailable", { headers: { "retry-after": String(UNAVAILABLE_RETRY_SECONDS) } }));
       }
@@ -136,14 +173,31 @@ export function createReceiving<Tx>(
   };
 }
 
-/** Method, media type and size: everything that is judged before the body is there. */
-async function readRequest<Tx>(config: ReceiverConfig<Tx>, request: ReceiverRequest): Promise<Uint8Array | Refused> {
-  if (request.method !== "POST") return early(405, "method_not_allowed", { allow: "POST" });
-  if (!isReceivable(fieldOf(request.headers, "content-type"))) return early(415, "unsupported_media_type");
-  const declared = Number(fieldOf(request.headers, "content-length"));
-  const raw = declared > config.maxBodyBytes ? "too_large" : await readBody(request.body, config.maxBodyBytes);
-  if (raw === "too_large") return early(413, "body_too_large");
-  return raw === "incomplete" ? early(400, "body_incomplete") : raw;
+interface Admitted {
+  readonly route: KnownRoute;
+  /** Largest body of the route, in bytes. */
+  readonly capBytes: number;
+}
+
+/** Everything that is judged before a byte of the body is read: a stranger's bytes take no memory. */
+function admitter<Tx>(
+  config: ReceiverConfig<Tx>,
+  routes: RouteCache,
+  credentials: ReturnType<typeof authenticator<Tx>>,
+) {
+  return async ({ method, target, headers }: ReceiverRequest): Promise<Admitted | Refused> => {
+    if (method !== "POST") return early(405, "method_not_allowed", { headers: { allow: "POST" } });
+    if (!isReceivable(fieldOf(headers, "content-type"))) return early(415, "unsupported_media_type");
+    const route = await routes.find(target);
+    if (route === undefined) return early(404, "unknown_route");
+    const { binding } = route;
+    const fault = credentials.fault(headers, binding);
+    if (fault !== undefined) return closing(unauthenticated(fault, binding, 0));
+    const capBytes = config.maxBodyBytesOf(binding) ?? config.maxBodyBytes;
+    const about = { sender: binding.sender };
+    if (Number(fieldOf(headers, "content-length")) > capBytes) return early(413, "body_too_large", { about });
+    return { route, capBytes };
+  };
 }
 
 interface Judged {

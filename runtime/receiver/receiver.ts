@@ -2,6 +2,7 @@
 import type { Release, Tools } from "../contract/index.js";
 import type { Store } from "../store/types.js";
 import { storeExpectation } from "./expect.js";
+import { fetchHandler } from "./fetch.js";
 import { createReceiving } from "./receive.js";
 import { resolveSettings } from "./settings.js";
 import type {
@@ -28,11 +29,18 @@ export interface ReceiverDescriptor {
   readonly max_body_bytes: number;
 }
 
+export interface StopOptions {
+  /** Longest wait for the handlers that run, in milliseconds; as long as a handler may take by default. */
+  readonly withinMs?: number;
+}
+
 export interface Receiver<Tx = unknown> {
   readonly store: Store<Tx>;
   readonly descriptor: ReceiverDescriptor;
   /** Answers one request. It never rejects. */
   handle(request: ReceiverRequest): Promise<ReceiverAnswer>;
+  /** Answers one request of fetch's kind, for servers that speak in those. It never rejects. */
+  readonly fetch: (request: Request) => Promise<Response>;
   /**
    * Tells what is registered with a seller, best before the request that registers it is sent.
    * @returns how many events had come before it, and are handled now
@@ -45,8 +53,11 @@ export interface Receiver<Tx = unknown> {
   watchTask(options: WatchOptions): Promise<Watched>;
   /** Begins to run handlers. `handle` keeps events without it, for another instance to run. */
   start(): void;
-  /** Stops taking events, and waits for the handlers that run. The store stays open: it is the application's. */
-  stop(): Promise<void>;
+  /**
+   * Stops taking events, and waits for the handlers that run. The store stays open: it is the application's.
+   * @returns how many handlers were not waited for; their events are left to their lease, for whoever takes it next
+   */
+  stop(options?: StopOptions): Promise<number>;
   /** Resolves when no handler runs and no event is due. */
   idle(): Promise<void>;
 }
@@ -75,6 +86,7 @@ export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, 
     store,
     descriptor: { dedup_window_seconds: config.dedupWindowSeconds, max_body_bytes: config.maxBodyBytes },
     handle: receiving.handle,
+    fetch: fetchHandler(receiving.handle),
     async expect(expectation) {
       const released = await storeExpectation(config, expectation);
       receiving.forget(expectation.route);
@@ -90,10 +102,10 @@ export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, 
       return watch(config, receiving.keep, { ...watched, signal }, { pause, endings });
     },
     start: worker.start,
-    async stop() {
+    async stop({ withinMs } = {}) {
       watches.abort();
       unobserve();
-      await worker.stop();
+      return worker.stop(withinMs);
     },
     idle: worker.idle,
   };

@@ -18,6 +18,9 @@ const MAX_BODY_BYTES = 1_048_576;
 const CONCURRENCY = 32;
 const LEASE_SECONDS = 30;
 const MAX_ATTEMPTS = 10;
+const HANDLER_TIMEOUT_SECONDS = 60;
+/** A body of a megabyte takes this long at 100 KB a second. */
+const BODY_TIMEOUT_SECONDS = 10;
 const BACKOFF_MS = 1_000;
 const POLL_MS = 1_000;
 
@@ -42,6 +45,8 @@ const minima = {
   concurrency: 1,
   leaseSeconds: 1,
   maxAttempts: 1,
+  handlerTimeoutSeconds: 1,
+  bodyTimeoutSeconds: 1,
   backoffMs: 0,
   pollMs: 1,
 } as const;
@@ -61,6 +66,8 @@ export function resolveSettings<Tx>(
     concurrency: settings.concurrency ?? CONCURRENCY,
     leaseSeconds: settings.leaseSeconds ?? LEASE_SECONDS,
     maxAttempts: settings.maxAttempts ?? MAX_ATTEMPTS,
+    handlerTimeoutSeconds: settings.handlerTimeoutSeconds ?? HANDLER_TIMEOUT_SECONDS,
+    bodyTimeoutSeconds: settings.bodyTimeoutSeconds ?? BODY_TIMEOUT_SECONDS,
     backoffMs: settings.backoffMs ?? BACKOFF_MS,
     pollMs: settings.pollMs ?? POLL_MS,
   };
@@ -85,6 +92,7 @@ export function resolveSettings<Tx>(
     publicUrl,
     ignoreHost: settings.ignoreHost ?? false,
     ...numbers,
+    maxBodyBytesOf: settings.maxBodyBytesOf ?? (() => undefined),
     now: settings.now ?? Date.now,
     random: settings.random ?? Math.random,
     validatorOf,

@@ -3,7 +3,7 @@ import type { Meter } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { Answer, ArmsOf, JsonObject, MaybePromise, Release, Tools } from "../contract/index.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
-import type { Effect, EventKind, EventNote, RegisteredMode, Store } from "../store/types.js";
+import type { Effect, EventKind, EventNote, RegisteredMode, RouteBinding, Store } from "../store/types.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 /** How one seller authenticates itself. Its key in `senders`, its agent URL, is its identity and the dedup scope. */
@@ -75,6 +75,8 @@ export interface Delivery {
   readonly notes: readonly EventNote[];
   /** The whole body, parsed. */
   readonly body: unknown;
+  /** Aborted when the handler has had its time (`handlerTimeoutSeconds`) or the receiver stops: nothing it still does counts. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -132,10 +134,19 @@ export interface ReceiverSettings<Tx> {
   readonly senderCap?: number;
   /** Largest body, in bytes. Default 1,048,576. */
   readonly maxBodyBytes?: number;
+  /** Another largest body for some routes, in bytes; undefined for `maxBodyBytes`. */
+  readonly maxBodyBytesOf?: (route: RouteBinding) => number | undefined;
+  /** How long a body may take to come, in seconds; then it is answered 408 and cut. Default 10. */
+  readonly bodyTimeoutSeconds?: number;
   /** Handlers running at once. Default 32. */
   readonly concurrency?: number;
   /** How long an event stays with this instance before another may take it, in seconds; renewed while it runs. Default 30. */
   readonly leaseSeconds?: number;
+  /**
+   * How long a handler and its effect may take, in seconds. Then the run has failed: its effect is undone or never runs, and
+   * the event is tried again. Default 60.
+   */
+  readonly handlerTimeoutSeconds?: number;
   /** Failures after which an event goes to the dead letters. Default 10. */
   readonly maxAttempts?: number;
   /** First delay after a failure, in milliseconds; doubled each time up to an hour. Default 1,000. */

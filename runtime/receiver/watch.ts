@@ -1,7 +1,7 @@
 /** Polling as the backup of webhooks: what it finds goes through the same claim, order and inbox. */
 import { isTaskStatus, isTerminal, type TaskStatus } from "../contract/index.js";
-import type { RouteBinding } from "../store/types.js";
-import { toInstant } from "./instant.js";
+import type { AcceptOutcome, RouteBinding, TaskState } from "../store/types.js";
+import { timeOf, toInstant } from "./instant.js";
 import type { Keep } from "./keep.js";
 import type { ReceiverConfig } from "./settings.js";
 
@@ -89,17 +89,23 @@ export async function watch<Tx>(
   const signal = options.signal ?? new AbortController().signal;
   const usual = webhooks ? WITH_WEBHOOKS_MS : ALONE_MS;
   let wait = usual;
+  // The last mark on the task that was answered by a poll: one that is there from before is polled for at once.
+  let answered: number | null = null;
   while (!signal.aborted) {
-    const elsewhere = lookOut(config, options, endings);
+    const elsewhere = lookOut(config, options, (state) => {
+      if (state.terminal || state.missed !== answered) endings.tell(sender, taskId);
+    });
     await endings.during(sender, taskId, (ended) => pause(wait, AbortSignal.any([signal, ended])));
     clearInterval(elsewhere);
     if (signal.aborted) break;
     try {
       const state = await config.store.task(sender, taskId);
-      if (state?.terminal && isTaskStatus(state.status)) return { status: state.status };
+      const known = endOf(state);
+      if (known !== null) return known;
       const polled = await poll();
       await keepPolled(config, keep, options, polled);
-      if (isTerminal(polled.status)) return { status: polled.status };
+      answered = state?.missed ?? null;
+      if (isTerminal(polled.status)) return endOf(await config.store.task(sender, taskId)) ?? { status: polled.status };
       wait = usual;
     } catch (error) {
       wait = Math.min(wait * 2, MAX_PAUSE_MS);
@@ -109,14 +115,19 @@ export async function watch<Tx>(
   return null;
 }
 
-/** An instance beside this one may take the event that ends the task: the store they share says so. */
+/** The end that was applied, whoever told of it: what its handler was given. */
+const endOf = (state: TaskState | undefined): Watched =>
+  state?.terminal && isTaskStatus(state.status) ? { status: state.status } : null;
+
+/** An instance beside this one may take the event that ends the task, or miss it: the store they share says so. */
 function lookOut<Tx>(
   { store, pollMs }: ReceiverConfig<Tx>,
   { sender, taskId }: WatchOptions,
-  endings: Endings,
+  tell: (state: TaskState) => void,
 ): NodeJS.Timeout {
   const look = async (): Promise<void> => {
-    if ((await store.task(sender, taskId))?.terminal) endings.tell(sender, taskId);
+    const state = await store.task(sender, taskId);
+    if (state !== undefined) tell(state);
   };
   // A store that is away is looked at again; the watch itself reports it.
   return setInterval(() => void look().catch(() => undefined), pollMs).unref();
@@ -145,17 +156,23 @@ async function keepPolled<Tx>(
     release: release ?? config.senderOf(sender)?.release ?? null,
   };
   const { status } = polled;
-  await keep(
+  const outcome = await keep(
     {
       binding,
       body: JSON.parse(raw.toString()),
       raw,
       token: null,
       envelope: {
-        ...{ key, format: "mcp", taskId, taskType, operationId: operationId ?? null, status, instant },
+        ...{ key, format: "mcp", taskId, taskType, operationId: operationId ?? null, status },
+        ...{ time: { instant: timeOf(polled.timestamp, config.now()).instant, by: "poll" } },
         ...{ notificationId: null, token: null, ordered: true, terminal: isTerminal(status) },
       },
     },
     { ...binding, operationId: null, taskType, tokenDigest: null, expires: null },
   );
+  if (!isKept(outcome)) throw new Error(`what was polled could not be kept: ${outcome.outcome}`);
 }
+
+/** Nothing of a poll is lost for want of room: it is a failed one, and comes again. */
+const isKept = ({ outcome }: AcceptOutcome): boolean =>
+  outcome === "accepted" || outcome === "duplicate" || outcome === "stale";

@@ -1,17 +1,11 @@
 /** Runs handlers for what the inbox holds: the events just accepted at once, all others as they fall due. */
 import { randomUUID } from "node:crypto";
-import { expirySteps } from "../queue/expiry.js";
-import { createPeriodic, type Periodic, type Telling, tellLog } from "../queue/periodic.js";
+import { createPeriodic, type Telling, tellLog } from "../queue/periodic.js";
 import type { Expiring, InboxEvent, Lease } from "../store/types.js";
-import { runHandler } from "./dispatch.js";
+import { faultText, handlerRuns } from "./runs.js";
 import type { ReceiverConfig } from "./settings.js";
+import { sweepSteps } from "./sweep.js";
 
-/** Longest delay between attempts, in milliseconds: an hour. */
-const MAX_BACKOFF_MS = 3_600_000;
-/** Spread of delays, either way: events that failed together should not come back together. */
-const JITTER = 0.25;
-/** Characters kept of a failure's text. */
-const MAX_ERROR_CHARS = 500;
 /** How often expired state is removed, in milliseconds. */
 const SWEEP_MS = 1_000;
 
@@ -24,21 +18,19 @@ export interface Worker {
   /** There may be due events in the store: look before the next poll, and again when a handler is done. */
   wake(): void;
   start(): void;
-  /** Stops taking events, and waits for the handlers that run. */
-  stop(): Promise<void>;
+  /**
+   * Stops taking events, and waits for the handlers that run.
+   * @param withinMs longest wait, in milliseconds
+   * @returns how many of them were given up
+   */
+  stop(withinMs?: number): Promise<number>;
   /** Resolves when nothing is running and nothing is due. */
   idle(): Promise<void>;
 }
 
-const textOf = (error: unknown): string => {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return text.replaceAll("\0", "").toWellFormed().slice(0, MAX_ERROR_CHARS);
-};
-
 export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   const { inbox } = config.store;
   const owner = randomUUID();
-  const running = new Map<number, Promise<void>>();
   let polls: NodeJS.Timeout | undefined;
   let reserved = 0;
   let stopped = true;
@@ -48,47 +40,13 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   let waiting = false;
   let completions = 0;
 
+  const runs = handlerRuns(config, owner, () => {
+    completions += 1;
+    if (again || waiting) look();
+  });
+  const { run } = runs;
   const lease = (): Lease => ({ owner, until: config.now() + config.leaseSeconds * 1000 });
-  const free = (): number => config.concurrency - running.size - reserved;
-
-  const handle = async (event: InboxEvent, body?: unknown): Promise<void> => {
-    const held = () => ({ id: event.id, owner, now: config.now() });
-    try {
-      const effect = await runHandler(config, event, body);
-      const result = await inbox.complete(held(), effect);
-      config.metrics.handled(result);
-    } catch (error) {
-      await fail(event, held(), error);
-    }
-  };
-
-  const fail = async (event: InboxEvent, held: { id: number; owner: string; now: number }, error: unknown) => {
-    const attempts = event.attempts + 1;
-    const dead = attempts >= config.maxAttempts;
-    // The error's text stays in the store: it may quote what the handler worked with, and logs must not.
-    const about = {
-      id: event.id,
-      kind: event.kind,
-      attempts,
-      error: error instanceof Error ? error.name : typeof error,
-    };
-    config.log.warn(about, dead ? "event given up" : "handler failed");
-    config.metrics.handled(dead ? "dead" : "retried");
-    if (dead) await inbox.bury(held, textOf(error));
-    else await inbox.retry(held, held.now + backoff(config, event.attempts), textOf(error));
-  };
-
-  const run = (event: InboxEvent, body?: unknown): void => {
-    const done = handle(event, body)
-      // The store is out of reach: the lease runs out, and the event is taken again.
-      .catch((error: unknown) => config.log.error({ id: event.id, error: textOf(error) }, "event left to its lease"))
-      .finally(() => {
-        running.delete(event.id);
-        completions += 1;
-        if (again || waiting) look();
-      });
-    running.set(event.id, done);
-  };
+  const free = (): number => config.concurrency - runs.count() - reserved;
 
   const poll = async (): Promise<void> => {
     while (!stopped && free() > 0) {
@@ -102,9 +60,9 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
       } finally {
         reserved -= limit;
       }
-      for (const event of events) if (!running.has(event.id)) run(event);
+      for (const event of events) run(event);
       if (events.length > 0) continue;
-      if (running.size === 0 && completions === before) waiting = false;
+      if (runs.count() === 0 && completions === before) waiting = false;
       if (!again) return;
     }
     again = true;
@@ -114,7 +72,7 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     again = true;
     if (stopped || polling !== undefined || free() <= 0) return;
     polling = poll()
-      .catch((error: unknown) => config.log.error({ error: textOf(error) }, "the inbox cannot be read"))
+      .catch((error: unknown) => config.log.error({ error: faultText(error) }, "the inbox cannot be read"))
       .finally(() => {
         polling = undefined;
       });
@@ -125,8 +83,8 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     look();
   };
 
-  const upkeep = upkeepOf(config, async () => {
-    if (running.size > 0) await inbox.renew([...running.keys()], lease());
+  const { leases, sweeps } = upkeepOf(config, async () => {
+    if (runs.count() > 0) await inbox.renew(runs.ids(), lease());
   });
 
   return {
@@ -150,38 +108,48 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
       if (!stopped) return;
       stopped = false;
       polls = setInterval(look, config.pollMs).unref();
-      for (const one of upkeep) one.start();
+      leases.start();
+      sweeps.start();
       look();
     },
-    async stop() {
+    async stop(withinMs) {
       stopped = true;
       clearInterval(polls);
-      await Promise.all(upkeep.map((one) => one.stop()));
-      await polling;
-      await Promise.all(running.values());
+      const ended = Promise.all([polling, sweeps.stop()]).then(runs.allDone);
+      await within(ended, withinMs);
+      const left = runs.ids();
+      if (left.length > 0)
+        config.log.warn({ ids: left }, "stopped while handlers ran; their events are left to their lease");
+      runs.giveUp();
+      // Handlers that are waited for keep their leases meanwhile.
+      const renewed = leases.stop();
+      if (left.length === 0) await renewed;
+      return left.length;
     },
     async idle() {
       while (!stopped) {
         const before = completions;
         look();
         await polling;
-        if (running.size === 0 && reserved === 0 && !again && completions === before) return;
-        await Promise.race([...running.values(), new Promise((resolve) => setTimeout(resolve, 5))]);
+        if (runs.count() === 0 && reserved === 0 && !again && completions === before) return;
+        await Promise.race([runs.oneDone(), new Promise((resolve) => setTimeout(resolve, 5))]);
       }
     },
   };
 }
 
-/** Delay before the next attempt, in milliseconds. */
-const backoff = <Tx>({ backoffMs, random }: ReceiverConfig<Tx>, attempts: number): number => {
-  const delay = Math.min(backoffMs * 2 ** Math.min(attempts, 30), MAX_BACKOFF_MS);
-  return Math.round(delay * (1 - JITTER + 2 * JITTER * random()));
-};
+/** Waits for the end of work, but no longer than some milliseconds. */
+async function within(ended: Promise<unknown>, ms: number | undefined): Promise<void> {
+  if (ms === undefined) return void (await ended);
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([ended, over]).finally(() => clearTimeout(timer));
+}
 
 /** What is done beside taking events: leases prolonged, and what has expired removed bit by bit. */
-const upkeepOf = <Tx>(config: ReceiverConfig<Tx>, renew: () => Promise<void>): readonly Periodic[] => {
+const upkeepOf = <Tx>(config: ReceiverConfig<Tx>, renew: () => Promise<void>) => {
   const telling: Telling = {
-    failed: ({ error, ...fault }, message) => config.log.error({ ...fault, error: textOf(error) }, message),
+    failed: ({ error, ...fault }, message) => config.log.error({ ...fault, error: faultText(error) }, message),
     recovered: tellLog(config.log).recovered,
   };
   const warned = (one: Expiring): Expiring => ({
@@ -192,8 +160,8 @@ const upkeepOf = <Tx>(config: ReceiverConfig<Tx>, renew: () => Promise<void>): r
       return events;
     },
   });
-  return [
-    createPeriodic({
+  return {
+    leases: createPeriodic({
       pauseMs: (config.leaseSeconds * 1000) / 3,
       steps: [
         {
@@ -204,10 +172,10 @@ const upkeepOf = <Tx>(config: ReceiverConfig<Tx>, renew: () => Promise<void>): r
       ],
       telling,
     }),
-    createPeriodic({
+    sweeps: createPeriodic({
       pauseMs: SWEEP_MS,
-      steps: expirySteps(config.store.expiring.map(warned), config.now),
+      steps: sweepSteps(config.store.expiring.map(warned), config.now),
       telling,
     }),
-  ];
+  };
 };

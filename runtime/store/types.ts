@@ -67,6 +67,19 @@ export interface NonceUse {
   readonly now: number;
 }
 
+/** Where an event stands among those of its task. */
+export interface TaskOrder {
+  readonly instant: string;
+  readonly status: string;
+  readonly terminal: boolean;
+  /**
+   * Whose word `instant` is. `sender`: strictly newer applies (service.md, "Dedup rules (receiver)", 6). `arrival`: the
+   * receiver's own, since the event had no time to go by; it came later than what came before. `poll`: the sender's answer
+   * to a question; that a task has ended is believed whatever the time says, for rule 6 is about webhooks that overtake.
+   */
+  readonly by: "sender" | "arrival" | "poll";
+}
+
 export interface Arrival {
   readonly event: NewEvent;
   /** Used up in the same transaction, before anything else of it; absent where the sender does not sign. */
@@ -79,7 +92,7 @@ export interface Arrival {
   /** Most live claims of one sender; beyond it the answer is `full`. */
   readonly senderCap: number;
   /** Present where events of one `taskId` are ordered. */
-  readonly order?: { readonly instant: string; readonly status: string; readonly terminal: boolean };
+  readonly order?: TaskOrder;
   /** A registration for the event was found; otherwise it is parked unless one has appeared meanwhile. */
   readonly registered: boolean;
   /** Digest of the token the body carried, compared when a parked event meets its registration. */
@@ -106,8 +119,16 @@ export type AcceptOutcome =
     }
   /** A claim is there. `changed`: with another body; the first copy wins all the same. */
   | { readonly outcome: "duplicate"; readonly changed: boolean }
-  /** Claimed and not applied. `conflict`: a terminal state was reported after another terminal one. */
-  | { readonly outcome: "stale"; readonly reason: "not_newer" | "terminal"; readonly conflict: boolean }
+  /**
+   * Claimed and not applied. `conflict`: a terminal state was reported after another terminal one. `missed`: one was not
+   * applied to a task that goes on; the task is marked, and to be polled at once.
+   */
+  | {
+      readonly outcome: "stale";
+      readonly reason: "not_newer" | "terminal";
+      readonly conflict: boolean;
+      readonly missed: boolean;
+    }
   /** The sender's bound is reached; nothing was kept. */
   | { readonly outcome: "full" }
   /** The nonce was used before, or its key has too many; nothing was kept. */
@@ -120,6 +141,13 @@ export interface Held {
   readonly id: number;
   readonly owner: string;
   readonly now: number;
+  /**
+   * Failures the event had when it was taken: with the owner, which run holds it. A run that was given up and tried again
+   * since is told apart by it from the one that followed.
+   */
+  readonly attempts?: number;
+  /** Aborted when the run is given up: what it would still write is undone. */
+  readonly signal?: AbortSignal;
 }
 
 export interface InboxFilter {
@@ -205,6 +233,8 @@ export interface TaskState {
   readonly instant: string;
   readonly status: string;
   readonly terminal: boolean;
+  /** When a terminal status last came that was not applied, until one is; null where none was. */
+  readonly missed: number | null;
 }
 
 export interface ReplayOptions {

@@ -12,7 +12,7 @@ test.before.each(async (context) => {
   context.folder = commandFolder();
   context.store = openSqliteStore({ path: context.folder.at("inbox.db") });
   const { inbox } = context.store;
-  const order = { instant: "2026-04-18T14:00:00.000000000", status: "working", terminal: false };
+  const order = { instant: "2026-04-18T14:00:00.000000000", status: "working", terminal: false, by: "sender" as const };
   const lease = { owner: "a", until: NOW + 1000 };
   const first = await inbox.accept(arrival(newEvent({ taskId: "t-1" }), { order, lease }));
   context.dead = first.outcome === "accepted" ? first.id : 0;
@@ -52,7 +52,12 @@ test("replay hands an event back, and says when it cannot", async ({ store, dead
 });
 
 test("an event whose task has moved on is replayed only by force", async ({ store, dead }) => {
-  const order = { instant: "2026-04-18T15:00:00.000000000", status: "completed", terminal: true };
+  const order = {
+    instant: "2026-04-18T15:00:00.000000000",
+    status: "completed",
+    terminal: true,
+    by: "sender" as const,
+  };
   await store.inbox.accept(arrival(newEvent({ taskId: "t-1" }), { order }));
   const refused = await inbox("replay", String(dead));
   assert.equal([refused.code, /moved on/.test(refused.err)], [1, true]);

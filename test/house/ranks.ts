@@ -10,7 +10,8 @@ import type { Finding, Rule, Source } from "./source.js";
 const ranks: Readonly<Record<string, readonly string[]>> = {
   "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/ explorer/", "result", "run", "scaffold/", "index"],
   "generator/load/": ["walk read-json", "archive checksum find", "files", "*", "load", "facts meta-schema part"],
-  "generator/model/": ["shape", "model", "*", "build"],
+  "generator/model/": ["shape", "model", "*", "facts/", "build"],
+  "generator/model/facts/": ["read versions", "*", "derive"],
   "generator/lint/": ["*", "checks", "check", "release"],
   "generator/diff/": [
     "part texts finding rules",
@@ -32,7 +33,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],
   "runtime/validate/": ["types missing json-text judge", "precompiled/", "*", "index"],
-  "runtime/extract/": ["json-object", "*", "index"],
+  "runtime/facts/": ["*", "index"],
+  "runtime/extract/": ["json-object", "*", "retry", "index"],
   "runtime/signing/": [
     "types base base64 codes fields",
     "*",
@@ -43,7 +45,12 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index web",
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
-  "runtime/store/": ["types keys jobs rows expiry access migrations/", "sqlite/ postgres/", "*", "index"],
+  "runtime/store/": [
+    "types keys jobs rows expiry sweep-clock lease-watch access migrations/",
+    "sqlite/ postgres/",
+    "*",
+    "index",
+  ],
   "runtime/queue/": ["each jobs", "types", "sqlite/ postgres/ nats/", "*", "index"],
   "runtime/receiver/": ["types metrics", "*", "receive expect watch", "receiver", "node fastify", "index"],
   "runtime/sender/": ["types", "*", "channels tasks", "deliver", "sender", "create", "index"],

@@ -146,7 +146,7 @@ test("A2A tasks and events: identifiers of A2A, a key of their own or of their b
   assert.equal([keyed.key, keyed.operationId], ["0123456789abcdef", "op-1"]);
   const update = of({ statusUpdate: { taskId: "t-2", status: { state: "TASK_STATE_INPUT_REQUIRED" } } });
   assert.equal([update.taskId, update.status, update.terminal], ["t-2", "input-required", false]);
-  assert.is(update.instant, "2026-04-18T14:00:00.000000000", "the time of arrival");
+  assert.is(update.time?.instant, "2026-04-18T14:00:00.000000000", "the time of arrival");
   const artifact = of({ artifactUpdate: { taskId: "t-3", artifact: {} } });
   assert.equal([artifact.taskId, artifact.status, artifact.ordered], ["t-3", null, false]);
 });

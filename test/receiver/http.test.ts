@@ -81,6 +81,30 @@ test("raw bytes are verified as sent, whole or in chunks, spaced as they are", a
   assert.is(s.seen.length, 4);
 });
 
+test("fetch's requests, and an app that is mounted under a path, are answered alike", async ({ s }) => {
+  const mounted = createServer((message, response) => {
+    const { url = "" } = message;
+    Object.assign(message, { originalUrl: url, url: url.replace("/webhooks", "") });
+    void nodeListener(s.receiver)(message, response);
+  });
+  const port = await listen(mounted);
+  const first = await signed(s, envelope({ task_id: "m" }), { route });
+  assert.is((await post(port, first)).status, 200);
+  mounted.closeAllConnections();
+  mounted.close();
+
+  const { headers, body } = await signed(s, envelope({ task_id: "f" }), { route });
+  const init = { method: "POST", headers: headers as Record<string, string> };
+  const url = PUBLIC_URL + route;
+  const answer = await s.receiver.fetch(new Request(url, { ...init, body }));
+  assert.equal([answer.status, await answer.json()], [200, { status: "accepted" }]);
+  assert.is((await s.receiver.fetch(new Request(url, init))).status, 401, "no body is an empty one");
+  assert.is((await s.receiver.fetch(new Request(`${PUBLIC_URL}/none`, { ...init, body }))).status, 404);
+  const read = new Request(url, { ...init, body });
+  await read.text();
+  assert.is((await s.receiver.fetch(read)).status, 500, "told: give the raw body");
+});
+
 test("methods, media types and sizes are refused before anything is parsed", async ({ s, ports }) => {
   for (const port of Object.values(ports)) {
     const request = await signed(s, envelope(), { route });

@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import {
   envelope,
   errorOf,
+  goBy,
   OTHER,
   PUBLIC_URL,
   SECRET,
@@ -82,7 +83,7 @@ test("a shorter window is kept and shown once it is announced", async ({ open })
   assert.is(s.receiver.descriptor.dedup_window_seconds, 3600);
   const body = envelope();
   await send(s, body);
-  s.clock.ms += 3_600_000;
+  await goBy(s, 3_600_000);
   assert.not(statusOf(await send(s, body)) === "duplicate");
 });
 

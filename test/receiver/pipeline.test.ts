@@ -44,11 +44,11 @@ test("method, media type, size, route, mode, signature, envelope, token, claim: 
   await go();
   bad.headers["content-type"] = "application/json";
   await go();
-  bad.body = Buffer.from("{}");
-  await go();
   bad.target = "/hooks/t";
   await go();
   bad.headers = { "content-type": "application/json" };
+  await go();
+  bad.body = Buffer.from("{}");
   await go();
   const key = randomUUID();
   const late = { ...s, clock: { ms: START_MS - SKEWED } };
@@ -66,9 +66,9 @@ test("method, media type, size, route, mode, signature, envelope, token, claim: 
   assert.equal(codes, [
     [405, "method_not_allowed"],
     [415, "unsupported_media_type"],
-    [413, "body_too_large"],
     [404, "unknown_route"],
     [401, "webhook_mode_mismatch"],
+    [413, "body_too_large"],
     [401, "webhook_signature_header_malformed"],
     [401, "webhook_signature_window_invalid"],
     [400, "missing_envelope_fields"],

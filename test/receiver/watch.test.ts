@@ -83,4 +83,69 @@ test("a watch hears of an end that another instance on its store took", async ({
   await watching.stop();
 });
 
+test("an end that came with a time that is not newer is told, polled for at once, and handled once", async ({
+  open,
+}) => {
+  const s = await open();
+  assert.is(statusOf(await send(s, envelope())), "accepted");
+  const watched = s.receiver.watchTask({
+    ...{ sender: SELLER, taskId: "task-1", taskType: "create_media_buy", operationId: "op-1" },
+    poll: async () => ({ status: "completed", timestamp: at(0), result: { media_buy_id: "m" } }),
+  });
+  assert.is(statusOf(await send(s, envelope({ status: "completed", idempotency_key: "completed-0000001" }))), "stale");
+  assert.ok(s.logs.some((line) => JSON.parse(line).level === 40 && line.includes("ends its task was not applied")));
+  assert.equal(await watched, { status: "completed" });
+  await s.receiver.idle();
+  assert.equal(statuses(s), ["working", "completed"]);
+  assert.is(statusOf(await send(s, envelope({ status: "completed", timestamp: at(5) }))), "stale");
+  await s.receiver.idle();
+  assert.is(s.seen.length, 2);
+});
+
+test("an end that was missed before anybody watched is polled for within a look at the store", async ({ open }) => {
+  const s = await open({ pollMs: 20 });
+  await send(s, envelope());
+  await send(s, envelope({ status: "failed" }));
+  const alive = setInterval(() => undefined, 1_000);
+  const ended = await s.receiver.watchTask({
+    ...{ sender: SELLER, taskId: "task-1", taskType: "create_media_buy" },
+    poll: async () => ({ status: "failed", timestamp: at(0) }),
+    signal: AbortSignal.timeout(5_000),
+  });
+  clearInterval(alive);
+  assert.equal(ended, { status: "failed" });
+  await s.receiver.idle();
+  assert.equal(statuses(s), ["working", "failed"]);
+});
+
+test("what was polled and finds no room is polled again", async ({ open }) => {
+  const s = await open({ senderCap: 1, pollMs: 20 });
+  await send(s, envelope({ task_id: "another" }));
+  const stop = new AbortController();
+  const watching = createReceiver(
+    {
+      ...{ store: s.store, release: release31 as Release, senders: {}, publicUrl: PUBLIC_URL, logger: silent },
+      ...{ senderCap: 1, now: () => s.clock.ms, handlers: { fallback: () => undefined } },
+    },
+    async (ms) => void (ms > 120_000 && stop.abort()),
+  );
+  const poll = async () => ({ status: "completed" as const, timestamp: at(9) });
+  const task = { sender: SELLER, taskId: "task-1", taskType: "create_media_buy", poll, signal: stop.signal };
+  assert.is(await watching.watchTask(task), null, "a failed poll, not an end");
+  await watching.stop();
+});
+
+test("an event from the future counts as its arrival, and its task goes on", async ({ open }) => {
+  const s = await open();
+  assert.is(statusOf(await send(s, envelope({ timestamp: "9999-12-31T00:00:00Z" }))), "accepted");
+  s.clock.ms += 1_000;
+  const end = { status: "completed", timestamp: new Date(s.clock.ms).toISOString() };
+  assert.is(statusOf(await send(s, envelope(end))), "accepted");
+  await s.receiver.idle();
+  assert.equal(statuses(s), ["working", "completed"]);
+  assert.ok(s.logs.some((line) => line.includes("still to come")));
+});
+
+const statuses = (s: { seen: readonly { status: string | null }[] }) => s.seen.map(({ status }) => status);
+
 test.run();

@@ -109,6 +109,9 @@ test("an instance that lost its lease cannot commit its effect", async ({ open }
   });
   second.start();
   await second.idle();
+  // It has watched the lease for half of its time.
+  s.clock.ms += 15_000;
+  await second.idle();
   gate.resolve();
   await s.receiver.idle();
   await second.stop();

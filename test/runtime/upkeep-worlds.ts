@@ -30,7 +30,7 @@ export interface Kind {
 export interface Running {
   /** Runs once more, now or soon. */
   next(): Promise<void>;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 export interface World {
@@ -114,12 +114,13 @@ const sender: World = {
   ],
   fill: (store) => {
     const hook = `{"url":"https://buyer.example/hooks/a","operation_id":"op-1","reporting_frequency":"hourly"}`;
-    const channel = "insert into adbind_channels (resource, kind, principal, config, period_start, next_fire) values ";
-    const again = "on conflict (resource, kind) do update set next_fire = excluded.next_fire";
+    const channel =
+      "insert into adbind_channels (resource, kind, subscriber, principal, config, period_start, next_fire) values ";
+    const again = "on conflict (resource, kind, subscriber) do update set next_fire = excluded.next_fire";
     return rows(store, [
-      `${channel} ('mb-1', 'reporting', 'p', '${hook}', ${NOW}, ${NOW + HOUR_MS}) ${again}`,
-      `${channel} ('mb-1', 'events', 'p', '${hook}', null, null) ${again}`,
-      `insert into adbind_coalescing values ('mb-1', 'n-1', 'impairment', '{}', 1)`,
+      `${channel} ('mb-1', 'reporting', '', 'p', '${hook}', ${NOW}, ${NOW + HOUR_MS}) ${again}`,
+      `${channel} ('mb-1', 'events', '', 'p', '${hook}', null, null) ${again}`,
+      `insert into adbind_coalescing values ('mb-1', 'x', 'n-1', 'impairment', '{}', 1)`,
       "insert into adbind_activity (principal, subject, record, expires) values ('p', 's', '{}', 1)",
       "insert into adbind_sent_tasks values ('t', 'p', 'x', 'completed', '2026', '{}', 1)",
     ]);
@@ -167,7 +168,7 @@ const receiver: World = {
       `insert into adbind_claims values (1, ${blob}, ${blob}, 1)`,
       "insert into adbind_nonce_keys (keyid) values ('k') on conflict do nothing",
       "insert into adbind_nonces values (1, 'n', 1)",
-      `insert into adbind_tasks values (1, 't', '2026', 'working', ${no}, 1)`,
+      `insert into adbind_tasks values (1, 't', '2026', 'working', ${no}, null, 1)`,
       "insert into adbind_notifications values (1, 'n', 1)",
       `insert into adbind_registrations values ('/r', '', 's', 'task', 'signature', 'mcp', null, null, null, 1)`,
       "insert into adbind_inbox (state, sender, key, route, kind, release, reemission, received_at, due, notes, body) " +

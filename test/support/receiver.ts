@@ -179,6 +179,12 @@ export function receiverSuite(name: string) {
   return test;
 }
 
+/** Time goes by with the store looking at its clock all the while: no jump. */
+export async function goBy({ clock, store }: Pick<Setup, "clock" | "store">, ms: number): Promise<void> {
+  clock.ms += ms;
+  await store.database.execute(`insert or replace into adbind_clock values (1, ${clock.ms}, 0, 0)`);
+}
+
 export const silent = pino({ enabled: false });
 /** A second of the minute the events of these tests fall into. */
 export const at = (second: number): string => `2026-04-18T14:00:${String(second).padStart(2, "0")}Z`;

@@ -58,7 +58,8 @@ export const nextEndpoints = (
     select f.endpoint, exists (select from adbind_jobs j
         where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready' and j.due <= ?::bigint)
       and not exists (select from adbind_endpoints e
-        where e.topic = ? and e.endpoint = f.endpoint and e.paused_until > ?::bigint) as due
+        where e.topic = ? and e.endpoint = f.endpoint
+          and (e.paused_until > ?::bigint or e.stopped_at is not null)) as due
     from found f where f.endpoint is not null order by f.endpoint`,
     [topic, after, topic, limit, topic, now, topic, now],
   );

@@ -3,6 +3,7 @@ import { rowValues, sql } from "../../db/postgres/sql.js";
 import { BLOCKED_DUE_MS, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
 import type { AcceptOutcome, Arrival } from "../types.js";
 import { claim, countClaim, expireClaims } from "./claims.js";
+import type { ExpiryTime } from "./clock.js";
 import type { Nonces, PreparedNonce } from "./nonces.js";
 import { laneBusy, lockRoute, lookup } from "./registrations.js";
 import type { Senders } from "./senders.js";
@@ -12,6 +13,9 @@ import { applyOrder } from "./tasks.js";
 /** Expired claims removed when a sender is full: a bounded pause, and the regular sweep does the rest. */
 const FULL_SWEEP_ROWS = 2000;
 
+/** An arrival, and what time it is for what expires. */
+type Dated = Arrival & { readonly expiredAt: number };
+
 /** Leaves the transaction with nothing kept. */
 class Refused extends Error {
   constructor(readonly outcome: "full" | "rate_abuse") {
@@ -19,10 +23,18 @@ class Refused extends Error {
   }
 }
 
+export interface AcceptParts {
+  readonly senders: Senders;
+  readonly nonces: Nonces;
+  readonly time: ExpiryTime;
+}
+
 /** Accepts one event; on a full keyspace, expired claims make room and it is tried once more. */
 export const acceptor =
-  (db: Db, senders: Senders, nonces: Nonces) =>
-  async (arrival: Arrival): Promise<AcceptOutcome> => {
+  (db: Db, { senders, nonces, time }: AcceptParts) =>
+  async (given: Arrival): Promise<AcceptOutcome> => {
+    // Asked outside of the transaction, which must not wait for another connection.
+    const arrival = { ...given, expiredAt: await time(given.now) };
     const sender = await senders.idOf(arrival.event.sender);
     const nonce = arrival.nonce && (await nonces.prepare(arrival.nonce));
     const attempt = async (): Promise<AcceptOutcome> => {
@@ -34,14 +46,14 @@ export const acceptor =
       }
     };
     const first = await attempt();
-    if (first.outcome !== "full" || (await expireClaims(db, arrival.now, FULL_SWEEP_ROWS)) === 0) return first;
+    if (first.outcome !== "full" || (await expireClaims(db, arrival.expiredAt, FULL_SWEEP_ROWS)) === 0) return first;
     return attempt();
   };
 
 async function accept(
   tx: Tx,
   sender: number,
-  arrival: Arrival,
+  arrival: Dated,
   nonce: PreparedNonce | undefined,
 ): Promise<AcceptOutcome> {
   const used = await nonce?.put(tx);
@@ -51,7 +63,7 @@ async function accept(
   return outcome;
 }
 
-async function claimAndKeep(tx: Tx, sender: number, arrival: Arrival): Promise<AcceptOutcome> {
+async function claimAndKeep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutcome> {
   const claimed = await claim(tx, sender, arrival);
   if (typeof claimed === "object") return { outcome: "duplicate", changed: claimed.changed };
   const outcome = await keep(tx, sender, arrival);
@@ -59,7 +71,7 @@ async function claimAndKeep(tx: Tx, sender: number, arrival: Arrival): Promise<A
   return outcome;
 }
 
-async function keep(tx: Tx, sender: number, arrival: Arrival): Promise<AcceptOutcome> {
+async function keep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutcome> {
   const { event, now, order } = arrival;
   // Route, then task, then event: the order in which a registration locks them.
   if (!arrival.registered) await lockRoute(tx, event.route);
@@ -120,7 +132,7 @@ interface Place {
   readonly error?: string;
 }
 
-async function placeOf(tx: Tx, sender: number, arrival: Arrival, lane: string | null): Promise<Place> {
+async function placeOf(tx: Tx, sender: number, arrival: Dated, lane: string | null): Promise<Place> {
   const { event, now, lease, tokenDigest = null } = arrival;
   if (!arrival.registered) {
     const late = await lookup(tx, event.route, event.operationId);

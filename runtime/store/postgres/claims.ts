@@ -7,14 +7,18 @@ import { type Db, shardOf, type Tx } from "./tables.js";
 export type ClaimResult = "fresh" | "renewed" | { readonly duplicate: true; readonly changed: boolean };
 
 /** Claims the key; a claim another transaction is about to make is waited for. */
-export async function claim(tx: Tx, sender: number, arrival: Arrival): Promise<ClaimResult> {
-  const { event, digest, now, windowSeconds } = arrival;
+export async function claim(
+  tx: Tx,
+  sender: number,
+  arrival: Arrival & { readonly expiredAt: number },
+): Promise<ClaimResult> {
+  const { event, digest, now, windowSeconds, expiredAt } = arrival;
   const key = claimKey(event.key);
   const expires = now + windowSeconds * 1000;
   const inserted = await sql<{ fresh: boolean }>`
     insert into adbind_claims (sender, key, digest, expires) values (${sender}, ${key}, ${digest}, ${expires})
     on conflict (sender, key) do update set digest = excluded.digest, expires = excluded.expires
-    where adbind_claims.expires <= ${now}
+    where adbind_claims.expires <= ${expiredAt}
     returning xmax = 0 as fresh`.first(tx);
   // A row that was inserted and not updated has no deleting transaction.
   if (inserted !== undefined) return inserted.fresh ? "fresh" : "renewed";

@@ -1,10 +1,10 @@
 /** Accepted events until their handler is done: lease, complete, give back, give up. */
+import type { MaybePromise } from "../../contract/index.js";
 import { sql } from "../../db/postgres/sql.js";
+import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import { BLOCKED_DUE_MS, type InboxRow, LIST_LIMIT_ROWS, toEvent, UNREGISTERED_ERROR } from "../rows.js";
 import type { Backlog, Effect, Held, Inbox, InboxEvent, InboxFilter, Lease } from "../types.js";
-import { acceptor } from "./accept.js";
-import type { Nonces } from "./nonces.js";
-import type { Senders } from "./senders.js";
+import { type AcceptParts, acceptor } from "./accept.js";
 import type { Db, Tx } from "./tables.js";
 import { lockTask } from "./tasks.js";
 
@@ -13,10 +13,11 @@ interface Left {
   readonly lane: string | null;
 }
 
-export function postgresInbox(db: Db, senders: Senders, nonces: Nonces): Inbox<Tx> {
+export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
+  const leases = new LeaseWatch();
   return {
-    accept: acceptor(db, senders, nonces),
-    take: (request) => take(db, request),
+    accept: acceptor(db, parts),
+    take: (request) => take(db, request, leases),
     async renew(ids, { owner, until }) {
       if (ids.length === 0) return;
       await sql`
@@ -58,10 +59,22 @@ const joined = sql`select i.*, s.url from adbind_inbox i join adbind_senders s o
 async function take(
   db: Db,
   { owner, until, now, limit }: Lease & { now: number; limit: number },
+  leases: LeaseWatch,
 ): Promise<InboxEvent[]> {
+  const looking = await sql<LeasedRow>`
+    select id, owner, due from adbind_inbox
+    where state = 'pending' and due <= ${now} and owner is not null order by due limit ${limit}`.rows(db);
+  const ended = leases.ended(looking, now, until - now);
+  if (ended.length > 0) {
+    // One that was renewed or taken meanwhile is due at another time.
+    await sql`
+      update adbind_inbox i set owner = null from
+        unnest(${ended.map(({ id }) => id)}::bigint[], ${ended.map(({ due }) => due)}::bigint[]) as e (id, due)
+      where i.id = e.id and i.due = e.due and i.state = 'pending'`.run(db);
+  }
   const leased = await sql<{ id: number }>`
     update adbind_inbox set owner = ${owner}, due = ${until} where id in (
-      select id from adbind_inbox where state = 'pending' and due <= ${now} order by due limit ${limit}
+      select id from adbind_inbox where state = 'pending' and due <= ${now} and owner is null order by due limit ${limit}
       for update skip locked
     ) returning id`.rows(db);
   if (leased.length === 0) return [];
@@ -85,15 +98,35 @@ async function releaseLane(tx: Tx, { sender, lane }: Left, now: number): Promise
     )`.run(tx);
 }
 
-const complete = (db: Db, { id, owner, now }: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> =>
-  db.transaction(async (tx) => {
+const complete = (db: Db, held: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> => {
+  const { id, owner, attempts = null, now, signal } = held;
+  return db.transaction(async (tx) => {
     const left = await lockLane(tx, id);
-    const deleted = await sql`delete from adbind_inbox where id = ${id} and owner = ${owner}`.run(tx);
+    const deleted = await sql`
+      delete from adbind_inbox
+      where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`.run(tx);
     if (deleted !== 1 || left === undefined) return "lost";
     await releaseLane(tx, left, now);
-    await effect?.(tx);
+    if (effect !== undefined) await unlessAborted(effect(tx), signal);
+    // Given up between the last write and the commit: all of it is undone.
+    signal?.throwIfAborted();
     return "completed";
   });
+};
+
+/** An effect that never ends would hold its rows for ever: the transaction ends when its run is given up. */
+async function unlessAborted(work: MaybePromise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const end = (): void => reject(signal.reason);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
 
 const bury = (db: Db, { id, owner, now }: Held, error: string): Promise<void> =>
   db.transaction(async (tx) => {

@@ -5,6 +5,7 @@ import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
 import { takeFrom } from "./claims.js";
+import type { ExpiryTime } from "./clock.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
 
 /** Live nonces of one key: what a sender at 300 a second keeps for its five minutes. */
@@ -35,7 +36,9 @@ export interface Nonces {
   prepare(nonce: NonceUse): Promise<PreparedNonce>;
 }
 
-export function postgresNonces(db: Db): Nonces {
+export function postgresNonces(db: Db, time: ExpiryTime): Nonces {
+  const makeRoom = async (now: number): Promise<number> =>
+    expire(db, Math.floor((await time(now * 1000)) / 1000), FULL_SWEEP_ROWS);
   const ids = new Map<string, number>();
 
   const idOf = async (keyid: string): Promise<number> => {
@@ -60,7 +63,7 @@ export function postgresNonces(db: Db): Nonces {
       async atCap(keyid, now) {
         const key = ids.get(keyid) ?? (await existing(db, keyid));
         if (key === undefined || (await liveOf(db, key)) < keyCap) return false;
-        await expire(db, now, FULL_SWEEP_ROWS);
+        await makeRoom(now);
         return (await liveOf(db, key)) >= keyCap;
       },
       async insert(keyid, nonce, expiresAt, now) {
@@ -68,7 +71,7 @@ export function postgresNonces(db: Db): Nonces {
         const row = { key, nonce: nonceKey(nonce), expires: expiresAt };
         const totalFull = (await total(now)) >= totalCap;
         const first = await insert(db, row, { keyCap: totalFull ? 0 : keyCap, now });
-        if (first !== "full" || (await expire(db, now, FULL_SWEEP_ROWS)) === 0) return first;
+        if (first !== "full" || (await makeRoom(now)) === 0) return first;
         return insert(db, row, { keyCap: totalFull ? 0 : keyCap, now });
       },
     };

@@ -5,6 +5,7 @@ import { sweepEach } from "../expiry.js";
 import { PARKED } from "../rows.js";
 import type { Expiring, Store } from "../types.js";
 import { expireClaims, liveClaims } from "./claims.js";
+import { postgresExpiryTime } from "./clock.js";
 import { buryParked, postgresInbox } from "./inbox.js";
 import { postgresNonces } from "./nonces.js";
 import { postgresRegistrations } from "./registrations.js";
@@ -28,12 +29,13 @@ export const openPostgresStore = async (options: PostgresOptions): Promise<Postg
 /** A store on a database that is open already; closing it closes that. */
 export function postgresStore(db: PostgresDatabase): PostgresStore {
   const senders = postgresSenders(db);
-  const nonces = postgresNonces(db);
+  const time = postgresExpiryTime(db);
+  const nonces = postgresNonces(db, time);
   const withSender = async <T>(url: string, unknown: T, then: (id: number) => Promise<T>): Promise<T> => {
     const id = await senders.find(url);
     return id === undefined ? unknown : then(id);
   };
-  const expiring: readonly Expiring[] = [
+  const raw: readonly Expiring[] = [
     { what: PARKED, lost: true, remove: (now, limit) => buryParked(db, now, limit) },
     { what: "expired claims", remove: (now, limit) => expireClaims(db, now, limit) },
     { what: "expired nonces", remove: (now, limit) => nonces.expire(now, limit) },
@@ -42,10 +44,14 @@ export function postgresStore(db: PostgresDatabase): PostgresStore {
       remove: (now: number, limit: number) => db.ask(expiry(table), [now, limit]).then(({ rowCount }) => rowCount ?? 0),
     })),
   ];
+  const expiring = raw.map((one) => ({
+    ...one,
+    remove: async (now: number, limit: number) => one.remove(await time(now), limit),
+  }));
   return {
     database: db,
     pool: db.pool,
-    inbox: postgresInbox(db, senders, nonces),
+    inbox: postgresInbox(db, { senders, nonces, time }),
     registrations: postgresRegistrations(db),
     task: (url, taskId) => withSender(url, undefined, (sender) => taskState(db, { sender, taskId })),
     claims: (url) => withSender(url, 0, (sender) => liveClaims(db, sender)),

@@ -3,6 +3,7 @@
 import type { Writer } from "../../db/sqlite/writer.js";
 import { claimKey } from "../keys.js";
 import type { Arrival } from "../types.js";
+import type { ExpiryTime } from "./clock.js";
 import { sqliteCounters } from "./counters.js";
 
 /** Expired claims looked at when a sender is full: a bounded pause, and the regular sweep does the rest. */
@@ -18,7 +19,7 @@ export interface Claims {
   expire(now: number, limit: number): number;
 }
 
-export function sqliteClaims(writer: Writer): Claims {
+export function sqliteClaims(writer: Writer, time: ExpiryTime): Claims {
   const { db } = writer;
   const counters = sqliteCounters(writer, "adbind_senders");
   const select = db.prepare<[number, Uint8Array], { digest: Buffer; expires: number }>(
@@ -52,14 +53,14 @@ export function sqliteClaims(writer: Writer): Claims {
   ): ClaimResult | undefined => {
     const found = select.get(sender, key);
     if (found === undefined) return undefined;
-    if (found.expires > now) return { duplicate: true, changed: Buffer.compare(found.digest, digest) !== 0 };
+    if (found.expires > time(now)) return { duplicate: true, changed: Buffer.compare(found.digest, digest) !== 0 };
     renew.run(digest, expires, sender, key);
     return "fresh";
   };
 
   /** At the bound, what has expired and was not swept yet makes room first. */
   const full = (sender: number, cap: number, now: number): boolean =>
-    counters.live(sender) >= cap && (expire(now, FULL_SWEEP_ROWS) === 0 || counters.live(sender) >= cap);
+    counters.live(sender) >= cap && (expire(time(now), FULL_SWEEP_ROWS) === 0 || counters.live(sender) >= cap);
 
   return {
     claim(sender, arrival) {

@@ -1,6 +1,7 @@
 /** Accepted events until their handler is done: accept, lease, complete, give back, give up. */
 import type { Database } from "better-sqlite3";
 import type { Writer } from "../../db/sqlite/writer.js";
+import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import {
   BLOCKED_DUE_MS,
   type InboxRow,
@@ -18,6 +19,9 @@ import { refusePromise } from "./refuse-promise.js";
 import type { SqliteRegistrations } from "./registrations.js";
 import type { Senders } from "./senders.js";
 import type { Tasks } from "./tasks.js";
+
+/** Rows looked at beyond those asked for: leases that look run out stand before what may be taken. */
+const WATCHED_ROWS = 16;
 
 export interface InboxParts {
   readonly db: Database;
@@ -43,9 +47,10 @@ const source = `select ${columns} from adbind_inbox i join adbind_senders s on s
 export function sqliteInbox(parts: InboxParts): SqliteInbox {
   const { db, writer } = parts;
   const accept = acceptor(parts);
+  const leases = new LeaseWatch();
   const release = laneRelease(db);
-  const due = db.prepare<[number, number], { id: number }>(
-    "select id from adbind_inbox where state = 'pending' and due <= ? order by due limit ?",
+  const due = db.prepare<[number, number], { id: number; owner: string | null; due: number }>(
+    "select id, owner, due from adbind_inbox where state = 'pending' and due <= ? order by due limit ?",
   );
   const lease = db.prepare("update adbind_inbox set owner = ?, due = ? where id = ?");
   const prolong = db.prepare("update adbind_inbox set due = ? where id = ? and owner = ? and state = 'pending'");
@@ -76,10 +81,7 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
     accept: (arrival) => writer.write(() => accept(arrival)),
     take: ({ owner, until, now, limit }) =>
       writer.write(() => {
-        const ids = due
-          .all(now, limit)
-          .map((row) => row.id)
-          .sort((a, b) => a - b);
+        const ids = takeable(due.all(now, limit + leases.size + WATCHED_ROWS), leases, { now, until, limit });
         for (const id of ids) lease.run(owner, until, id);
         return ids.map((id) => toEvent(one.get(id)!));
       }),
@@ -116,6 +118,18 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
   };
 }
 
+/** Of events that are due, those nobody holds, and those whose holder is gone; in their order of arrival. */
+function takeable(
+  rows: readonly { readonly id: number; readonly owner: string | null; readonly due: number }[],
+  leases: LeaseWatch,
+  { now, until, limit }: { readonly now: number; readonly until: number; readonly limit: number },
+): number[] {
+  const leased = rows.filter((row): row is LeasedRow => row.owner !== null);
+  const ended = leases.ended(leased, now, until - now).map(({ id }) => id);
+  const free = rows.filter(({ owner, id }) => owner === null || ended.includes(id)).slice(0, limit);
+  return free.map(({ id }) => id).sort((a, b) => a - b);
+}
+
 /** Lets the next event of a task go once the one before it has left. */
 const laneRelease = (db: Database) => {
   const next = db.prepare(
@@ -128,11 +142,11 @@ const laneRelease = (db: Database) => {
 };
 
 const completer = (writer: Writer, release: ReturnType<typeof laneRelease>) => {
-  const remove = writer.db.prepare<[number, string], { sender: number; lane: string | null }>(
-    "delete from adbind_inbox where id = ? and owner = ? returning sender, lane",
+  const remove = writer.db.prepare<[number, string, number | null], { sender: number; lane: string | null }>(
+    "delete from adbind_inbox where id = ? and owner = ? and attempts = coalesce(?, attempts) returning sender, lane",
   );
-  const finish = ({ id, owner, now }: Held): "completed" | "lost" => {
-    const row = remove.get(id, owner);
+  const finish = ({ id, owner, attempts, now, signal }: Held): "completed" | "lost" => {
+    const row = signal?.aborted ? undefined : remove.get(id, owner, attempts ?? null);
     if (row === undefined) return "lost";
     release(row, now);
     return "completed";
@@ -199,7 +213,7 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     let first = true;
     if (ordered) {
       const result = tasks.apply(sender, event.taskId, order, now);
-      if (!result.applied) return { outcome: "stale", reason: result.reason, conflict: result.conflict };
+      if (!result.applied) return result.stale;
       first = result.first;
     }
     const reemission = event.notificationId !== null && notifications.seen(sender, event.notificationId, now);

@@ -4,6 +4,7 @@ import type { Writer } from "../../db/sqlite/writer.js";
 import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
+import type { ExpiryTime } from "./clock.js";
 import { sqliteCounters } from "./counters.js";
 
 /** Live nonces of one key: what a sender at 300 a second keeps for its five minutes. */
@@ -23,7 +24,10 @@ export interface Nonces {
   use(nonce: NonceUse): "inserted" | "seen" | "full";
 }
 
-export function sqliteNonces(writer: Writer): Nonces {
+/** What time it is for nonces that expire, in unix seconds. */
+const secondsOf = (time: ExpiryTime, now: number): number => Math.floor(time(now * 1000) / 1000);
+
+export function sqliteNonces(writer: Writer, time: ExpiryTime): Nonces {
   const { db } = writer;
   const counters = sqliteCounters(writer, "adbind_nonce_keys");
   const keyOf = db.prepare<[string], { id: number; live: number }>(
@@ -82,7 +86,7 @@ export function sqliteNonces(writer: Writer): Nonces {
       if (full(key)) {
         const known = again(key, name, expiresAt, now);
         if (known !== undefined) return known;
-        expireAt(now, FULL_SWEEP_ROWS);
+        expireAt(secondsOf(time, now), FULL_SWEEP_ROWS);
         if (full(key)) return "full";
       }
       if (insert.run(key, name, expiresAt).changes === 0) return again(key, name, expiresAt, now)!;
@@ -103,7 +107,7 @@ export function sqliteNonces(writer: Writer): Nonces {
         if (row === undefined || row.live < keyCap) return false;
         // Rare, and worth a look at what has expired: the key is refused otherwise until the next sweep.
         return writer.write(() => {
-          expireAt(now, FULL_SWEEP_ROWS);
+          expireAt(secondsOf(time, now), FULL_SWEEP_ROWS);
           return counters.live(row.id) >= keyCap;
         });
       },

@@ -5,6 +5,7 @@ import { sweepEach } from "../expiry.js";
 import { PARKED } from "../rows.js";
 import type { Expiring, Store } from "../types.js";
 import { sqliteClaims } from "./claims.js";
+import { sqliteExpiryTime } from "./clock.js";
 import { sqliteInbox } from "./inbox.js";
 import { sqliteNonces } from "./nonces.js";
 import { sqliteNotifications } from "./notifications.js";
@@ -28,23 +29,24 @@ export const openSqliteStore = (options: SqliteOptions): SqliteStore => sqliteSt
 /** A store on a file that is open already; closing it closes that. */
 export function sqliteStore(database: SqliteDatabase): SqliteStore {
   const { file: db, writer } = database;
+  const time = sqliteExpiryTime(db);
   const parts = {
     db,
     writer,
     senders: sqliteSenders(writer),
-    claims: sqliteClaims(writer),
+    claims: sqliteClaims(writer, time),
     tasks: sqliteTasks(db),
     notifications: sqliteNotifications(db),
     registrations: sqliteRegistrations(db, writer),
-    nonces: sqliteNonces(writer),
+    nonces: sqliteNonces(writer, time),
   };
   const inbox = sqliteInbox(parts);
   const { senders, claims, tasks, notifications, registrations, nonces } = parts;
   const expiring: readonly Expiring[] = [
-    { what: PARKED, lost: true, remove: (now, limit) => writer.write(() => inbox.buryParked(now, limit)) },
+    { what: PARKED, lost: true, remove: (now, limit) => writer.write(() => inbox.buryParked(time(now), limit)) },
     ...Object.entries({ claims, nonces, tasks, notifications, registrations }).map(([what, part]) => ({
       what: `expired ${what}`,
-      remove: (now: number, limit: number) => writer.write(() => part.expire(now, limit)),
+      remove: (now: number, limit: number) => writer.write(() => part.expire(time(now), limit)),
     })),
   ];
   return {

@@ -18,10 +18,19 @@ export type Cases = Readonly<Record<string, (context: CaseContext) => Promise<vo
 export const take = (store: Store, owner: string, now = NOW, limit = 100): Promise<InboxEvent[]> =>
   store.inbox.take({ owner, until: now + 30_000, now, limit });
 
+/** Time goes by until `now`, with the store looking at its clock all the while: no jump. */
+export const goBy = (store: Store, now: number): Promise<unknown> =>
+  store.database.execute(
+    "insert into adbind_clock (id, mark, lag, until) values (1, $1, 0, 0) on conflict (id) do update set mark = $1".replaceAll(
+      "$1",
+      String(now),
+    ),
+  );
+
 /** An event of a task at a second of one minute. */
 export const ordered = (taskId: string, second: number, status = "working", terminal = false): Arrival => {
   const instant = `2026-04-18T14:00:${String(second).padStart(2, "0")}.000000000`;
-  return arrival(newEvent({ taskId, instant, status }), { order: { instant, status, terminal } });
+  return arrival(newEvent({ taskId, instant, status }), { order: { instant, status, terminal, by: "sender" } });
 };
 
 export const accepted = (outcome: AcceptOutcome) => {

@@ -1,8 +1,8 @@
 /** Dedup, bounds and order of events. */
 import * as assert from "uvu/assert";
-import type { NewEvent } from "../../../runtime/store/types.js";
+import type { Arrival, NewEvent, TaskOrder } from "../../../runtime/store/types.js";
 import { arrival, DAY_SECONDS, NOW, newEvent, SELLER } from "../events.js";
-import { accepted, type Cases, ordered } from "./case.js";
+import { accepted, type Cases, goBy, ordered } from "./case.js";
 
 export const claims: Cases = {
   "a key is accepted once, and its duplicate is known by its body": async ({ store }) => {
@@ -25,7 +25,7 @@ export const claims: Cases = {
   "of many concurrent copies on several handles exactly one is accepted": async ({ store, open }) => {
     const second = await open();
     const event = newEvent({ taskId: "t-1" });
-    const order = { instant: event.instant!, status: "working", terminal: false };
+    const order = { instant: event.instant!, status: "working", terminal: false, by: "sender" as const };
     const outcomes = await Promise.all(
       Array.from({ length: 24 }, (_, i) => (i % 2 ? store : second).inbox.accept(arrival(event, { order }))),
     );
@@ -53,10 +53,12 @@ export const claims: Cases = {
     const event = newEvent();
     accepted(await store.inbox.accept(arrival(event)));
     const late = NOW + DAY_SECONDS * 1000;
+    await goBy(store, late);
     assert.is((await store.inbox.accept(arrival(event, { now: late - 1 }))).outcome, "duplicate");
     accepted(await store.inbox.accept(arrival(event, { now: late })));
     assert.is(await store.claims(SELLER), 1);
     assert.is((await store.sweep(late)).removed, 0);
+    await goBy(store, late + DAY_SECONDS * 1000);
     assert.is((await store.sweep(late + DAY_SECONDS * 1000)).removed, 1);
     assert.is(await store.claims(SELLER), 0);
   },
@@ -70,9 +72,26 @@ export const claims: Cases = {
     assert.is((await store.inbox.list()).length, 4);
     assert.is(await store.claims(SELLER), 4);
     accepted(await store.inbox.accept(arrival(newEvent({ sender: "https://other.example/" }), { senderCap: 4 })));
+    await goBy(store, NOW + DAY_SECONDS * 1000);
     // The window is over: expired claims make room although nothing was swept.
     accepted(await bounded(events[4]!, NOW + DAY_SECONDS * 1000));
   },
+
+  "a clock that jumps ahead and back sweeps nothing of its window; one that stays ahead is believed a window later":
+    async ({ store }) => {
+      const event = newEvent();
+      accepted(await store.inbox.accept(arrival(event)));
+      await store.sweep(NOW);
+      const ahead = NOW + 2 * DAY_SECONDS * 1000;
+      assert.is((await store.sweep(ahead)).removed, 0);
+      assert.is((await store.inbox.accept(arrival(event, { now: ahead + 1 }))).outcome, "duplicate");
+      assert.is((await store.sweep(NOW + 4_000)).removed, 0);
+      assert.is((await store.inbox.accept(arrival(event, { now: NOW + 5_000 }))).outcome, "duplicate");
+
+      await store.sweep(ahead);
+      await store.database.execute(`update adbind_clock set mark = ${ahead + DAY_SECONDS * 1000 - 1}`);
+      assert.is((await store.sweep(ahead + DAY_SECONDS * 1000)).removed, 1);
+    },
 
   "concurrent arrivals never pass the bound": async ({ store, open }) => {
     const second = await open();
@@ -92,6 +111,7 @@ export const claims: Cases = {
       outcome: "stale",
       reason: "not_newer",
       conflict: false,
+      missed: false,
     });
     assert.is((await store.inbox.accept(ordered("t-1", 9))).outcome, "stale");
     accepted(await store.inbox.accept(ordered("t-1", 11)));
@@ -107,18 +127,46 @@ export const claims: Cases = {
       outcome: "stale",
       reason: "terminal",
       conflict: false,
+      missed: false,
     });
     assert.equal(await store.inbox.accept(ordered("t-1", 12, "failed", true)), {
       outcome: "stale",
       reason: "terminal",
       conflict: true,
+      missed: false,
     });
     assert.equal(await store.task(SELLER, "t-1"), {
       instant: "2026-04-18T14:00:10.000000000",
       status: "completed",
       terminal: true,
+      missed: null,
     });
   },
+
+  "a terminal state that is not newer marks its task, a poll's is applied once, and an arrival's needs no later time":
+    async ({ store }) => {
+      accepted(await store.inbox.accept(ordered("t-1", 10)));
+      const late = ordered("t-1", 10, "completed", true);
+      assert.equal(await store.inbox.accept(late), {
+        outcome: "stale",
+        reason: "not_newer",
+        conflict: false,
+        missed: true,
+      });
+      assert.is((await store.task(SELLER, "t-1"))!.missed, NOW);
+      const by = (arrival: Arrival, whose: TaskOrder["by"]): Arrival => ({
+        ...arrival,
+        order: { ...arrival.order!, by: whose },
+      });
+      assert.is((await store.inbox.accept(by(ordered("t-1", 9), "poll"))).outcome, "stale", "a poll that goes on");
+      accepted(await store.inbox.accept(by(ordered("t-1", 9, "completed", true), "poll")));
+      assert.is((await store.inbox.accept(by(ordered("t-1", 9, "completed", true), "poll"))).outcome, "stale");
+      const state = { instant: "2026-04-18T14:00:10.000000000", status: "completed", terminal: true, missed: null };
+      assert.equal(await store.task(SELLER, "t-1"), state);
+
+      accepted(await store.inbox.accept(by(ordered("t-2", 10), "arrival")));
+      accepted(await store.inbox.accept(by(ordered("t-2", 10, "failed", true), "arrival")));
+    },
 
   "a stale event keeps its key claimed": async ({ store }) => {
     accepted(await store.inbox.accept(ordered("t-1", 10)));

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import * as assert from "uvu/assert";
 import type { Arrival } from "../../../runtime/store/types.js";
 import { arrival, DAY_SECONDS, NOW, newEvent, registration } from "../events.js";
-import { accepted, type Cases, ordered, take } from "./case.js";
+import { accepted, type Cases, goBy, ordered, take } from "./case.js";
 
 export const registrations: Cases = {
   "an event before its registration is parked, and released in order by it": async ({ store }) => {
@@ -36,6 +36,7 @@ export const registrations: Cases = {
 
   "parked events are given up after the window": async ({ store }) => {
     accepted(await store.inbox.accept(arrival(newEvent(), { registered: false })));
+    await goBy(store, NOW + DAY_SECONDS * 1000);
     assert.is((await store.sweep(NOW + DAY_SECONDS * 1000 - 1)).buried, 0);
     assert.is((await store.sweep(NOW + DAY_SECONDS * 1000)).buried, 1);
     assert.is((await store.inbox.list({ state: "dead" }))[0]!.error, "no registration came for its operation");
@@ -47,7 +48,7 @@ export const registrations: Cases = {
       const operationId = `race-${i}`;
       const event = arrival(newEvent({ operationId, taskId: `t-${i}` }), {
         registered: false,
-        order: { instant: "2026-04-18T14:00:00.000000000", status: "working", terminal: false },
+        order: { instant: "2026-04-18T14:00:00.000000000", status: "working", terminal: false, by: "sender" },
       });
       await Promise.all([store.inbox.accept(event), second.registrations.add(registration({ operationId }), NOW)]);
     }

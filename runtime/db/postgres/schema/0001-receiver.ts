@@ -24,12 +24,20 @@ create table adbind_claims (
 );
 create index adbind_claims_expires on adbind_claims (expires);
 
+create table adbind_clock (
+  id bigint primary key,
+  mark bigint not null,
+  lag bigint not null,
+  until bigint not null
+);
+
 create table adbind_tasks (
   sender bigint not null,
   task_id text not null,
   instant text collate "C" not null,
   status text not null,
   terminal boolean not null,
+  missed bigint,
   expires bigint not null,
   primary key (sender, task_id)
 );

@@ -17,12 +17,20 @@ create table adbind_claims (
 ) strict, without rowid;
 create index adbind_claims_expires on adbind_claims (expires);
 
+create table adbind_clock (
+  id integer primary key,
+  mark integer not null,
+  lag integer not null,
+  until integer not null
+) strict;
+
 create table adbind_tasks (
   sender integer not null,
   task_id text not null,
   instant text not null,
   status text not null,
   terminal integer not null,
+  missed integer,
   expires integer not null,
   primary key (sender, task_id)
 ) strict, without rowid;

@@ -1,0 +1,111 @@
+/** The handlers that run: each with its time, and what becomes of its event when it ends. */
+import type { Held, InboxEvent } from "../store/types.js";
+import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
+import { runHandler } from "./dispatch.js";
+import type { ReceiverConfig } from "./settings.js";
+
+/** Longest delay between attempts, in milliseconds: an hour. */
+const MAX_BACKOFF_MS = 3_600_000;
+/** Spread of delays, either way: events that failed together should not come back together. */
+const JITTER = 0.25;
+/** Characters kept of a failure's text. */
+const MAX_ERROR_CHARS = 500;
+
+/** The receiver was stopped before the handler was done. */
+class Stopped extends Error {}
+
+export const faultText = (error: unknown): string => {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return text.replaceAll("\0", "").toWellFormed().slice(0, MAX_ERROR_CHARS);
+};
+
+export interface HandlerRuns {
+  readonly ids: () => number[];
+  readonly count: () => number;
+  /** Runs the handler of an event that is leased; once more, when the run before it is just ending. */
+  run(event: InboxEvent, body?: unknown): void;
+  /** Gives up every run; their events are left to their leases. */
+  giveUp(): void;
+  /** Settles when those that run now are done. */
+  allDone(): Promise<unknown>;
+  /** Settles when one of them is done. */
+  oneDone(): Promise<unknown>;
+}
+
+/**
+ * Makes the keeper of runs.
+ * @param owner whose lease the events are under
+ * @param onDone called when a run has ended and its slot is free
+ */
+export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDone: () => void): HandlerRuns {
+  const { inbox } = config.store;
+  const running = new Map<number, { readonly done: Promise<void>; readonly given: TimedRun }>();
+
+  const handle = async (event: InboxEvent, given: TimedRun, body?: unknown): Promise<void> => {
+    const { signal } = given;
+    const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
+    try {
+      const effect = await given.wait(runHandler(config, event, { body, signal }));
+      config.metrics.handled(await given.wait(inbox.complete({ ...held(), signal }, effect)));
+    } catch (error) {
+      // Who stops the receiver leaves the event to its lease: the handler may still be at it.
+      if (!(error instanceof Stopped)) await fail(config, event, held(), error);
+    } finally {
+      given.close();
+    }
+  };
+
+  const run = (event: InboxEvent, body?: unknown): void => {
+    const before = running.get(event.id);
+    if (before !== undefined) {
+      // Given back and taken again in one commit, before the first run has heard of it.
+      void before.done.then(() => run(event, body));
+      return;
+    }
+    const given = startRun(config.handlerTimeoutSeconds);
+    const done = handle(event, given, body)
+      // The store is out of reach: the lease runs out, and the event is taken again.
+      .catch((error: unknown) => config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"))
+      .finally(() => {
+        running.delete(event.id);
+        onDone();
+      });
+    running.set(event.id, { done, given });
+  };
+  const promises = (): Promise<void>[] => [...running.values()].map(({ done }) => done);
+
+  return {
+    ids: () => [...running.keys()],
+    count: () => running.size,
+    run,
+    giveUp() {
+      for (const { given } of running.values()) given.giveUp(new Stopped());
+    },
+    allDone: () => Promise.all(promises()),
+    oneDone: () => Promise.race(promises()),
+  };
+}
+
+async function fail<Tx>(config: ReceiverConfig<Tx>, event: InboxEvent, held: Held, error: unknown): Promise<void> {
+  const { inbox } = config.store;
+  const attempts = event.attempts + 1;
+  const dead = attempts >= config.maxAttempts;
+  // The error's text stays in the store: it may quote what the handler worked with, and logs must not.
+  const about = {
+    id: event.id,
+    kind: event.kind,
+    attempts,
+    error: error instanceof Error ? error.name : typeof error,
+    ...(error instanceof HandlerOverdue && { seconds: config.handlerTimeoutSeconds }),
+  };
+  config.log.warn(about, dead ? "event given up" : "handler failed");
+  config.metrics.handled(dead ? "dead" : "retried");
+  if (dead) await inbox.bury(held, faultText(error));
+  else await inbox.retry(held, held.now + backoff(config, event.attempts), faultText(error));
+}
+
+/** Delay before the next attempt, in milliseconds. */
+const backoff = <Tx>({ backoffMs, random }: ReceiverConfig<Tx>, attempts: number): number => {
+  const delay = Math.min(backoffMs * 2 ** Math.min(attempts, 30), MAX_BACKOFF_MS);
+  return Math.round(delay * (1 - JITTER + 2 * JITTER * random()));
+};

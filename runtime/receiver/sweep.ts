@@ -1,0 +1,33 @@
+/** What has expired goes bit by bit, beside requests that wait for nothing long. */
+import type { PeriodicStep } from "../queue/periodic.js";
+import type { Expiring } from "../store/types.js";
+
+/** Rows removed in the first transaction of a run. */
+const FIRST_ROWS = 50;
+/** Most rows removed in one transaction. */
+const MOST_ROWS = 500;
+/** What a transaction may take, in milliseconds: a request beside it waits about as long. */
+const STEP_MS = 10;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
+
+/**
+ * Steps of periodic work, one for each kind of rows. A transaction that took long is followed by a smaller one, and each by a
+ * pause as long as itself.
+ * @param now unix milliseconds
+ */
+export const sweepSteps = (expiring: readonly Expiring[], now: () => number): PeriodicStep[] =>
+  expiring.map(({ what, remove }) => ({
+    name: `remove ${what}`,
+    meanwhile: "they stay, and the database grows; see what it says in the error",
+    async run(stopping) {
+      let rows = FIRST_ROWS;
+      while (!stopping.aborted) {
+        const begun = performance.now();
+        if ((await remove(now(), rows)) < rows) return;
+        const took = performance.now() - begun;
+        rows = Math.max(1, Math.min(MOST_ROWS, Math.round(took > STEP_MS ? rows / 2 : rows * 1.5)));
+        await pause(Math.min(took, 10 * STEP_MS));
+      }
+    },
+  }));
