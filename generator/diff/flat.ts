@@ -7,7 +7,7 @@ export type ValueKind = (typeof kinds)[number];
 
 /** Bounds by their keyword; of several the stricter holds. */
 export const lower = ["minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties"] as const;
-export const upper = ["maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties"] as const;
+const upper = ["maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties"] as const;
 export type Bound = (typeof lower)[number] | (typeof upper)[number];
 
 export interface FlatProperty {

@@ -34,7 +34,7 @@ const pointerOf = (at: string, value: Json): string => {
 };
 
 /** @param stability of the newer release */
-export function releaseFinding(told: Told, stability: Stability): DiffFinding {
+function releaseFinding(told: Told, stability: Stability): DiffFinding {
   const { rule, at, tool = null, message, from, to, breaks = [], undecided = [], reason } = told;
   const verdict: DiffVerdict = breaks.length > 0 ? "broken" : undecided.length > 0 ? "undecided" : "safe";
   const witnesses = breaks.map((pairing): ReadingWitness => ({ kind: "reading", pairing, from, to }));

@@ -88,7 +88,7 @@ export const odd: readonly string[] = [
   "__",
 ];
 
-export const fits = (text: string, patterns: Iterable<string>): boolean =>
+const fits = (text: string, patterns: Iterable<string>): boolean =>
   [...patterns].every((pattern) => new RegExp(pattern, "u").test(text));
 
 /** A text from a plain pattern: sets, groups of one alternative, and counts; undefined for what it cannot read. */
