@@ -20,10 +20,7 @@ const junk: readonly Json[] = [7, "no such text", true, null, [], {}, [7], 1.5, 
 
 const put = (name: string, values: readonly Json[]): Attempt[] => values.map((value) => ({ kind: "put", name, value }));
 
-const placeInside = (
-  place: DiffPlace,
-  inner: { a: ShapePart[]; b: ShapePart[]; step: ValueStep },
-): DiffPlace => ({
+const placeInside = (place: DiffPlace, inner: { a: ShapePart[]; b: ShapePart[]; step: ValueStep }): DiffPlace => ({
   ...place,
   a: inner.a,
   b: inner.b,
