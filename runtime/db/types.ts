@@ -19,6 +19,12 @@ export type ColumnType = "bigint" | "text" | "double precision";
 /** Columns of many rows at once; `bigint` for every integer. */
 export type Columns = readonly (readonly [name: string, type: ColumnType])[];
 
+/** Part of a statement, and the values for its `?`. */
+export interface SqlPart {
+  readonly text: string;
+  readonly values: readonly Value[];
+}
+
 /** What engines write differently. Texts go into statements as they are. */
 export interface Dialect {
   /** Condition that a column is in a list that is given as one `?`. */
@@ -29,6 +35,8 @@ export interface Dialect {
   readonly members: string;
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
   readonly forUpdate: "" | " for update";
+  /** Statements that change something may be parts of one: worth it where each is a journey to a server. */
+  readonly parts: boolean;
 }
 
 /** How rows that another transaction holds are met: waited for, or left out so that nobody else waits with them. */

@@ -17,6 +17,7 @@ import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { deliverer } from "./deliver.js";
+import { knownTasks } from "./known-tasks.js";
 import { senderMetrics } from "./metrics.js";
 import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
@@ -89,7 +90,7 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     now,
     random,
   };
-  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid });
+  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid, known: knownTasks(tables) });
   const delivery = deliverer({ tables, tasks, attemptOptions, metrics, activityDays, now });
   const worker = createWorker({
     ...options.worker,

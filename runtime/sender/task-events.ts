@@ -2,9 +2,11 @@
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
-import type { SenderTables, SentTaskRow, TaskChange } from "../store/sender-tables.js";
+import type { SenderTables } from "../store/sender-tables.js";
+import { newRevision, type SentTaskRow, type TaskChange } from "../store/sent-tasks.js";
 import type { AnyValidator } from "../validate/types.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js";
+import type { KnownTasks } from "./known-tasks.js";
 import { type Delivery, orderingKeyOf } from "./outbox.js";
 import { authOf, type RegistrationRules } from "./registration.js";
 import { describeNext, mayFollow } from "./transitions.js";
@@ -18,6 +20,8 @@ export interface TaskParts {
   readonly rules: RegistrationRules;
   readonly now: () => number;
   readonly uuid: () => string;
+  /** Where each statement is a journey to a server. */
+  readonly known: KnownTasks | undefined;
 }
 
 /** What is kept of a task: its channels, and what its events echo. */
@@ -63,7 +67,13 @@ export function changeOf(
   checkResult(validator, tool, taskId, change);
   const instant = laterThan(task.instant, parts.now());
   return {
-    next: { task_id: taskId, status: change.status, instant, expires: parts.now() + TASK_RETENTION_MS },
+    next: {
+      task_id: taskId,
+      status: change.status,
+      instant,
+      expires: parts.now() + TASK_RETENTION_MS,
+      revision: newRevision(),
+    },
     deliveries: deliveriesOf(parts, task, tool, change, instant),
   };
 }

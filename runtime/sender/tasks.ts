@@ -4,10 +4,10 @@ import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../cont
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { EachWork } from "../queue/each.js";
-import type { SentTaskRow } from "../store/sender-tables.js";
+import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { type RegistrationRules, refused, registrationFault } from "./registration.js";
 import { TASK_RETENTION_MS, type TaskDetails, type TaskParts, toolOf } from "./task-events.js";
-import { updateWork } from "./task-updates.js";
+import { updateAllFlow, updateWork } from "./task-updates.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
   A2aPushConfig,
@@ -17,6 +17,7 @@ import type {
   StatusChange,
   TaskChannels,
   TaskStart,
+  TaskUpdate,
   UpdateOptions,
   WithinOptions,
 } from "./types.js";
@@ -51,6 +52,13 @@ export interface Tasks {
    *   transaction should not commit either. `transaction_invalid` for a `tx` that is no open transaction
    */
   update(taskId: string, change: StatusChange, options?: UpdateOptions): MaybePromise<Emitted>;
+  /**
+   * Records many changes, of one task or of many, in their order: all of them or none. On PostgreSQL in one statement, two
+   * where another process has changed one of the tasks since, however many there are.
+   * @returns for each what `update` answers
+   * @throws AdbindError as `update` does, for the first that cannot be
+   */
+  updateAll(changes: readonly TaskUpdate[], options?: WithinOptions): MaybePromise<readonly Emitted[]>;
 }
 
 /** Part of index entries. */
@@ -79,12 +87,19 @@ export function createTasks(parts: TaskParts): Tasks {
     },
     attached: (taskId, { tx } = {}) =>
       inTransaction(queue, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
-        const [row] = yield* parts.tables.tasks(open, [taskId]);
+        const [row] = yield* parts.tables.task(open, taskId);
         return row === undefined ? undefined : (JSON.parse(row.details) as TaskDetails).a2a;
       }),
     update(taskId, change, { tx, dedupKey } = {}) {
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
       return inTransactionEach(queue, tx, updating, { item: { taskId, change, dedupKey }, key: taskId });
+    },
+    updateAll(changes, { tx } = {}) {
+      const updates = changes.map(({ taskId, dedupKey, ...change }) => {
+        if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
+        return { taskId, change, dedupKey };
+      });
+      return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
     },
   };
 }
@@ -132,15 +147,17 @@ function taskRow({ now }: TaskParts, start: TaskStart, channels: TaskChannels): 
     instant: new Date(now()).toISOString(),
     details: JSON.stringify(details),
     expires: now() + TASK_RETENTION_MS,
+    revision: newRevision(),
   };
 }
 
 function* registerFlow(
-  { tables }: TaskParts,
+  { tables, known }: TaskParts,
   tx: Query,
   rows: readonly SentTaskRow[],
 ): Coroutine<PromiseSettledResult<Registered>[]> {
   yield* tables.addTasks(tx, rows);
+  for (const row of rows) known?.note(row);
   return rows.map(() => ({ status: "fulfilled", value: { ok: true, registered: true } }));
 }
 
@@ -150,7 +167,7 @@ function* attachFlow(
   start: TaskStart,
   config: A2aPushConfig | null,
 ): Coroutine<Registered> {
-  const [row] = yield* parts.tables.tasks(tx, [start.taskId]);
+  const [row] = yield* parts.tables.task(tx, start.taskId);
   if (row === undefined) {
     if (config === null) return NONE;
     yield* parts.tables.addTasks(tx, [taskRow(parts, start, { a2a: config })]);

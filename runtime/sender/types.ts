@@ -106,6 +106,11 @@ export interface UpdateOptions extends WithinOptions {
   readonly dedupKey?: string | undefined;
 }
 
+/** One of many changes. */
+export interface TaskUpdate extends StatusChange, Pick<UpdateOptions, "dedupKey"> {
+  readonly taskId: string;
+}
+
 export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** The release spoken. */

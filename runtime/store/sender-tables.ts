@@ -3,34 +3,11 @@
  * synchronous transaction.
  */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Database, Locking, Query, Value } from "../db/types.js";
+import type { AnyDatabase } from "../db/open.js";
+import type { Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
-
-export interface SentTaskRow {
-  readonly task_id: string;
-  readonly principal: string;
-  readonly tool: string;
-  readonly status: string;
-  /** ISO 8601 of the last event. */
-  readonly instant: string;
-  /** JSON of the channels and what is echoed. */
-  readonly details: string;
-  readonly expires: number;
-}
-
-/** What an event changes of its task. */
-export type TaskChange = Pick<SentTaskRow, "task_id" | "status" | "instant" | "expires">;
-
-/** Events made under a dedup key. */
-export interface DedupRow {
-  readonly task_id: string;
-  readonly dedup_key: string;
-  /** Of the content. */
-  readonly digest: string;
-  /** JSON of the events' idempotency keys. */
-  readonly keys: string;
-  readonly expires: number;
-}
+import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
+import { taskChangesOn } from "./stores.js";
 
 export interface ChannelRow {
   readonly resource: string;
@@ -59,19 +36,13 @@ export interface ActivityRow {
 }
 
 export interface SenderTables {
-  /**
-   * Also locks them, in their order: events of one task are made one after the other. With `skip`, those that another
-   * transaction holds are left out.
-   */
-  tasks(tx: Query, taskIds: readonly string[], locking?: Locking): Coroutine<SentTaskRow[]>;
-  /** Which of them there are, whoever holds them. */
-  knownTasks(tx: Query, taskIds: readonly string[]): Coroutine<{ task_id: string }[]>;
-  /** What was made under dedup keys of tasks. The tasks are locked. */
-  dedups(tx: Query, taskIds: readonly string[], dedupKeys: readonly string[]): Coroutine<DedupRow[]>;
-  addDedups(tx: Query, rows: readonly DedupRow[]): Coroutine<unknown[]>;
+  /** Each statement is a journey to a server. */
+  readonly remote: boolean;
+  /** Also locks it. */
+  task(tx: Query, taskId: string): Coroutine<SentTaskRow[]>;
+  changeTasks: ChangeTasks;
   /** Adds tasks that are not there yet. */
   addTasks(tx: Query, rows: readonly SentTaskRow[]): Coroutine<unknown[]>;
-  setTasks(tx: Query, rows: readonly TaskChange[]): Coroutine<unknown[]>;
   setTaskDetails(tx: Query, taskId: string, details: string): Coroutine<unknown[]>;
   /** Also locks it. */
   channel(tx: Query, resource: string, kind: string): Coroutine<ChannelRow[]>;
@@ -107,14 +78,13 @@ const list = (columns: readonly string[]): string =>
 /** Rows logged in one statement; keeps its text to a few shapes. */
 const LOG_ROWS = 64;
 
-export function senderTables({ dialect }: Pick<Database, "dialect">): SenderTables {
+export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
   const lock = dialect.forUpdate;
   const channelColumns = ["resource", "kind", "principal", "config", "sequence", "period_start", "next_fire", "closed"];
   return {
     ...taskTables(lock),
-    ...dedupTables,
-    setTaskDetails: (tx, taskId, details) =>
-      run(tx, "update adbind_sent_tasks set details = ? where task_id = ?", [details, taskId]),
+    remote: dialect.parts,
+    changeTasks: taskChangesOn[engine],
     channel: (tx, resource, kind) =>
       run(tx, `select * from adbind_channels where resource = ? and kind = ?${lock}`, [resource, kind]),
     putChannel: (tx, row) =>
@@ -138,46 +108,33 @@ export function senderTables({ dialect }: Pick<Database, "dialect">): SenderTabl
   };
 }
 
-/** Tasks that many callers change at a time share a statement; each is one of as many texts as there are sizes. */
-const taskTables = (lock: string): Pick<SenderTables, "tasks" | "knownTasks" | "addTasks" | "setTasks"> => ({
-  tasks: (tx, ids, locking = "wait") => {
-    const skip = lock !== "" && locking === "skip" ? " skip locked" : "";
-    return run(
-      tx,
-      `select * from adbind_sent_tasks where task_id in (${marks(ids)}) order by task_id${lock}${skip}`,
-      ids,
-    );
-  },
-  knownTasks: (tx, ids) => run(tx, `select task_id from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
+const taskTables = (lock: string): Pick<SenderTables, "task" | "addTasks" | "setTaskDetails"> => ({
+  task: (tx, taskId) => run(tx, `select * from adbind_sent_tasks where task_id = ?${lock}`, [taskId]),
   addTasks: (tx, rows) =>
     run(
       tx,
-      "insert into adbind_sent_tasks (task_id, principal, tool, status, instant, details, expires) " +
-        `values ${rows.map(() => "(?, ?, ?, ?, ?, ?, ?)").join(", ")} on conflict do nothing`,
-      rows.flatMap((row) => [row.task_id, row.principal, row.tool, row.status, row.instant, row.details, row.expires]),
+      `insert into adbind_sent_tasks (${taskColumns.join(", ")}) ` +
+        `values ${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing`,
+      rows.flatMap((row) => taskColumns.map((column) => row[column])),
     ),
-  setTasks: (tx, rows) =>
-    run(
-      tx,
-      "update adbind_sent_tasks set status = v.column2, instant = v.column3, expires = v.column4 " +
-        `from (values ${rows.map(() => "(?, ?, ?, cast(? as bigint))").join(", ")}) as v where task_id = v.column1`,
-      rows.flatMap((row) => [row.task_id, row.status, row.instant, row.expires]),
-    ),
+  setTaskDetails: (tx, taskId, details) =>
+    run(tx, "update adbind_sent_tasks set details = ?, revision = ? where task_id = ?", [
+      details,
+      newRevision(),
+      taskId,
+    ]),
 });
 
-const dedupTables: Pick<SenderTables, "dedups" | "addDedups"> = {
-  dedups: (tx, tasks, keys) =>
-    run(tx, `select * from adbind_dedup where task_id in (${marks(tasks)}) and dedup_key in (${marks(keys)})`, [
-      ...tasks,
-      ...keys,
-    ]),
-  addDedups: (tx, rows) =>
-    run(
-      tx,
-      `insert into adbind_dedup (task_id, dedup_key, digest, keys, expires) values ${rows.map(() => "(?, ?, ?, ?, ?)").join(", ")}`,
-      rows.flatMap((row) => [row.task_id, row.dedup_key, row.digest, row.keys, row.expires]),
-    ),
-};
+const taskColumns = [
+  "task_id",
+  "principal",
+  "tool",
+  "status",
+  "instant",
+  "details",
+  "expires",
+  "revision",
+] as const satisfies readonly (keyof SentTaskRow)[];
 
 const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesced" | "takeCoalesced"> = {
   coalesce: (tx, row) =>

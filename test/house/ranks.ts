@@ -30,7 +30,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index web",
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
-  "runtime/store/": ["types keys jobs rows expiry access migrations/", "sqlite/ postgres/", "*", "index"],
+  "runtime/store/": ["types keys jobs rows expiry access sent-tasks migrations/", "sqlite/ postgres/", "*", "index"],
   "runtime/queue/": ["each jobs", "types", "sqlite/ postgres/ nats/", "*", "index"],
   "runtime/receiver/": ["types metrics", "*", "receive expect watch", "receiver", "node fastify", "index"],
   "runtime/sender/": ["types", "*", "channels tasks", "deliver", "sender", "create", "index"],

@@ -5,6 +5,7 @@ import { sharedPostgres } from "../support/postgres.js";
 import { channelCase } from "./channels.case.js";
 import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
+import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
 const postgres = await sharedPostgres();
@@ -28,6 +29,7 @@ const on: SenderCase = {
   },
 };
 taskCase(on);
+taskBatchesCase(on);
 outboxCase(on);
 channelCase(on);
 

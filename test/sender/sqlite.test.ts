@@ -7,6 +7,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/op
 import { channelCase } from "./channels.case.js";
 import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
+import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
@@ -30,6 +31,7 @@ const on: SenderCase = {
   },
 };
 taskCase(on);
+taskBatchesCase(on);
 outboxCase(on);
 channelCase(on);
 

@@ -3,7 +3,7 @@
  * application, however long it stays open, holds nothing that others need. Leases are judged by the database's clock,
  * which all instances share; when a job is due, by the instances'.
  */
-import type { Coroutine, Query } from "../../db/index.js";
+import type { Coroutine, Query, SqlPart } from "../../db/index.js";
 import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, type NewJob, toJob } from "../jobs.js";
 
 /** The database's clock, in unix milliseconds. */
@@ -11,8 +11,15 @@ const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 /** Condition on a job that nobody holds. */
 export const UNLEASED = `(lease_until is null or lease_until <= ${CLOCK})`;
 
-/** Adds jobs. One text parameter whatever their number: it means the same to every library that may carry it. */
-export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: number): Coroutine<void> {
+/**
+ * Adding jobs, as part of a statement. One text parameter whatever their number: it means the same to every library that
+ * may carry it.
+ * @param condition of the whole
+ */
+export function additionOf(
+  jobs: readonly NewJob[],
+  { topic, now, condition = "true" }: { readonly topic: string; readonly now: number; readonly condition?: string },
+): SqlPart {
   const rows = jobs.map(({ key, random = false, endpoint, orderingKey = null, due = now, meta, body }) => ({
     key,
     random,
@@ -22,14 +29,19 @@ export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: 
     meta,
     body: Buffer.from(body).toString("base64"),
   }));
-  yield* q.run(
-    `insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body)
+  return {
+    text: `added_jobs as (insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body)
     select ?, key, random, endpoint, ordering_key, 'ready', due, ?::bigint, meta, decode(body, 'base64')
     from rows from (json_to_recordset(?::text::json) as (key text, random boolean, endpoint text, ordering_key text,
       due bigint, meta text, body text)) with ordinality as v (key, random, endpoint, ordering_key, due, meta, body, n)
-    order by n`,
-    [topic, now, JSON.stringify(rows)],
-  );
+    where ${condition} order by n)`,
+    values: [topic, now, JSON.stringify(rows)],
+  };
+}
+
+export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: number): Coroutine<void> {
+  const { text, values } = additionOf(jobs, { topic, now });
+  yield* q.rows(`with ${text} select`, values);
 }
 
 export interface DueEndpoint {

@@ -1,11 +1,11 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
 import { randomUUID } from "node:crypto";
-import { type Coroutine, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
+import { type Coroutine, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
 import type { Ack, EndpointHealth, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
-import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type TakeRequest } from "../types.js";
+import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
-import { ackJobs, addJobs, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
+import { ackJobs, additionOf, addJobs, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
 import {
   countJobs,
   deadLetterJobs,
@@ -70,8 +70,9 @@ class PostgresQueue implements Queue {
     this.leaseMs = leaseMs;
     this.#now = now;
     this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
-    this.#commits = new GroupCommit((work, locking) =>
-      this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
+    this.#commits = new GroupCommit(
+      (work, locking) => this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
+      (work) => this.#alone(work),
     );
     this.#unlisten = database.onNotify(JOBS_CHANNEL, (payload) => {
       if (payload === undefined || payload === topic) this.#waker.wake();
@@ -81,9 +82,20 @@ class PostgresQueue implements Queue {
   *add(query: Query, jobs: readonly NewJob[]): Coroutine<void> {
     if (jobs.length === 0) return;
     yield* addJobs(query, this.topic, jobs, this.#now());
+    this.#noteAdded(query, jobs.length);
+  }
+
+  part(jobs: readonly NewJob[]): QueuePart {
+    return {
+      statement: (condition) => additionOf(jobs, { topic: this.topic, now: this.#now(), condition }),
+      added: (query) => this.#noteAdded(query, jobs.length),
+    };
+  }
+
+  #noteAdded(query: Query, count: number): void {
     if (this.#ours.has(query)) this.#ours.set(query, true);
     else this.#waker.soon();
-    this.#added += jobs.length;
+    this.#added += count;
     if (this.#added >= ANALYZE_ROWS && performance.now() - this.#analyzed >= ANALYZE_MS) this.#analyze();
   }
 
@@ -121,6 +133,22 @@ class PostgresQueue implements Queue {
       if (this.#ours.get(ours!)) this.#waker.committed();
     } finally {
       if (ours !== undefined) this.#ours.delete(ours);
+    }
+  }
+
+  /** One statement, which commits by itself. */
+  async #alone(work: (query: Query) => Promise<void>): Promise<void> {
+    let ours: Query | undefined;
+    try {
+      await this.database.query((shared) => {
+        // Of this statement only: what is added by another one is not committed with it.
+        ours = Object.create(shared) as Query;
+        this.#ours.set(ours, false);
+        return wait(work(ours));
+      });
+      if (this.#ours.get(ours!)) this.#waker.committed();
+    } finally {
+      this.#ours.delete(ours!);
     }
   }
 

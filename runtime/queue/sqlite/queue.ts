@@ -51,6 +51,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
       // The caller's transaction is synchronous: by then it has ended.
       setImmediate(wake);
     },
+    part: () => undefined,
     transact: (work) => database.write(work),
     // A statement of SQLite is a call: there is nothing to gain from several items at a time.
     transactEach: (work, item) =>

@@ -55,7 +55,9 @@ create table adbind_sent_tasks (
   status text not null,
   instant text not null,
   details text not null,
-  expires bigint not null
+  expires bigint not null,
+  -- Random, another one after each change.
+  revision bigint not null default 0
 );
 create index adbind_sent_tasks_expires on adbind_sent_tasks (expires);
 

@@ -54,7 +54,9 @@ create table adbind_sent_tasks (
   status text not null,
   instant text not null,
   details text not null,
-  expires integer not null
+  expires integer not null,
+  -- Random, another one after each change.
+  revision integer not null default 0
 ) strict, without rowid;
 create index adbind_sent_tasks_expires on adbind_sent_tasks (expires);
 
