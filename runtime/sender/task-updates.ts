@@ -7,7 +7,7 @@ import { AdbindError } from "../errors.js";
 import { type EachWork, lockedElsewhere, oneOf } from "../queue/each.js";
 import type { DedupRow, SentTaskRow, TaskChange, TasksFound } from "../store/sent-tasks.js";
 import { type Delivery, enqueue, toNewJob } from "./outbox.js";
-import { changeOf, TASK_RETENTION_MS, type TaskParts } from "./task-events.js";
+import { changeOf, type TaskParts, taskExpires } from "./task-events.js";
 import type { Emitted, StatusChange } from "./types.js";
 
 /** A change that is asked for. */
@@ -152,7 +152,7 @@ function applied(parts: TaskParts, progress: Made, { taskId, change, dedupKey }:
   const known = progress.dedups.get(nameOf(taskId, dedupKey));
   if (known === undefined) {
     const keys = made(parts, progress, task, change);
-    const expires = parts.now() + TASK_RETENTION_MS;
+    const expires = taskExpires(parts.now());
     const row: DedupRow = { task_id: taskId, dedup_key: dedupKey, digest, keys: JSON.stringify(keys), expires };
     progress.dedups.set(nameOf(taskId, dedupKey), row);
     progress.newDedups.push(row);

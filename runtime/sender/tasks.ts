@@ -6,7 +6,7 @@ import { AdbindError } from "../errors.js";
 import type { EachWork } from "../queue/each.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { type RegistrationRules, refused, registrationFault } from "./registration.js";
-import { TASK_RETENTION_MS, type TaskDetails, type TaskParts, toolOf } from "./task-events.js";
+import { type TaskDetails, type TaskParts, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
@@ -146,7 +146,7 @@ function taskRow({ now }: TaskParts, start: TaskStart, channels: TaskChannels): 
     status: start.status,
     instant: new Date(now()).toISOString(),
     details: JSON.stringify(details),
-    expires: now() + TASK_RETENTION_MS,
+    expires: taskExpires(now()),
     revision: newRevision(),
   };
 }

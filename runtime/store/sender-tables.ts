@@ -184,7 +184,8 @@ const activityTables: Pick<SenderTables, "log" | "activity" | "pendingJobs" | "e
   pendingJobs: (tx, topic, keys) =>
     run(
       tx,
-      `select key, attempts, started_at, meta from adbind_jobs where topic = ? and ordering_key in (${marks(keys)}) ` +
+      "select j.key, j.attempts, j.started_at, b.meta from adbind_jobs j join adbind_job_bodies b on b.job = j.id " +
+        `and b.at = j.body_at where topic = ? and ordering_key in (${marks(keys)}) ` +
         "and state = 'ready' and started_at is not null and token is not null",
       [topic, ...keys],
     ),

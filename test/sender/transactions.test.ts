@@ -126,13 +126,14 @@ test("adbind_enqueue stores a change in any language's transaction; a sender mak
 test("a change that was applied, and whose job came back, is one event", async () => {
   await registered("task-1");
   await application.query("select adbind_enqueue('task-1', 'working')");
-  const [job] = (await application.query("select * from adbind_jobs")).rows;
+  const [job] = (await application.query("select * from adbind_jobs join adbind_job_bodies on job = id")).rows;
   sender.start();
   await until(() => network.sent.length === 1);
   await until(() => drained(sender));
   await application.query(
-    "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body) " +
-      "values ('webhooks', $1, true, $2, $3, 'ready', 0, 0, $4, $5)",
+    "with added as (insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at) " +
+      "values ('webhooks', $1, true, $2, $3, 'ready', 0, 0, 0) returning id) " +
+      "insert into adbind_job_bodies (job, at, meta, body) select id, 0, $4, $5 from added",
     [job.key, job.endpoint, job.ordering_key, job.meta, job.body],
   );
   await until(() => drained(sender));

@@ -30,12 +30,19 @@ export function additionOf(
     body: Buffer.from(body).toString("base64"),
   }));
   return {
-    text: `added_jobs as (insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body)
-    select ?, key, random, endpoint, ordering_key, 'ready', due, ?::bigint, meta, decode(body, 'base64')
-    from rows from (json_to_recordset(?::text::json) as (key text, random boolean, endpoint text, ordering_key text,
-      due bigint, meta text, body text)) with ordinality as v (key, random, endpoint, ordering_key, due, meta, body, n)
-    where ${condition} order by n)`,
-    values: [topic, now, JSON.stringify(rows)],
+    text: `given_jobs as materialized (
+      select * from rows from (json_to_recordset(?::text::json) as (key text, random boolean, endpoint text,
+        ordering_key text, due bigint, meta text, body text))
+        with ordinality as v (key, random, endpoint, ordering_key, due, meta, body, n) where ${condition}
+    ), added_jobs as (
+      insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
+      select ?, key, random, endpoint, ordering_key, 'ready', due, ?::bigint, ?::bigint from given_jobs order by n
+      returning id
+    ), added_bodies as (
+      insert into adbind_job_bodies (at, job, meta, body) select ?::bigint, a.id, g.meta, decode(g.body, 'base64')
+      from (select id, row_number() over (order by id) as n from added_jobs) a join given_jobs g using (n)
+    )`,
+    values: [JSON.stringify(rows), topic, now, now, now],
   };
 }
 
@@ -43,6 +50,10 @@ export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: 
   const { text, values } = additionOf(jobs, { topic, now });
   yield* q.rows(`with ${text} select`, values);
 }
+
+/** What is sent of a job in `j`: by its key, in the one partition that has it, whatever the planner believes of sizes. */
+export const BODY = `left join lateral (
+  select meta, body from adbind_job_bodies b where b.at = j.body_at and b.job = j.id offset 0) b on true`;
 
 export interface DueEndpoint {
   readonly endpoint: string;
@@ -115,9 +126,9 @@ export function* leaseJobs(
         first_at = coalesce(j.first_at, ?::bigint)
       from headed h where j.id = h.id and h.head = h.id returning j.*
     )
-    select l.*, b.behind from (
+    select j.*, b.meta, b.body, w.behind from (
       select json_agg(json_build_array(id, head)) as behind from headed where head <> id
-    ) b left join leased l on true order by l.id`,
+    ) w left join leased j on true ${BODY} order by j.id`,
     [
       rooms.map(([endpoint]) => endpoint),
       rooms.map(([, room]) => room),

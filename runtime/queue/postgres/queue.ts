@@ -103,7 +103,7 @@ class PostgresQueue implements Queue {
   #analyze(): void {
     this.#added = 0;
     this.#analyzed = performance.now();
-    this.database.query((q) => q.analyze(["adbind_jobs"])).catch(() => undefined);
+    this.database.query((q) => q.analyze(["adbind_jobs", "adbind_job_bodies"])).catch(() => undefined);
   }
 
   transact<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
