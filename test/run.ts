@@ -6,8 +6,10 @@ import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { close } from "../cli/closing-line.js";
+import { compiler } from "./runner/compiler.js";
 import { slowFirst } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
+import { scratch } from "./runner/scratch.js";
 import { type Outcome, print, runCheck, runFile } from "./runner/test-files.js";
 import { CHOICE, choice } from "./support/cells.js";
 import { SHARED_SETTINGS, startPostgres } from "./support/postgres.js";
@@ -22,12 +24,16 @@ interface Job {
   readonly run: () => Promise<Outcome>;
 }
 
+const root = path.dirname(import.meta.dirname);
+const removeScratch = scratch();
 const postgres = new PostgresOfRun(() => startPostgres(SHARED_SETTINGS));
-const env = { [CHOICE]: choice() };
+/** What is compiled once is not compiled by each file's process again; coverage wants it compiled anew. */
+const compiled = process.env.NODE_V8_COVERAGE ? {} : { NODE_COMPILE_CACHE: path.join(root, ".cache/compiled") };
+const env = { ...compiled, [CHOICE]: choice() };
 
 const asked = process.argv.slice(2).map((name) => name.replace(/^\.\//, ""));
 const files = globSync("test/**/*.test.ts", {
-  cwd: path.dirname(import.meta.dirname),
+  cwd: root,
   exclude: (name) => name === "node_modules",
 })
   .filter((file) => asked.length === 0 || asked.some((start) => file.startsWith(start)))
@@ -35,7 +41,7 @@ const files = globSync("test/**/*.test.ts", {
 
 const checks: readonly Job[] = [
   { name: "lint", run: () => runCheck("lint", "biome", ["check", "."]) },
-  { name: "types", run: () => runCheck("types", "tsc", ["-p", "tsconfig.json"]) },
+  { name: "types", run: () => runCheck("types", compiler(), ["-p", "tsconfig.json"]) },
 ];
 const jobs = slowFirst<Job>([
   ...(asked.length > 0 ? [] : checks),
@@ -57,6 +63,7 @@ try {
   await Promise.all(Array.from({ length: WORKERS }, work));
 } finally {
   await postgres.stop();
+  removeScratch();
 }
 
 const sum = (pick: (outcome: Outcome) => number): number => outcomes.reduce((total, one) => total + pick(one), 0);

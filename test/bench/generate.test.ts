@@ -9,6 +9,7 @@ import { syntheticRelease, writeSynthetic } from "../../bench/support/synthetic.
 import { checkNames } from "../../generator/emit/names.js";
 import { lintRelease } from "../../generator/lint/release.js";
 import { loadRelease } from "../../generator/load/load.js";
+import { fromSource } from "../runner/from-source.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -53,7 +54,7 @@ test("the floor declares a type for every schema of the closure", async ({ folde
   const output = path.join(folder, "floor.ts");
   const release = path.join(root, "manifests/3.1.0");
   await measureOnce({
-    args: ["--import", "tsx", path.join(root, "bench/support/floor.ts"), release, output],
+    args: [...fromSource, path.join(root, "bench/support/floor.ts"), release, output],
     cwd: root,
   });
   const text = readFileSync(output, "utf8");

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import Sqlite from "better-sqlite3";
 import pg from "pg";
 import { openPostgres, openSqlite } from "../../runtime/db/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { startPgbouncer } from "../support/pgbouncer.js";
 import { startPostgres } from "../support/postgres.js";
 
@@ -109,7 +110,7 @@ class Application {
 
   constructor(plan: object) {
     const file = path.join(import.meta.dirname, "outbox-child.ts");
-    const flags = ["--import", "tsx", "--conditions=adbind-source", file, JSON.stringify(plan)];
+    const flags = [...fromSource, file, JSON.stringify(plan)];
     this.#child = spawn(process.execPath, flags, { stdio: ["pipe", "pipe", "inherit"] });
     this.#child.stdin!.on("error", () => undefined);
     this.ended = new Promise((resolve) => this.#child.once("exit", () => resolve()));

@@ -1,9 +1,10 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { cellsOf } from "../support/cells.js";
 import { type Example, examples, isInstalled, runOutbox } from "./outbox-run.js";
 
 test("applications are killed between their own write and the webhook's: both are there, or neither", async () => {
-  for (const example of Object.keys(examples) as Example[]) {
+  for (const example of cellsOf("./run faults outbox", Object.keys(examples) as Example[], 2)) {
     if (!isInstalled(example)) {
       console.log(`# skipped: what ${example} needs is not installed; ./run test installs it`);
       continue;

@@ -12,6 +12,7 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { signWebhook } from "../../runtime/signing/index.js";
 import { openStore } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 
 export const SENDER = "https://seller.example/agent";
@@ -119,7 +120,7 @@ class Victim {
 
   #spawn(): ChildProcess {
     const file = fileURLToPath(new URL("./receiver-child.ts", import.meta.url));
-    const args = ["--import", "tsx", "--conditions=adbind-source", file, this.url, String(this.port), this.jwk];
+    const args = [...fromSource, file, this.url, String(this.port), this.jwk];
     return spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   }
 

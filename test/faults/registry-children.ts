@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { createRegistryData } from "../../runtime/registry/data.js";
+import { fromSource } from "../runner/from-source.js";
 import type { Plan } from "./registry-child.js";
 import { type Engine, type FaultsDatabase, openFaultsDatabase } from "./registry-database.js";
 
@@ -32,11 +33,9 @@ export class Children {
     this.#count += 1;
     const name = `r${this.#count}`;
     const file = path.join(import.meta.dirname, "registry-child.ts");
-    const child = spawn(
-      process.execPath,
-      ["--import", "tsx", "--conditions=adbind-source", file, JSON.stringify({ ...plan, name })],
-      { stdio: ["ignore", "pipe", "inherit"] },
-    );
+    const child = spawn(process.execPath, [...fromSource, file, JSON.stringify({ ...plan, name })], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     this.#alive.set(name, child);
     createInterface(child.stdout!).on("line", (line) => this.onLine(line, name));
     return once(child, "exit").then(([code]) => {

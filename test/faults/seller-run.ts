@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { request } from "undici";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { buyRequest } from "../seller/fixture.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
@@ -84,7 +85,7 @@ class Sellers {
   ) {}
 
   async start(place: number): Promise<void> {
-    const flags = ["--import", "tsx", "--conditions=adbind-source", child, this.url, this.log, String(this.began)];
+    const flags = [...fromSource, child, this.url, this.log, String(this.began)];
     const one = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
     this.children[place] = one;
     for await (const chunk of one.stdout!) {

@@ -7,6 +7,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { Receivers, type Seen } from "./sender-receivers.js";
 
@@ -93,11 +94,9 @@ class Senders {
     this.#count += 1;
     const name = `s${this.#count}`;
     const file = path.join(import.meta.dirname, "sender-child.ts");
-    const child = spawn(
-      process.execPath,
-      ["--import", "tsx", "--conditions=adbind-source", file, JSON.stringify({ ...this.plan, name, tasks })],
-      { stdio: ["ignore", "inherit", "inherit"] },
-    );
+    const child = spawn(process.execPath, [...fromSource, file, JSON.stringify({ ...this.plan, name, tasks })], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
     this.#alive.set(name, child);
     child.once("exit", () => this.#alive.delete(name));
   }

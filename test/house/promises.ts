@@ -153,7 +153,7 @@ export const late: Judge = (report, node, checker) => {
   if (firstWait < firstUse) report(node, "a promise that is looked at only after something else was waited for");
 };
 
-export const judges: readonly Judge[] = [floating, sideBySide, hidden, unexpected, late];
+const judges: readonly Judge[] = [floating, sideBySide, hidden, unexpected, late];
 
 /** Compiler options of the repository, and a program of some of its files. */
 export function programOf(root: string, files: readonly string[]): ts.Program {

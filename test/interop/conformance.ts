@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { close } from "../../cli/closing-line.js";
 import { newSeller } from "../../generator/scaffold/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { corpus, peerRelease } from "../support/corpus.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -119,8 +120,6 @@ const freePort = (): Promise<number> =>
     });
   });
 
-const tsx = import.meta.resolve("tsx");
-
 interface Served {
   readonly url: string;
   stop(): Promise<void>;
@@ -145,7 +144,7 @@ async function startIssuer(): Promise<Served> {
 /** The project as `npm start` serves it, without compiling it first. */
 async function serve(folder: string, env: Readonly<Record<string, string>>): Promise<Served> {
   const port = await freePort();
-  const flags = ["--import", clock, "--import", tsx, "--conditions=adbind-source", "--conditions=source"];
+  const flags = ["--import", clock, ...fromSource, "--conditions=source"];
   const child = spawn(process.execPath, [...flags, "src/serve.ts"], {
     cwd: folder,
     env: { ...process.env, PORT: String(port), DATA: mkdtempSync(path.join(folder, "data-")), ...env },

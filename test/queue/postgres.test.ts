@@ -4,6 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
 import { openQueue } from "../../runtime/queue/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { startPostgres } from "../support/postgres.js";
 import { queueCase } from "./queue.case.js";
 import { job, put, type QueueCase } from "./queue-suite.js";
@@ -54,11 +55,9 @@ test("jobs of a process that is killed come back within seconds of its lease", a
   const database = await open();
   const queue = openQueue(database, "test");
   await put(queue, job({ key: "held" }));
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", "--conditions=adbind-source", path.join(import.meta.dirname, "holder.ts"), url],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, [...fromSource, path.join(import.meta.dirname, "holder.ts"), url], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await new Promise((resolve) => child.stdout.once("data", resolve));
   assert.equal(await queue.take({ now: Date.now(), ...all }), []);
   child.kill("SIGKILL");

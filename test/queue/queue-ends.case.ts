@@ -18,7 +18,7 @@ export function givingUpCase(of: QueueCase): void {
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 1);
     assert.is(await queue.deadLetter("a", clock.at, "unreachable"), 0);
     const [dead] = await queue.list({ state: "dead" });
-    assert.equal([dead!.key, dead!.error, dead!.attempts], ["tried", "unreachable", 1]);
+    assert.equal([dead!.key, dead!.error, dead!.attempts], ["tried", "unreachable; at last: 503", 1]);
     // What was never attempted has a time of its own, and is replayed like the others.
     assert.is(await queue.expire("a", NOW - 1, "waited"), 0);
     assert.is(await queue.expire("a", clock.at, "waited"), 2);

@@ -14,6 +14,7 @@ import { importRegistry } from "../../runtime/registry/transfer/import.js";
 import type { TransferLine } from "../../runtime/registry/transfer/lines.js";
 import { parseLine } from "../../runtime/registry/transfer/parse-line.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { fromSource } from "../runner/from-source.js";
 import { agent, crawl, type Engine, entry, member, NOW, OTHER, property, SELLER } from "./data-fixture.js";
 
 type Store = SqliteStore | PostgresStore;
@@ -224,7 +225,7 @@ export function transferCase(engine: Engine): void {
 }
 
 const importer = (url: string, file: string): ChildProcess =>
-  spawn(process.execPath, ["--import", "tsx", path.join(import.meta.dirname, "data-import-child.ts"), url, file], {
+  spawn(process.execPath, [...fromSource, path.join(import.meta.dirname, "data-import-child.ts"), url, file], {
     stdio: ["ignore", "pipe", "inherit"],
   });
 

@@ -5,6 +5,6 @@ import { pathToFileURL } from "node:url";
 /** Flags of node, wherever the process starts. */
 export const fromSource: readonly string[] = [
   "--import",
-  pathToFileURL(path.resolve(import.meta.dirname, "sources.ts")).href,
+  pathToFileURL(path.resolve(import.meta.dirname, "sources.mjs")).href,
   "--conditions=adbind-source",
 ];

@@ -2,6 +2,8 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { compiler } from "../runner/compiler.js";
+import { fromSource } from "../runner/from-source.js";
 import { tempFolder } from "../support/release.js";
 
 export const root = path.resolve(import.meta.dirname, "../..");
@@ -35,20 +37,9 @@ export function typeCheck(project: string): Promise<Ran> {
   const config = path.join(project, "tsconfig.check.json");
   const compilerOptions = { noEmit: true, incremental: false, customConditions: ["adbind-source"] };
   writeFileSync(config, JSON.stringify({ extends: "./tsconfig.json", compilerOptions }));
-  return run(path.join(root, "node_modules/.bin/tsc"), ["-p", config], project);
+  return run(compiler(), ["-p", config], project);
 }
 
 /** Runs a project's own tests from source. */
 export const ownTests = (project: string): Promise<Ran> =>
-  run(
-    process.execPath,
-    [
-      "--import",
-      import.meta.resolve("tsx"),
-      "--conditions=adbind-source",
-      "--conditions=source",
-      "--test",
-      "test/*.test.ts",
-    ],
-    project,
-  );
+  run(process.execPath, [...fromSource, "--conditions=source", "--test", "test/*.test.ts"], project);

@@ -1,5 +1,5 @@
 /** Re-running on an existing project: what a newer release needs is added, and no line of the user's is touched. */
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { test } from "uvu";
@@ -9,6 +9,23 @@ import { root, typeCheck, workspace } from "./project.js";
 
 const older = path.join(root, "manifests/3.0.0");
 const newer = path.join(root, "manifests/3.1.0");
+
+const made = new Map<string, Promise<string>>();
+
+/** A seller of signals as it is made from a release: made once, and each test has its own copy. */
+async function signalsSeller(release: string): Promise<string> {
+  const first = made.get(release) ?? make(release);
+  made.set(release, first);
+  const folder = path.join(workspace(), "shop");
+  cpSync(await first, folder, { recursive: true });
+  return folder;
+}
+
+async function make(release: string): Promise<string> {
+  const folder = path.join(workspace(), "shop");
+  await newSeller({ folder, release, specialisms: ["signal_owned"] });
+  return folder;
+}
 
 const sourceOf = (folder: string): Map<string, string> =>
   new Map(
@@ -34,8 +51,7 @@ test("lines that moved or went are noticed", () => {
 });
 
 test("a newer release's bindings are pointed to; nothing else of the user's changes", async () => {
-  const folder = path.join(workspace(), "shop");
-  await newSeller({ folder, release: older, specialisms: ["signal_owned"] });
+  const folder = await signalsSeller(older);
   const before = sourceOf(folder);
   const result = await newSeller({ folder, release: newer, specialisms: [] });
   assert.not(result.created);
@@ -49,8 +65,7 @@ test("a newer release's bindings are pointed to; nothing else of the user's chan
 });
 
 test("another specialism's tools are added to what is there, and the whole compiles", async () => {
-  const folder = path.join(workspace(), "shop");
-  await newSeller({ folder, release: newer, specialisms: ["signal_owned"] });
+  const folder = await signalsSeller(newer);
   const mine = path.join(folder, "src/tools/get-signals.ts");
   writeFileSync(mine, `// mine\n${readFileSync(mine, "utf8")}`);
   const before = sourceOf(folder);
@@ -64,8 +79,7 @@ test("another specialism's tools are added to what is there, and the whole compi
 });
 
 test("handlers get the arms they lack", async () => {
-  const folder = path.join(workspace(), "shop");
-  await newSeller({ folder, release: newer, specialisms: ["signal_owned"] });
+  const folder = await signalsSeller(newer);
   const file = path.join(folder, "src/buying.ts");
   const written = [
     'import type { Answer } from "adbind/contract";',
@@ -88,8 +102,7 @@ test("handlers get the arms they lack", async () => {
 });
 
 test("what cannot be added without touching a line is named", async () => {
-  const folder = path.join(workspace(), "shop");
-  await newSeller({ folder, release: newer, specialisms: ["signal_owned"] });
+  const folder = await signalsSeller(newer);
   const file = path.join(folder, "src/specialisms.ts");
   writeFileSync(file, 'export const specialisms = ["signal_owned"] as const;\n');
   const { byHand } = await newSeller({ folder, release: newer, specialisms: ["audience_sync"] });
@@ -98,8 +111,7 @@ test("what cannot be added without touching a line is named", async () => {
 });
 
 test("whatever lines a user adds, they stay as they are", async () => {
-  const folder = path.join(workspace(), "shop");
-  await newSeller({ folder, release: older, specialisms: ["signal_owned"] });
+  const folder = await signalsSeller(older);
   const fresh = sourceOf(folder);
   const files = [...fresh.keys()].sort();
   const insertion = fc.record({

@@ -6,6 +6,7 @@ import path from "node:path";
 import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { fromSource } from "../runner/from-source.js";
 import { PostgresOfRun } from "../runner/postgres-of-run.js";
 import { runScript } from "./judged.js";
 import { sharedPostgres, type TestPostgres } from "./postgres.js";
@@ -85,7 +86,7 @@ test("a process that had a server ends with the exit code it has set", async () 
 
 test("a server goes with the process that started it, killed or not", async () => {
   const program = path.join(import.meta.dirname, "postgres-child.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", program], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...fromSource, program], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   for await (const chunk of child.stdout) {
     said += chunk;

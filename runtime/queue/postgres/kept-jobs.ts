@@ -63,7 +63,7 @@ function* endJobs(
   { state, which }: { readonly state: JobState; readonly which: string },
 ): Coroutine<number> {
   const rows = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts">>(
-    `update adbind_jobs set state = ?, error = ?, token = null, lease_until = null, started_at = null
+    `update adbind_jobs set state = ?, error = ?::text || coalesce('; at last: ' || error, ''), token = null, lease_until = null, started_at = null
     where id = any(array(
       select id from adbind_jobs where topic = ? and endpoint = ? and state = 'ready' and ${which} <= ?::bigint
         and ${UNLEASED} order by due, id limit ${GIVE_UP_LIMIT_ROWS} for update skip locked

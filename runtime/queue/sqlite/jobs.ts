@@ -239,7 +239,7 @@ function ending(
       "and (token is null or due <= ?) order by due, id limit ?",
   );
   const end = db.prepare<[JobState, string, number]>(
-    "update adbind_jobs set state = ?, token = null, started_at = null, error = ? where id = ?",
+    "update adbind_jobs set state = ?, token = null, started_at = null, error = ? || coalesce('; at last: ' || error, '') where id = ?",
   );
   return (topic, endpoint, { before, now, error }) => {
     const rows = old.all(topic, endpoint, before, now, GIVE_UP_LIMIT_ROWS);

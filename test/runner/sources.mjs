@@ -1,6 +1,7 @@
 /**
  * Preloaded into every process of a test run that reads the sources: TypeScript becomes JavaScript, and nothing else is
- * looked at. tsx reads every file of every package too, which costs more than most tests do.
+ * looked at. tsx reads every file of every package too, which costs more than most tests do. Itself it is JavaScript:
+ * Node would load a compiler to read it otherwise, in each of the thousand processes of a run.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -10,23 +11,26 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const require = createRequire(import.meta.url);
-const esbuild = (): typeof import("esbuild") => require("esbuild");
-const { version } = require("esbuild/package.json") as { version: string };
+/** Loaded when something is compiled. */
+const esbuild = () => require("esbuild");
+const { version } = require("esbuild/package.json");
 const cache = path.join(root, ".cache/sources", version);
 
 const TYPESCRIPT = /^file:.*\.ts$/;
 
-const { compilerOptions } = JSON.parse(readFileSync(path.join(root, "tsconfig.json"), "utf8")) as {
-  compilerOptions: { target: string; verbatimModuleSyntax: boolean; paths: Record<string, [string]> };
-};
+const { compilerOptions } = JSON.parse(readFileSync(path.join(root, "tsconfig.json"), "utf8"));
 /** Where names are found that are no package's. */
 const aliases = new Map(
   Object.entries(compilerOptions.paths).map(([name, [file]]) => [name, pathToFileURL(path.join(root, file)).href]),
 );
 const ownUrl = pathToFileURL(`${root}/`).href;
 
-/** For the next process; this one may be of somebody who may not write here. */
-function keep(file: string, code: string): void {
+/**
+ * For the next process; this one may be of somebody who may not write here.
+ * @param {string} file
+ * @param {string} code
+ */
+function keep(file, code) {
   const half = `${file}.${process.pid}`;
   try {
     mkdirSync(cache, { recursive: true });
@@ -37,10 +41,11 @@ function keep(file: string, code: string): void {
   }
 }
 
-function compiled(file: string): string {
+/** @param {string} file @returns {string} */
+function compiled(file) {
   const text = readFileSync(file, "utf8");
   const { target, verbatimModuleSyntax } = compilerOptions;
-  const compile = (): string =>
+  const compile = () =>
     esbuild().transformSync(text, {
       loader: "ts",
       format: "esm",
@@ -61,8 +66,12 @@ function compiled(file: string): string {
   }
 }
 
-/** Sources name each other by what they become. */
-function sourceOf(specifier: string, parent: string | undefined): string | undefined {
+/**
+ * Sources name each other by what they become.
+ * @param {string} specifier
+ * @param {string | undefined} parent
+ */
+function sourceOf(specifier, parent) {
   if (parent === undefined || !TYPESCRIPT.test(parent) || !/^(?:\.{0,2}\/|file:).*\.js$/.test(specifier))
     return undefined;
   const url = new URL(specifier.replace(/\.js$/, ".ts"), parent);

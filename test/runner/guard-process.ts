@@ -1,6 +1,6 @@
 /**
- * Outlives whoever started a cluster: when that process is gone, by kill -9 too, its end of our stdin closes, and the
- * server is stopped and its folder removed. Run by Node itself, without a loader: `node postgres-guard.ts FOLDER`.
+ * Outlives whoever made a folder: when that process is gone, by kill -9 too, its end of our stdin closes, and the folder is
+ * removed; where a cluster stands in it, its server is stopped first. Run by Node itself, without a loader: `node guard-process.ts FOLDER`.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
