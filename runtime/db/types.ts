@@ -81,6 +81,21 @@ export interface SchemaStatus {
   readonly missing: readonly { readonly version: number; readonly name: string }[];
 }
 
+export interface PartitionsRequest {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Days made ahead, today's not counted. */
+  readonly days: number;
+  /** Days the activity of a sender is kept: its rows are in the partitions of the days they expire on. */
+  readonly activityDays: number;
+}
+
+/** Names of partitions. */
+export interface PartitionsKept {
+  readonly made: readonly string[];
+  readonly dropped: readonly string[];
+}
+
 /**
  * A database, opened. `Tx` is what the engine's own library calls a connection: the `Database` of better-sqlite3, a client
  * of `pg`; an application writes to its own tables by it.
@@ -131,6 +146,8 @@ export interface Database<Tx = unknown> {
   /** Applies what is missing of the schema; instances that do it together take turns. @returns names of what was applied */
   migrate(): Promise<readonly string[]>;
   status(): Promise<SchemaStatus>;
+  /** Makes the partitions of days to come, and drops those of which nothing is needed any more. */
+  partitions(request: PartitionsRequest): Promise<PartitionsKept>;
   /** Commits what was asked for and lets go of the database. */
   close(): Promise<void>;
 }

@@ -104,6 +104,13 @@ export interface Queue {
   counts(): Promise<JobCounts>;
   /** Calls `listener` when there may be something to take. @returns stops it */
   onWake(listener: () => void): () => void;
+  /**
+   * For how long nothing that is there will be due, by the last take, in milliseconds; undefined where that is unknown, or
+   * where nobody would tell of what is added meanwhile.
+   */
+  quietMs(now: number): number | undefined;
+  /** What an operator should see to, in words. */
+  alarms(now: number): Promise<readonly string[]>;
   /** Lets go of what it holds; leased jobs become due again in time. The database stays open. */
   close(): Promise<void>;
 }

@@ -18,6 +18,8 @@ const TAKE_LIMIT_JOBS = 256;
 /** Acknowledging transactions at a time: the second is made up while the first is flushed to disk. */
 const ACK_LANES = 2;
 const IDLE_FACTOR = 4; // An idle queue is asked this many times less often, at most.
+/** A worker that would be told of new jobs asks this many times less often: what tells it may be broken unnoticed. */
+const QUIET_FACTOR = 20;
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
 /** What a fault of the queue waits before the next try, in milliseconds. */
@@ -50,6 +52,8 @@ class LeasingWorker implements Worker {
   #running = false;
   #woken = false;
   #idle = 0;
+  /** The last take threw: what it would have found is unknown. */
+  #failed = false;
   #loop: Promise<void> | undefined;
   #wake = (): void => undefined;
   #unsubscribe = (): void => undefined;
@@ -111,7 +115,9 @@ class LeasingWorker implements Worker {
       try {
         await this.#watchClock();
         taken = await this.#takeOnce();
+        this.#failed = false;
       } catch (error) {
+        this.#failed = true;
         this.#fault(error);
       }
       // Having got something, look again: there may be more, and asking an empty queue is cheap.
@@ -271,8 +277,10 @@ class LeasingWorker implements Worker {
   }
 
   #rest(): Promise<void> {
-    const { pollMs } = this.#options;
-    const pause = Math.min(pollMs * 2 ** Math.min(this.#idle, 10), pollMs * IDLE_FACTOR);
+    const { pollMs, queue, now } = this.#options;
+    const usual = Math.min(pollMs * 2 ** Math.min(this.#idle, 10), pollMs * IDLE_FACTOR);
+    const quiet = this.#held.size === 0 ? Math.min(queue.quietMs(now()) ?? 0, pollMs * QUIET_FACTOR) : 0;
+    const pause = this.#failed ? usual : Math.max(usual, quiet);
     if (this.#held.size === 0) this.#idle += 1;
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, pause);

@@ -5,12 +5,9 @@ import type { Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
-import { expirySteps } from "../queue/expiry.js";
-import { createPeriodic, tellLog } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import { createWorker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
-import type { Expiring } from "../store/types.js";
 import { validatorsFrom } from "../validate/source.js";
 import { type ActivityRecord, pendingRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
@@ -23,8 +20,8 @@ import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf } from "./outbox
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createTasks, type Tasks } from "./tasks.js";
-import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
+import { senderUpkeep } from "./upkeep.js";
 
 export interface Sender {
   readonly tasks: Tasks;
@@ -48,8 +45,6 @@ const ACTIVITY_LIMIT = { default: 50, max: 200 } as const;
 const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 /** How long an event waits for its first attempt while its endpoint fails, in milliseconds. */
 const LONGEST_LIFE_MS = 7 * 86_400_000;
-/** How often reports and coalesced events are looked for, in milliseconds. */
-const TIMER_MS = 1_000;
 
 const badOption = (where: string, remedy: string): AdbindError =>
   new AdbindError("sender_option_invalid", "an option of a sender cannot be used", { where, remedy });
@@ -112,11 +107,9 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     uuid,
     ...coalescenceOf(options),
   };
-  const upkeep = createPeriodic({
-    pauseMs: TIMER_MS,
-    steps: [...dueSteps(channelParts), ...expirySteps(expiringIn(queue, tables), now)],
-    telling: tellLog(options.logger),
-  });
+  const [coalesced, reports] = dueSteps(channelParts);
+  const { logger } = options;
+  const upkeep = senderUpkeep({ queue, tables, coalesced, reports, now, logger, alarmed: metrics.alarmed });
   return {
     tasks,
     channels: createChannels(channelParts),
@@ -134,12 +127,6 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     },
   };
 }
-
-const expiringIn = (queue: Queue, tables: SenderTables): Expiring[] =>
-  tables.expiring.map(({ what, remove }) => ({
-    what,
-    remove: async (now, limit) => inTransaction(queue, undefined, (tx) => remove(tx, now, limit)),
-  }));
 
 const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });
 

@@ -54,11 +54,20 @@ export interface SenderTables {
   dueCoalesced(tx: Query, now: number, limit: number): Coroutine<{ resource: string }[]>;
   /** Removes and answers the events of a resource that are due. */
   takeCoalesced(tx: Query, resource: string, now: number): Coroutine<CoalescingRow[]>;
+  /** What there is to do for upkeep, in one statement. */
+  due(tx: Query, now: number): Coroutine<DueWork>;
   log(tx: Query, rows: readonly ActivityRow[]): Coroutine<void>;
   activity(tx: Query, principal: string, subject: string, limit: number): Coroutine<{ record: string }[]>;
   /** Jobs of a subject that are out, by what their `meta` says. */
   pendingJobs(tx: Query, topic: string, orderingKeys: readonly string[]): Coroutine<PendingJobRow[]>;
   readonly expiring: readonly ExpiringIn<Query>[];
+}
+
+export interface DueWork {
+  readonly coalesced: boolean;
+  readonly reports: boolean;
+  /** For each of `expiring`. */
+  readonly expired: readonly boolean[];
 }
 
 export interface PendingJobRow {
@@ -83,6 +92,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
   const channelColumns = ["resource", "kind", "principal", "config", "sequence", "period_start", "next_fire", "closed"];
   return {
     ...taskTables(lock),
+    due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],
     channel: (tx, resource, kind) =>
@@ -152,6 +162,25 @@ const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesce
     run(tx, "delete from adbind_coalescing where resource = ? and due <= ? returning *", [resource, now]),
 };
 
+const expiringTables = ["adbind_activity", "adbind_sent_tasks", "adbind_dedup"] as const;
+
+const due: SenderTables["due"] = function* (tx, now) {
+  const conditions = [
+    "adbind_coalescing where due <= ?",
+    "adbind_channels where next_fire is not null and next_fire <= ?",
+    ...expiringTables.map((table) => `${table} where expires <= ?`),
+  ];
+  const columns = conditions.map((condition, at) => `exists (select 1 from ${condition}) as c${at}`);
+  const text = `select ${columns.join(", ")}`;
+  const [row] = yield* run<Record<string, boolean | number>>(
+    tx,
+    text,
+    conditions.map(() => now),
+  );
+  const [coalesced, reports, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
+  return { coalesced: coalesced!, reports: reports!, expired };
+};
+
 const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query> => ({
   what,
   *remove(tx, now, limit) {
@@ -190,8 +219,8 @@ const activityTables: Pick<SenderTables, "log" | "activity" | "pendingJobs" | "e
       [topic, ...keys],
     ),
   expiring: [
-    expiringOf("adbind_activity", "id", "old webhook activity"),
-    expiringOf("adbind_sent_tasks", "task_id", "expired tasks"),
-    expiringOf("adbind_dedup", "(task_id, dedup_key)", "expired dedup keys"),
+    expiringOf(expiringTables[0], "(expires, id)", "old webhook activity"),
+    expiringOf(expiringTables[1], "task_id", "expired tasks"),
+    expiringOf(expiringTables[2], "(task_id, dedup_key)", "expired dedup keys"),
   ],
 };

@@ -13,6 +13,7 @@ import { joined } from "./join.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
+import { keepPartitions } from "./partitions.js";
 import { dialect, numberedText, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 
@@ -27,6 +28,8 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pool: pg.Pool;
   /** A pooler hands out connections by the transaction: nothing of a session outlives one. */
   readonly pooled: boolean;
+  /** Whether what other instances notify now is heard of here. */
+  readonly listening: boolean;
   /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
   withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
   /**
@@ -91,6 +94,9 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     shared: true,
     pool,
     pooled,
+    get listening() {
+      return listener.listening;
+    },
     transaction,
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
     read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), { begin: SNAPSHOT }),
@@ -105,6 +111,13 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     migrate: async () => {
       try {
         return await transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)));
+      } catch (error) {
+        throw toldMigration(error, where);
+      }
+    },
+    partitions: async (request) => {
+      try {
+        return await transaction((tx) => unlimited(tx, () => keepPartitions(tx, request)));
       } catch (error) {
         throw toldMigration(error, where);
       }

@@ -57,18 +57,19 @@ export const BODY = `left join lateral (
 
 export interface DueEndpoint {
   readonly endpoint: string;
-  readonly due: boolean;
+  /** When something of it may be leased. */
+  readonly next: number;
 }
 
 /**
- * The next endpoints that have jobs at all, in their order, and whether something of them may be leased. The index is
+ * The next endpoints that have jobs at all, in their order, and when something of them may be leased. The index is
  * entered once for each endpoint, however many jobs it has.
  * @param after endpoints after this one
  */
 export const nextEndpoints = (
   q: Query,
   topic: string,
-  { after, now, limit }: { readonly after: string; readonly now: number; readonly limit: number },
+  { after, limit }: { readonly after: string; readonly limit: number },
 ): Coroutine<DueEndpoint[]> =>
   q.rows<DueEndpoint>(
     `with recursive found (endpoint, n) as (
@@ -78,12 +79,12 @@ export const nextEndpoints = (
         where j.topic = ? and j.state = 'ready' and j.endpoint > found.endpoint order by j.endpoint limit 1), n + 1
       from found where found.endpoint is not null and n < ?::int
     )
-    select f.endpoint, exists (select from adbind_jobs j
-        where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready' and j.due <= ?::bigint)
-      and not exists (select from adbind_endpoints e
-        where e.topic = ? and e.endpoint = f.endpoint and e.paused_until > ?::bigint) as due
+    select f.endpoint, greatest(
+        coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
+          order by j.due limit 1), ${BEHIND_DUE_MS}),
+        (select e.paused_until from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
     from found f where f.endpoint is not null order by f.endpoint`,
-    [topic, after, topic, limit, topic, now, topic, now],
+    [topic, after, topic, limit, topic, topic],
   );
 
 export interface LeaseRequest {

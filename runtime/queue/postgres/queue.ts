@@ -18,12 +18,19 @@ import {
   pullJobs,
   replayJob,
 } from "./kept-jobs.js";
+import { missingPartitions, removeOrphans, START, type TidyCursor } from "./tidy.js";
 import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
 const JOBS_CHANNEL = "adbind_jobs";
 /** Endpoints looked at in one take; the others follow in the next. */
 const ENDPOINTS = 256;
+/** Later than any clock. */
+const FAR = Number.MAX_SAFE_INTEGER;
+/** How often bodies of jobs that are gone are looked for, where no partition takes them along; sooner where many went. */
+const TIDY_MS = 60_000;
+const TIDY_SOON_MS = 500;
+const TIDY_MANY_ROWS = 1_000;
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
 const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
@@ -59,6 +66,10 @@ class PostgresQueue implements Queue {
   readonly #ours = new Map<Query, boolean>();
   /** Endpoints after this one are looked at next, and leased from first. */
   #cursor = "";
+  /** When the next of what the last look found is due. */
+  #next = 0;
+  #tidied = Number.NEGATIVE_INFINITY;
+  #tidying: TidyCursor = START;
   #added = 0;
   #analyzed = Number.NEGATIVE_INFINITY;
 
@@ -152,7 +163,34 @@ class PostgresQueue implements Queue {
     }
   }
 
+  quietMs(now: number): number | undefined {
+    return this.database.listening ? Math.max(0, this.#next - now) : undefined;
+  }
+
+  async alarms(now: number): Promise<readonly string[]> {
+    const missing = await this.database.query((q) => missingPartitions(q, now));
+    if (missing.length === 0) return [];
+    return [
+      `${missing.join(" and ")}: no partition for the coming day, so that what comes is deleted row by row; run \`adbind db partitions\` daily, as a role that may create tables`,
+    ];
+  }
+
+  /** Beside everything else, seldom; what fails is made up for by the next. */
+  #tidySoon(now: number): void {
+    if (performance.now() - this.#tidied < TIDY_MS) return;
+    this.#tidied = performance.now();
+    this.database
+      .query((q) => removeOrphans(q, this.#tidying, now))
+      .then(({ gone, next }) => {
+        this.#tidying = next;
+        // There are more where many were: not only once a minute.
+        if (gone >= TIDY_MANY_ROWS) this.#tidied = performance.now() - TIDY_MS + TIDY_SOON_MS;
+      })
+      .catch(() => undefined);
+  }
+
   async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
+    this.#tidySoon(now);
     const rooms = await this.#rooms({ now, limit, room });
     if (rooms.length === 0) return [];
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
@@ -168,16 +206,17 @@ class PostgresQueue implements Queue {
 
   /** Endpoints with something due, in turn, with as many jobs of each as there is room for. */
   async #rooms({ now, limit, room }: TakeRequest): Promise<[string, number][]> {
-    const found = await this.database.query((q) =>
-      nextEndpoints(q, this.topic, { after: this.#cursor, now, limit: ENDPOINTS }),
-    );
+    const looking = { after: this.#cursor, limit: ENDPOINTS };
+    const found = await this.database.query((q) => nextEndpoints(q, this.topic, looking));
     if (found.length < ENDPOINTS && this.#cursor !== "") {
-      const rest = { after: "", now, limit: ENDPOINTS - found.length };
+      const rest = { after: "", limit: ENDPOINTS - found.length };
       found.push(...(await this.database.query((q) => nextEndpoints(q, this.topic, rest))));
     }
     this.#cursor = found.at(-1)?.endpoint ?? "";
+    // Of those that were not looked at nothing is known.
+    this.#next = found.length < ENDPOINTS ? Math.min(FAR, ...found.map(({ next }) => next)) : 0;
     return found
-      .filter(({ due }) => due)
+      .filter(({ next }) => next <= now)
       .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
       .filter(([, wanted]) => wanted > 0);
   }

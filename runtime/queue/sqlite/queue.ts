@@ -100,6 +100,8 @@ interface Care {
 /** What is done to endpoints, and by operators. */
 function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
   return {
+    quietMs: () => undefined,
+    alarms: async () => [],
     pause: (endpoint: string, health: EndpointHealth) => waking(() => jobs.pause(topic, endpoint, health)),
     health: async (endpoint: string) => jobs.health(topic, endpoint),
     deadLetter: (endpoint: string, before: number, error: string) =>
