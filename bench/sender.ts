@@ -34,7 +34,7 @@ const BACKLOG_SHORT = 20_000;
 const PEER_PARTS = ["enqueue", "drain", "prompt", "idle", "restart"];
 const PEER_ROUNDS = 5;
 const SHORT_ROUNDS = 2;
-const SHORT_EVENTS = 1_200;
+const SHORT_EVENTS = 2_000;
 
 const key = generateKeyPairSync("ed25519").privateKey;
 const net = { allowHttp: true, allowLoopback: true };

@@ -37,10 +37,16 @@ export interface WorkerOptions {
   readonly post: (url: string, body: Buffer) => Promise<void>;
 }
 
+export interface Working {
+  begin(): Promise<void>;
+  /** Comes back when everything under way is settled. */
+  stop(): Promise<void>;
+}
+
 export interface Contender {
   readonly name: string;
   /** Makes what it keeps in an empty database, and the tasks. */
   produce(options: ProducerOptions): Promise<Producer>;
-  /** Delivers. @returns stops it when everything under way is settled */
-  work(options: WorkerOptions): Promise<() => Promise<void>>;
+  /** Opens what delivering takes, and delivers nothing yet. */
+  work(options: WorkerOptions): Promise<Working>;
 }

@@ -23,18 +23,19 @@ async function post(to: string, body: Buffer): Promise<void> {
 }
 
 const chosen = await contender(name);
+let [sent, told] = [0, 0];
+const working = await chosen.work({ url, prompt, post, sent: () => (sent += 1) });
 process.send!("ready");
 await new Promise((resolve) => process.once("message", resolve));
-let [sent, told] = [0, 0];
 const before = process.cpuUsage();
-const stop = await chosen.work({ url, prompt, post, sent: () => (sent += 1) });
+await working.begin();
 const telling = setInterval(() => {
   if (sent !== told) process.send!({ sent });
   told = sent;
 }, TOLD_MS);
 await new Promise((resolve) => process.once("message", resolve));
 clearInterval(telling);
-await stop();
+await working.stop();
 const { user, system } = process.cpuUsage(before);
 process.send!({ cpuMs: (user + system) / MICROSECONDS });
 process.disconnect();

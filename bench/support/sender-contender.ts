@@ -66,7 +66,6 @@ export const ours: Contender = {
   },
   async work({ url, sent }) {
     const { sender, close } = await open(url, sent);
-    sender.start();
-    return close;
+    return { begin: async () => sender.start(), stop: close };
   },
 };

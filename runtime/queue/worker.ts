@@ -52,6 +52,9 @@ class LeasingWorker implements Worker {
   #running = false;
   #woken = false;
   #idle = 0;
+  /** Attempts under way; and when so few are left, a look for more: the last take brought some, so there may be. */
+  #attempting = 0;
+  #lookAgainAt = -1;
   /** The last take threw: what it would have found is unknown. */
   #failed = false;
   #loop: Promise<void> | undefined;
@@ -145,6 +148,7 @@ class LeasingWorker implements Worker {
       this.#held.set(job.id, held);
       this.#attempt(held).catch((error: unknown) => this.#fault(error));
     }
+    this.#lookAgainAt = jobs.length > 0 ? Math.floor(this.#attempting / 2) : -1;
     return jobs.length;
   }
 
@@ -156,6 +160,7 @@ class LeasingWorker implements Worker {
   async #attempt(held: Held): Promise<void> {
     const { job } = held;
     this.#endpoints.started(job.endpoint);
+    this.#attempting += 1;
     let handled: Handled;
     try {
       handled = await this.#options.handle(job, { live: () => this.#isLive(held) });
@@ -163,6 +168,11 @@ class LeasingWorker implements Worker {
       handled = this.#thrown(error);
     }
     this.#note(job.endpoint, handled.healthy);
+    this.#attempting -= 1;
+    if (this.#attempting <= this.#lookAgainAt) {
+      this.#lookAgainAt = -1;
+      this.#poke();
+    }
     this.#acks.push({ job: held.job, outcome: handled.outcome });
     this.#ackSoon();
   }

@@ -1,5 +1,5 @@
 /** pg-boss and graphile-worker, tuned, with an application's own rows beside them. */
-import { makeWorkerUtils, run } from "graphile-worker";
+import { makeWorkerUtils, type Runner, run } from "graphile-worker";
 import pg from "pg";
 import { PgBoss } from "pg-boss";
 import {
@@ -67,10 +67,16 @@ export const pgBoss: Contender = {
     };
     // A batch ends as a whole; smaller ones are delivered sooner, larger ones cost less.
     const tuned = prompt ? { batchSize: 8, localConcurrency: 2 } : { batchSize: 32, localConcurrency: 4 };
-    await boss.work<Data>(QUEUE, { ...tuned, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 }, async (jobs) => {
-      await Promise.all(jobs.map(one));
-    });
-    return () => boss.stop({ graceful: true, timeout: 10_000 });
+    const begin = async (): Promise<void> => {
+      await boss.work<Data>(
+        QUEUE,
+        { ...tuned, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 },
+        async (jobs) => {
+          await Promise.all(jobs.map(one));
+        },
+      );
+    };
+    return { begin, stop: () => boss.stop({ graceful: true, timeout: 10_000 }) };
   },
 };
 
@@ -98,22 +104,30 @@ export const graphile: Contender = {
   async work({ url, sent, prompt, post }) {
     const batching = prompt ? {} : { localQueue: { size: 256 }, completeJobBatchDelay: 10 };
     const pool = new pg.Pool({ connectionString: url, max: 12 });
-    const runner = await run({
-      pgPool: pool,
-      noHandleSignals: true,
-      logger: silent as never,
-      taskList: {
-        [QUEUE]: async (payload) => {
-          const { url: to, body } = payload as { url: string; body: object };
-          await post(to, Buffer.from(JSON.stringify(body)));
-          sent();
+    pool.on("connect", (client) => client.on("error", () => undefined));
+    pool.on("error", () => undefined);
+    let runner: Runner | undefined;
+    const begin = async (): Promise<void> => {
+      runner = await run({
+        pgPool: pool,
+        noHandleSignals: true,
+        logger: silent as never,
+        taskList: {
+          [QUEUE]: async (payload) => {
+            const { url: to, body } = payload as { url: string; body: object };
+            await post(to, Buffer.from(JSON.stringify(body)));
+            sent();
+          },
         },
+        preset: { worker: { concurrentJobs: 64, pollInterval: 2_000, ...batching } },
+      } as never);
+    };
+    return {
+      begin,
+      async stop() {
+        await runner?.stop();
+        await pool.end();
       },
-      preset: { worker: { concurrentJobs: 64, pollInterval: 2_000, ...batching } },
-    } as never);
-    return async () => {
-      await runner.stop();
-      await pool.end();
     };
   },
 };
