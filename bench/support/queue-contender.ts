@@ -29,6 +29,8 @@ export interface ProducerOptions {
 
 export interface WorkerOptions {
   readonly url: string;
+  /** Without a pooler in front, to be notified by. */
+  readonly listenUrl?: string | undefined;
   /** Called when an event was sent. */
   readonly sent: () => void;
   /** Tuned for the least delay, not for the most events. */

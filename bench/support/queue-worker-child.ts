@@ -7,7 +7,14 @@ import { Agent, request } from "undici";
 import { signWebhookSync } from "../../runtime/signing/index.js";
 import { contender } from "./queue-contenders.js";
 
-const { name, url, prompt } = JSON.parse(process.argv[2]!) as { name: string; url: string; prompt: boolean };
+interface Given {
+  readonly name: string;
+  readonly url: string;
+  readonly listenUrl?: string;
+  readonly prompt: boolean;
+}
+
+const { name, url, listenUrl, prompt } = JSON.parse(process.argv[2]!) as Given;
 const TOLD_MS = 5;
 const MICROSECONDS = 1_000;
 
@@ -24,7 +31,7 @@ async function post(to: string, body: Buffer): Promise<void> {
 
 const chosen = await contender(name);
 let [sent, told] = [0, 0];
-const working = await chosen.work({ url, prompt, post, sent: () => (sent += 1) });
+const working = await chosen.work({ url, listenUrl, prompt, post, sent: () => (sent += 1) });
 process.send!("ready");
 await new Promise((resolve) => process.once("message", resolve));
 const before = process.cpuUsage();

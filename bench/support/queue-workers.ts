@@ -5,6 +5,7 @@ import path from "node:path";
 export interface WorkersAsked {
   readonly name: string;
   readonly url: string;
+  readonly listenUrl?: string;
   /** Processes. */
   readonly count?: number;
   readonly prompt?: boolean;
@@ -41,10 +42,16 @@ const isCost = (message: unknown): message is Cost =>
   typeof message === "object" && message !== null && "cpuMs" in message;
 
 /** Starts processes, which load what they need and wait. */
-export async function startWorkers({ name, url, count = 1, prompt = false }: WorkersAsked): Promise<Workers> {
+export async function startWorkers({
+  name,
+  url,
+  listenUrl,
+  count = 1,
+  prompt = false,
+}: WorkersAsked): Promise<Workers> {
   const file = path.join(import.meta.dirname, "queue-worker-child.ts");
   const children = Array.from({ length: count }, () =>
-    fork(file, [JSON.stringify({ name, url, prompt })], {
+    fork(file, [JSON.stringify({ name, url, listenUrl, prompt })], {
       execArgv: ["--import", "tsx", "--conditions=adbind-source"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     }),

@@ -12,8 +12,13 @@ const net = { allowHttp: true, allowLoopback: true };
 /** Registrations that are under way at a time. */
 const REGISTERING = 100;
 
-async function open(url: string, sent?: () => void): Promise<{ sender: Sender; close(): Promise<void> }> {
-  const store = await openPostgresStore({ url, connections: 12, connectTimeoutMs: 60_000 });
+async function open(
+  url: string,
+  sent?: () => void,
+  listenUrl?: string,
+): Promise<{ sender: Sender; close(): Promise<void> }> {
+  const listen = listenUrl === undefined ? {} : { listenUrl };
+  const store = await openPostgresStore({ url, ...listen, connections: 12, connectTimeoutMs: 60_000 });
   const guarded = createGuardedFetch(net);
   const counted: typeof guarded = Object.assign(
     async (...given: Parameters<typeof guarded>) => {
@@ -64,8 +69,8 @@ export const ours: Contender = {
       close,
     };
   },
-  async work({ url, sent }) {
-    const { sender, close } = await open(url, sent);
+  async work({ url, listenUrl, sent }) {
+    const { sender, close } = await open(url, sent, listenUrl);
     return { begin: async () => sender.start(), stop: close };
   },
 };

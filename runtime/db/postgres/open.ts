@@ -9,7 +9,7 @@ import { type Connections, openConnections } from "./connections.js";
 import { each, isNameFault, nameOf, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
-import { joined } from "./join.js";
+import { joined, onTransactionEnd } from "./join.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
@@ -30,6 +30,8 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pooled: boolean;
   /** Whether what other instances notify now is heard of here. */
   readonly listening: boolean;
+  /** Calls `listener` when a transaction of the application's has ended. @returns false where its library does not tell */
+  onTransactionEnd(tx: unknown, listener: () => void): boolean;
   /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
   withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
   /**
@@ -107,6 +109,7 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     withinOther: (tx, work) => runAsync(work(statements(tx))),
     statements,
     join: (tx) => joined(tx),
+    onTransactionEnd,
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: async () => {
       try {

@@ -104,6 +104,12 @@ interface LeasedRow extends JobRow {
   behind: readonly Behind[] | null;
 }
 
+/**
+ * Has the statement's own commit not wait for the disk. A lease that a crash of the server undoes has only to be taken
+ * again, and its token is then nobody's: what was under way is sent twice, as after a crash of ours.
+ */
+const UNHURRIED = "(select set_config('synchronous_commit', 'off', true)) unhurried";
+
 /** Leases due jobs of endpoints. @returns them, and those that have to wait for another under their ordering key */
 export function* leaseJobs(
   q: Query,
@@ -112,7 +118,7 @@ export function* leaseJobs(
 ): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[] }> {
   const rows = yield* q.rows<LeasedRow>(
     `with picked as materialized (
-      select j.id, j.ordering_key, j.attempts from unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
+      select j.id, j.ordering_key, j.attempts from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
         select id, ordering_key, attempts from adbind_jobs
         where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
         order by due, id limit r.room for update skip locked
@@ -219,7 +225,7 @@ export function* renewJobs(
 ): Coroutine<Set<number>> {
   const rows = yield* q.rows<{ id: number }>(
     `with mine as materialized (
-      select j.id from unnest(?::bigint[], ?::text[]) as v (id, token)
+      select j.id from ${UNHURRIED}, unnest(?::bigint[], ?::text[]) as v (id, token)
       join adbind_jobs j on j.id = v.id and j.token = v.token for update of j skip locked
     )
     update adbind_jobs set due = ?::bigint, lease_until = ${CLOCK} + ?::bigint where id in (select id from mine)

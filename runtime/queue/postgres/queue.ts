@@ -62,6 +62,7 @@ class PostgresQueue implements Queue {
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
   readonly #unlisten: () => void;
+  readonly #ended = (): void => this.#waker.committed();
   /** Transactions of our own that are under way, and whether jobs were added in them. */
   readonly #ours = new Map<Query, boolean>();
   /** Endpoints after this one are looked at next, and leased from first. */
@@ -126,7 +127,19 @@ class PostgresQueue implements Queue {
   }
 
   async within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): Promise<T> {
-    return runAsync(work(await runAsync(this.database.join(tx))));
+    const query = await runAsync(this.database.join(tx));
+    if (this.#ours.has(query)) return runAsync(work(query));
+    this.#ours.set(query, false);
+    try {
+      return await runAsync(work(query));
+    } finally {
+      if (this.#ours.get(query)) this.#wakeAfter(tx);
+      this.#ours.delete(query);
+    }
+  }
+
+  #wakeAfter(tx: unknown): void {
+    if (!this.database.onTransactionEnd(tx, this.#ended)) this.#waker.soon();
   }
 
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
