@@ -29,7 +29,7 @@ export type AckEffect = (query: Query, acked: readonly Ack[]) => Coroutine<void>
 export interface QueueOptions {
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;
-  /** How long a job stays leased without news of its worker, in milliseconds. Default 15,000. */
+  /** How long a job stays leased without news of its worker, in milliseconds. Default 12,000. */
   readonly leaseMs?: number;
 }
 
@@ -41,8 +41,11 @@ export interface QueuePart {
   added(query: Query): void;
 }
 
-/** How long a lease lasts, in milliseconds. Renewed at a third of it: what a dead worker held is due again within it. */
-export const LEASE_MS = 15_000;
+/**
+ * How long a lease lasts, in milliseconds. Renewed well within it; what a dead worker held is due again after it, and with a
+ * look a second and an attempt of the usual length is back within 15 seconds.
+ */
+export const LEASE_MS = 12_000;
 
 /** Jobs of one topic. A leased job is nobody else's while its worker renews the lease; then it is due again. */
 export interface Queue {
