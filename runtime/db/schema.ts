@@ -124,6 +124,6 @@ export function schemaSql(schema: DatabaseSchema, bookkeeping: string, from = 1)
         compatibleFrom < version ? `; instances of version ${compatibleFrom} and newer run on beside it` : "";
       return `-- ${version} ${name}: ${about}${older}\n${sql.trim()}\n${noteStep(step)}\n`;
     });
-  const head = "-- DatabaseSchema of adbind. Each step only adds. Run it in one transaction.\n";
+  const head = "-- Schema of adbind. Each step only adds. Run it in one transaction.\n";
   return [`${head}${bookkeeping.trim()}\n`, ...parts].join("\n");
 }
