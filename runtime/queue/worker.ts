@@ -2,6 +2,7 @@
 import { AdbindError } from "../errors.js";
 import { Endpoints, type Turn } from "./endpoints.js";
 import { safely } from "./periodic.js";
+import { restMs } from "./rest.js";
 import type { Ack, Job } from "./types.js";
 import {
   type Handled,
@@ -17,9 +18,6 @@ export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.
 const TAKE_LIMIT_JOBS = 256;
 /** Acknowledging transactions at a time: the second is made up while the first is flushed to disk. */
 const ACK_LANES = 2;
-const IDLE_FACTOR = 4; // An idle queue is asked this many times less often, at most.
-/** A worker that would be told of new jobs asks this many times less often: what tells it may be broken unnoticed. */
-const QUIET_FACTOR = 20;
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
 /** What a fault of the queue waits before the next try, in milliseconds. */
@@ -288,9 +286,8 @@ class LeasingWorker implements Worker {
 
   #rest(): Promise<void> {
     const { pollMs, queue, now } = this.#options;
-    const usual = Math.min(pollMs * 2 ** Math.min(this.#idle, 10), pollMs * IDLE_FACTOR);
-    const quiet = this.#held.size === 0 ? Math.min(queue.quietMs(now()) ?? 0, pollMs * QUIET_FACTOR) : 0;
-    const pause = this.#failed ? usual : Math.max(usual, quiet);
+    const knows = this.#held.size === 0 && !this.#failed;
+    const pause = restMs({ pollMs, idle: this.#idle, quietMs: knows ? queue.quietMs(now()) : undefined });
     if (this.#held.size === 0) this.#idle += 1;
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, pause);

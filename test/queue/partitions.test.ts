@@ -58,6 +58,15 @@ test("what came early is moved, days are dropped, and what is needed still outli
   assert.equal(await keep(), { made: [], dropped: [] });
   assert.equal(await queue.alarms(clock.at), []);
   assert.equal(await bodies("adbind_job_bodies_20260418"), ['"early"', '"late"']);
+  const expires = Date.UTC(2026, 4, 19);
+  await database.write((q) =>
+    q.run("insert into adbind_activity (principal, subject, record, expires) values ('p', 's', '{}', ?)", [expires]),
+  );
+  const kept = await database.query((q) => q.rows<{ id: number }>("select id from adbind_activity_20260519"));
+  assert.equal(
+    kept.map(({ id }) => typeof id),
+    ["number"],
+  );
   const [early, late] = await take();
   assert.equal([textOf(early), textOf(late)], ["body of early", "body of late"]);
   await done([early!]);

@@ -18,7 +18,7 @@ import {
   pullJobs,
   replayJob,
 } from "./kept-jobs.js";
-import { missingPartitions, removeOrphans, START, type TidyCursor } from "./tidy.js";
+import { partitionAlarms, Tidying } from "./tidy.js";
 import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
@@ -27,10 +27,6 @@ const JOBS_CHANNEL = "adbind_jobs";
 const ENDPOINTS = 256;
 /** Later than any clock. */
 const FAR = Number.MAX_SAFE_INTEGER;
-/** How often bodies of jobs that are gone are looked for, where no partition takes them along; sooner where many went. */
-const TIDY_MS = 60_000;
-const TIDY_SOON_MS = 500;
-const TIDY_MANY_ROWS = 1_000;
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
 const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
@@ -69,8 +65,7 @@ class PostgresQueue implements Queue {
   #cursor = "";
   /** When the next of what the last look found is due. */
   #next = 0;
-  #tidied = Number.NEGATIVE_INFINITY;
-  #tidying: TidyCursor = START;
+  readonly #tidying: Tidying;
   #added = 0;
   #analyzed = Number.NEGATIVE_INFINITY;
 
@@ -81,6 +76,7 @@ class PostgresQueue implements Queue {
   ) {
     this.leaseMs = leaseMs;
     this.#now = now;
+    this.#tidying = new Tidying(database);
     this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
     this.#commits = new GroupCommit(
       (work, locking) => this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
@@ -180,30 +176,12 @@ class PostgresQueue implements Queue {
     return this.database.listening ? Math.max(0, this.#next - now) : undefined;
   }
 
-  async alarms(now: number): Promise<readonly string[]> {
-    const missing = await this.database.query((q) => missingPartitions(q, now));
-    if (missing.length === 0) return [];
-    return [
-      `${missing.join(" and ")}: no partition for the coming day, so that what comes is deleted row by row; run \`adbind db partitions\` daily, as a role that may create tables`,
-    ];
-  }
-
-  /** Beside everything else, seldom; what fails is made up for by the next. */
-  #tidySoon(now: number): void {
-    if (performance.now() - this.#tidied < TIDY_MS) return;
-    this.#tidied = performance.now();
-    this.database
-      .query((q) => removeOrphans(q, this.#tidying, now))
-      .then(({ gone, next }) => {
-        this.#tidying = next;
-        // There are more where many were: not only once a minute.
-        if (gone >= TIDY_MANY_ROWS) this.#tidied = performance.now() - TIDY_MS + TIDY_SOON_MS;
-      })
-      .catch(() => undefined);
+  alarms(now: number): Promise<readonly string[]> {
+    return this.database.query((q) => partitionAlarms(q, now));
   }
 
   async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
-    this.#tidySoon(now);
+    this.#tidying.soon(now);
     const rooms = await this.#rooms({ now, limit, room });
     if (rooms.length === 0) return [];
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };

@@ -1,5 +1,5 @@
 /** Bodies of jobs that are gone, where no partition takes them along when it is dropped; and what says so. */
-import type { Coroutine, Query } from "../../db/index.js";
+import type { Coroutine, PostgresDatabase, Query } from "../../db/index.js";
 
 /** Bodies looked at in one statement. */
 const LOOK_ROWS = 5_000;
@@ -44,13 +44,43 @@ export function* removeOrphans(
   return { gone, next: seen < LOOK_ROWS || at === null || job === null ? START : { at, job } };
 }
 
-/** Tables that bodies and activity of the coming day fall through to the default partition of. */
-export function* missingPartitions(q: Query, now: number): Coroutine<string[]> {
+/** How often bodies are looked at, in milliseconds; sooner where many went. */
+const TIDY_MS = 60_000;
+const TIDY_SOON_MS = 500;
+const MANY_ROWS = 1_000;
+
+/** Looks now and then, beside everything else; what fails is made up for by the next. */
+export class Tidying {
+  #last = Number.NEGATIVE_INFINITY;
+  #cursor = START;
+
+  constructor(readonly database: Pick<PostgresDatabase, "query">) {}
+
+  /** @param now unix milliseconds */
+  soon(now: number): void {
+    if (performance.now() - this.#last < TIDY_MS) return;
+    this.#last = performance.now();
+    this.database
+      .query((q) => removeOrphans(q, this.#cursor, now))
+      .then(({ gone, next }) => {
+        this.#cursor = next;
+        // Where many were, there are more.
+        if (gone >= MANY_ROWS) this.#last = performance.now() - TIDY_MS + TIDY_SOON_MS;
+      })
+      .catch(() => undefined);
+  }
+}
+
+/** Tells where bodies and activity of the coming day would be in the default partition. */
+export function* partitionAlarms(q: Query, now: number): Coroutine<string[]> {
   const bound = `coalesce((select max((regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \\(''{0,1}(-{0,1}[0-9]+)'))[1]::bigint)
     from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = t.name::regclass), 0)`;
   const rows = yield* q.rows<{ name: string }>(
     `select t.name from unnest(array['adbind_job_bodies', 'adbind_activity']) as t (name) where ${bound} < ?::bigint`,
     [now + DAY_MS],
   );
-  return rows.map(({ name }) => name);
+  if (rows.length === 0) return [];
+  const tables = rows.map(({ name }) => name).join(" and ");
+  const remedy = "run `adbind db partitions` daily, as a role that may create tables";
+  return [`${tables}: no partition for the coming day, so that what comes is deleted row by row; ${remedy}`];
 }
