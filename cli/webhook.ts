@@ -2,9 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { createGuardedFetch } from "../runtime/net/index.js";
 import { buildSignatureBase } from "../runtime/signing/base.js";
-import { brandKeys, remoteJwks } from "../runtime/signing/discovery/index.js";
 import { Malformed, parseContentDigest, parseSignatureInput } from "../runtime/signing/fields.js";
 import { fieldValue } from "../runtime/signing/headers.js";
 import {
@@ -14,15 +12,16 @@ import {
   type SignableRequest,
   type Step,
   signWebhook,
-  staticKeys,
   verificationCodes,
   verifyWebhook,
 } from "../runtime/signing/index.js";
 import { canonicalUrl } from "../runtime/url.js";
-import { publicKey, readInput, readKeyFile, signingKey } from "./key-file.js";
+import { readInput, signingKey } from "./key-file.js";
 import { shownPath, userPath } from "./output.js";
 import { parseHeaderLines, parseRequestFile } from "./request-file.js";
+import { keysGiven } from "./webhook-keys.js";
 import { listenCommand } from "./webhook-listen.js";
+import { replayCommand } from "./webhook-replay.js";
 import { sendCommand } from "./webhook-send.js";
 
 /** The checklist in its order (webhooks-facts 1.7). */
@@ -134,17 +133,10 @@ function requestOf(file: string | undefined, given: VerifyGiven): SignableReques
   return { method, url, headers: parseHeaderLines(text), body: readInput(userPath(body)) };
 }
 
-function keysOf({ jwks, agent }: VerifyGiven): KeySource {
-  if ((jwks === undefined) === (agent === undefined)) {
-    throw new AdbindError("usage", "The keys are not known", { remedy: "give either --jwks or --agent" });
-  }
-  const fetch = createGuardedFetch();
-  if (agent !== undefined) return brandKeys({ agentUrl: agent, fetch });
-  if (/^https:/i.test(jwks as string)) return remoteJwks({ url: jwks as string, sender: jwks as string, fetch });
-  const file = userPath(jwks as string);
-  // A private file stands for what would be published of it.
-  const keys = readKeyFile(file).keys.map((key) => (key.d === undefined ? key : publicKey(key)));
-  return staticKeys(keys, { sender: shownPath(file) });
+function keysOf(given: VerifyGiven): KeySource {
+  const keys = keysGiven(given);
+  if (keys !== undefined) return keys;
+  throw new AdbindError("usage", "The keys are not known", { remedy: "give either --jwks or --agent" });
 }
 
 /** The base as far as the message alone makes one, so that it is there whichever step fails. */
@@ -235,5 +227,5 @@ const verifyCommand = (parent: Command): Command =>
     .action(verify);
 
 export function register(command: Command): void {
-  for (const add of [signCommand, verifyCommand, sendCommand, listenCommand]) add(command);
+  for (const add of [signCommand, verifyCommand, sendCommand, listenCommand, replayCommand]) add(command);
 }

@@ -162,22 +162,26 @@ interface Proxy {
   stop(): Promise<void>;
 }
 
+interface Readiness {
+  readonly checks: Readonly<Record<"store" | "search" | "server", string>>;
+}
+
 /**
  * A proxy as simple as can be: it asks each instance whether it is ready, takes turns among those that are, keeps
- * connections, and tries nothing twice. An instance is gone when it says so or refuses a connection, not when this
- * process was too busy to read the answer in time.
+ * connections, and tries nothing twice. An instance is gone when it says that it stops or starts, or refuses a connection;
+ * not when this process was too busy to read the answer in time, nor when the store of all of them was.
  */
 async function startProxy(ports: readonly number[]): Promise<Proxy> {
   const ready = new Set<number>();
   const faults: string[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const check = async (port: number): Promise<void> => {
-    const ok = await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      async (response) => (await response.text()) !== "" && response.ok,
-      () => false,
+    const { status, checks } = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      async (response) => ({ ...((await response.json()) as Readiness), status: response.status }),
+      () => ({ status: 0, checks: undefined }),
     );
-    if (ok) ready.add(port);
-    else ready.delete(port);
+    if (status === 200) ready.add(port);
+    else if (checks?.server !== "ok" || checks.search !== "ok") ready.delete(port);
   };
   let watching = true;
   // One check at a time for each: an older answer never overtakes a newer one.
