@@ -7,7 +7,7 @@ import type { AnyDatabase } from "../db/open.js";
 import type { Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
 import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
-import { taskChangesOn } from "./stores.js";
+import { taskChangesOn } from "./task-changes.js";
 
 export interface ChannelRow {
   readonly resource: string;

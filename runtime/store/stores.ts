@@ -2,10 +2,7 @@
 import { type AnyDatabase, openDatabase } from "../db/open.js";
 import type { DatabaseOptions } from "../db/types.js";
 import { type PostgresStore, postgresStore } from "./postgres/open.js";
-import { changeTasks as changeTasksOnPostgres } from "./postgres/sent-tasks.js";
-import type { ChangeTasks } from "./sent-tasks.js";
 import { type SqliteStore, sqliteStore } from "./sqlite/open.js";
-import { changeTasks as changeTasksOnSqlite } from "./sqlite/sent-tasks.js";
 
 export type AnyStore = SqliteStore | PostgresStore;
 
@@ -27,9 +24,3 @@ export function storeOn(database: AnyDatabase): AnyStore {
  */
 export const openStore = async (url: string, options?: DatabaseOptions): Promise<AnyStore> =>
   storeOn(await openDatabase(url, options));
-
-/** How an engine changes many tasks of a sender at once. */
-export const taskChangesOn: Readonly<Record<AnyDatabase["engine"], ChangeTasks>> = {
-  sqlite: changeTasksOnSqlite,
-  postgres: changeTasksOnPostgres,
-};
