@@ -11,7 +11,7 @@ import { request } from "undici";
 import { release } from "../generated/3.1.0/index.js";
 import { createGuardedFetch } from "../runtime/net/index.js";
 import { openQueue, type Queue } from "../runtime/queue/index.js";
-import { createSender, type Sender } from "../runtime/sender/index.js";
+import { createSender, type Sender, type SenderOptions } from "../runtime/sender/index.js";
 import { signWebhookSync } from "../runtime/signing/index.js";
 import { openPostgresStore, openSqliteStore } from "../runtime/store/index.js";
 import { startPostgres } from "../test/support/postgres.js";
@@ -20,6 +20,7 @@ import { partsOf } from "./support/options.js";
 import { hasPeers } from "./support/queue-contenders.js";
 import type { Row } from "./support/row.js";
 import { backlogRows } from "./support/sender-backlog.js";
+import { isolationRows } from "./support/sender-isolation.js";
 import { peerRows } from "./support/sender-peers.js";
 import { promptnessRows } from "./support/sender-prompt.js";
 
@@ -85,6 +86,7 @@ interface Engine {
   readonly name: "sqlite" | "postgres";
   sender(fetch?: ReturnType<typeof createGuardedFetch>): Promise<{ sender: AnySender; close(): Promise<void> }>;
   queue(): Promise<{ queue: Queue; close(): Promise<void> }>;
+  store(): Promise<{ store: SenderOptions["store"]; close(): Promise<void> }>;
   stop(): Promise<void>;
 }
 
@@ -98,6 +100,10 @@ function sqliteEngine(): Engine {
       const store = open();
       const sender = await createSender({ ...senderOptions(fetch), store });
       return { sender: sender as AnySender, close: () => store.close() };
+    },
+    async store() {
+      const store = open();
+      return { store, close: () => store.close() };
     },
     async queue() {
       const store = open();
@@ -119,6 +125,10 @@ async function postgresEngine(): Promise<Engine> {
       });
       const sender = await createSender({ ...senderOptions(fetch), store });
       return { sender: sender as AnySender, close: () => store.close() };
+    },
+    async store() {
+      const store = await openPostgresStore({ url: await cluster.database(), connections: 20 });
+      return { store, close: () => store.close() };
     },
     async queue() {
       const store = await openPostgresStore({ url: await cluster.database() });
@@ -265,8 +275,8 @@ async function besidePeers(asked: (part: string) => boolean, live: string, short
 }
 
 /**
- * @param args `--engine=sqlite` or `--engine=postgres` for one of them; `--only=deliveries,backlog,enqueue,drain,prompt,idle,restart` for some
- * parts;
+ * @param args `--engine=sqlite` or `--engine=postgres` for one of them;
+ * `--only=deliveries,backlog,isolation,enqueue,drain,prompt,idle,restart` for some parts;
  * `--short` for a short backlog
  */
 export async function run(args: readonly string[]): Promise<Row[]> {
@@ -285,6 +295,8 @@ export async function run(args: readonly string[]): Promise<Row[]> {
           const { rows: measured, capacity } = await throughput(engine, receiver);
           rows.push(...measured, await openLoop(engine, receiver, capacity));
         }
+        if (asked("isolation"))
+          rows.push(...(await isolationRows(engine, senderOptions(), size === BACKLOG ? 100_000 : 5_000)));
         if (asked("backlog")) rows.push(...(await backlogRows(engine, size)));
       } finally {
         await engine.stop();

@@ -6,6 +6,7 @@ import { AdbindError } from "../runtime/errors.js";
 import type { Jwk, SignatureAlgorithm } from "../runtime/signing/index.js";
 import { changeKeyFile, createKeyFile, isExposed, publicKey, purposeOf, readKeyFile } from "./key-file.js";
 import { printJson, shownPath, userPath } from "./output.js";
+import { protocolWord, type WordOptions } from "./protocol-word.js";
 
 const algorithms: Record<SignatureAlgorithm, () => { jwk: object; alg: string }> = {
   ed25519: () => ({ jwk: generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }), alg: "EdDSA" }),
@@ -15,8 +16,17 @@ const algorithms: Record<SignatureAlgorithm, () => { jwk: object; alg: string }>
   }),
 };
 
-/** What a key may be published for (webhooks-facts 1.12). `webhook-signing` is deprecated: still accepted, not made. */
-const uses = ["request-signing", "response-signing", "governance-signing"];
+/**
+ * What a key is published for, by what it is to sign. Webhooks get the one purpose that verifiers of every release take
+ * (webhooks-facts 1.12); a key for both would have to be one that some refuse, so there are two.
+ */
+const uses: Readonly<Record<string, readonly string[]>> = {
+  request: ["request-signing"],
+  webhook: ["webhook-signing"],
+  both: ["request-signing", "webhook-signing"],
+  response: ["response-signing"],
+  governance: ["governance-signing"],
+};
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
 
@@ -29,14 +39,9 @@ function checkedAlgorithm(name: string): SignatureAlgorithm {
   return name as SignatureAlgorithm;
 }
 
-function checkedUse(name: string): string {
-  if (!uses.includes(name)) throw usage(`No key use ${name}`, `give ${uses.join(", ")}`);
-  return name;
-}
-
-function checkedWord(word: string): string {
-  if (!/^[a-z][a-z0-9]*$/.test(word)) throw usage(`No protocol word ${word}`, "give lower-case letters and digits");
-  return word;
+function checkedUse(name: string): readonly string[] {
+  if (!Object.hasOwn(uses, name)) throw usage(`No key use ${name}`, `give ${Object.keys(uses).join(", ")}`);
+  return uses[name]!;
 }
 
 /** A kid travels in a quoted header parameter and in logs. */
@@ -73,19 +78,28 @@ const generateCommand = (parent: Command): Command =>
     .option("--alg <name>", "ed25519 or ecdsa-p256-sha256", "ed25519")
     .option("--kid <name>", "name the key is published under; default algorithm, date and chance")
     .option("--out <file>", "where the private key goes, mode 0600; never overwritten", "adbind-keys.private.json")
-    .option("--word <word>", "the protocol's word: the purpose is published as <word>_use", "proto")
-    .option("--use <purpose>", uses.join(", "), "request-signing")
+    .option(
+      "--release <release>",
+      "the release whose protocol the key is for; default that of the config or bindings here",
+    )
+    .option("--word <word>", "the protocol's word, instead of a release: the purpose is published as <word>_use")
+    .option("--use <purpose>", `what it signs: ${Object.keys(uses).join(", ")}; both makes two keys`, "request")
     .addHelpText(
       "after",
-      "\nExample: adbind keys generate --out keys.private.json && adbind keys jwks keys.private.json > jwks.json",
+      "\nExample: adbind keys generate --release proto@3.1.0 --out keys.private.json && adbind keys jwks keys.private.json",
     )
-    .action((given: { alg: string; kid?: string; out: string; word: string; use: string }) => {
+    .action(async (given: { alg: string; kid?: string; out: string; use: string } & WordOptions) => {
       const file = userPath(given.out);
-      const purpose = [wireNames(checkedWord(given.word)).keyUse, checkedUse(given.use)] as const;
-      const key = makeKey({ alg: checkedAlgorithm(given.alg), kid: given.kid, purpose });
-      createKeyFile(file, { keys: [key] });
-      console.log(`${key.kid} in ${shownPath(file)}`);
-      console.log(`publish its public half: adbind keys jwks ${shownPath(file)}`);
+      const purposes = checkedUse(given.use);
+      const alg = checkedAlgorithm(given.alg);
+      const member = wireNames(await protocolWord(given)).keyUse;
+      // Two keys under one name would be nobody's.
+      const named = (use: string): string | undefined =>
+        given.kid === undefined || purposes.length === 1 ? given.kid : `${given.kid}-${use.replace("-signing", "")}`;
+      const keys = purposes.map((use) => makeKey({ alg, kid: named(use), purpose: [member, use] }));
+      createKeyFile(file, { keys });
+      for (const key of keys) console.log(`${key.kid} in ${shownPath(file)}, ${key[member]}`);
+      console.log(`publish their public halves: adbind keys jwks ${shownPath(file)}`);
     });
 
 const rotateCommand = (parent: Command): Command =>

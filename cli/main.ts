@@ -12,7 +12,10 @@ enableCompileCache();
 /** Name -> one line of help, and the module whose `register(command)` declares arguments, options and the action. */
 const commands = {
   generate: { help: "typed bindings from releases", load: () => import("./generate.js") },
-  releases: { help: "releases that can be named or lie in a folder: list", load: () => import("./releases.js") },
+  releases: {
+    help: "releases that can be named or lie in a folder, and what one says of itself: list, show",
+    load: () => import("./releases.js"),
+  },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },

@@ -6,6 +6,7 @@ import { isMap, type Json } from "../generator/load/walk.js";
 import { AdbindError } from "../runtime/errors.js";
 import { plural, printJson, shownPath, userPath } from "./output.js";
 import { cached, cacheFolder } from "./release/cache.js";
+import { registerShow } from "./release/show.js";
 import { packageManifests } from "./release/sources.js";
 
 interface Row {
@@ -81,6 +82,7 @@ function print(rows: readonly Row[]): void {
 }
 
 export function register(command: Command): void {
+  registerShow(command.command("show"));
   const list = command.command("list");
   list.exitOverride();
   list

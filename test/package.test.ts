@@ -87,9 +87,11 @@ const budgets: Record<string, number> = {
   "./standalone": 36,
   "./validate": 26,
   "./net": 45,
-  "./signing": 120,
-  "./signing/web": 120,
+  // The profiles of every release line are part of it.
+  "./signing": 140,
+  "./signing/web": 140,
   "./signing/discovery": 120,
+  "./facts": 24,
   "./store": 200,
   // Both engines, with their tables.
   "./db": 125,

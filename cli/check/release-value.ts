@@ -39,6 +39,7 @@ function toRelease(model: Model): Release {
     errors,
     defaultUnknownRecovery: model.defaultUnknownRecovery as Recovery,
     specialisms,
+    facts: model.facts,
     schemas: async () => documents,
   };
 }

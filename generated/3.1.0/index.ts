@@ -2,11 +2,13 @@
 // Source: manifest.json
 import type { Release } from "adbind/contract";
 import { defaultUnknownRecovery, errorCodes } from "./errors.js";
+import { facts } from "./facts.js";
 import { schemas } from "./schemas/index.js";
 import { specialisms } from "./specialisms.js";
 import { tools } from "./tools/index.js";
 
 export * from "./errors.js";
+export { facts } from "./facts.js";
 export { schemas } from "./schemas/index.js";
 export * from "./specialisms.js";
 export * from "./tools/acquire-rights.js";
@@ -79,5 +81,6 @@ export const release = {
   errors: errorCodes,
   defaultUnknownRecovery,
   specialisms,
+  facts,
   schemas,
 } as const satisfies Release<typeof tools>;

@@ -71,6 +71,7 @@ const moduleExports = [
   "checkSpecialism",
   "defaultUnknownRecovery",
   "errorCodes",
+  "facts",
   "recoveryOf",
   "release",
   "schemas",

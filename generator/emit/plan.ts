@@ -8,6 +8,7 @@ import { createRender, type Render } from "./render.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
 import {
   errorsView,
+  factsView,
   indexView,
   partOf,
   schemaPartView,
@@ -90,6 +91,7 @@ export async function planRelease(model: Model, options: EmitOptions): Promise<P
   planSchemas(add, model, render);
   add("errors.ts", render("errors", errorsView(model)));
   add("specialisms.ts", render("specialisms", specialismsView(model)));
+  add("facts.ts", render("facts", factsView(model)));
   add("index.ts", render("index", indexView(model)));
   if (options.standalone) {
     const { planValidators } = await import("./standalone.js");

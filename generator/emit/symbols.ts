@@ -11,9 +11,13 @@ export const symbols = {
   dispatch: "dispatch",
   failure: "Failure",
   handlers: "Handlers",
+  releaseFacts: "ReleaseFacts",
   schemaNode: "SchemaNode",
   tool: "Tool",
-} as const satisfies Record<string, keyof typeof contract | "Answer" | "Failure" | "Handlers" | "SchemaNode" | "Tool">;
+} as const satisfies Record<
+  string,
+  keyof typeof contract | "Answer" | "Failure" | "Handlers" | "ReleaseFacts" | "SchemaNode" | "Tool"
+>;
 
 /** The names of `adbind/standalone`; a test compiles what is emitted with them. */
 export const standaloneSymbols = {

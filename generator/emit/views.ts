@@ -188,6 +188,15 @@ export const specialismsView = (model: Model): object => ({
   specialisms: model.specialisms.map(specialismRow),
 });
 
+const factGroup = ([group, held]: [string, unknown]): object => ({ key: keyText(group), value: inline(held) });
+
+export const factsView = (model: Model): object => ({
+  ...bannerOf(["manifest.json", "*.json"], model.facts),
+  contractModule,
+  factsType: symbols.releaseFacts,
+  groups: Object.entries(model.facts).map(factGroup),
+});
+
 /** JSON as a single-quoted literal: double quotes stay as they are, so the line reads like the JSON it is. */
 const quoted = (json: string): string =>
   `'${json.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}'`;

@@ -12,6 +12,8 @@ export interface ReleaseFiles {
   read(file: string): Buffer | undefined;
   /** Every JSON file of the release but the manifest and those under `bundled/` and `mcp/`, which repeat the others; sorted. */
   list(): string[];
+  /** Manifests of the copies under `mcp/`, which list tools in the form of that transport; sorted. */
+  projections(): string[];
 }
 
 export interface OpenOptions {
@@ -24,6 +26,8 @@ const remedy =
 
 /** Copies of the schemas in other forms, at the top of a release. What a tool or a schema refers to is read all the same. */
 const isProjection = (file: string): boolean => file.startsWith("bundled/") || file.startsWith("mcp/");
+
+const isProjectionManifest = (file: string): boolean => /^mcp\/(?:[^/]+\/)+manifest\.json$/.test(file);
 
 const isJsonName = (file: string): boolean => file.endsWith(".json");
 
@@ -73,15 +77,19 @@ const isFolder = (file: string): boolean => statSync(file, { throwIfNoEntry: fal
 
 function filesOfFolder(label: string, folder: string): ReleaseFiles {
   const root = path.resolve(folder);
+  let names: string[] | undefined;
+  const below = (): string[] => {
+    names ??= readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
+      .sort();
+    return names;
+  };
   return {
     label,
     read: (file) => readBelow(root, file),
-    list: () =>
-      readdirSync(root, { recursive: true, withFileTypes: true })
-        .filter((entry) => !entry.isDirectory())
-        .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
-        .filter(isListed)
-        .sort(),
+    list: () => below().filter(isListed),
+    projections: () => below().filter(isProjectionManifest),
   };
 }
 
@@ -123,6 +131,11 @@ async function openArchive(label: string, options: OpenOptions): Promise<Release
   const readLate = (): Map<string, Buffer | undefined> =>
     readArchive(label, bytes, (name) => name.startsWith(root) && isJsonName(name) && isLate(name));
   let late: Map<string, Buffer | undefined> | undefined;
+  const below = (): string[] =>
+    [...files.keys()]
+      .filter((file) => file.startsWith(root))
+      .map((file) => file.slice(root.length))
+      .sort();
   return {
     label,
     read(file) {
@@ -131,12 +144,8 @@ async function openArchive(label: string, options: OpenOptions): Promise<Release
       late ??= readLate();
       return late.get(name);
     },
-    list: () =>
-      [...files.keys()]
-        .filter((file) => file.startsWith(root))
-        .map((file) => file.slice(root.length))
-        .filter(isListed)
-        .sort(),
+    list: () => below().filter(isListed),
+    projections: () => below().filter(isProjectionManifest),
   };
 }
 

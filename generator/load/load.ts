@@ -17,6 +17,8 @@ export interface LoadedRelease {
   manifest: JsonMap;
   /** Every schema file the tools reach, by path, sorted. */
   schemas: Map<string, SchemaFile>;
+  /** Every schema file there is, events among them, which no tool reaches. */
+  documents: ReadonlyMap<string, SchemaFile>;
   /** SHA-256 over the manifest and every schema in their normal form, hex: the same release in any package has the same. */
   digest: string;
   /** The `$id` of each schema file that has one, as written. */
@@ -114,6 +116,7 @@ export async function loadRelease(label: string, options: OpenOptions = {}): Pro
     version,
     manifest,
     schemas: new Map([...files].filter(([path]) => reached.has(path))),
+    documents: files,
     digest: releaseDigest({ manifest, files, prefixes: closure.prefixes, read: (file) => source.read(file) }),
     ids: closure.ids,
     findings,

@@ -1,13 +1,16 @@
 /** Checked release -> IR. */
 import { createHash } from "node:crypto";
-import { answerFields, wireNames } from "../../runtime/contract/index.js";
+import { answerFields, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
 import { exercising, isExempt } from "../lint/checks.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import { extensionsOf, type Manifest } from "../load/manifest.js";
+import { projectionsOf } from "../load/projections.js";
 import type { JsonMap } from "../load/walk.js";
 import { armsOf } from "./arms.js";
 import { completedShape } from "./completed.js";
+import { deriveFacts } from "./facts/derive.js";
+import type { FactTool } from "./facts/read.js";
 import type { ArmModel, CodeModel, DocumentModel, Idempotency, Model, SpecialismModel, ToolModel } from "./model.js";
 import { readShapes, type Shapes } from "./read-shapes.js";
 import { firstSentence } from "./sentence.js";
@@ -98,19 +101,37 @@ function buildDocuments(schemas: LoadedRelease["schemas"], { resolve }: Shapes):
   }));
 }
 
+const factsOf = ({ word, version, manifest, documents, source }: LoadedRelease, tools: readonly FactTool[]) =>
+  deriveFacts({ word, version, manifest, documents, projections: projectionsOf(source), tools });
+
+/**
+ * What a release says about itself, without the rest of the IR.
+ * @param release one that its checks accept
+ */
+export function releaseFacts(release: LoadedRelease): ReleaseFacts {
+  const manifest = checkedManifest(release);
+  return factsOf(
+    release,
+    Object.keys(manifest.tools)
+      .sort(byCodePoint)
+      .map((name) => ({ name, response: manifest.tools[name]!.response_schema })),
+  );
+}
+
 /**
  * Builds the IR of a release that its checks accept.
  * @param broken tools to leave out, with the reasons
  */
 export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, string[]> = new Map()): Model {
   const manifest = checkedManifest(release);
-  const facts = new SchemaFacts(release.schemas);
+  const said = new SchemaFacts(release.schemas);
   const extensions = extensionsOf(release.manifest, release.word);
   const tools = Object.keys(manifest.tools)
     .filter((name) => !broken.has(name))
     .sort(byCodePoint)
-    .map((name) => buildTool(name, manifest, facts, extensions.tools as JsonMap));
+    .map((name) => buildTool(name, manifest, said, extensions.tools as JsonMap));
   const schemas = neededSchemas(release, tools);
+  const facts = factsOf(release, tools);
   const shapes = readShapes(
     schemas,
     tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),
@@ -129,6 +150,7 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     resolve: shapes.resolve,
     places: shapes.places,
     extensions: extensions.manifest as JsonMap,
+    facts,
     leftOut: [...broken].sort(([a], [b]) => byCodePoint(a, b)).map(([tool, because]) => ({ tool, because })),
   };
 }

@@ -2,6 +2,7 @@
  * The IR: a release as the emitter sees it. Every list is sorted by code point; nothing here knows JSON Schema, nor the
  * language that is emitted.
  */
+import type { ReleaseFacts } from "../../runtime/contract/index.js";
 import type { Resolve, Shape } from "./shape.js";
 
 export type Idempotency = "required" | "optional" | "exempt" | "none";
@@ -86,6 +87,8 @@ export interface Model {
   places: string[];
   /** Top-level fields of the manifest that service.md does not list. */
   extensions: Record<string, unknown>;
+  /** What the release says about itself. */
+  facts: ReleaseFacts;
   /** Tools that `partial` left out, with the reasons. */
   leftOut: { tool: string; because: string[] }[];
 }

@@ -1,6 +1,7 @@
 /** Which release is spoken: the newest both sides have (service.md, "Versioning"; webhooks-facts.md 9). */
 import type { AnyTool, Failure, JsonObject, Release, WireNames } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
+import { peerProfile } from "../facts/index.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { Outcome } from "./exchange.js";
 import { failedHere } from "./exchange.js";
@@ -75,6 +76,7 @@ export function createAgreements(
     const silent = offer.versions.length === 0 && offer.majors.length === 0;
     const chosen = silent ? { release: releases[0]!, pin: {} } : choose(releases, offer, names, word);
     if (chosen === undefined) return { ok: false, failure: noCommon(settings, offer) };
+    wire.profile = peerProfile(releases, declared);
     wire.signature = member(declared, "request_signing") as RequestCapability | undefined;
     const idempotent = member(member(own, "idempotency"), "supported") === true;
     const agreed = { ...chosen, capabilities: declared, idempotent };

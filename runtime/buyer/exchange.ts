@@ -80,7 +80,7 @@ export function createExchange(parts: ConnectionParts): Exchange {
       return readOutcome(tool, release, await job(open));
     } catch (error) {
       signal?.throwIfAborted();
-      const miss = toMiss(error, settings.word);
+      const miss = toMiss(error, settings.word, release);
       // A session that was lost, or a connection that never came to be: the next attempt opens its own.
       if (miss.lost || faultIn(error)?.status === 404) forget(used);
       settings.logger?.warn({ tool: tool.name, code: miss.error.code, lost: miss.lost && sent }, "a call failed");
@@ -114,9 +114,9 @@ function faultIn(error: unknown): WireFault | undefined {
 /** Codes the MCP SDK makes itself: the connection closed, no answer in time. */
 const sdkCodes: readonly number[] = [-32000, -32001];
 
-function toMiss(error: unknown, word: string): Miss {
+function toMiss(error: unknown, word: string, release: Release): Miss {
   const fault = faultIn(error);
-  if (fault !== undefined) return missOf(fault, word);
+  if (fault !== undefined) return missOf(fault, word, release);
   const { code, message, data } = error as { code?: unknown; message?: string; data?: unknown };
   if (typeof code === "number" && !(sdkCodes.includes(code) && data === undefined)) {
     return missOfRpc({ code, message: message ?? "", data }, word);

@@ -1,5 +1,5 @@
 /** What can go wrong between a request and its answer, in the terms of the protocol's own errors. */
-import type { JsonObject, Recovery } from "../contract/index.js";
+import { isJsonObject, type JsonObject, type Recovery, type Release } from "../contract/index.js";
 import { extractTransportError, type TransportError } from "../extract/index.js";
 import type { LocalError } from "./types.js";
 
@@ -15,6 +15,8 @@ export class WireFault extends Error {
     readonly retryAfter: number | undefined,
     /** The answer's body, cut; for errors that stand in it. */
     readonly body = "",
+    /** Why a signature was refused, where the answer's challenge says it. */
+    readonly challenge: string | undefined = undefined,
   ) {
     super(message);
   }
@@ -62,8 +64,21 @@ export interface Miss {
   readonly lost: boolean;
 }
 
-/** A fault of the wire as an error of the protocol: the one in its body where there is one. */
-export function missOf(fault: WireFault, word: string): Miss {
+/**
+ * A fault of the wire as an error of the protocol: the one in its body where there is one. What a challenge says of a signature
+ * stands in its details, with the recovery that the release gives the code.
+ */
+export function missOf(fault: WireFault, word: string, release?: Release): Miss {
+  const miss = unsignedMissOf(fault, word);
+  const { challenge } = fault;
+  if (challenge === undefined) return miss;
+  const known = release?.facts.recovery.codes["request-signing-error-code"]?.value ?? {};
+  const recovery = Object.hasOwn(known, challenge) ? known[challenge] : undefined;
+  const details = { ...(isJsonObject(miss.error.details) && miss.error.details), signature_error: challenge };
+  return { ...miss, error: { ...miss.error, details, ...(recovery !== undefined && { recovery }) } };
+}
+
+function unsignedMissOf(fault: WireFault, word: string): Miss {
   const stated = fault.body === "" ? null : extractTransportError(parse(fault.body), word);
   const after = fault.retryAfter === undefined ? {} : { retry_after: fault.retryAfter };
   if (stated !== null) return { error: { ...after, ...stated }, lost: false };

@@ -1,5 +1,5 @@
 /** HTTP for the transports' SDKs: the guarded fetch in the shape of the platform's, with credentials and signatures. */
-import type { JsonObject } from "../contract/index.js";
+import type { JsonObject, RequestProfileName } from "../contract/index.js";
 import type { RequestCapability } from "../signing/index.js";
 import { shortText, WireFault } from "./fault.js";
 import type { Settings } from "./settings.js";
@@ -18,6 +18,8 @@ export interface Wire {
   fetchFor(use: WireUse): typeof globalThis.fetch;
   /** What the agent asks of signatures, once it is known. */
   signature: RequestCapability | undefined;
+  /** The profile it verifies, by what it declares; before that is known, the one of our newest release. */
+  profile: RequestProfileName;
 }
 
 /** Seconds of a Retry-After in either spelling (RFC 9110, 10.2.3). */
@@ -42,6 +44,7 @@ export function createWire(settings: Settings): Wire {
   const { origin } = new URL(settings.url);
   const wire: Wire = {
     signature: undefined,
+    profile: settings.releases[0]!.facts.signing.profile.value,
     fetchFor: (use) => async (input, init) => {
       const url = String(input instanceof Request ? input.url : input);
       const method = (init?.method ?? "GET").toUpperCase();
@@ -76,7 +79,7 @@ interface Outbound {
 }
 
 async function signed(
-  { signature }: Wire,
+  { signature, profile }: Wire,
   { signing, now, word }: Settings,
   { url, method, headers, body }: Outbound,
 ): Promise<Readonly<Record<string, string>>> {
@@ -87,12 +90,18 @@ async function signed(
     { url, method, headers, body: body! },
     {
       ...{ key: signing.key, keyid: signing.keyid, word, now: () => Math.floor(now() / 1000) },
-      contentDigest: signature?.covers_content_digest !== "forbidden",
+      profile,
+      // The newer profile knows no verifier that forbids it.
+      contentDigest: profile === "3.2" || signature?.covers_content_digest !== "forbidden",
     },
   );
   // Names in one case: a field given twice would be two fields.
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
 }
+
+/** The code a verifier gives in its challenge; in quotes, or as the token that some write. */
+const signatureChallenge = (value: string | undefined): string | undefined =>
+  /(?:^|,)\s*Signature\b[^,]*?\berror="?([a-z_]{1,64})\b/i.exec(value ?? "")?.[1];
 
 async function exchange(settings: Settings, { seen }: WireUse, outbound: Outbound): Promise<Response> {
   const { url, method, headers, body, signal } = outbound;
@@ -103,7 +112,8 @@ async function exchange(settings: Settings, { seen }: WireUse, outbound: Outboun
   if (result.status >= 300) {
     const after = retryAfterOf(result.headers["retry-after"], settings.now());
     const said = `The agent answered HTTP ${result.status}`;
-    throw new WireFault(said, result.status, result.status >= 500, after, text);
+    const challenge = signatureChallenge(result.headers["www-authenticate"]);
+    throw new WireFault(said, result.status, result.status >= 500, after, text, challenge);
   }
   if (seen !== undefined) tell(text, seen);
   const empty = result.status === 204 || result.status === 202 || method === "HEAD";

@@ -3,9 +3,28 @@
  * needs. The only room generated code imports, so it imports nothing.
  */
 export { type Answer, dispatch, type Handlers, UnexpectedStatusError } from "./answer.js";
+export type {
+  AnswerFields,
+  DiscoveryFacts,
+  EnvelopeFacts,
+  EventFacts,
+  EventShape,
+  Fact,
+  FactTable,
+  Projection,
+  RecoveryFacts,
+  ReleaseFacts,
+  RequestProfileName,
+  ResultFacts,
+  ResultResolution,
+  SigningFacts,
+  SpecialismRole,
+  ToolFacts,
+  ToolRoute,
+} from "./facts.js";
 export { type Failure, failureOf, type ProtocolError } from "./failure.js";
 export type { MaybePromise, Reply, SellerTools, ToolHandler } from "./handler.js";
-export { extra, type JsonObject } from "./json-object.js";
+export { extra, isJsonObject, type JsonObject } from "./json-object.js";
 export {
   answerFields,
   readAnswer,

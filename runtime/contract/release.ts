@@ -1,4 +1,5 @@
 /** One protocol release as a value. */
+import type { ReleaseFacts } from "./facts.js";
 import type { ErrorTable, Recovery } from "./recovery.js";
 import type { SchemaSource } from "./schema.js";
 import type { SpecialismTable } from "./specialism.js";
@@ -17,5 +18,7 @@ export interface Release<T extends Tools = Tools> {
   readonly errors: ErrorTable;
   readonly defaultUnknownRecovery: Recovery;
   readonly specialisms: SpecialismTable;
+  /** What the release says about itself; behaviour follows it, and never the version. */
+  readonly facts: ReleaseFacts;
   readonly schemas: SchemaSource;
 }

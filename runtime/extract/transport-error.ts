@@ -79,9 +79,12 @@ export const errorAction = (
 const MIN_RETRY_AFTER_SECONDS = 1;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** Seconds a transient error asks to wait, brought into 1 to 3600; undefined when it gives no number. */
-export function retryAfterSeconds(error: TransportError): number | undefined {
+/** Whole seconds a transient error asks to wait, rounded up and brought into 1 to 3600; undefined when it gives no number. */
+export function retryAfterSeconds(error: {
+  readonly retry_after?: unknown;
+  readonly [extra: string]: unknown;
+}): number | undefined {
   const { retry_after: asked } = error;
   if (typeof asked !== "number" || !Number.isFinite(asked)) return undefined;
-  return Math.min(Math.max(asked, MIN_RETRY_AFTER_SECONDS), MAX_RETRY_AFTER_SECONDS);
+  return Math.min(Math.max(Math.ceil(asked), MIN_RETRY_AFTER_SECONDS), MAX_RETRY_AFTER_SECONDS);
 }

@@ -1,119 +1,164 @@
 /**
- * How each endpoint fares in this process: how much of it may be leased at once, and when it is left alone for a while. An endpoint
- * starts narrow and widens with every success, so that a hundred dead ones never hold the slots of a living one.
+ * How each endpoint fares in this process: how much of it may be leased at once, and when it is left alone for a while. Those
+ * of whom nothing good is known share a small part of the slots, so that a thousand dead ones never hold those of the living.
  */
-export interface EndpointOptions {
-  /** Most jobs of an endpoint at once. */
-  readonly perEndpoint: number;
-  /** Failures in a row after which the endpoint is paused. */
-  readonly failuresToPause: number;
-  /** First pause, in milliseconds; doubled with each probe that fails. */
-  readonly pauseMs: number;
-  /** Longest pause, in milliseconds. */
-  readonly maxPauseMs: number;
-}
+import type { EndpointOptions } from "./endpoint-options.js";
+import { type Fare, Slots } from "./slots.js";
 
-/** Width of an endpoint nothing is known of, and of one that fails. */
-const FIRST_WIDTH_JOBS = 2;
 /** Successes in a row that end an endpoint's bad spell (webhooks-facts.md 6). */
 const SUCCESSES_TO_CLOSE = 2;
-/** Endpoints remembered that have nothing leased; beyond it the oldest are forgotten. */
-const IDLE_ENDPOINTS = 10_000;
-
-interface Fare {
-  out: number;
-  width: number;
-  failures: number;
-  successes: number;
-  pauses: number;
-  pausedUntil: number;
-  failingSince: number | null;
-}
+/** Endpoints remembered; at twice as many, those with nothing leased are forgotten down to it, the well ones first. */
+const REMEMBERED = 10_000;
 
 /** What an outcome means for its endpoint. */
 export type Turn =
   | { readonly kind: "same" }
-  | { readonly kind: "paused"; readonly until: number; readonly failingSince: number }
-  | { readonly kind: "recovered" };
+  /** `failingSince` is null where it asked for the pause and does not fail. */
+  | { readonly kind: "paused"; readonly until: number; readonly failingSince: number | null }
+  /** It may go on from `until`, which is 0 unless it has asked to be left alone for longer. */
+  | { readonly kind: "recovered"; readonly until: number };
+
+const SAME: Turn = { kind: "same" };
 
 export class Endpoints {
   readonly #endpoints = new Map<string, Fare>();
+  readonly #slots: Slots;
 
-  constructor(readonly options: EndpointOptions) {}
-
-  /**
-   * How many more of an endpoint may start.
-   * @param free slots nobody has
-   */
-  room(name: string, free: number, now: number): number {
-    const fare = this.#endpoints.get(name);
-    // A quarter of what is free: the last slots are never all one endpoint's.
-    const share = Math.ceil(free / 4);
-    if (fare === undefined) return Math.min(FIRST_WIDTH_JOBS, this.options.perEndpoint, share);
-    if (fare.pausedUntil > now) return 0;
-    const width = fare.failures >= this.options.failuresToPause ? 1 : fare.width;
-    return Math.max(0, Math.min(width - fare.out, share));
+  constructor(readonly options: EndpointOptions) {
+    this.#slots = new Slots(options);
   }
 
-  started(name: string): void {
-    this.#of(name).out += 1;
+  /**
+   * Shares out what is free, once: the answers are how many more of each endpoint may start. What one is given counts
+   * against its owner's others; an endpoint that is asked for again has the same answer.
+   */
+  plan(free: number, now: number): (name: string) => number {
+    const given = new Map<string, number>();
+    const slots = this.#slots.plan();
+    // A quarter of what is free: the last slots are never all one endpoint's.
+    const share = Math.ceil(free / 4);
+    return (name) => {
+      const known = given.get(name);
+      if (known !== undefined) return known;
+      const fare = this.#endpoints.get(name) ?? this.#fresh(name);
+      const resting = fare.pausedUntil > now || fare.heldUntil > now;
+      const wanted = resting ? 0 : Math.min((fare.suspect ? 1 : fare.width) - fare.out, share, allowance(fare, now));
+      const room = wanted <= 0 ? 0 : slots(fare, wanted);
+      given.set(name, room);
+      return room;
+    };
+  }
+
+  started(name: string, now: number): void {
+    const fare = this.#of(name);
+    this.#slots.moved(fare, 1);
+    if (fare.intervalMs > 0) fare.spentUntil = Math.max(fare.spentUntil, now - BURST_MS) + fare.intervalMs;
   }
 
   /** A job left without saying anything of its endpoint. */
   returned(name: string): void {
-    this.#of(name).out -= 1;
+    this.#slots.moved(this.#of(name), -1);
     this.#trim();
   }
 
-  succeeded(name: string): Turn {
+  /** Most jobs of an endpoint that start in a second; null takes the limit away. */
+  limit(name: string, perSecond: number | null): void {
+    this.#of(name).intervalMs = perSecond === null ? 0 : 1_000 / perSecond;
+  }
+
+  /** The endpoint asked to be left alone until a time. */
+  hold(name: string, until: number, now: number): Turn {
     const fare = this.#of(name);
-    fare.out -= 1;
+    if (until <= fare.askedUntil) return SAME;
+    fare.askedUntil = until;
+    // The database keeps the rest of it, where an operator can end it.
+    fare.heldUntil = Math.min(until, now + this.options.maxPauseMs);
+    return { kind: "paused", until, failingSince: fare.failingSince };
+  }
+
+  succeeded(name: string, now: number): Turn {
+    const fare = this.#of(name);
+    this.#slots.moved(fare, -1);
     fare.width = Math.min(this.options.perEndpoint, fare.width + 1);
     fare.successes += 1;
-    const bad = fare.failingSince !== null;
-    if (bad && fare.failures >= this.options.failuresToPause && fare.successes < SUCCESSES_TO_CLOSE) {
-      return { kind: "same" };
-    }
+    const bad = fare.failures >= this.options.failuresToPause;
+    if (bad && fare.successes < SUCCESSES_TO_CLOSE) return SAME;
     const reported = fare.pauses > 0;
     Object.assign(fare, { failures: 0, pauses: 0, failingSince: null, pausedUntil: 0 });
+    this.#slots.judged(fare, false);
     this.#trim();
-    return reported ? { kind: "recovered" } : { kind: "same" };
+    return reported ? { kind: "recovered", until: fare.askedUntil > now ? fare.askedUntil : 0 } : SAME;
   }
 
   failed(name: string, now: number): Turn {
     const fare = this.#of(name);
-    fare.out -= 1;
+    this.#slots.moved(fare, -1);
     fare.successes = 0;
     fare.failures += 1;
     fare.failingSince = Math.min(fare.failingSince ?? now, now);
     fare.width = Math.max(1, Math.floor(fare.width / 2));
+    this.#trim();
     const { failuresToPause, pauseMs, maxPauseMs } = this.options;
-    if (fare.failures < failuresToPause || fare.pausedUntil > now) return { kind: "same" };
+    if (fare.failures < failuresToPause) return SAME;
+    this.#slots.judged(fare, true);
+    if (fare.pausedUntil > now) return SAME;
     fare.pausedUntil = now + Math.min(maxPauseMs, pauseMs * 2 ** Math.min(fare.pauses, 16));
     fare.pauses += 1;
-    return { kind: "paused", until: fare.pausedUntil, failingSince: fare.failingSince };
+    return { kind: "paused", until: Math.max(fare.pausedUntil, fare.askedUntil), failingSince: fare.failingSince };
   }
 
   /** The clock was set back: no pause may outlast what it was meant to last. */
-  pull(horizon: number): void {
-    for (const fare of this.#endpoints.values()) if (fare.pausedUntil > horizon) fare.pausedUntil = 0;
+  pull(now: number): void {
+    const horizon = now + this.options.maxPauseMs;
+    for (const fare of this.#endpoints.values()) {
+      if (fare.pausedUntil > horizon) fare.pausedUntil = 0;
+      if (fare.heldUntil > horizon) fare.heldUntil = 0;
+      fare.askedUntil = 0;
+      fare.spentUntil = Math.min(fare.spentUntil, now);
+    }
+  }
+
+  #fresh(name: string): Fare {
+    const zeros = { out: 0, width: 1, failures: 0, successes: 0, pauses: 0, pausedUntil: 0, heldUntil: 0 };
+    const { host, principal } = this.options.ownerOf(name);
+    return {
+      ...zeros,
+      host,
+      principal,
+      suspect: true,
+      failingSince: null,
+      askedUntil: 0,
+      intervalMs: 0,
+      spentUntil: 0,
+    };
   }
 
   #of(name: string): Fare {
     let fare = this.#endpoints.get(name);
     if (fare === undefined) {
-      const width = Math.min(FIRST_WIDTH_JOBS, this.options.perEndpoint);
-      fare = { out: 0, width, failures: 0, successes: 0, pauses: 0, pausedUntil: 0, failingSince: null };
+      fare = this.#fresh(name);
       this.#endpoints.set(name, fare);
     }
     return fare;
   }
 
   #trim(): void {
-    if (this.#endpoints.size <= IDLE_ENDPOINTS) return;
-    for (const [name, { out, failures }] of this.#endpoints) {
-      if (out === 0 && failures === 0) this.#endpoints.delete(name);
-      if (this.#endpoints.size <= IDLE_ENDPOINTS) return;
+    if (this.#endpoints.size < 2 * REMEMBERED) return;
+    for (const most of [0, Number.POSITIVE_INFINITY]) {
+      for (const [name, { out, failures }] of this.#endpoints) {
+        if (this.#endpoints.size <= REMEMBERED) return;
+        if (out === 0 && failures <= most) this.#endpoints.delete(name);
+      }
     }
   }
+}
+
+/** What a limited endpoint may start at once after it was left alone, in milliseconds of its rate: a queue is not asked more often. */
+const BURST_MS = 1_000;
+
+/** How many jobs its rate lets start now. */
+function allowance({ intervalMs, spentUntil }: Fare, now: number): number {
+  if (intervalMs === 0) return Number.POSITIVE_INFINITY;
+  const saved = Math.min(BURST_MS, now - spentUntil);
+  return Math.max(Math.floor(saved / intervalMs), saved >= BURST_MS ? 1 : 0);
 }

@@ -94,6 +94,51 @@ export interface EndpointHealth {
   readonly failingSince: number | null;
 }
 
+/** An endpoint as an operator sees it. */
+export interface EndpointRecord extends EndpointHealth {
+  readonly endpoint: string;
+  /** Since when an operator has it paused; null where none has. */
+  readonly stoppedAt: number | null;
+  /** Jobs that are ready or leased. */
+  readonly waiting: number;
+  /** One of them; null where there is none. */
+  readonly sample: number | null;
+}
+
+export interface EndpointRow {
+  endpoint: string;
+  waiting: number;
+  sample: number | null;
+  paused_until: number | null;
+  failing_since: number | null;
+  stopped_at: number | null;
+}
+
+export const toEndpointRecord = (row: EndpointRow): EndpointRecord => ({
+  endpoint: row.endpoint,
+  pausedUntil: row.paused_until ?? 0,
+  failingSince: row.failing_since,
+  stoppedAt: row.stopped_at,
+  waiting: row.waiting,
+  sample: row.sample,
+});
+
+/** Parameters: topic; topic; topic, endpoint to begin after, limit; the same again; topic; limit. One text for every engine. */
+export const ENDPOINTS_SQL = `
+  select n.endpoint, e.paused_until, e.failing_since, e.stopped_at,
+    (select count(*) from adbind_jobs j where j.topic = ? and j.state = 'ready' and j.endpoint = n.endpoint) as waiting,
+    (select min(id) from adbind_jobs j where j.topic = ? and j.state = 'ready' and j.endpoint = n.endpoint) as sample
+  from (
+    select endpoint from (select distinct endpoint from adbind_jobs
+      where topic = ? and state = 'ready' and endpoint > ? order by endpoint limit ?) as busy
+    union
+    select endpoint from (select endpoint from adbind_endpoints
+      where topic = ? and endpoint > ? and (failing_since is not null or stopped_at is not null or paused_until > 0)
+      order by endpoint limit ?) as known
+  ) as n
+  left join adbind_endpoints e on e.topic = ? and e.endpoint = n.endpoint
+  order by n.endpoint limit ?`;
+
 /** A job behind another under its ordering key has no time of its own yet: later than any clock. */
 export const BEHIND_DUE_MS = Number.MAX_SAFE_INTEGER;
 

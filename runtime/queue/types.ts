@@ -5,6 +5,7 @@ import type { EachWork } from "./each.js";
 import type {
   Ack,
   EndpointHealth,
+  EndpointRecord,
   Job,
   JobCounts,
   JobFilter,
@@ -14,7 +15,7 @@ import type {
   NewJob,
 } from "./jobs.js";
 
-export type { Ack, EndpointHealth, Job, JobCounts, JobFilter, JobOutcome, JobRecord, JobState, NewJob };
+export type { Ack, EndpointHealth, EndpointRecord, Job, JobCounts, JobFilter, JobOutcome, JobRecord, JobState, NewJob };
 
 export interface TakeRequest {
   readonly now: number;
@@ -96,6 +97,17 @@ export interface Queue {
   deadLetter(endpoint: string, before: number, error: string): Promise<number>;
   /** Ends jobs of an endpoint that were added before a time and never attempted. A bounded number. @returns how many */
   expire(endpoint: string, before: number, error: string): Promise<number>;
+  /**
+   * Ends jobs of an endpoint that has more than `keep`: the oldest of those that were never attempted. A bounded number.
+   * @returns how many
+   */
+  expireBeyond(endpoint: string, keep: number, error: string): Promise<number>;
+  /** An operator's pause: nothing of the endpoint is leased, however well it is, until `resume`. */
+  stop(endpoint: string, now: number): Promise<void>;
+  /** Ends an operator's pause, and any other the endpoint has. False when there was none. */
+  resume(endpoint: string): Promise<boolean>;
+  /** Endpoints that have jobs, fail or are paused, by name. @param after names after this one */
+  endpoints(page: { readonly after?: string; readonly limit: number }): Promise<EndpointRecord[]>;
   /** Brings whatever lies beyond `horizon` to `now`, after the clock was set back. */
   pull(horizon: number, now: number): Promise<number>;
   list(filter?: Omit<JobFilter, "topic">): Promise<JobRecord[]>;

@@ -1,6 +1,6 @@
 /** What a worker is given, and what it gives its handler. */
 import { AdbindError } from "../errors.js";
-import type { EndpointOptions } from "./endpoints.js";
+import type { EndpointOptions, EndpointOwner } from "./endpoint-options.js";
 import type { AckEffect, Job, JobOutcome, Queue } from "./types.js";
 
 /** What handling a job came to. */
@@ -8,6 +8,10 @@ export interface Handled {
   readonly outcome: JobOutcome;
   /** Whether the endpoint is well, judged by this attempt; null where it says nothing of it. */
   readonly healthy: boolean | null;
+  /** The endpoint asked to be left alone until then, unix milliseconds. */
+  readonly holdUntil?: number | undefined;
+  /** Most jobs a second this process may start for the endpoint; null for no limit. Absent: as it was. */
+  readonly perSecond?: number | null;
 }
 
 /** The right to work on a job, as its handler sees it. */
@@ -66,16 +70,26 @@ const defaults = {
   maxPauseMs: 60_000,
 };
 
+/** Parts of the slots, where nothing else is given. */
+const partsOf = (concurrency: number) => ({
+  perHost: Math.ceil(concurrency / 2),
+  perPrincipal: Math.ceil(concurrency / 2),
+  perUnproven: Math.ceil(concurrency / 8),
+});
+
 /** The options of a worker with every default in. */
-export type WorkerSettings = WorkerOptions & typeof defaults & { readonly now: () => number };
+export type WorkerSettings = WorkerOptions & typeof defaults & EndpointOptions & { readonly now: () => number };
 
 const definedOf = <T extends object>(given: T): T =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 
 /** @throws AdbindError `queue_option_invalid` for a number that is not a positive integer */
 export function workerSettingsOf(given: WorkerOptions): WorkerSettings {
-  const options = { ...defaults, now: Date.now, ...definedOf(given) };
-  for (const name of Object.keys(defaults) as (keyof typeof defaults)[]) {
+  const known = definedOf(given);
+  const numbers = { ...defaults, ...partsOf(known.concurrency ?? defaults.concurrency) };
+  const ownerOf = (endpoint: string): EndpointOwner => ({ host: endpoint, principal: endpoint });
+  const options = { ...numbers, now: Date.now, ownerOf, ...known };
+  for (const name of Object.keys(numbers) as (keyof typeof numbers)[]) {
     const value = options[name];
     if (Number.isSafeInteger(value) && value > 0) continue;
     throw new AdbindError("queue_option_invalid", "an option of a worker cannot be used", {

@@ -133,8 +133,7 @@ class LeasingWorker implements Worker {
     const at = now();
     const [since, sinceWall] = [performance.now(), Date.now()];
     const limit = Math.min(free, TAKE_LIMIT_JOBS);
-    const room = (endpoint: string): number => this.#endpoints.room(endpoint, free, at);
-    const jobs = await queue.take({ now: at, limit, room });
+    const jobs = await queue.take({ now: at, limit, room: this.#endpoints.plan(free, at) });
     for (const job of jobs) {
       // A jump of the clock can end the lease of a job that is still here: it has been renewed by being leased.
       const known = this.#held.get(job.id);
@@ -157,7 +156,7 @@ class LeasingWorker implements Worker {
 
   async #attempt(held: Held): Promise<void> {
     const { job } = held;
-    this.#endpoints.started(job.endpoint);
+    this.#endpoints.started(job.endpoint, this.#options.now());
     this.#attempting += 1;
     let handled: Handled;
     try {
@@ -165,7 +164,7 @@ class LeasingWorker implements Worker {
     } catch (error) {
       handled = this.#thrown(error);
     }
-    this.#note(job.endpoint, handled.healthy);
+    this.#note(job.endpoint, handled);
     this.#attempting -= 1;
     if (this.#attempting <= this.#lookAgainAt) {
       this.#lookAgainAt = -1;
@@ -184,23 +183,28 @@ class LeasingWorker implements Worker {
     return { outcome: { kind: "later", due, error: "the attempt could not be made" }, healthy: null };
   }
 
-  #note(endpoint: string, healthy: boolean | null): void {
-    if (healthy === null) {
-      this.#endpoints.returned(endpoint);
-      return;
-    }
-    const { now } = this.#options;
-    const turn = healthy ? this.#endpoints.succeeded(endpoint) : this.#endpoints.failed(endpoint, now());
-    if (turn.kind !== "same") this.#besides(this.#tell(endpoint, turn).catch((error: unknown) => this.#fault(error)));
+  #note(endpoint: string, { healthy, holdUntil, perSecond }: Handled): void {
+    const at = this.#options.now();
+    if (perSecond !== undefined) this.#endpoints.limit(endpoint, perSecond);
+    const turns: Turn[] = [];
+    if (holdUntil !== undefined) turns.push(this.#endpoints.hold(endpoint, holdUntil, at));
+    if (healthy === null) this.#endpoints.returned(endpoint);
+    else turns.push(healthy ? this.#endpoints.succeeded(endpoint, at) : this.#endpoints.failed(endpoint, at));
+    // The last one knows what those before it came to.
+    const turn = turns.findLast(({ kind }) => kind !== "same");
+    if (turn === undefined || turn.kind === "same") return;
+    this.#besides(this.#tell(endpoint, turn).catch((error: unknown) => this.#fault(error)));
   }
 
   /** What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it. */
   async #tell(endpoint: string, turn: Exclude<Turn, { kind: "same" }>): Promise<void> {
     const { queue, giveUpMs = Number.POSITIVE_INFINITY, expireMs = Number.POSITIVE_INFINITY, now } = this.#options;
-    if (turn.kind === "recovered") return queue.pause(endpoint, { pausedUntil: 0, failingSince: null });
+    if (turn.kind === "recovered") return queue.pause(endpoint, { pausedUntil: turn.until, failingSince: null });
     const before = await queue.health(endpoint);
-    const failingSince = Math.min(before.failingSince ?? turn.failingSince, turn.failingSince);
-    await queue.pause(endpoint, { pausedUntil: turn.until, failingSince });
+    const since = [before.failingSince, turn.failingSince].filter((at) => at !== null);
+    const failingSince = since.length === 0 ? null : Math.min(...since);
+    await queue.pause(endpoint, { pausedUntil: Math.max(turn.until, before.pausedUntil), failingSince });
+    if (failingSince === null) return;
     const failed = now() - failingSince;
     const why = "its endpoint has failed for too long";
     const until = async (state: "dead" | "expired", end: () => Promise<number>): Promise<void> => {
@@ -276,7 +280,7 @@ class LeasingWorker implements Worker {
   }
 
   async #pull(horizon: number, at: number): Promise<void> {
-    this.#endpoints.pull(at + this.#options.maxPauseMs);
+    this.#endpoints.pull(at);
     try {
       await this.#options.queue.pull(horizon, at);
     } catch (error) {

@@ -3,14 +3,14 @@ import type { JsonObject } from "../contract/index.js";
 import type { Settings } from "./settings.js";
 import type { Spoken } from "./spoken.js";
 
-export const A2A_PATH = "/a2a";
 /** Where 1.0 and 0.3 clients look, then where older ones do. */
 export const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"] as const;
 
 const MODES = ["application/json"];
 
-export function agentCard<Tx>(settings: Settings<Tx>, { tools, release }: Spoken<Tx>): JsonObject {
-  const url = `${settings.baseUrl}${A2A_PATH}`;
+/** @param path where the endpoint the card is of stands */
+export function agentCard<Tx>(settings: Settings<Tx>, { tools, release }: Spoken<Tx>, path: string): JsonObject {
+  const url = `${settings.baseUrl}${path}`;
   const names = [...new Map([...tools.values()].map((served) => [served.name, served.tool])).entries()];
   return {
     name: settings.name,

@@ -13,6 +13,7 @@ import {
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import type { A2aPushConfig } from "../sender/types.js";
+import { resolveBody } from "../signing/index.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call, Called } from "./call.js";
 import { isObject } from "./json-object.js";
@@ -58,7 +59,7 @@ export function a2aEndpoint(parts: A2aParts): A2aEndpoint {
   const current = new JsonRpcTransportHandler(handler);
   const legacy = new LegacyJsonRpcTransportHandler(handler);
   return {
-    skillsOf: (body) => skillCalls(body).map(({ skill }) => skill),
+    skillsOf: skillsIn,
     handle({ body, identity, version }) {
       const state = new Map<string, unknown>([
         [STATE.identity, identity],
@@ -72,20 +73,12 @@ export function a2aEndpoint(parts: A2aParts): A2aEndpoint {
   };
 }
 
-interface SkillCall {
-  readonly skill: string;
-  readonly parameters: unknown;
-}
+/** The one invocation of a body: what the gate was asked about is what is run. */
+const invocationIn = (body: unknown) => resolveBody(body, "", "json-rpc");
 
-/** The data parts of a message that name a skill (service.md, "Task operations referenced"). */
-function skillCalls(body: unknown): SkillCall[] {
-  const params = isObject(body) && isObject(body.params) ? body.params : {};
-  const message = isObject(params.message) ? params.message : {};
-  return (Array.isArray(message.parts) ? message.parts : []).flatMap((part) => {
-    const data = isObject(part) ? part.data : undefined;
-    if (!isObject(data) || typeof data.skill !== "string") return [];
-    return [{ skill: data.skill, parameters: data.parameters ?? data.input ?? {} }];
-  });
+function skillsIn(body: unknown): string[] {
+  const resolved = invocationIn(body);
+  return resolved.ok && resolved.invocation !== null ? [resolved.invocation.operation] : [];
 }
 
 function requestHandler(parts: A2aParts): A2ARequestHandler {
@@ -180,13 +173,15 @@ async function sendMessage(parts: A2aParts, context: ServerCallContext): Promise
   const params = isObject(body.params) ? body.params : {};
   const message = isObject(params.message) ? params.message : {};
   const contextId = textOf(message.contextId) ?? textOf(message.context_id) ?? parts.uuid();
-  const calls = skillCalls(body);
-  const [call = { skill: "", parameters: {} }] = calls;
+  const resolved = invocationIn(body);
+  if (!resolved.ok || resolved.invocation === null)
+    throw new RequestMalformedError(resolved.ok ? "the method calls nothing" : resolved.detail);
+  const { operation, input } = resolved.invocation;
   const configuration = isObject(params.configuration) ? params.configuration : {};
   const native = configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config;
   const called = await parts.answer({
-    tool: call.skill,
-    args: call.parameters,
+    tool: operation,
+    args: input,
     transport: "a2a",
     identity,
     contextId,

@@ -1,5 +1,6 @@
 /** What a seller says of itself, derived from what it was given. */
-import type { JsonObject } from "../contract/index.js";
+import type { JsonObject, Release } from "../contract/index.js";
+import { type EndpointSigning, endpointSigning } from "../facts/index.js";
 import type { Jwk } from "../signing/index.js";
 import { isObject } from "./json-object.js";
 import { badOption, builtInNames, type Settings } from "./settings.js";
@@ -46,29 +47,49 @@ function derived<Tx>(
     },
     supported_protocols: protocolsOf(settings, release.specialisms, claimed),
     specialisms: claimed.map((id) => id.replaceAll("_", "-")),
-    request_signing: requestSigningOf(requestSigning),
+    request_signing: requestSigningOf(requestSigning, endpointSigning(settings.releases)),
     webhook_signing:
       sender === undefined || signing === undefined
         ? { supported: false }
-        : { supported: true, profile: names.webhookTag, algorithms: [algorithmOf(signing.key as Jwk)] },
+        : {
+            ...{ supported: true, profile: names.webhookTag, algorithms: [algorithmOf(signing.key as Jwk)] },
+            ...(release.facts.signing.retryHorizon.value && { delivery_retry_horizon_seconds: RETRY_HORIZON_S }),
+          },
     ...(windows.length > 0 && {
       webhooks: {
         coalescence_windows: windows.map(([type, seconds]) => ({ event_type: type, max_seconds: Math.floor(seconds) })),
       },
     }),
-    ...(settings.signing !== undefined && {
-      identity: { brand_json_url: `${settings.baseUrl}/.well-known/brand.json` },
-    }),
+    ...identityOf(settings, release),
   };
 }
 
 const algorithmOf = ({ kty }: Jwk): string => (kty === "EC" ? "ecdsa-p256-sha256" : "ed25519");
 
-const requestSigningOf = (options: Settings<never>["requestSigning"]): JsonObject => {
+/** The sender gives a delivery up a day after its first attempt. */
+const RETRY_HORIZON_S = 86_400;
+
+/** Where verifiers find the seller's keys. Only https can be believed: over plain http there is nothing to publish. */
+function identityOf<Tx>({ baseUrl, signing, sender }: Settings<Tx>, { facts }: Release): JsonObject {
+  if (signing === undefined || !hasIdentity(baseUrl)) return {};
+  const origins = facts.discovery.keyOrigins.value !== "nobody" && sender !== undefined;
+  return {
+    identity: {
+      brand_json_url: `${baseUrl}/.well-known/brand.json`,
+      ...(origins && { key_origins: { webhook_signing: new URL(baseUrl).origin } }),
+    },
+  };
+}
+
+/** Can others believe who stands behind this URL? */
+export const hasIdentity = (baseUrl: string): boolean => /^https:/i.test(baseUrl);
+
+function requestSigningOf(options: Settings<never>["requestSigning"], { profile }: EndpointSigning): JsonObject {
   if (options === undefined) return { supported: false };
-  const { keys: _keys, replay: _replay, revocation: _revocation, ...capability } = options;
-  return { supported: true, covers_content_digest: "either", ...capability };
-};
+  const { keys: _keys, replay: _replay, revocation: _revocation, strict: _strict, ...capability } = options;
+  const declared = { supported: true, covers_content_digest: "either", ...capability };
+  return profile === "3.2" ? { ...declared, covers_content_digest: "required" } : declared;
+}
 
 /** Home protocols of what is claimed; without a claim, those of the tools that are the home of any specialism. */
 function protocolsOf<Tx>(

@@ -8,8 +8,9 @@ import { a2aEndpoint } from "./a2a.js";
 import { agentCard } from "./a2a-card.js";
 import { answerCall, type Call, type Called, type CallParts } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
+import { type Endpoint, endpointsOf, settingsAt } from "./endpoint.js";
 import { mcpEndpoint } from "./mcp.js";
-import { createApp } from "./server.js";
+import { createApp, type ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
 import { type ServedTool, type Spoken, speak } from "./spoken.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
@@ -57,38 +58,20 @@ export async function createSeller<
   type Tx = TxOf<St>;
   const settings = checkedSettings<Tx>(options);
   const database = sellerDatabase(settings.store.database as Database as Database<Tx>);
-  const declared = new Map<string, JsonObject>();
-  const spoken: Spoken<Tx>[] = [];
-  for (const release of settings.releases) {
-    const served = servedTools(settings, database, release, declared);
-    spoken.push(await speak(release, served, await settings.validatorOf(release)));
-  }
-  for (const own of spoken) declared.set(own.release.version, deriveCapabilities(settings, spoken, own));
-  const book = createTaskBook({ settings, database, spoken });
+  const [current, ...others] = endpointsOf(settings.releases);
+  const spokenAt = async (at: Endpoint) => spokenReleases(settingsAt(settings, at), database);
+  const main = await spokenAt(current);
+  const book = createTaskBook({ settings, database, spoken: main.spoken });
   const { now, uuid, limits } = settings;
   const replayMs = settings.replayTtlSeconds * 1_000;
   const telling = tellLog(settings.logger);
   const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs, telling };
-  const calls: CallParts<Tx> = { settings, spoken, database, book, idempotency };
-  const [newest] = spoken as [Spoken<Tx>];
-  const mcp = mcpEndpoint({
-    name: settings.name,
-    version: newest.release.version,
-    instructions: settings.description,
-    newest,
-    spoken,
-    documents: await newest.release.schemas(),
-  });
-  const card = agentCard(settings, newest);
-  const a2a = a2aEndpoint({
-    card,
-    uuid,
-    now,
-    answer: (call) => answerCall(calls, call),
-    row: book.row,
-    push: settings.sender === undefined ? undefined : book,
-  });
-  const app = await createApp({ settings, calls, mcp, a2a, card });
+  const serve = (at: Endpoint, { spoken }: SpokenReleases<Tx>): Promise<ServedEndpoint<Tx>> =>
+    servedEndpoint(at, { settings: settingsAt(settings, at), spoken, database, book, idempotency });
+  const first = await serve(current, main);
+  const more: ServedEndpoint<Tx>[] = [];
+  for (const at of others) more.push(await serve(at, await spokenAt(at)));
+  const app = await createApp({ settings, endpoints: [first, ...more] });
   const upkeep = sellerUpkeep(database, settings);
   return {
     app,
@@ -104,9 +87,51 @@ export async function createSeller<
     },
     task: (taskId) => book.handle(taskId),
     unfinished: (after = 0, limit = UNFINISHED) => book.unfinished(after, limit),
-    capabilities: declared.get(newest.release.version)!,
-    call: (call) => answerCall(calls, call),
+    capabilities: main.declared.get(settings.releases[0]!.version)!,
+    call: (call) => answerCall(first.calls, call),
   };
+}
+
+interface SpokenReleases<Tx> {
+  /** Newest first. */
+  readonly spoken: readonly Spoken<Tx>[];
+  /** What the seller says of itself, by the version it is said in. */
+  readonly declared: ReadonlyMap<string, JsonObject>;
+}
+
+/** The releases of one endpoint with what serves them. */
+async function spokenReleases<Tx>(settings: Settings<Tx>, database: SellerDatabase<Tx>): Promise<SpokenReleases<Tx>> {
+  const declared = new Map<string, JsonObject>();
+  const spoken: Spoken<Tx>[] = [];
+  for (const release of settings.releases) {
+    const served = servedTools(settings, database, release, declared);
+    spoken.push(await speak(release, served, await settings.validatorOf(release)));
+  }
+  for (const own of spoken) declared.set(own.release.version, deriveCapabilities(settings, spoken, own));
+  return { spoken, declared };
+}
+
+async function servedEndpoint<Tx>(at: Endpoint, calls: CallParts<Tx>): Promise<ServedEndpoint<Tx>> {
+  const { settings, spoken, book } = calls;
+  const [newest] = spoken as [Spoken<Tx>];
+  const mcp = mcpEndpoint({
+    name: settings.name,
+    version: newest.release.version,
+    instructions: settings.description,
+    newest,
+    spoken,
+    documents: await newest.release.schemas(),
+  });
+  const card = agentCard(settings, newest, at.a2aPath);
+  const a2a = a2aEndpoint({
+    card,
+    uuid: settings.uuid,
+    now: settings.now,
+    answer: (call) => answerCall(calls, call),
+    row: book.row,
+    push: settings.sender === undefined ? undefined : book,
+  });
+  return { at, calls, mcp, a2a, card };
 }
 
 /** Every tool a release is served with, by every name it is called by. */

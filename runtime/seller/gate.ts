@@ -1,6 +1,7 @@
 /** Who may come in: signature, credentials, rate; before anything of a call is looked at. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Release } from "../contract/index.js";
+import { endpointSigning } from "../facts/index.js";
 import { type Refusal, verifyRequest } from "../signing/index.js";
 import { openAuth } from "./auth.js";
 import type { Settings } from "./settings.js";
@@ -48,6 +49,10 @@ export interface Gate {
 const codeOf = ({ errors }: Release, codes: readonly string[]): string =>
   codes.find((code) => Object.hasOwn(errors, code)) ?? codes.at(-1)!;
 
+/**
+ * @param settings those of the endpoint: its releases decide the profile of signatures
+ * @param resource URL of the endpoint
+ */
 export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, resource: string): Gate {
   const [release] = settings.releases as readonly [Release];
   const auth = settings.auth ?? openAuth;
@@ -74,9 +79,12 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
   const verify = signatureVerifier(settings);
   return {
     async admit(request, asked) {
-      const signer = await verify(request);
-      if ("code" in signer) {
-        const { code, status, retryAfterSeconds } = signer;
+      const given: AuthRequest = { headers: request.headers, signer: undefined, ip: request.ip };
+      // Another credential may stand in for a signature, so it is looked at first.
+      const early = standsIn(settings) && presents(given) ? await auth.authenticate(given) : undefined;
+      const verdict = await verify(request, early !== undefined);
+      if ("code" in verdict) {
+        const { code, status, retryAfterSeconds } = verdict;
         const headers = {
           "www-authenticate": `Signature error="${code}"`,
           ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
@@ -84,9 +92,12 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
         const fault = { code: codeOf(release, ["AUTH_INVALID", "AUTH_REQUIRED"]), message: code };
         return refuse(status, RPC.unauthenticated, fault, headers);
       }
-      const given: AuthRequest = { headers: request.headers, signer: signer.signer, ip: request.ip };
-      const identity = await auth.authenticate(given);
-      if (identity === undefined && !asked.open) return unauthenticated(presents(given));
+      const { signer, warned } = verdict;
+      // Where everybody may come in, nothing makes up for a signature that does not hold.
+      if (warned && settings.auth === undefined) return unauthenticated(true);
+      const identity =
+        signer === undefined && early !== undefined ? early : await auth.authenticate({ ...given, signer });
+      if (identity === undefined && (warned || !asked.open)) return unauthenticated(presents({ ...given, signer }));
       const caller = identity ?? { principal: "anonymous" };
       const wait = await limited(request, caller, asked);
       if (wait !== undefined) {
@@ -120,7 +131,18 @@ function limiter<Tx>(app: FastifyInstance, { limits, uuid }: Settings<Tx>) {
   };
 }
 
-type Signer = { readonly signer: AuthRequest["signer"] };
+/** Who signed; `warned` where the signature did not hold and another credential has to. */
+interface Signature {
+  readonly signer: AuthRequest["signer"];
+  readonly warned: boolean;
+}
+
+/** May another credential stand in for a signature here? Not where anybody is let in: that is no credential. */
+const standsIn = <Tx>({ requestSigning, auth, releases }: Settings<Tx>): boolean =>
+  requestSigning !== undefined &&
+  requestSigning.strict !== true &&
+  auth !== undefined &&
+  endpointSigning(releases).profile === "3.2";
 
 /** Fields as they came in, doubled ones apart: node's own record drops some of them. */
 function* fieldPairs(raw: readonly string[]): Iterable<readonly [string, string]> {
@@ -128,8 +150,8 @@ function* fieldPairs(raw: readonly string[]): Iterable<readonly [string, string]
 }
 
 function signatureVerifier<Tx>({ requestSigning, store, baseUrl, releases, now }: Settings<Tx>) {
-  if (requestSigning === undefined) return async (): Promise<Signer> => ({ signer: undefined });
-  const { keys, replay = store.replay(), revocation, ...capability } = requestSigning;
+  if (requestSigning === undefined) return async (): Promise<Signature> => ({ signer: undefined, warned: false });
+  const { keys, replay = store.replay(), revocation, strict: _strict, ...capability } = requestSigning;
   const options = {
     keys,
     replay,
@@ -137,13 +159,19 @@ function signatureVerifier<Tx>({ requestSigning, store, baseUrl, releases, now }
     now: () => Math.floor(now() / 1_000),
     word: releases[0]!.word,
     capability: { supported: true, ...capability },
+    rules: endpointSigning(releases),
   };
-  return async (request: FastifyRequest): Promise<Signer | Refusal> => {
+  return async (request: FastifyRequest, fallback: boolean): Promise<Signature | Refusal> => {
     const { method, url, rawHeaders } = request.raw;
-    const body = (request.body as RawBody | undefined)?.raw ?? new Uint8Array();
+    const raw = (request.body as RawBody | undefined)?.raw;
     const headers = [...fieldPairs(rawHeaders)];
-    const result = await verifyRequest({ method: method ?? "", url: `${baseUrl}${url}`, headers, body }, options);
+    const received = { method: method ?? "", url: `${baseUrl}${url}`, headers, body: raw ?? new Uint8Array() };
+    // A body that was not read, because of its type, calls nothing.
+    const binding = raw === undefined ? "any" : "json-rpc";
+    const result = await verifyRequest(received, { ...options, fallback, binding });
     if (!result.ok) return result;
-    return { signer: result.signed ? { agentUrl: result.sender, keyid: result.keyid } : undefined };
+    return result.signed
+      ? { signer: { agentUrl: result.sender, keyid: result.keyid }, warned: false }
+      : { signer: undefined, warned: result.warning !== undefined };
   };
 }

@@ -27,7 +27,9 @@ function publicJwk(key: Jwk, kid: string, use: string): JsonObject {
   const members = Object.fromEntries(
     publicMembers.filter((name) => key[name] !== undefined).map((name) => [name, key[name]]),
   );
-  return { ...members, kid, alg, use: "sig", key_ops: ["verify"], [use]: "request-signing" };
+  // A key that was made for one purpose is published for that one.
+  const purpose = typeof key[use] === "string" ? key[use] : "request-signing";
+  return { ...members, kid, alg, use: "sig", key_ops: ["verify"], [use]: purpose };
 }
 
 /** Roles an agent can have in a brand file, by the protocol it serves. */

@@ -3,23 +3,32 @@ import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { JsonObject } from "../contract/index.js";
 import { parseStrict } from "../json.js";
+import { resolveBody } from "../signing/index.js";
 import type { A2aEndpoint } from "./a2a.js";
-import { A2A_PATH, CARD_PATHS } from "./a2a-card.js";
+import { CARD_PATHS } from "./a2a-card.js";
 import { answerCall, type CallParts } from "./call.js";
+import { hasIdentity } from "./capabilities.js";
+import type { Endpoint } from "./endpoint.js";
 import { type Asked, createGate, type Gate, type RawBody, RESOURCE_METADATA, type Refused } from "./gate.js";
 import { brandFile, publicKeySet } from "./identity.js";
 import type { McpEndpoint } from "./mcp.js";
 import type { Settings } from "./settings.js";
 
-const MCP_PATH = "/mcp";
-
-export interface ServerParts<Tx> {
-  readonly settings: Settings<Tx>;
+/** What answers at one endpoint. */
+export interface ServedEndpoint<Tx> {
+  readonly at: Endpoint;
+  /** As the endpoint has them. */
   readonly calls: CallParts<Tx>;
   readonly mcp: McpEndpoint;
   readonly a2a: A2aEndpoint;
   /** The agent card. */
   readonly card: JsonObject;
+}
+
+export interface ServerParts<Tx> {
+  readonly settings: Settings<Tx>;
+  /** The one of all releases first. */
+  readonly endpoints: readonly [ServedEndpoint<Tx>, ...ServedEndpoint<Tx>[]];
 }
 
 /** JSON-RPC 2.0 codes of what never reaches a method. */
@@ -32,7 +41,7 @@ const rpcError = (code: number, message: string, id: unknown = null, data?: obje
 });
 
 export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInstance> {
-  const { settings } = parts;
+  const { settings, endpoints } = parts;
   const app = fastify({
     bodyLimit: settings.limits.bodyBytes,
     trustProxy: settings.trustProxy,
@@ -42,12 +51,21 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
   });
   await app.register(rateLimit, { global: false });
   readBodies(app, settings.limits.depth);
-  const gate = createGate(app, settings, `${settings.baseUrl}${MCP_PATH}`);
+  const gates = new Map(
+    endpoints.map(({ at, calls }) => [
+      at,
+      {
+        mcp: createGate(app, calls.settings, `${settings.baseUrl}${at.mcpPath}`),
+        a2a: createGate(app, calls.settings, `${settings.baseUrl}${at.a2aPath}`),
+      },
+    ]),
+  );
   app.setErrorHandler(async (error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status === 415) {
       // A signed request with two types, or half of one: the fault is its signature's to name.
-      const admitted = await gate.admit(request, { mutating: false, open: true, calls: 0 });
+      const { at } = endpoints.find((one) => reaches(one.at, request.url)) ?? endpoints[0];
+      const admitted = await gates.get(at)!.mcp.admit(request, { mutating: false, open: true, calls: 0 });
       if ("refused" in admitted) return refuse(reply, admitted.refused, null);
     }
     if (status >= 500) settings.logger?.error({ err: error }, "a request failed");
@@ -59,11 +77,17 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     if (origin === undefined || request.method === "GET" || settings.origins.has(origin)) return;
     return reply.code(403).send(rpcError(RPC.refused, "Pages of this origin may not call here."));
   });
-  mcpRoutes(app, parts, gate);
-  a2aRoutes(app, parts, createGate(app, settings, `${settings.baseUrl}${A2A_PATH}`));
+  for (const one of endpoints) {
+    const { mcp, a2a } = gates.get(one.at)!;
+    mcpRoutes(app, one, mcp);
+    a2aRoutes(app, one, a2a);
+  }
   publish(app, parts);
   return app;
 }
+
+const reaches = ({ mcpPath, a2aPath }: Endpoint, url: string): boolean =>
+  [mcpPath, a2aPath].some((path) => url === path || url.startsWith(`${path}?`));
 
 /** JSON is judged strictly, and its bytes are kept: signatures are over them. */
 function readBodies(app: FastifyInstance, depth: number): void {
@@ -75,15 +99,18 @@ function readBodies(app: FastifyInstance, depth: number): void {
   });
 }
 
-function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerParts<Tx>, gate: Gate): void {
+function mcpRoutes<Tx>(app: FastifyInstance, { at, calls, mcp }: ServedEndpoint<Tx>, gate: Gate): void {
   const [newest] = calls.spoken;
-  app.post(MCP_PATH, async (request: FastifyRequest, reply: FastifyReply) => {
+  const { settings } = calls;
+  app.post(at.mcpPath, async (request: FastifyRequest, reply: FastifyReply) => {
     const { json } = (request.body ?? {}) as Partial<RawBody>;
     const called = mcp.callsOf(json);
     const names = called.map(({ tool }) => tool);
     const admitted = await gate.admit(request, asked(calls, names));
     if ("refused" in admitted) return refuse(reply, admitted.refused, json);
     const { identity } = admitted;
+    const fault = at.signing.operations === "one" ? unresolved(json) : undefined;
+    if (fault !== undefined) return reply.code(400).send(rpcError(RPC.invalid, fault));
     const response = await mcp.handle({
       method: "POST",
       headers: headersOf(request),
@@ -95,14 +122,20 @@ function mcpRoutes<Tx>(app: FastifyInstance, { settings, calls, mcp }: ServerPar
   // Without sessions there is no stream to open and none to end.
   app.route({
     method: ["GET", "DELETE"],
-    url: MCP_PATH,
+    url: at.mcpPath,
     handler: async (_request, reply) =>
       reply
         .code(405)
         .header("allow", "POST")
         .send(rpcError(RPC.refused, `${newest!.release.word} over MCP is POST only`)),
   });
-  settings.logger?.debug({ path: MCP_PATH }, "MCP is served");
+  settings.logger?.debug({ path: at.mcpPath }, "MCP is served");
+}
+
+/** Why a body does not come to one operation, or to a method that calls none; undefined where it does. */
+function unresolved(json: unknown): string | undefined {
+  const resolved = resolveBody(json, "", "json-rpc");
+  return resolved.ok ? undefined : resolved.detail;
 }
 
 /** What a body asks for, as far as the gate must know. */
@@ -127,10 +160,11 @@ function refuse(
     .send(rpcError(rpcCode, message, id, data));
 }
 
-function a2aRoutes<Tx>(app: FastifyInstance, { calls, a2a, card }: ServerParts<Tx>, gate: Gate): void {
-  app.post(A2A_PATH, async (request: FastifyRequest, reply: FastifyReply) => {
+function a2aRoutes<Tx>(app: FastifyInstance, { at, calls, a2a, card }: ServedEndpoint<Tx>, gate: Gate): void {
+  app.post(at.a2aPath, async (request: FastifyRequest, reply: FastifyReply) => {
     const { json } = (request.body ?? {}) as Partial<RawBody>;
-    if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    const signed = calls.settings.requestSigning !== undefined && at.signing.operations === "one";
+    if (!signed && (typeof json !== "object" || json === null || Array.isArray(json))) {
       return reply.code(400).send(rpcError(RPC.invalid, "A2A takes one JSON-RPC request at a time."));
     }
     const skills = a2a.skillsOf(json);
@@ -147,7 +181,10 @@ function a2aRoutes<Tx>(app: FastifyInstance, { calls, a2a, card }: ServerParts<T
       }),
     );
   });
-  for (const path of CARD_PATHS) app.get(path, async (_request, reply) => reply.send(card));
+  // Callers who know the endpoint's URL alone look below it.
+  const places = CARD_PATHS.map((path) => `${at.a2aPath}${path}`);
+  for (const path of [...(at.id === "current" ? CARD_PATHS : []), ...places])
+    app.get(path, async (_request, reply) => reply.send(card));
 }
 
 /**
@@ -165,16 +202,21 @@ function headersOf({ headers }: FastifyRequest): Headers {
   return kept;
 }
 
-function publish<Tx>(app: FastifyInstance, { settings }: ServerParts<Tx>): void {
+function publish<Tx>(app: FastifyInstance, { settings, endpoints: served }: ServerParts<Tx>): void {
   const keys = publicKeySet(settings);
-  const endpoints = [
-    { id: "mcp", path: MCP_PATH },
-    { id: "a2a", path: A2A_PATH },
-  ];
+  const endpoints = served.flatMap(({ at }) => {
+    const prefix = at.id === "legacy" ? "legacy_" : "";
+    return [
+      { id: `${prefix}mcp`, path: at.mcpPath },
+      { id: `${prefix}a2a`, path: at.a2aPath },
+    ];
+  });
   const brand = brandFile(
     settings,
     endpoints.map(({ id, path }) => ({ id, url: `${settings.baseUrl}${path}` })),
   );
+  if (settings.signing !== undefined && !hasIdentity(settings.baseUrl))
+    settings.logger?.warn({ baseUrl: settings.baseUrl }, "over plain http a seller has no identity to publish");
   // Short enough that a rotated or withdrawn key is seen within the time revocation lists are polled in.
   const cached = (document: object) => async (_request: FastifyRequest, reply: FastifyReply) =>
     reply.header("cache-control", "public, max-age=300").send(document);

@@ -5,6 +5,7 @@ import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import { specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
+import { capabilityFault } from "../signing/index.js";
 import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
@@ -93,7 +94,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     name: given.name,
     description: given.description ?? given.name,
     auth: given.auth,
-    requestSigning: given.requestSigning,
+    requestSigning: checkedSigning(given.requestSigning),
     capabilities: given.capabilities ?? {},
     replayTtlSeconds,
     limits: {
@@ -172,6 +173,12 @@ function checkedSpecialisms({ specialisms, release }: SellerOptions, handlers: R
     if (!ok) throw badOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
     return specialism;
   });
+}
+
+function checkedSigning(given: RequestSigningOptions | undefined): RequestSigningOptions | undefined {
+  const fault = given === undefined ? undefined : capabilityFault(given);
+  if (fault !== undefined) throw badOption(`requestSigning.${fault.where}`, fault.detail);
+  return given;
 }
 
 function baseUrlOf(text: string, mode: "development" | "production"): string {

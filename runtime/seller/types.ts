@@ -187,6 +187,11 @@ export interface RequestSigningOptions extends RequestCapability {
   /** The store's own by default. */
   readonly replay?: ReplayStore;
   readonly revocation?: RevocationSource;
+  /**
+   * Under releases of the 3.2 profile an operation that must be signed passes unsigned on another credential that `auth` finds
+   * good; true refuses it all the same, as older releases do.
+   */
+  readonly strict?: boolean;
 }
 
 export interface SellerSigning {

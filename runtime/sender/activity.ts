@@ -26,7 +26,12 @@ const DAY_MS = 86_400_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** @param days how long it is kept after its completion */
-export function activityRow(job: Job, report: AttemptReport, now: number, days: number): ActivityRow {
+export function activityRow(
+  job: Job,
+  { report, url }: { readonly report: AttemptReport; readonly url: string },
+  now: number,
+  days: number,
+): ActivityRow {
   const meta = JSON.parse(job.meta) as DeliveryMeta;
   const record: ActivityRecord = {
     idempotency_key: job.key,
@@ -40,7 +45,7 @@ export function activityRow(job: Job, report: AttemptReport, now: number, days: 
     error_message: report.error,
     payload_size_bytes: job.body.length,
     ...(meta.sequence !== undefined && { sequence_number: meta.sequence }),
-    url: redactUrl(meta.url),
+    url: redactUrl(url),
   };
   return {
     principal: meta.principal,

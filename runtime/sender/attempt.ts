@@ -2,20 +2,20 @@
 import { AdbindError } from "../errors.js";
 import { type NetCode, netCodes } from "../net/codes.js";
 import type { Fetcher, FetchResult } from "../net/index.js";
-import type { Job } from "../queue/types.js";
+import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import { signHmac, signWebhookSync } from "../signing/index.js";
 import { boundError } from "./redact.js";
-import type { DeliveryAuth } from "./registration.js";
-import { nextAttempt } from "./schedule.js";
+import { nextAttempt, retryAfterMs } from "./schedule.js";
+import type { DeliveryTarget, TargetRef } from "./targets.js";
 import type { Signer } from "./types.js";
 
-/** What a delivery's job says beside its body. */
+/** What a delivery's job says beside its body. No secret is among it. */
 export interface DeliveryMeta {
+  /** What says where it goes. */
+  readonly target: TargetRef;
+  /** Where it was to go when it was made, as it may be shown. */
   readonly url: string;
-  readonly auth: DeliveryAuth;
-  /** A2A's own token header. */
-  readonly a2aToken?: string | undefined;
   /** Whose activity it is, and of what: a media buy, a task. */
   readonly principal: string;
   readonly subject: string;
@@ -31,6 +31,8 @@ export interface AttemptOptions {
   readonly version: string;
   readonly now: () => number;
   readonly random: () => number;
+  /** Told what a signer threw: the receiver's principal is shown none of it. */
+  readonly onFault: (error: unknown) => void;
 }
 
 export type AttemptStatus = "success" | "failed" | "timeout" | "connection_error";
@@ -44,29 +46,25 @@ export interface AttemptReport {
   readonly error: string | null;
 }
 
-/** Seconds a receiver has (webhooks-facts.md 6): to say something, and altogether. */
-const ATTEMPT_LIMIT_MS = 10_000;
 /** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
-/** A key that cannot sign, a body that cannot be signed: for the operator to mend, meanwhile tried again. */
-const UNSIGNABLE_DELAY_MS = 60_000;
 
-async function headersFor(job: Job, meta: DeliveryMeta, options: AttemptOptions): Promise<Record<string, string>> {
+async function headersFor(job: Job, target: DeliveryTarget, options: AttemptOptions): Promise<Record<string, string>> {
   const { word, version, now } = options;
   const seconds = () => Math.floor(now() / 1_000);
   const base = {
     "content-type": "application/json",
-    ...(meta.a2aToken !== undefined && { "x-a2a-notification-token": meta.a2aToken }),
+    ...(target.a2aToken !== undefined && { "x-a2a-notification-token": target.a2aToken }),
   };
-  if (meta.auth === null) {
+  if (target.auth === null) {
     const { key, keyid } = options.signer();
-    const request = { method: "POST", url: meta.url, headers: {}, body: job.body };
+    const request = { method: "POST", url: target.url, headers: {}, body: job.body };
     const { headers } = signWebhookSync(request, { key, keyid, now: seconds, word });
     const { "Content-Type": _, ...signed } = headers;
     return { ...base, ...signed };
   }
-  if (meta.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${meta.auth.credentials}` };
-  const secret = meta.auth.credentials;
+  if (target.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${target.auth.credentials}` };
+  const secret = target.auth.credentials;
   // Registered once and warned of then; not again at each attempt.
   const quiet = () => undefined;
   return { ...base, ...(await signHmac(job.body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
@@ -91,34 +89,51 @@ const signatureError = (header: string | undefined): string => {
 };
 
 /**
- * What an answer says of its destination. A refusal of one event says nothing of the others; a server that is overloaded,
- * broken or away does.
+ * Whether an endpoint is well, by its answer. An endpoint that is gone, or refuses all it is sent, costs as little as one
+ * that is broken.
  */
-const healthOf = (result: FetchResult): boolean | null => {
-  if (!result.ok) return netCodes[result.code].kind === "refused" ? null : false;
-  if (result.status >= 200 && result.status < 300) return true;
-  return result.status >= 500 || result.status === 429 || result.status === 408 ? false : null;
-};
+const isHealthy = (result: FetchResult): boolean => result.ok && result.status >= 200 && result.status < 300;
+
+/** An endpoint that asks for it is left alone as a whole, not just by the event it answered. */
+const asksForTime: readonly number[] = [429, 503];
 
 function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick<AttemptReport, "handled" | "error"> {
-  const healthy = healthOf(result);
-  if (result.ok && healthy) return { handled: { outcome: { kind: "done" }, healthy }, error: null };
+  if (isHealthy(result)) return { handled: { outcome: { kind: "done" }, healthy: true }, error: null };
   const error = boundError(
     result.ok
       ? `HTTP ${result.status}${result.status === 401 ? signatureError(result.headers["www-authenticate"]) : ""}`
       : `${result.code}: ${netCodes[result.code].summary}`,
   );
-  const due = nextAttempt(
-    {
-      attempt: job.attempts,
-      firstAt: job.firstAt,
-      now: options.now(),
-      retryAfter: result.ok ? result.headers["retry-after"] : undefined,
-    },
-    options.random,
-  );
-  const outcome = due === undefined ? ({ kind: "dead", error } as const) : ({ kind: "later", due, error } as const);
-  return { handled: { outcome, healthy }, error };
+  const retryAfter = result.ok ? result.headers["retry-after"] : undefined;
+  const now = options.now();
+  const asked = result.ok && asksForTime.includes(result.status) ? retryAfterMs(retryAfter, now) : undefined;
+  const holdUntil = asked === undefined ? undefined : now + asked;
+  return { handled: { outcome: laterOrDead({ job, error, retryAfter }, options), healthy: false, holdUntil }, error };
+}
+
+function laterOrDead(
+  { job, error, retryAfter }: { readonly job: Job; readonly error: string; readonly retryAfter?: string | undefined },
+  { now, random }: AttemptOptions,
+): JobOutcome {
+  const due = nextAttempt({ attempt: job.attempts, firstAt: job.firstAt, now: now(), retryAfter }, random);
+  return due === undefined ? { kind: "dead", error } : { kind: "later", due, error };
+}
+
+/** Nothing was sent: a key that cannot sign, a body that cannot be signed. For the operator to mend; it is no fault of the endpoint. */
+function unsent(job: Job, fault: unknown, options: AttemptOptions): AttemptReport {
+  const why = fault instanceof AdbindError ? fault.code : "the signer failed";
+  options.onFault(fault);
+  const error = boundError(`not sent: ${why}`);
+  const handled: Handled = { outcome: laterOrDead({ job, error }, options), healthy: null };
+  return { handled, status: "failed", httpStatus: null, responseMs: null, error };
+}
+
+interface AttemptOf {
+  readonly job: Job;
+  readonly target: DeliveryTarget;
+  readonly lease: JobLease;
+  /** Milliseconds the receiver has: to say something, and altogether. */
+  readonly timeoutMs: number;
 }
 
 /**
@@ -126,30 +141,26 @@ function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick
  * @returns undefined where the lease ended before anything was sent: it is somebody else's now
  */
 export async function attempt(
-  { job, meta, lease }: { readonly job: Job; readonly meta: DeliveryMeta; readonly lease: JobLease },
+  { job, target, lease, timeoutMs }: AttemptOf,
   options: AttemptOptions,
 ): Promise<AttemptReport | undefined> {
   let headers: Record<string, string>;
   try {
-    headers = await headersFor(job, meta, options);
+    headers = await headersFor(job, target, options);
   } catch (fault) {
-    if (!(fault instanceof AdbindError)) throw fault;
-    const error = boundError(`not sent: ${fault.code}`);
-    const due = options.now() + UNSIGNABLE_DELAY_MS;
-    const handled: Handled = { outcome: { kind: "later", due, error }, healthy: null };
-    return { handled, status: "failed", httpStatus: null, responseMs: null, error };
+    return unsent(job, fault, options);
   }
   if (!lease.live()) return undefined;
   const started = performance.now();
-  const result = await options.fetch(meta.url, {
+  const result = await options.fetch(target.url, {
     method: "POST",
     headers,
     body: job.body,
     maxBytes: ANSWER_LIMIT_BYTES,
     oversize: "truncate",
-    timeouts: { readMs: ATTEMPT_LIMIT_MS, totalMs: ATTEMPT_LIMIT_MS },
+    timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
   });
-  const success = result.ok && result.status >= 200 && result.status < 300;
+  const success = isHealthy(result);
   return {
     ...outcomeOf(job, result, options),
     status: result.ok ? (success ? "success" : "failed") : statusOf(result.code),

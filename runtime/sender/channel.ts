@@ -3,7 +3,7 @@ import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
 import type { ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
-import { authOf, type RegistrationRules } from "./registration.js";
+import type { RegistrationRules } from "./registration.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
 /** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
@@ -40,9 +40,9 @@ export const closedError = (resource: string): AdbindError =>
   });
 
 /** Where what is sent on a channel goes, and for whom. */
-export const target = (channel: ChannelRow, config: PushNotificationConfig) => ({
-  url: config.url,
-  auth: authOf(config.authentication),
-  principal: channel.principal,
-  subject: channel.resource,
+export const target = ({ resource, kind, subscriber, principal, config }: ChannelRow) => ({
+  target: { channel: { resource, kind, subscriber } },
+  url: (JSON.parse(config) as PushNotificationConfig).url,
+  principal,
+  subject: resource,
 });

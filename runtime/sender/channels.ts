@@ -17,7 +17,7 @@ import {
 import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
-import { enqueue, orderingKeyOf } from "./outbox.js";
+import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
@@ -33,7 +33,7 @@ export type NoticeKind = "list_change" | "artifact" | "rights";
 export interface Channels {
   /**
    * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.
-   * @returns a refusal to answer the caller with
+   * @returns a refusal to answer the caller with; `MEDIA_BUY_NOT_FOUND` where the buy is another principal's
    */
   open(
     buy: { readonly mediaBuyId: string; readonly principal: string },
@@ -53,14 +53,17 @@ export interface Channels {
   ): MaybePromise<Emitted>;
   /** The buy has ended: queued impairments go first, then the final report, then nothing. */
   close(mediaBuyId: string, options?: WithinOptions): MaybePromise<Emitted>;
-  /** Takes a subscription to list changes, artifacts or revocations of a resource. */
+  /**
+   * Takes a principal's subscription to list changes, artifacts or revocations of a resource, instead of the one it had;
+   * null ends it. Any number of principals may subscribe.
+   */
   subscribe(
     kind: NoticeKind,
     of: { readonly resource: string; readonly principal: string },
     config: PushNotificationConfig | null,
     options?: WithinOptions,
   ): MaybePromise<{ readonly ok: true } | Refused>;
-  /** Sends a notice to the resource's subscriber. @throws AdbindError `event_invalid` for a payload that lacks a field */
+  /** Sends a notice to each of the resource's subscribers, with a key for each. @throws AdbindError `event_invalid` for a payload that lacks a field */
   notify(kind: NoticeKind, resource: string, payload: JsonObject, options?: WithinOptions): MaybePromise<Emitted>;
   /** Coalescence windows that are shorter than the defaults, in seconds, for `get_agent_capabilities`. */
   readonly declaredWindows: Readonly<Record<string, number>>;
@@ -97,7 +100,10 @@ export function createChannels(parts: ChannelParts): Channels {
     close: (mediaBuyId, options = {}) => run(options, (open) => closeFlow(parts, open, mediaBuyId)),
     subscribe(kind, { resource, principal }, config, options = {}) {
       const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
-      return fault ?? run(options, (open) => putFlow(parts, open, { resource, kind, principal }, config));
+      return (
+        fault ??
+        run(options, (open) => putFlow(parts, open, { resource, kind, subscriber: principal, principal }, config))
+      );
     },
     notify(kind, resource, payload, options = {}) {
       checkNotice(kind, payload);
@@ -142,20 +148,26 @@ function* openFlow(
   tx: Query,
   { mediaBuyId: resource, principal }: { mediaBuyId: string; principal: string },
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
-): Coroutine<{ ok: true }> {
-  if (reporting !== undefined) yield* putFlow(parts, tx, { resource, kind: "reporting", principal }, reporting);
-  if (events !== undefined) yield* putFlow(parts, tx, { resource, kind: "events", principal }, events);
+): Coroutine<{ ok: true } | Refused> {
+  if (reporting === undefined && events === undefined) return { ok: true };
+  if ((yield* parts.tables.claimBuy(tx, resource, principal)) !== principal) return elsewhere;
+  const of = { resource, subscriber: "", principal };
+  if (reporting !== undefined) yield* putFlow(parts, tx, { ...of, kind: "reporting" }, reporting);
+  if (events !== undefined) yield* putFlow(parts, tx, { ...of, kind: "events" }, events);
   return { ok: true };
 }
+
+/** What a caller is told of another principal's media buy: whose it is nobody learns. */
+const elsewhere = refused("there is no such media buy", "media_buy_id", "MEDIA_BUY_NOT_FOUND");
 
 /** Opens a channel or changes its config; what it counts and what it has covered stays. */
 function* putFlow(
   { tables, now }: ChannelParts,
   tx: Query,
-  of: Pick<ChannelRow, "resource" | "kind" | "principal">,
+  of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal">,
   config: PushNotificationConfig | ReportingWebhook | null,
 ): Coroutine<{ ok: true }> {
-  const [known] = yield* tables.channel(tx, of.resource, of.kind);
+  const [known] = yield* tables.channel(tx, of.resource, of.kind, of.subscriber);
   if (known !== undefined && known.closed !== OPEN) return { ok: true };
   const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
   const start = known?.period_start ?? now();
@@ -202,14 +214,15 @@ function* noticeFlow(
   tx: Query,
   { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
 ): Coroutine<Emitted> {
-  const [channel] = yield* tables.channel(tx, resource, kind);
-  if (channel === undefined || channel.config === "null") return { keys: [] };
-  const key = uuid();
-  const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
+  const channels = (yield* tables.subscribers(tx, resource, kind)).filter(({ config }) => config !== "null");
   const type = typeof payload.event === "string" ? payload.event : kind;
-  const config = JSON.parse(channel.config) as PushNotificationConfig;
-  yield* enqueue(queue, tx, [
-    { ...target(channel, config), key, orderingKey: orderingKeyOf(kind, resource), type, body },
-  ]);
-  return { keys: [key] };
+  const deliveries = channels.map((channel): Delivery => {
+    const key = uuid();
+    const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
+    // Each has its own order: none of them waits for another's first attempt.
+    const orderingKey = orderingKeyOf(kind, JSON.stringify([resource, channel.principal]));
+    return { ...target(channel), key, orderingKey, type, body };
+  });
+  yield* enqueue(queue, tx, deliveries);
+  return { keys: deliveries.map(({ key }) => key) };
 }

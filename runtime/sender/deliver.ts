@@ -9,12 +9,15 @@ import { type AttemptOptions, attempt } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
 import { isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
+import type { LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
-import type { StatusChange } from "./types.js";
+import type { EndpointIdentity, EndpointLimits, StatusChange } from "./types.js";
 
 export interface DelivererParts {
   readonly tables: SenderTables;
   readonly tasks: Pick<Tasks, "update">;
+  readonly targets: Targets;
+  readonly limitsOf: (endpoint: EndpointIdentity) => EndpointLimits | undefined;
   readonly attemptOptions: AttemptOptions;
   readonly metrics: SenderMetrics;
   readonly activityDays: number;
@@ -26,17 +29,39 @@ export interface Deliverer {
   readonly effect: AckEffect;
 }
 
-export function deliverer({ tables, tasks, attemptOptions, metrics, activityDays, now }: DelivererParts): Deliverer {
+/** How long an event waits when where it goes could not be looked up, in milliseconds. */
+const AWAY_DELAY_MS = 5_000;
+/** Milliseconds a receiver has, and the most it may be given (webhooks-facts.md 6). */
+const TIMEOUT_MS = { default: 10_000, max: 30_000 } as const;
+
+const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits) => ({
+  timeoutMs: timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS.max) : TIMEOUT_MS.default,
+  perSecond: perSecond !== undefined && perSecond > 0 ? perSecond : null,
+});
+
+export function deliverer(parts: DelivererParts): Deliverer {
+  const { tables, tasks, targets, limitsOf, attemptOptions, metrics, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   return {
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
-      const report = await attempt({ job, meta, lease }, attemptOptions);
-      if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null };
-      rows.set(report.handled.outcome, activityRow(job, report, now(), activityDays));
+      let found: LookedUp;
+      try {
+        found = await targets.find(meta);
+      } catch (fault) {
+        if (fault instanceof AdbindError && fault.code === "job_unreadable") throw fault;
+        attemptOptions.onFault(fault);
+        return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
+      }
+      if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
+      const { target } = found;
+      const { timeoutMs, perSecond } = inBounds(limitsOf({ principal: meta.principal, url: target.url }) ?? {});
+      const report = await attempt({ job, target, lease, timeoutMs }, attemptOptions);
+      if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
+      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url }, now(), activityDays));
       metrics.attempted(job, report);
-      return report.handled;
+      return { ...report.handled, perSecond };
     },
     *effect(query, acked) {
       const made = acked.map(({ outcome }) => rows.get(outcome)).filter((row) => row !== undefined);

@@ -1,4 +1,4 @@
-/** Impairments: changes of one within its coalescence window become one event with the newest state. */
+/** Impairments: what changes on a media buy within a coalescence window becomes one event, with the newest state. */
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { eachAlone } from "../queue/periodic.js";
@@ -37,7 +37,9 @@ export function* impairmentFlow(
   const due = now() + windowFor(eventType, { windows: coalescence, optIn: coalescenceOptIn });
   // Encoded now, so that what cannot be sent fails the caller and not the timer.
   const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
-  const row: CoalescingRow = { resource, notification_id: notificationId, event_type: eventType, payload, due };
+  // The newest stands for all that changed on the buy: its receiver reads the rest there. What may not wait stands alone.
+  const slot = JSON.stringify(isUrgent(eventType) ? [eventType, notificationId] : [eventType]);
+  const row: CoalescingRow = { resource, slot, notification_id: notificationId, event_type: eventType, payload, due };
   yield* tables.coalesce(tx, row);
   return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
 }
@@ -71,7 +73,7 @@ export function* flush(
         },
         `media buy ${row.resource}`,
       );
-      return { ...target(channel, config), key, orderingKey: orderingKeyOf("buy", row.resource), type, body };
+      return { ...target(channel), key, orderingKey: orderingKeyOf("buy", row.resource), type, body };
     });
   yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

@@ -34,6 +34,8 @@ export const refused = (message: string, field: string, code = "INVALID_REQUEST"
 const MAX_OPERATION_ID = 255;
 /** Shortest and longest token (webhooks-facts.md 5). */
 const TOKEN_CHARACTERS = [16, 4_096] as const;
+/** A2A's own has no least length; it travels in a header. */
+export const A2A_TOKEN_CHARACTERS = [1, 4_096] as const;
 const REMOVED_IN_MAJOR = 4;
 
 /** Refusal of a URL; undefined where deliveries may go there. Addresses are checked at each attempt. */
@@ -87,7 +89,7 @@ export function registrationFault(
   config: Candidate,
   where: string,
   tool: AnyTool | undefined,
-  rules: RegistrationRules,
+  rules: RegistrationRules & { readonly tokenCharacters?: readonly [number, number] },
 ): Refused | undefined {
   const bad = urlFault(config.url, where, rules.policy);
   if (bad !== undefined) return bad;
@@ -95,8 +97,9 @@ export function registrationFault(
   if (operation !== undefined && !isText(operation, 1, MAX_OPERATION_ID)) {
     return refused(`operation_id must be a text of 1 to ${MAX_OPERATION_ID} characters`, `${where}.operation_id`);
   }
-  if (token !== undefined && !isText(token, ...TOKEN_CHARACTERS)) {
-    return refused(`token must have ${TOKEN_CHARACTERS.join(" to ")} characters`, `${where}.token`);
+  const { tokenCharacters = TOKEN_CHARACTERS } = rules;
+  if (token !== undefined && !isText(token, ...tokenCharacters)) {
+    return refused(`token must have ${tokenCharacters.join(" to ")} characters`, `${where}.token`);
   }
   return authentication === undefined ? undefined : legacyFault(authentication, where, tool, rules);
 }

@@ -167,7 +167,7 @@ function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportDat
     },
   };
   return {
-    ...target(channel, config),
+    ...target(channel),
     key: fire.key,
     orderingKey: orderingKeyOf("buy", channel.resource),
     type: fire.type,

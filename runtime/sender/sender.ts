@@ -5,20 +5,23 @@ import type { Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
+import type { Periodic } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
-import { createWorker } from "../queue/worker.js";
+import { waitingCaps } from "../queue/waiting-caps.js";
+import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { validatorsFrom } from "../validate/source.js";
 import { type ActivityRecord, pendingRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
-import { deliverer } from "./deliver.js";
+import { type Deliverer, deliverer } from "./deliver.js";
 import { knownTasks } from "./known-tasks.js";
-import { senderMetrics } from "./metrics.js";
-import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf } from "./outbox.js";
+import { type SenderMetrics, senderMetrics } from "./metrics.js";
+import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf, ownerOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
+import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
 import type { SenderOptions } from "./types.js";
 import { senderUpkeep } from "./upkeep.js";
@@ -45,6 +48,9 @@ const ACTIVITY_LIMIT = { default: 50, max: 200 } as const;
 const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 /** How long an event waits for its first attempt while its endpoint fails, in milliseconds. */
 const LONGEST_LIFE_MS = 7 * 86_400_000;
+/** Events of an endpoint that wait, at most. */
+const MAX_WAITING = 1_000_000;
+const GIVEN_UP = "events were given up";
 
 const badOption = (where: string, remedy: string): AdbindError =>
   new AdbindError("sender_option_invalid", "an option of a sender cannot be used", { where, remedy });
@@ -84,20 +90,20 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     version: release.version,
     now,
     random,
+    onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
   };
   const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid, known: knownTasks(tables) });
-  const delivery = deliverer({ tables, tasks, attemptOptions, metrics, activityDays, now });
-  const worker = createWorker({
-    ...options.worker,
-    queue,
-    ...delivery,
-    longestDelayMs: LONGEST_WAIT_MS,
-    giveUpMs: HORIZON_MS,
+  const delivery = deliverer({
+    tables,
+    tasks,
+    targets: createTargets(queue, tables),
+    limitsOf: options.limits ?? (() => undefined),
+    attemptOptions,
+    metrics,
+    activityDays,
     now,
-    expireMs: LONGEST_LIFE_MS,
-    onGivenUp: (endpoint, count, state) => options.logger?.warn({ endpoint, count, state }, "events were given up"),
-    onFault: (error) => options.logger?.error({ err: error }, "the outbox could not be reached"),
   });
+  const worker = workerOf(queue, delivery, options);
   const channelParts: ChannelParts = {
     queue,
     tables,
@@ -107,9 +113,7 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     uuid,
     ...coalescenceOf(options),
   };
-  const [coalesced, reports] = dueSteps(channelParts);
-  const { logger } = options;
-  const upkeep = senderUpkeep({ queue, tables, coalesced, reports, now, logger, alarmed: metrics.alarmed });
+  const upkeep = upkeepOf(channelParts, options, metrics);
   return {
     tasks,
     channels: createChannels(channelParts),
@@ -126,6 +130,33 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
       await queue.close();
     },
   };
+}
+
+const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, logger }: SenderOptions): Worker =>
+  createWorker({
+    ...worker,
+    queue,
+    ...delivery,
+    ownerOf,
+    longestDelayMs: LONGEST_WAIT_MS,
+    giveUpMs: HORIZON_MS,
+    now,
+    expireMs: LONGEST_LIFE_MS,
+    onGivenUp: (endpoint, count, state) => logger?.warn({ endpoint, count, state }, GIVEN_UP),
+    onFault: (error) => logger?.error({ err: error }, "the outbox could not be reached"),
+  });
+
+function upkeepOf(
+  parts: ChannelParts,
+  { maxWaiting = MAX_WAITING, logger }: SenderOptions,
+  metrics: SenderMetrics,
+): Periodic {
+  const { queue, tables, now } = parts;
+  const onExpired = (endpoint: string, count: number): void =>
+    logger?.warn({ endpoint, count, state: "expired" }, GIVEN_UP);
+  const [coalesced, reports] = dueSteps(parts);
+  const more = [waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired })];
+  return senderUpkeep({ queue, tables, coalesced, reports, more, now, logger, alarmed: metrics.alarmed });
 }
 
 const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });

@@ -1,5 +1,5 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
-import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
+import type { AnyTool, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
@@ -8,9 +8,10 @@ import type { AnyValidator } from "../validate/types.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js";
 import type { KnownTasks } from "./known-tasks.js";
 import { type Delivery, orderingKeyOf } from "./outbox.js";
-import { authOf, type RegistrationRules } from "./registration.js";
+import type { RegistrationRules } from "./registration.js";
+import type { TaskDetails } from "./task-details.js";
 import { describeNext, mayFollow } from "./transitions.js";
-import type { A2aPushConfig, PushNotificationConfig, StatusChange } from "./types.js";
+import type { StatusChange } from "./types.js";
 
 export interface TaskParts {
   readonly queue: Queue;
@@ -22,14 +23,6 @@ export interface TaskParts {
   readonly uuid: () => string;
   /** Where each statement is a journey to a server. */
   readonly known: KnownTasks | undefined;
-}
-
-/** What is kept of a task: its channels, and what its events echo. */
-export interface TaskDetails {
-  readonly push?: PushNotificationConfig;
-  readonly a2a?: A2aPushConfig;
-  readonly context?: JsonObject;
-  readonly contextId?: string;
 }
 
 /** A task is remembered this long after its last event, in milliseconds: a repeated change is then still refused. */
@@ -145,22 +138,20 @@ function deliveriesOf(
       ...base,
       key,
       orderingKey: orderingKeyOf("task", task.task_id),
+      target: { task: task.task_id, via: "push" },
       url: push.url,
-      auth: authOf(push.authentication),
       body,
     });
   }
   if (a2a !== undefined) {
     const key = uuid();
     const body = encodeBody(a2aEvent(event(key)), where);
-    const auth = authOf(a2a.authentication);
     made.push({
       ...base,
       key,
       orderingKey: orderingKeyOf("a2a", task.task_id),
+      target: { task: task.task_id, via: "a2a" },
       url: a2a.url,
-      auth,
-      a2aToken: a2a.token,
       body,
     });
   }

@@ -5,8 +5,9 @@ import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { EachWork } from "../queue/each.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
-import { type RegistrationRules, refused, registrationFault } from "./registration.js";
-import { type TaskDetails, type TaskParts, taskExpires, toolOf } from "./task-events.js";
+import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
+import type { TaskDetails } from "./task-details.js";
+import { type TaskParts, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
@@ -32,13 +33,14 @@ export interface Tasks {
   /**
    * Takes the channels of a task whose initial response was not terminal; registering it again changes nothing.
    * @param options with `tx`, on SQLite, the answer is no promise
-   * @returns a refusal to answer the caller with, where a channel cannot be honoured
+   * @returns a refusal to answer the caller with, where a channel cannot be honoured, or the task is another principal's
+   *   (`CONFLICT`)
    * @throws AdbindError `event_invalid` for a tool the release does not have
    */
   register(start: TaskStart, channels: TaskChannels, options?: WithinOptions): MaybePromise<Registered>;
   /**
    * Gives a task that goes on A2A's own channel, another one, or none (null). The task is registered where it is not yet.
-   * @returns as `register` does
+   * @returns as `register` does; `REFERENCE_NOT_FOUND` where the task is another principal's
    * @throws AdbindError `event_invalid` for a tool the release does not have
    */
   attach(start: TaskStart, a2a: A2aPushConfig | null, options?: WithinOptions): MaybePromise<Registered>;
@@ -115,7 +117,14 @@ function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: Regist
     if (fault !== undefined) return fault;
   }
   if (a2a === undefined) return undefined;
-  return registrationFault(a2a, "configuration.pushNotificationConfig", tool, rules);
+  // It travels in a header.
+  if (typeof a2a.token === "string" && !/^[\x21-\x7e]*$/.test(a2a.token)) {
+    return refused("a token has characters no header may carry", "configuration.pushNotificationConfig.token");
+  }
+  return registrationFault(a2a, "configuration.pushNotificationConfig", tool, {
+    ...rules,
+    tokenCharacters: A2A_TOKEN_CHARACTERS,
+  });
 }
 
 function checkId(where: "taskId" | "dedupKey", id: string): void {
@@ -156,10 +165,23 @@ function* registerFlow(
   tx: Query,
   rows: readonly SentTaskRow[],
 ): Coroutine<PromiseSettledResult<Registered>[]> {
-  yield* tables.addTasks(tx, rows);
-  for (const row of rows) known?.note(row);
-  return rows.map(() => ({ status: "fulfilled", value: { ok: true, registered: true } }));
+  const added = new Set((yield* tables.addTasks(tx, rows)).map((row) => row.task_id));
+  const before = rows.filter((row) => !added.has(row.task_id)).map((row) => row.task_id);
+  for (const row of rows.toReversed()) if (added.has(row.task_id)) known?.note(row);
+  // Of several under one id the first was added: set last, it stands.
+  const owners = new Map(rows.toReversed().map((row) => [row.task_id, row.principal]));
+  if (before.length > 0) {
+    for (const { task_id, principal } of yield* tables.knownTasks(tx, before)) owners.set(task_id, principal);
+  }
+  return rows.map(({ task_id, principal }) => ({
+    status: "fulfilled",
+    value: owners.get(task_id) === principal ? { ok: true, registered: true } : taken,
+  }));
 }
+
+/** What a caller is told of another principal's task: by its id it cannot be had, and whose it is nobody learns. */
+const taken = refused("there is a task of this id already", "task_id", "CONFLICT");
+const unknown = refused("there is no such task", "task_id", "REFERENCE_NOT_FOUND");
 
 function* attachFlow(
   parts: TaskParts,
@@ -173,6 +195,7 @@ function* attachFlow(
     yield* parts.tables.addTasks(tx, [taskRow(parts, start, { a2a: config })]);
     return { ok: true, registered: true };
   }
+  if (row.principal !== start.principal) return unknown;
   if (isTerminal(row.status as TaskStatus)) return NONE;
   const { a2a: _before, ...details } = JSON.parse(row.details) as TaskDetails;
   const next: TaskDetails = config === null ? details : { ...details, a2a: config };

@@ -111,6 +111,20 @@ export interface TaskUpdate extends StatusChange, Pick<UpdateOptions, "dedupKey"
   readonly taskId: string;
 }
 
+/** One URL of one principal. */
+export interface EndpointIdentity {
+  readonly principal: string;
+  readonly url: string;
+}
+
+/** What one endpoint is given. */
+export interface EndpointLimits {
+  /** Milliseconds a receiver has to answer: at most 30,000, 10,000 by default. */
+  readonly timeoutMs?: number;
+  /** Most requests a second that one process sends it; no limit by default. */
+  readonly perSecond?: number;
+}
+
 export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** The release spoken. */
@@ -128,9 +142,22 @@ export interface SenderOptions {
   readonly worker?: Partial<
     Pick<
       WorkerOptions,
-      "concurrency" | "perEndpoint" | "pollMs" | "renewMs" | "failuresToPause" | "pauseMs" | "maxPauseMs"
+      | "concurrency"
+      | "perEndpoint"
+      | "perHost"
+      | "perPrincipal"
+      | "perUnproven"
+      | "pollMs"
+      | "renewMs"
+      | "failuresToPause"
+      | "pauseMs"
+      | "maxPauseMs"
     >
   >;
+  /** Events of an endpoint that wait at most; the oldest that were never attempted expire beyond it. Default 1,000,000. */
+  readonly maxWaiting?: number;
+  /** Timeout and rate of an endpoint; asked at each attempt. */
+  readonly limits?: (endpoint: EndpointIdentity) => EndpointLimits | undefined;
   /** Makes delivery reports when they are due; without it `reporting_webhook` is refused. */
   readonly reports?: ReportSource;
   /** Coalescence per event type, in milliseconds: shorter windows are declared with it, longer ones need an opt-in. */

@@ -17,6 +17,8 @@ export interface UpkeepParts {
   readonly tables: SenderTables;
   readonly coalesced: PeriodicStep;
   readonly reports: PeriodicStep;
+  /** Done each time, whatever is due. */
+  readonly more: readonly PeriodicStep[];
   readonly now: () => number;
   readonly logger: Logger | undefined;
   /** Told how many alarms there are. */
@@ -46,6 +48,7 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
       onlyIf(parts.coalesced, (due) => due.coalesced),
       onlyIf(parts.reports, (due) => due.reports),
       ...expiring.map((step, at) => onlyIf(step, (due) => due.expired[at]!)),
+      ...parts.more,
       alarms(parts),
     ],
     telling: tellLog(logger),

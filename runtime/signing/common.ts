@@ -1,5 +1,11 @@
 /** What both entries offer besides the functions over their backend. */
 export {
+  type BrandAuthorization,
+  type BrandClaim,
+  type BrandDistrust,
+  brandAuthorization,
+} from "./brand-authorization.js";
+export {
   challengeOf,
   otherCodes,
   type RequestCode,
@@ -21,7 +27,9 @@ export {
   type LegacyResult,
   type LegacyVerified,
 } from "./legacy.js";
-export type { RequestCapability } from "./policy.js";
+export { type Binding, type Invocation, type Resolution, resolveBody, resolveOperation } from "./operation.js";
+export { capabilityFault, type RequestCapability } from "./policy.js";
+export type { RequestRules } from "./profiles.js";
 export { type MemoryReplayOptions, type MemoryReplayStore, memoryReplayStore } from "./replay.js";
 export type { SignOptions, SignRequestOptions } from "./sign.js";
 export { receivedMode, type Signing, type VerifyRequestOptions, type VerifyWebhookOptions } from "./signing.js";

@@ -34,6 +34,10 @@ export interface Fault {
 export interface Rules {
   readonly profile: Profile;
   readonly digest: DigestPolicy;
+  /** Alphabets that binary values may be in: `standard` is base64 with padding, and nothing else. */
+  readonly binary: "either" | "standard";
+  /** What a host in other letters than ASCII is called. */
+  readonly nonAsciiHost: "header_malformed" | "target_uri_malformed";
 }
 
 /** What steps 1 to 6 establish. */
@@ -60,14 +64,15 @@ export function examine(request: SignableRequest, rules: Rules, tag: string, now
   if (fields.signature === undefined) return malformed("there is no Signature");
   const input = parseSignatureInput(fields.signatureInput);
   if (input instanceof Malformed) return malformed(input.detail);
-  const signature = parseSignature(fields.signature);
+  const signature = parseSignature(fields.signature, rules.binary);
   if (signature instanceof Malformed) return malformed(signature.detail);
   const url = canonicalUrl(request.url, { unicodeHost: "refuse" });
-  if (!url.ok && url.reason === "non_ascii_host") return malformed(url.detail);
-  const doubled = coveredFieldFault(request, input.components, fields);
+  const hostsFirst = rules.nonAsciiHost === "header_malformed";
+  if (hostsFirst && !url.ok && url.reason === "non_ascii_host") return malformed(url.detail);
+  const doubled = coveredFieldFault(request, input.components, fields, hostsFirst);
   if (doubled !== undefined) return malformed(doubled);
   const covered = input.components.includes("content-digest") ? fields.contentDigest : undefined;
-  const digest = covered === undefined ? undefined : parseContentDigest(covered);
+  const digest = covered === undefined ? undefined : parseContentDigest(covered, rules.binary);
   if (digest instanceof Malformed) return malformed(digest.detail);
 
   const { created, expires, nonce, keyid, alg, tag: given } = input.params;
@@ -106,10 +111,11 @@ function coveredFieldFault(
   request: SignableRequest,
   components: readonly string[],
   fields: SigningHeaders,
+  hostsToo: boolean,
 ): string | undefined {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(request.method)) return "the method is not a token";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the range meant
-  for (const host of fields.authorities) if (/[^\x00-\x7f]/.test(host)) return "the Host field is not ASCII";
+  if (hostsToo && fields.authorities.some((host) => /[^\x00-\x7f]/.test(host))) return "the Host field is not ASCII";
   for (const name of components) {
     if (name.startsWith("@")) continue;
     const value = coveredValue(request, fields, name);
@@ -147,7 +153,7 @@ function componentFault(
   const fault =
     rules.profile.name === "webhook"
       ? webhookComponentFault(components)
-      : requestComponentFault(components, request.body.length > 0, rules.digest);
+      : requestComponentFault(components, request.body.length > 0, rules);
   if (fault !== undefined) return fault;
   const absent = components.find((name) => !name.startsWith("@") && coveredValue(request, fields, name) === undefined);
   return absent === undefined ? undefined : { reason: "components_incomplete", detail: `there is no field ${absent}` };

@@ -93,8 +93,15 @@ function readParams(parsed: ReadonlyMap<string, unknown>, raw: readonly Param[])
 
 // A signature or digest of another length is no error of grammar: it fails where it is compared.
 
+/** Alphabets of binary values: `standard` takes base64 with its padding alone, in every member of a field. */
+export type Alphabets = "either" | "standard";
+
 /** Reads the signature of label `sig1` out of `Signature`. */
-export function parseSignature(field: string): Uint8Array | Malformed {
+export function parseSignature(field: string, alphabets: Alphabets = "either"): Uint8Array | Malformed {
+  if (alphabets === "standard") {
+    const token = standardToken(field, /^sig1=:([A-Za-z0-9+/]{86})==:$/, "Signature", LABEL);
+    return token instanceof Malformed ? token : signatureBytes(token);
+  }
   const found = /^sig1=:([A-Za-z0-9_-]*):$/.exec(field);
   return found ? signatureBytes(found[1]!) : parseSignatureGenerally(field);
 }
@@ -106,13 +113,17 @@ export function parseSignatureGenerally(field: string): Uint8Array | Malformed {
 }
 
 /** Reads the SHA-256 digest out of `Content-Digest`, as unpadded base64url; other algorithms are ignored. */
-export function parseContentDigest(field: string): string | Malformed {
+export function parseContentDigest(field: string, alphabets: Alphabets = "either"): string | Malformed {
+  if (alphabets === "standard") {
+    const token = standardToken(field, /^sha-256=:([A-Za-z0-9+/]{43})=:$/, "Content-Digest", "sha-256");
+    return token instanceof Malformed ? token : digestText(token);
+  }
   const ours = /^sha-256=:([A-Za-z0-9_-]*):$/.exec(field);
   if (ours !== null) return digestText(ours[1]!);
   // What most other signers send: the standard alphabet, padded.
   const standard = /^sha-256=:([A-Za-z0-9+/]{43})=:$/.exec(field);
   if (standard === null) return parseContentDigestGenerally(field);
-  return digestText(standard[1]!.replaceAll("+", "-").replaceAll("/", "_"));
+  return digestText(urlAlphabet(standard[1]!));
 }
 
 /** @internal the general path of `parseContentDigest`; tests compare the two */
@@ -126,6 +137,27 @@ const digestText = (token: string): string | Malformed =>
 
 const signatureBytes = (token: string): Uint8Array | Malformed =>
   isBase64Url(token) ? decodeBase64Url(token) : new Malformed("the signature is not canonical base64");
+
+/**
+ * The byte sequence of one label under a profile that follows RFC 8941 to the letter, as unpadded base64url.
+ * @param usual the one spelling that needs no scanner; its first group is the token without padding
+ */
+function standardToken(field: string, usual: RegExp, name: string, label: string): string | Malformed {
+  const found = usual.exec(field);
+  if (found !== null) return urlAlphabet(found[1]!);
+  const scanned = scanDictionary(field);
+  if (scanned === undefined) return new Malformed(`${name} is not a dictionary of distinct labels`);
+  // A parser of structured fields gives up on the whole field, whichever member is spelled otherwise.
+  for (const { text } of scanned.values()) {
+    const [, token] = /^:([^:]*):/.exec(text) ?? [];
+    if (token !== undefined && !isStandard(token)) return new Malformed(`${name} is not in padded standard base64`);
+  }
+  return binaryMember(field, name, label);
+}
+
+const isStandard = (token: string): boolean => token.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(token);
+
+const urlAlphabet = (token: string): string => token.replaceAll("+", "-").replaceAll("/", "_");
 
 /** The byte sequence of one label, as unpadded base64url. */
 function binaryMember(field: string, name: string, label: string): string | Malformed {

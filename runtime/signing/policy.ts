@@ -1,4 +1,4 @@
-/** Which unsigned requests a verifier refuses: what it advertises, and what must never be registered unsigned. */
+/** What a verifier advertises, and what follows from it for a request that is unsigned or badly signed. */
 import { parseStrict } from "../json.js";
 import type { DigestPolicy } from "./profiles.js";
 import type { SignableRequest } from "./types.js";
@@ -6,12 +6,24 @@ import type { SignableRequest } from "./types.js";
 /** A verifier's `request_signing` capability, in its wire names. */
 export interface RequestCapability {
   readonly supported?: boolean;
-  /** Whether signatures must cover the digest of the body; `either` by default. */
+  /** Whether signatures must cover the digest of the body; `either` by default, always `required` under the 3.2 profile. */
   readonly covers_content_digest?: DigestPolicy;
+  /** Tools whose calls may be signed. */
+  readonly supported_for?: readonly string[];
+  /** Tools whose calls are let in on another credential when their signature does not hold. */
+  readonly warn_for?: readonly string[];
   /** Tools whose calls must be signed. */
   readonly required_for?: readonly string[];
-  /** JSON-RPC methods of the transport that must be signed, such as `tasks/cancel`. */
+  /** The same for JSON-RPC methods of the transport, such as `tasks/cancel`; spelled as on the wire. */
+  readonly protocol_methods_supported_for?: readonly string[];
+  readonly protocol_methods_warn_for?: readonly string[];
   readonly protocol_methods_required_for?: readonly string[];
+}
+
+/** What a request calls, as far as it is known. */
+export interface NamedOperations {
+  readonly operations: readonly string[];
+  readonly method: string | undefined;
 }
 
 type Json = { readonly [key: string]: unknown };
@@ -19,39 +31,76 @@ type Json = { readonly [key: string]: unknown };
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Why an unsigned request is refused. Another credential makes up for an operation's signature, never for a registration's. */
+export interface UnsignedFault {
+  readonly of: "body" | "operation" | "registration";
+  readonly detail: string;
+}
+
 /**
  * Why an unsigned request is refused; undefined when it may pass.
- * @param operation the tool called; read from the request when absent
+ * @param called what it calls; read from the request when absent, any name that may be one
  */
 export function unsignedFault(
   request: SignableRequest,
   capability: RequestCapability,
-  operation?: string,
-): string | undefined {
+  called?: NamedOperations,
+): UnsignedFault | undefined {
   const json = parseStrict(request.body);
   // Duplicate keys or extreme depth could hide what is looked for below from us and show it to somebody else.
-  if (!json.ok && (json.reason === "duplicate_keys" || json.reason === "depth")) return json.detail;
+  if (!json.ok && (json.reason === "duplicate_keys" || json.reason === "depth"))
+    return { of: "body", detail: json.detail };
   const body = json.ok ? json.value : undefined;
-  const called = operation === undefined ? operationsOf(request.url, body) : [operation];
-  const required = called.find((name) => capability.required_for?.includes(name));
-  if (required !== undefined) return `${required} must be signed`;
-  const method = isObject(body) && typeof body.jsonrpc === "string" ? body.method : undefined;
-  if (typeof method === "string" && capability.protocol_methods_required_for?.includes(method)) {
-    return `${method} must be signed`;
-  }
-  return registersCredentials(body) ? "a registration with webhook credentials must be signed" : undefined;
+  if (registersCredentials(body))
+    return { of: "registration", detail: "a registration with webhook credentials must be signed" };
+  const { operations, method } = called ?? calledBy(request.url, body);
+  const required = operations.find((name) => capability.required_for?.includes(name));
+  if (required !== undefined) return { of: "operation", detail: `${required} must be signed` };
+  if (method !== undefined && capability.protocol_methods_required_for?.includes(method))
+    return { of: "operation", detail: `${method} must be signed` };
+  return undefined;
 }
 
-/** The tools a request may call: an MCP tool call, A2A skill invocations, or else the last segment of the path. */
-function operationsOf(url: string, body: unknown): string[] {
+/** Does a failed signature leave the request to other credentials? What it calls is read only where it may. */
+export function onlyWarns(capability: RequestCapability, called: () => NamedOperations): boolean {
+  const { warn_for: tools = [], protocol_methods_warn_for: methods = [] } = capability;
+  if (tools.length + methods.length === 0) return false;
+  const { operations, method } = called();
+  return operations.some((name) => tools.includes(name)) || (method !== undefined && methods.includes(method));
+}
+
+/** The method and the tools a body may call: an MCP tool call, A2A skill invocations, or else the last segment of the path. */
+export function calledBy(url: string, body: unknown): NamedOperations {
   if (!isObject(body) || typeof body.jsonrpc !== "string") {
     const path = url.replace(/[?#].*$/s, "").replace(/\/+$/, "");
-    return [path.slice(path.lastIndexOf("/") + 1)];
+    return { operations: [path.slice(path.lastIndexOf("/") + 1)], method: undefined };
   }
   const params = isObject(body.params) ? body.params : {};
   const parts = isObject(params.message) && Array.isArray(params.message.parts) ? params.message.parts : [];
   const skills = parts.map((part) => (isObject(part) && isObject(part.data) ? part.data.skill : undefined));
-  return [params.name, ...skills].filter((name) => typeof name === "string");
+  const operations = [params.name, ...skills].filter((name) => typeof name === "string");
+  return { operations, method: typeof body.method === "string" ? body.method : undefined };
+}
+
+/** A method of A2A as it may be declared: 0.3 has paths, 1.0 names in capitals. Tools have lists of their own. */
+const METHOD = /^(?:(?!tools\/call$)[a-z][A-Za-z]*(?:\/[a-z][A-Za-z]*)+|[A-Z][A-Za-z]+)$/;
+
+/** What is wrong with a capability a seller is about to declare; undefined when nothing is. */
+export function capabilityFault(capability: RequestCapability): { where: string; detail: string } | undefined {
+  for (const prefix of ["", "protocol_methods_"] as const) {
+    const [warn, required, supported] = (["warn_for", "required_for", "supported_for"] as const).map(
+      (name) => capability[`${prefix}${name}`],
+    );
+    const both = required?.find((name) => warn?.includes(name));
+    if (both !== undefined) return { where: `${prefix}warn_for`, detail: `${both} is required as well` };
+    for (const [name, list] of Object.entries({ warn_for: warn, required_for: required, supported_for: supported })) {
+      const strange = prefix === "" ? undefined : list?.find((one) => !METHOD.test(one));
+      if (strange !== undefined) return { where: `${prefix}${name}`, detail: `${strange} is no transport's method` };
+      const beyond = supported === undefined ? undefined : list?.find((one) => !supported.includes(one));
+      if (beyond !== undefined) return { where: `${prefix}${name}`, detail: `${beyond} is not in supported_for` };
+    }
+  }
+  return undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
  * What differs between signing webhooks and signing requests: tag, key purposes, components, names of the codes. The
  * checklist itself is one (verify.ts).
  */
-import type { WireNames } from "../contract/index.js";
+import type { RequestProfileName, WireNames } from "../contract/index.js";
 import type { VerificationCode } from "./codes.js";
 
 /** Why the checklist refuses, before a profile names it. */
@@ -31,6 +31,17 @@ export type Reason =
 
 /** Whether the signature must cover the body's digest; a webhook's always must. */
 export type DigestPolicy = "required" | "forbidden" | "either";
+
+/** What releases decide of verifying requests; `adbind/facts` says it for the releases an endpoint declares. */
+export interface RequestRules {
+  readonly profile: RequestProfileName;
+  /** What a host in other letters than ASCII is called. */
+  readonly nonAsciiHost: "header_malformed" | "target_uri_malformed";
+  /** `one`: a body that does not come to exactly one operation, or to a method that calls none, is refused. */
+  readonly operations: "named" | "one";
+}
+
+export const rulesOf31: RequestRules = { profile: "3.1", nonAsciiHost: "header_malformed", operations: "named" };
 
 export interface Profile {
   readonly name: "webhook" | "request";
@@ -119,11 +130,16 @@ export function webhookComponentFault(components: readonly string[]) {
 }
 
 /** What is wrong with the covered components of a request; undefined when nothing is. */
-export function requestComponentFault(components: readonly string[], hasBody: boolean, digest: DigestPolicy) {
+export function requestComponentFault(
+  components: readonly string[],
+  hasBody: boolean,
+  { digest, binary }: { readonly digest: DigestPolicy; readonly binary: "either" | "standard" },
+) {
   const required = [
     ...requestComponents,
     ...(hasBody ? ["content-type"] : []),
-    ...(digest === "required" ? ["content-digest"] : []),
+    // From 3.2 on, what is not there needs no digest.
+    ...(digest === "required" && (hasBody || binary === "either") ? ["content-digest"] : []),
   ];
   const missing = required.filter((name) => !components.includes(name));
   if (missing.length > 0) return { reason: "components_incomplete", detail: `not covered: ${list(missing)}` } as const;

@@ -1,18 +1,18 @@
 /** Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling service.md gives. */
-import { wireNames } from "../contract/index.js";
+import type { RequestProfileName } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
-import { parseStrict } from "../json.js";
+import { strictFault } from "../json.js";
 import { canonicalUrl } from "../url.js";
 import { buildSignatureBase, isBaseValue } from "./base.js";
-import { encodeBase64Url } from "./base64.js";
+import { decodeBase64Url, encodeBase64, encodeBase64Url } from "./base64.js";
 import type { CryptoBackend } from "./crypto.js";
 import { isNonce, WINDOW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
 import { fieldValue, isJsonContentType } from "./headers.js";
 import { type Profile, requestComponents, webhookComponents } from "./profiles.js";
 import type { SignableRequest, SignatureAlgorithm, Signed } from "./types.js";
-import { systemSeconds } from "./verify.js";
+import { namesOf, systemSeconds } from "./verify.js";
 
 /** Bytes of a nonce; the profile's minimum, and enough that two never meet. */
 const NONCE_BYTES = 16;
@@ -36,8 +36,10 @@ export interface SignOptions {
 }
 
 export interface SignRequestOptions extends SignOptions {
-  /** Cover the digest of a body; true by default. A verifier whose capability forbids it needs false. */
+  /** Cover the digest of a body; true by default. A verifier whose capability forbids it needs false, which 3.2 does not have. */
   readonly contentDigest?: boolean;
+  /** The profile of the endpoint the request goes to: 3.1 by default. */
+  readonly profile?: RequestProfileName;
 }
 
 interface Imported {
@@ -74,6 +76,8 @@ interface Draft {
   readonly profile: Profile;
   readonly components: readonly string[];
   readonly contentType: string | undefined;
+  /** Writes binary values. */
+  readonly encode: (bytes: Uint8Array) => string;
 }
 
 /**
@@ -91,7 +95,7 @@ export function* webhookSignature(
     throw invalidOption("Content-Type", "webhooks are sent as application/json, without parameters");
   }
   checkBody(request.body);
-  const draft = { profile, components: webhookComponents, contentType: "application/json" };
+  const draft = { profile, components: webhookComponents, contentType: "application/json", encode: encodeBase64Url };
   return yield* signature(draft, request, options, backend);
 }
 
@@ -103,6 +107,9 @@ export function* requestSignature(
   backend: CryptoBackend,
 ): Coroutine<Signed> {
   const hasBody = request.body.length > 0;
+  const newer = options.profile === "3.2";
+  if (newer && options.contentDigest === false)
+    throw invalidOption("contentDigest", "the 3.2 profile covers every body: leave it out");
   const contentType = fieldValue(request.headers, "content-type") ?? (hasBody ? "application/json" : undefined);
   if (contentType !== undefined && (!isBaseValue(contentType) || contentType.includes(","))) {
     throw invalidOption("Content-Type", "give one media type");
@@ -113,13 +120,15 @@ export function* requestSignature(
     ...(contentType !== undefined ? ["content-type"] : []),
     ...(hasBody && options.contentDigest !== false ? ["content-digest"] : []),
   ];
-  return yield* signature({ profile, components, contentType }, request, options, backend);
+  const encode = newer ? encodeBase64 : encodeBase64Url;
+  return yield* signature({ profile, components, contentType, encode }, request, options, backend);
 }
 
 /** @throws AdbindError `duplicate_key_input` or `body_not_json` */
 export function checkBody(body: Uint8Array): void {
-  const json = parseStrict(body);
-  if (json.ok) return;
+  // Judged, not made: nobody reads the value.
+  const json = strictFault(body);
+  if (json === undefined) return;
   throw new AdbindError(json.reason === "duplicate_keys" ? "duplicate_key_input" : "body_not_json", json.detail, {
     where: "the body to sign",
     remedy: json.reason === "duplicate_keys" ? "send each key once" : "send one JSON document in UTF-8",
@@ -127,7 +136,7 @@ export function checkBody(body: Uint8Array): void {
 }
 
 function* signature(
-  { profile, components, contentType }: Draft,
+  { profile, components, contentType, encode }: Draft,
   request: SignableRequest,
   options: SignOptions,
   backend: CryptoBackend,
@@ -140,7 +149,7 @@ function* signature(
   }
   const { alg, material } = yield* importKey(options.key, backend);
   const digest = components.includes("content-digest")
-    ? `sha-256=:${yield* wait(backend.sha256(request.body))}:`
+    ? `sha-256=:${digestText(yield* wait(backend.sha256(request.body)), encode)}:`
     : undefined;
   const values: Record<string, string | undefined> = {
     "@method": request.method.toUpperCase(),
@@ -149,7 +158,7 @@ function* signature(
     "content-type": contentType,
     "content-digest": digest,
   };
-  const tag = profile.tag(wireNames(options.word ?? "proto"));
+  const tag = profile.tag(namesOf(options.word ?? "proto"));
   const params = `(${components.map((name) => `"${name}"`).join(" ")})${paramsOf(options, alg, tag, backend)}`;
   const signatureBase = buildSignatureBase(components, (name) => values[name]!, params);
   const bytes = yield* wait(backend.sign(alg, material, signatureBase));
@@ -159,10 +168,14 @@ function* signature(
       ...(contentType !== undefined && { "Content-Type": contentType }),
       ...(digest !== undefined && { "Content-Digest": digest }),
       "Signature-Input": `${LABEL}=${params}`,
-      Signature: `${LABEL}=:${encodeBase64Url(bytes)}:`,
+      Signature: `${LABEL}=:${encode(bytes)}:`,
     },
   };
 }
+
+/** A digest comes as unpadded base64url, and goes out as the profile writes it. */
+const digestText = (digest: string, encode: Draft["encode"]): string =>
+  encode === encodeBase64Url ? digest : encode(decodeBase64Url(digest));
 
 function paramsOf(options: SignOptions, alg: SignatureAlgorithm, tag: string, backend: CryptoBackend): string {
   const { keyid, windowSeconds = WINDOW_SECONDS } = options;

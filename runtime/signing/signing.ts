@@ -1,18 +1,30 @@
 /** The functions of signing over one crypto backend; `index.ts` and `web.ts` make them for theirs. */
 import { wireNames } from "../contract/index.js";
 import { type Coroutine, runAsync, runSync } from "../db/coroutine.js";
+import { parseStrict } from "../json.js";
 import type { CryptoBackend } from "./crypto.js";
 import { fieldValue } from "./headers.js";
 import * as legacy from "./legacy.js";
-import { type RequestCapability, unsignedFault } from "./policy.js";
-import { requestProfile, webhookProfile } from "./profiles.js";
+import { type Binding, resolveOperation } from "./operation.js";
+import { calledBy, type NamedOperations, onlyWarns, type RequestCapability, unsignedFault } from "./policy.js";
+import { type RequestRules, requestProfile, rulesOf31, webhookProfile } from "./profiles.js";
 import { requestSignature, type SignOptions, type SignRequestOptions, webhookSignature } from "./sign.js";
-import type { AuthMode, HeaderFields, RequestVerifyResult, SignableRequest, Signed, VerifyResult } from "./types.js";
+import type {
+  AuthMode,
+  HeaderFields,
+  Refusal,
+  RequestVerifyResult,
+  SignableRequest,
+  Signed,
+  VerifyResult,
+} from "./types.js";
 import { refusal, type VerifyOptions, verification } from "./verify.js";
 
 export interface VerifyWebhookOptions extends VerifyOptions {
   /** How the sender's registration says it authenticates; `signature` by default. Another one is a mode mismatch. */
   readonly mode?: AuthMode;
+  /** Purposes a key may have: those of service.md by default; a release of the 3.0 line knows `webhook-signing` alone. */
+  readonly keyUses?: readonly string[];
 }
 
 export interface VerifyRequestOptions extends VerifyOptions {
@@ -20,6 +32,12 @@ export interface VerifyRequestOptions extends VerifyOptions {
   readonly capability?: RequestCapability;
   /** The tool called; by default read from the request (JSON-RPC parameters, else the last path segment). */
   readonly operation?: string;
+  /** What the releases of the endpoint decide, never the request: those of 3.1 by default. */
+  readonly rules?: RequestRules;
+  /** `json-rpc` at an endpoint that takes nothing else. */
+  readonly binding?: Binding;
+  /** Another credential of the request was found good: an operation that should be signed passes on it, unsigned. */
+  readonly fallback?: boolean;
 }
 
 /**
@@ -108,11 +126,36 @@ function* webhookVerification(
   if (mode !== "signature") {
     return refusal("webhook_mode_mismatch", 0, { detail: `registered for ${mode}, handed to the signature verifier` });
   }
-  const result = yield* verification(request, { ...options, profile: webhookProfile, digest: "required", backend });
+  const { keyUses } = options;
+  const profile = keyUses === undefined ? webhookProfile : { ...webhookProfile, keyUses };
+  const result = yield* verification(request, { ...options, ...webhookRules, profile, backend });
   if (result.ok || result.step !== 1) return result;
   const received = receivedMode(request.headers, options.word);
   if (received === undefined || received === "signature") return result;
   return refusal("webhook_mode_mismatch", 0, { detail: `registered for signatures, received ${received}` });
+}
+
+/** Webhooks are signed in one way in every release. */
+const webhookRules = {
+  digest: "required",
+  binary: "either",
+  nonAsciiHost: "header_malformed",
+} as const;
+
+/** What a request calls, where its endpoint refuses whatever is not exactly one operation. */
+function resolvedIn(request: SignableRequest, options: VerifyRequestOptions): NamedOperations | Refusal {
+  const resolved = resolveOperation(request, options.binding);
+  if (!resolved.ok) return refusal("request_body_malformed", 0, { detail: resolved.detail });
+  const { method, invocation } = resolved;
+  const named = options.operation ?? invocation?.operation;
+  return { operations: named === undefined ? [] : [named], method };
+}
+
+/** What a request calls by any reading of it. */
+function namedIn(request: SignableRequest, { operation }: VerifyRequestOptions): NamedOperations {
+  const json = parseStrict(request.body);
+  const called = calledBy(request.url, json.ok ? json.value : undefined);
+  return operation === undefined ? called : { ...called, operations: [operation] };
 }
 
 function* requestVerification(
@@ -120,15 +163,27 @@ function* requestVerification(
   options: VerifyRequestOptions,
   backend: CryptoBackend,
 ): Coroutine<RequestVerifyResult> {
-  const { capability = {} } = options;
+  const { capability = {}, rules = rulesOf31 } = options;
+  const resolved = rules.operations === "one" ? resolvedIn(request, options) : undefined;
+  if (resolved !== undefined && "code" in resolved) return resolved;
+  const called = (): NamedOperations => resolved ?? namedIn(request, options);
   const has = (name: string) => fieldValue(request.headers, name) !== undefined;
   if (!has("signature-input") && !has("signature")) {
-    const fault = unsignedFault(request, capability, options.operation);
-    return fault === undefined
-      ? { ok: true, signed: false }
-      : refusal("request_signature_required", 0, { detail: fault });
+    const fault = unsignedFault(request, capability, called());
+    if (fault === undefined || (fault.of === "operation" && options.fallback === true))
+      return { ok: true, signed: false };
+    return refusal("request_signature_required", 0, { detail: fault.detail });
   }
-  const digest = capability.covers_content_digest ?? "either";
-  const result = yield* verification(request, { ...options, profile: requestProfile, digest, backend });
-  return result.ok ? { ...result, signed: true } : result;
+  const newer = rules.profile === "3.2";
+  const result = yield* verification(request, {
+    ...options,
+    profile: requestProfile,
+    digest: newer ? "required" : (capability.covers_content_digest ?? "either"),
+    binary: newer ? "standard" : "either",
+    nonAsciiHost: rules.nonAsciiHost,
+    backend,
+  });
+  if (result.ok) return { ...result, signed: true };
+  // A pair of fields that is broken or half there is nobody's other credential.
+  return result.step !== 1 && onlyWarns(capability, called) ? { ok: true, signed: false, warning: result } : result;
 }

@@ -165,7 +165,12 @@ export type VerifyResult = Verified | Refusal;
 /** The request profile may let an unsigned request through: it is then authenticated by something else, or not at all. */
 export type RequestVerifyResult =
   | (Verified & { readonly signed: true })
-  | { readonly ok: true; readonly signed: false }
+  | {
+      readonly ok: true;
+      readonly signed: false;
+      /** The signature did not hold, and its operation only warns: another credential must be good, or the answer is 401. */
+      readonly warning?: Refusal;
+    }
   | Refusal;
 
 /** Headers a signer adds to the request. Names are as service.md writes them. */

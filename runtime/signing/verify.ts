@@ -57,7 +57,7 @@ let lastWord = "";
 let lastNames = wireNames(lastWord);
 
 /** `wireNames`, remembered for the word used last: it joins eight strings, and most processes speak one word. */
-function namesOf(word: string): WireNames {
+export function namesOf(word: string): WireNames {
   if (word !== lastWord) [lastWord, lastNames] = [word, wireNames(word)];
   return lastNames;
 }
@@ -123,10 +123,19 @@ function* resolveKey(list: Checklist, keyid: string): Coroutine<Extract<KeyResol
   } catch {
     return { step: 7, reason: "keys_unavailable", detail: "the key source failed" };
   }
-  if (resolution.ok) return resolution;
-  const { detail, retryAfterSeconds } = resolution;
-  return { step: 7, reason: resolutionReasons[resolution.code], detail, retryAfterSeconds };
+  const unusual: Fault = { step: 7, reason: "keys_unavailable", detail: "the key source answers something undeclared" };
+  if (typeof resolution !== "object" || resolution === null) return unusual;
+  if (resolution.ok === true) {
+    const { key, sender } = resolution;
+    return typeof sender === "string" && sender !== "" && isKey(key) ? resolution : unusual;
+  }
+  const { detail, retryAfterSeconds, code } = resolution;
+  if (!Object.hasOwn(resolutionReasons, code)) return unusual;
+  return { step: 7, reason: resolutionReasons[code], detail, retryAfterSeconds };
 }
+
+const isKey = (key: unknown): boolean =>
+  typeof key === "object" && key !== null && "jwk" in key && typeof key.jwk === "object" && key.jwk !== null;
 
 const resolutionReasons = {
   key_unknown: "key_unknown",
@@ -145,8 +154,10 @@ const revocationFaults = {
 function* checkRevocation(list: Checklist, keyid: string, sender: string, now: number): Coroutine<Fault | undefined> {
   if (list.revocation === undefined) return undefined;
   try {
-    const answer = list.revocation.check(keyid, sender, now);
-    return revocationFaults[isPromise(answer) ? ((yield answer) as RevocationAnswer) : answer];
+    const given = list.revocation.check(keyid, sender, now);
+    const answer = isPromise(given) ? ((yield given) as RevocationAnswer) : given;
+    // Whatever is not declared is no answer.
+    return Object.hasOwn(revocationFaults, answer) ? revocationFaults[answer] : revocationFaults.unavailable;
   } catch {
     return revocationFaults.unavailable;
   }
@@ -159,6 +170,7 @@ function* checkCap(list: Checklist, keyid: string, now: number): Coroutine<Fault
   try {
     const answer = list.replay.atCap(keyid, now);
     const full = isPromise(answer) ? yield answer : answer;
+    if (typeof full !== "boolean") return storeFailed("9a");
     return full ? { step: "9a", reason: "rate_abuse" } : undefined;
   } catch {
     return storeFailed("9a");
@@ -209,12 +221,14 @@ function* checkReplay(list: Checklist, { keyid, nonce, expires }: Examined, now:
   try {
     if (replay.check !== undefined) {
       const answer = replay.check(keyid, nonce, now);
-      if (isPromise(answer) ? yield answer : answer) return { step: 12, reason: "replayed" };
+      const seen = isPromise(answer) ? yield answer : answer;
+      if (typeof seen !== "boolean") return storeFailed(12);
+      if (seen) return { step: 12, reason: "replayed" };
     }
     // As long as the signature would pass step 5, and not shorter.
     const answer = replay.insert(keyid, nonce, expires + SKEW_SECONDS, now);
     const outcome = isPromise(answer) ? ((yield answer) as Awaited<typeof answer>) : answer;
-    return insertFaults[outcome];
+    return Object.hasOwn(insertFaults, outcome) ? insertFaults[outcome] : storeFailed(13);
   } catch {
     return storeFailed(13);
   }

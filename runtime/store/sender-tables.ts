@@ -12,6 +12,8 @@ import { taskChangesOn } from "./task-changes.js";
 export interface ChannelRow {
   readonly resource: string;
   readonly kind: string;
+  /** The principal, where a resource may have several; empty where it has one owner. */
+  readonly subscriber: string;
   readonly principal: string;
   readonly config: string;
   readonly sequence: number;
@@ -20,8 +22,16 @@ export interface ChannelRow {
   readonly closed: number;
 }
 
+/** A channel by its key. */
+export type ChannelKey = Pick<ChannelRow, "resource" | "kind" | "subscriber">;
+
+/** Where the events of a task go, and whose it is. */
+export type TaskTargetRow = Pick<SentTaskRow, "task_id" | "principal" | "details">;
+
 export interface CoalescingRow {
   readonly resource: string;
+  /** Changes in one slot become one event. */
+  readonly slot: string;
   readonly notification_id: string;
   readonly event_type: string;
   readonly payload: string;
@@ -41,14 +51,24 @@ export interface SenderTables {
   /** Also locks it. */
   task(tx: Query, taskId: string): Coroutine<SentTaskRow[]>;
   changeTasks: ChangeTasks;
-  /** Adds tasks that are not there yet. */
-  addTasks(tx: Query, rows: readonly SentTaskRow[]): Coroutine<unknown[]>;
+  /** Which of them there are, whoever holds them, and whose they are. */
+  knownTasks(tx: Query, taskIds: readonly string[]): Coroutine<Pick<SentTaskRow, "task_id" | "principal">[]>;
+  /** Where events of tasks go now. Locks nothing. */
+  taskTargets(tx: Query, taskIds: readonly string[]): Coroutine<TaskTargetRow[]>;
+  /** Adds tasks that are not there yet. @returns those it added */
+  addTasks(tx: Query, rows: readonly SentTaskRow[]): Coroutine<{ task_id: string }[]>;
   setTaskDetails(tx: Query, taskId: string, details: string): Coroutine<unknown[]>;
-  /** Also locks it. */
-  channel(tx: Query, resource: string, kind: string): Coroutine<ChannelRow[]>;
+  /** A channel of a resource that has one owner, or of one subscriber. Also locks it. */
+  channel(tx: Query, resource: string, kind: string, subscriber?: string): Coroutine<ChannelRow[]>;
+  /** Makes a media buy the principal's, where it is nobody's yet, and locks it. @returns whose it is */
+  claimBuy(tx: Query, resource: string, principal: string): Coroutine<string>;
+  /** Everybody's channels of a kind. Locks nothing. */
+  subscribers(tx: Query, resource: string, kind: string): Coroutine<ChannelRow[]>;
+  /** Channels as they are now. Locks nothing. */
+  channelTargets(tx: Query, keys: readonly ChannelKey[]): Coroutine<ChannelRow[]>;
   putChannel(tx: Query, row: ChannelRow): Coroutine<unknown[]>;
   dueChannels(tx: Query, now: number, limit: number): Coroutine<ChannelRow[]>;
-  /** Queues an event, or replaces the payload of one that waits; the earlier of the two times holds. */
+  /** Queues an event, or takes the place of the one that waits in its slot; the earlier of the two times holds. */
   coalesce(tx: Query, row: CoalescingRow): Coroutine<unknown[]>;
   waiting(tx: Query, resource: string): Coroutine<CoalescingRow[]>;
   dueCoalesced(tx: Query, now: number, limit: number): Coroutine<{ resource: string }[]>;
@@ -89,23 +109,48 @@ const LOG_ROWS = 64;
 
 export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
   const lock = dialect.forUpdate;
-  const channelColumns = ["resource", "kind", "principal", "config", "sequence", "period_start", "next_fire", "closed"];
+  const columns = [
+    ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
+    ...["period_start", "next_fire", "closed"],
+  ];
   return {
     ...taskTables(lock),
     due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],
-    channel: (tx, resource, kind) =>
-      run(tx, `select * from adbind_channels where resource = ? and kind = ?${lock}`, [resource, kind]),
+    channel: (tx, resource, kind, subscriber = "") =>
+      run(tx, `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`, [
+        ...[resource, kind, subscriber],
+      ]),
+    *claimBuy(tx, resource, principal) {
+      const key = "resource = ? and kind = 'buy' and subscriber = ''";
+      yield* run(
+        tx,
+        "insert into adbind_channels (resource, kind, subscriber, principal, config) values (?, 'buy', '', ?, 'null') " +
+          "on conflict do nothing",
+        [resource, principal],
+      );
+      const [row] = yield* run<ChannelRow>(tx, `select * from adbind_channels where ${key}${lock}`, [resource]);
+      return row!.principal;
+    },
+    subscribers: (tx, resource, kind) =>
+      run(tx, "select * from adbind_channels where resource = ? and kind = ? order by subscriber", [resource, kind]),
+    channelTargets: (tx, keys) =>
+      run(
+        tx,
+        "select * from adbind_channels where (resource, kind, subscriber) in " +
+          `(values ${keys.map(() => "(?, ?, ?)").join(", ")})`,
+        keys.flatMap(({ resource, kind, subscriber }) => [resource, kind, subscriber]),
+      ),
     putChannel: (tx, row) =>
       run(
         tx,
-        `insert into adbind_channels ${list(channelColumns)} on conflict (resource, kind) do update set ` +
-          channelColumns
-            .slice(2)
+        `insert into adbind_channels ${list(columns)} on conflict (resource, kind, subscriber) do update set ` +
+          columns
+            .slice(3)
             .map((column) => `${column} = excluded.${column}`)
             .join(", "),
-        [row.resource, row.kind, row.principal, row.config, row.sequence, row.period_start, row.next_fire, row.closed],
+        columns.map((column) => row[column as keyof ChannelRow]),
       ),
     dueChannels: (tx, now, limit) =>
       run(
@@ -118,13 +163,19 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
   };
 }
 
-const taskTables = (lock: string): Pick<SenderTables, "task" | "addTasks" | "setTaskDetails"> => ({
+const taskTables = (
+  lock: string,
+): Pick<SenderTables, "task" | "knownTasks" | "taskTargets" | "addTasks" | "setTaskDetails"> => ({
   task: (tx, taskId) => run(tx, `select * from adbind_sent_tasks where task_id = ?${lock}`, [taskId]),
+  knownTasks: (tx, ids) =>
+    run(tx, `select task_id, principal from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
+  taskTargets: (tx, ids) =>
+    run(tx, `select task_id, principal, details from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
   addTasks: (tx, rows) =>
     run(
       tx,
-      `insert into adbind_sent_tasks (${taskColumns.join(", ")}) ` +
-        `values ${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing`,
+      `insert into adbind_sent_tasks (${taskColumns.join(", ")}) values ` +
+        `${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing returning task_id`,
       rows.flatMap((row) => taskColumns.map((column) => row[column])),
     ),
   setTaskDetails: (tx, taskId, details) =>
@@ -150,10 +201,11 @@ const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesce
   coalesce: (tx, row) =>
     run(
       tx,
-      `insert into adbind_coalescing ${list(["resource", "notification_id", "event_type", "payload", "due"])} ` +
-        "on conflict (resource, notification_id) do update set payload = excluded.payload, event_type = excluded.event_type, " +
+      `insert into adbind_coalescing ${list(["resource", "slot", "notification_id", "event_type", "payload", "due"])} ` +
+        "on conflict (resource, slot) do update set notification_id = excluded.notification_id, " +
+        "payload = excluded.payload, event_type = excluded.event_type, " +
         "due = case when excluded.due < adbind_coalescing.due then excluded.due else adbind_coalescing.due end",
-      [row.resource, row.notification_id, row.event_type, row.payload, row.due],
+      [row.resource, row.slot, row.notification_id, row.event_type, row.payload, row.due],
     ),
   waiting: (tx, resource) => run(tx, "select * from adbind_coalescing where resource = ? order by due", [resource]),
   dueCoalesced: (tx, now, limit) =>

@@ -1,10 +1,20 @@
 /** `adbind keys`: what is written, what is printed, and what never is. */
-import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register } from "../../cli/keys.js";
 import { memoryReplayStore, signWebhook, staticKeys, verifyWebhook } from "../../runtime/signing/index.js";
 import type { Jwk } from "../../runtime/signing/types.js";
+import { smallRelease, writeRelease } from "../support/release.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
 let place: ReturnType<typeof commandFolder>;
@@ -19,7 +29,7 @@ const published = async (): Promise<(Jwk & { kid: string })[]> => JSON.parse((aw
 const modeOf = (name: string): number => statSync(place.at(name)).mode & 0o777;
 
 test("generate: a private file for the owner alone, and nothing private printed", async () => {
-  const { out, err, code } = await keys("generate", "--out", "k.json");
+  const { out, err, code } = await keys("generate", "--word", "proto", "--out", "k.json");
   const [key, ...others] = readKeys();
   assert.equal([code, err, others, modeOf("k.json")], [0, "", [], 0o600]);
   assert.match(key?.kid ?? "", /^ed25519-\d{4}-\d\d-\d\d-[0-9a-f]{8}$/);
@@ -29,9 +39,9 @@ test("generate: a private file for the owner alone, and nothing private printed"
 });
 
 test("generate never overwrites", async () => {
-  await keys("generate", "--out", "k.json");
+  await keys("generate", "--word", "proto", "--out", "k.json");
   const before = readFileSync(place.at("k.json"), "utf8");
-  const { code, err } = await keys("generate", "--out", "k.json");
+  const { code, err } = await keys("generate", "--word", "proto", "--out", "k.json");
   assert.is(code, 1);
   assert.match(err, "exists already");
   assert.is(readFileSync(place.at("k.json"), "utf8"), before);
@@ -70,17 +80,7 @@ test("what jwks prints verifies what the file signs, for both algorithms and any
 });
 
 test("rotate: a new key beside the old, of its kind, both published", async () => {
-  await keys(
-    "generate",
-    "--out",
-    "k.json",
-    "--alg",
-    "ecdsa-p256-sha256",
-    "--word",
-    "acme",
-    "--use",
-    "governance-signing",
-  );
+  await keys("generate", "--out", "k.json", "--alg", "ecdsa-p256-sha256", "--word", "acme", "--use", "governance");
   const [old] = readKeys();
   const { code } = await keys("rotate", "k.json");
   const [first, second, ...others] = readKeys();
@@ -101,12 +101,12 @@ test("rotate: a new key beside the old, of its kind, both published", async () =
 });
 
 test("a change under way keeps others out", async () => {
-  await keys("generate", "--out", "k.json");
+  await keys("generate", "--word", "proto", "--out", "k.json");
   writeFileSync(place.at(".k.json.new"), "");
   for (const argv of [
     ["rotate", "k.json"],
     ["remove", "k.json", "x"],
-    ["generate", "--out", "k.json"],
+    ["generate", "--word", "proto", "--out", "k.json"],
   ]) {
     const { code, err } = await keys(...argv);
     assert.is(code, 1);
@@ -116,7 +116,7 @@ test("a change under way keeps others out", async () => {
 });
 
 test("remove: gone, or published only; the last signing key stays", async () => {
-  await keys("generate", "--out", "k.json", "--kid", "one");
+  await keys("generate", "--word", "proto", "--out", "k.json", "--kid", "one");
   assert.is((await keys("remove", "k.json", "one")).code, 1);
   await keys("rotate", "k.json", "--kid", "two");
   assert.is((await keys("remove", "k.json", "one", "--keep-public")).code, 0);
@@ -136,7 +136,7 @@ test("remove: gone, or published only; the last signing key stays", async () => 
 });
 
 test("a link stays a link", async () => {
-  await keys("generate", "--out", "k.json");
+  await keys("generate", "--word", "proto", "--out", "k.json");
   symlinkSync(place.at("k.json"), place.at("link.json"));
   assert.is((await keys("rotate", "link.json")).code, 0);
   assert.ok(lstatSync(place.at("link.json")).isSymbolicLink());
@@ -166,13 +166,14 @@ test("wrong arguments and files are told", async () => {
   for (const [extra, code] of [
     [["--alg", "rsa"], 2],
     [["--alg", "toString"], 2],
-    [["--use", "webhook"], 2],
+    [["--use", "webhook-signing"], 2],
+    [["--use", "toString"], 2],
     [["--word", "../x"], 2],
     [["--kid", 'a"b'], 2],
     [["--out", "no/such/folder/k.json"], 1],
   ] as const) {
     assert.is(
-      (await keys("generate", ...(extra[0] === "--out" ? [] : ["--out", "k.json"]), ...extra)).code,
+      (await keys("generate", "--word", "proto", ...(extra[0] === "--out" ? [] : ["--out", "k.json"]), ...extra)).code,
       code,
       extra.join(" "),
     );
@@ -193,6 +194,52 @@ test("wrong arguments and files are told", async () => {
     assert.is((await keys("rotate", "bad.json")).code, 1, content);
   }
   assert.equal(readdirSync(place.folder), ["bad.json"]);
+});
+
+test("both: two keys under two kids, one for requests and one that every release takes for webhooks", async () => {
+  const made = async (name: string, ...more: string[]) => {
+    const { code } = await keys("generate", "--word", "acme", "--out", name, ...more);
+    assert.is(code, 0);
+    return readKeys(name);
+  };
+  const both = await made("both.json", "--use", "both", "--kid", "k");
+  assert.equal(
+    both.map(({ kid, acme_use }) => [kid, acme_use]),
+    [
+      ["k-request", "request-signing"],
+      ["k-webhook", "webhook-signing"],
+    ],
+  );
+  assert.is.not(both[0]?.x, both[1]?.x);
+  const unnamed = await made("unnamed.json", "--use", "both");
+  assert.is.not(unnamed[0]?.kid, unnamed[1]?.kid);
+  assert.equal(
+    (await made("w.json", "--use", "webhook", "--kid", "k")).map(({ kid, acme_use }) => [kid, acme_use]),
+    [["k", "webhook-signing"]],
+  );
+});
+
+test("the word is the release's, the config's or that of the bindings here; without any, or of several, none is guessed", async () => {
+  const useOf = async (name: string, ...more: string[]): Promise<string> => {
+    const { code, err } = await keys("generate", "--out", name, ...more);
+    return code === 0 ? Object.keys(readKeys(name)[0]!).find((member) => member.endsWith("_use"))! : `${code} ${err}`;
+  };
+  assert.match(await useOf("a.json"), /^2 .*--release/s);
+  const files = smallRelease();
+  const manifest = files["manifest.json"] as Record<string, unknown>;
+  manifest.acme_version = manifest.proto_version;
+  delete manifest.proto_version;
+  writeRelease(files, place.at("releases/acme"));
+  assert.is(await useOf("b.json", "--release", "releases/acme"), "acme_use");
+  mkdirSync(place.at("bindings/1.2.3"), { recursive: true });
+  writeFileSync(place.at("bindings/1.2.3/owned.json"), '{"word":"other"}');
+  assert.is(await useOf("c.json"), "other_use");
+  mkdirSync(place.at("bindings/2.0.0"));
+  writeFileSync(place.at("bindings/2.0.0/owned.json"), '{"word":"another"}');
+  assert.match(await useOf("d.json"), /^2 .*other, another/s);
+  writeFileSync(place.at("adbind.config.json"), '{"releases":["releases/acme"]}');
+  assert.is(await useOf("e.json"), "acme_use");
+  assert.is(await useOf("f.json", "--word", "mine"), "mine_use");
 });
 
 test("help has an example for each", async () => {

@@ -113,4 +113,27 @@ test("lint says what is alike once, with number and places; --all lists every on
   );
 });
 
+test("show prints what a release says of itself, with the place of each", async ({ folder }) => {
+  await writeBoth(folder);
+  const { code, out, err } = await runCommand(register, ["show", "1.2.3"]);
+  assert.is(code, 0, err);
+  assert.match(out, /^proto 1\.2\.3 \(digest [0-9a-f]{64}\)\n/);
+  assert.match(out, /\nsigning\.profile: 3\.1 {2}\[version\]\n/);
+  assert.match(out, /\nroles\.selling: seller {2}\[manifest\.json#\/specialisms\/selling\/protocol\]\n/);
+  assert.match(out, /\nmissing: projections\n/);
+  const bundle = await runCommand(register, ["show", "1.3.0.tgz", "--json"]);
+  const { release, facts, missing, assumed } = JSON.parse(bundle.out);
+  assert.is(release.version, "1.3.0");
+  assert.equal(facts.recovery.errors.from, "manifest.json#/error_codes");
+  assert.equal([missing.includes("tools.task"), assumed], [true, []]);
+});
+
+test("show tells what it assumes of a release newer than any it knows", async ({ folder }) => {
+  const files = smallRelease();
+  manifestOf(files).proto_version = "9.0.0";
+  writeRelease(files, path.join(folder, "9"));
+  const { err } = await runCommand(register, ["show", "9"]);
+  assert.match(err, /warning: assumed: what a pin holds a key by: as 3\.3 has it, "thumbprint"/);
+});
+
 test.run();

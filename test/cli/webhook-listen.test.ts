@@ -42,7 +42,7 @@ async function listen(...given: string[]): Promise<Listening> {
 }
 
 test.before(async () => {
-  await runCommand(keys, ["generate", "--out", "keys.private.json"]);
+  await runCommand(keys, ["generate", "--word", "proto", "--out", "keys.private.json"]);
 });
 test.after(() => {
   for (const child of children) child.kill();

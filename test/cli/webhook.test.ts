@@ -14,7 +14,7 @@ const URL_ = "https://buyer.example/hook?x=%7e";
 let place: ReturnType<typeof commandFolder>;
 test.before(async () => {
   place = commandFolder();
-  await runCommand(registerKeys, ["generate", "--out", "k.json", "--kid", "k1"]);
+  await runCommand(registerKeys, ["generate", "--word", "proto", "--out", "k.json", "--kid", "k1"]);
   writeFileSync(place.at("jwks.json"), (await runCommand(registerKeys, ["jwks", "k.json"])).out);
   writeFileSync(place.at("body.json"), '{"idempotency_key":"e1","é":"ü"}');
 });
@@ -127,7 +127,7 @@ test("the public URL goes before the one a proxy saw", async () => {
 });
 
 test("the newest key signs unless another is asked for", async () => {
-  await runCommand(registerKeys, ["generate", "--out", "two.json", "--kid", "first"]);
+  await runCommand(registerKeys, ["generate", "--word", "proto", "--out", "two.json", "--kid", "first"]);
   await runCommand(registerKeys, ["rotate", "two.json", "--kid", "second"]);
   const signed = (...extra: string[]) => webhook("sign", "body.json", "--url", URL_, "--key", "two.json", ...extra);
   assert.match((await signed()).out, 'keyid="second"');

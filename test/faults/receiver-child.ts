@@ -3,8 +3,10 @@
  * its standard input, so that a spare one can be loaded beforehand. Its handlers write one row an
  * event in the transaction that completes it; now and then they fail or take their time, so that kills fall anywhere.
  */
+
 import { createServer } from "node:http";
 import { pino } from "pino";
+import { facts } from "../../generated/3.1.0/facts.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { nodeListener } from "../../runtime/receiver/node.js";
 import { createReceiver, type ReceiverOptions } from "../../runtime/receiver/receiver.js";
@@ -40,6 +42,7 @@ const postgres = async (delivery: Delivery) => {
 const release = {
   ...{ word: "proto", version: "3.1.0", digest: "", generatedAt: "", tools: {}, errors: {}, specialisms: {} },
   defaultUnknownRecovery: "transient",
+  facts,
   schemas: async () => ({}),
 } as const satisfies Release;
 

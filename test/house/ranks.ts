@@ -10,7 +10,8 @@ import type { Finding, Rule, Source } from "./source.js";
 const ranks: Readonly<Record<string, readonly string[]>> = {
   "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/ explorer/", "result", "run", "scaffold/", "index"],
   "generator/load/": ["walk read-json", "archive checksum find", "files", "*", "load", "facts meta-schema part"],
-  "generator/model/": ["shape", "model", "*", "build"],
+  "generator/model/": ["shape", "model", "*", "facts/", "build"],
+  "generator/model/facts/": ["read versions", "*", "derive"],
   "generator/lint/": ["*", "checks", "check", "release"],
   "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
@@ -19,7 +20,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],
   "runtime/validate/": ["types missing json-text judge", "precompiled/", "*", "index"],
-  "runtime/extract/": ["json-object", "*", "index"],
+  "runtime/facts/": ["*", "index"],
+  "runtime/extract/": ["json-object", "*", "retry", "index"],
   "runtime/signing/": [
     "types base base64 codes fields",
     "*",

@@ -1,5 +1,6 @@
 /** How jobs and leases end on every queue; part of `queueCase`. */
 import * as assert from "uvu/assert";
+import { waitingCaps } from "../../runtime/queue/waiting-caps.js";
 import { end, keys, none, take } from "./queue-steps.js";
 import { job, LEASE, NOW, put, type QueueCase, queueSuite } from "./queue-suite.js";
 
@@ -29,6 +30,43 @@ export function givingUpCase(of: QueueCase): void {
     assert.ok(keys(await take(queue, clock.at)).includes("waits"));
   });
 
+  test("what waits too long, or is too much, expires wherever it is: but for its age not where an operator paused it", async (context) => {
+    const { queue, clock } = context;
+    const told: string[] = [];
+    const capped = () =>
+      waitingCaps({
+        ...{ queue, expireMs: 5_000, keep: 2, now: () => clock.at },
+        onExpired: (endpoint, count) => told.push(`${endpoint} ${count}`),
+      }).run(new AbortController().signal);
+    for (const endpoint of ["stopped", "many", "old"]) await put(queue, job({ endpoint, key: `${endpoint} 1` }));
+    const more = ["2", "3", "4"].map((n) => job({ endpoint: "many", key: `many ${n}`, orderingKey: "t" }));
+    await put(queue, ...more);
+    await queue.stop("stopped", clock.at);
+    clock.at += 4_000;
+    await put(queue, job({ endpoint: "old", key: "young" }));
+    await capped();
+    assert.equal(told.splice(0), ["many 2"]);
+    clock.at += 1_000;
+    await capped();
+    assert.equal(told, ["many 2", "old 1"]);
+    assert.equal((await queue.list({ state: "expired" })).map(({ key }) => key).sort(), [
+      "many 1",
+      "many 2",
+      "many 3",
+      "many 4",
+      "old 1",
+    ]);
+    assert.equal(keys(await take(queue, clock.at)), ["young"]);
+    assert.ok(await queue.resume("stopped"));
+    assert.equal(keys(await take(queue, clock.at)), ["stopped 1"]);
+  });
+
+  test.run();
+}
+
+/** What those behind it come to. */
+export function lettingGoCase(of: QueueCase): void {
+  const test = queueSuite(of);
   test("what expires lets those behind it go", async ({ queue, clock }) => {
     await put(queue, job({ key: "1", orderingKey: "t" }));
     clock.at += 1_000;

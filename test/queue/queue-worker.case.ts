@@ -65,25 +65,62 @@ function sharingCase(of: QueueCase): void {
     assert.equal(await context.queue.counts(), none);
   });
 
-  test("endpoints that hang hold up nobody else", async (context) => {
+  test("endpoints that hang hold up nobody else, nor do all of a principal together", async (context) => {
     const release: (() => void)[] = [];
-    let done = 0;
+    const done: string[] = [];
     let hanging = true;
     const worker = workerOf(context, {
-      concurrency: 40,
+      concurrency: 64,
+      ownerOf: (endpoint) => ({ host: endpoint, principal: endpoint.replace(/\d+$/, "") }),
       handle: async ({ endpoint }) => {
         if (endpoint.startsWith("dead") && hanging) await new Promise<void>((resolve) => release.push(resolve));
+        else done.push(endpoint);
+        return delivered;
+      },
+    });
+    worker.start();
+    // More than are looked at in one go, and before the living ones in any order.
+    const dead = Array.from({ length: 600 }, (_, index) => job({ endpoint: `dead${index % 300}` }));
+    await put(context.queue, ...dead);
+    await until(() => release.length >= 4);
+    const alive = Array.from({ length: 50 }, (_, index) => job({ endpoint: `living${index % 5}` }));
+    await put(context.queue, ...alive);
+    await until(() => done.length === 50);
+    assert.is(release.length, 4, "half of the eighth of the slots that is for the unknown");
+    hanging = false;
+    const stopped = worker.stop();
+    for (const one of release) one();
+    await stopped;
+  });
+
+  test.run();
+}
+
+/** Hosts share, too. */
+function hostCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("a host that has succeeded and hangs then has half of the slots at most", async (context) => {
+    const release: (() => void)[] = [];
+    let hanging = false;
+    let done = 0;
+    const worker = workerOf(context, {
+      concurrency: 32,
+      ownerOf: (endpoint) => ({ host: endpoint.replace(/\d+$/, ""), principal: endpoint }),
+      handle: async ({ endpoint }) => {
+        if (endpoint.startsWith("host") && hanging) await new Promise<void>((resolve) => release.push(resolve));
         else done += 1;
         return delivered;
       },
     });
     worker.start();
-    const dead = Array.from({ length: 100 }, (_, index) => job({ endpoint: `dead${index % 10}` }));
-    await put(context.queue, ...dead);
-    await until(() => release.length >= 20);
-    await put(context.queue, ...Array.from({ length: 50 }, () => job({ endpoint: "alive" })));
-    await until(() => done === 50);
-    assert.ok(release.length < 40);
+    await put(context.queue, ...Array.from({ length: 400 }, (_, index) => job({ endpoint: `host${index % 20}` })));
+    await until(() => done === 400);
+    hanging = true;
+    await put(context.queue, ...Array.from({ length: 400 }, (_, index) => job({ endpoint: `host${index % 20}` })));
+    await until(() => release.length >= 16);
+    await put(context.queue, ...Array.from({ length: 20 }, () => job({ endpoint: "other" })));
+    await until(() => done === 420);
+    assert.ok(release.length < 32, `${release.length} of 32 slots`);
     hanging = false;
     const stopped = worker.stop();
     for (const one of release) one();
@@ -251,5 +288,5 @@ function throwingCase(of: QueueCase): void {
 }
 
 export function queueWorkerCase(of: QueueCase): void {
-  for (const cases of [sharingCase, pausingCase, givingUpCase, leaseCase, throwingCase]) cases(of);
+  for (const cases of [sharingCase, hostCase, pausingCase, givingUpCase, leaseCase, throwingCase]) cases(of);
 }

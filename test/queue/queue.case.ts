@@ -1,7 +1,7 @@
 /** What every queue must do: one body, run against each engine. */
 import * as assert from "uvu/assert";
 import { BEHIND_DUE_MS } from "../../runtime/queue/jobs.js";
-import { asideCase, givingUpCase, leaseCase } from "./queue-ends.case.js";
+import { asideCase, givingUpCase, leaseCase, lettingGoCase } from "./queue-ends.case.js";
 import { end, keys, take } from "./queue-steps.js";
 import { job, NOW, put, type QueueCase, queueSuite, record, recorded } from "./queue-suite.js";
 
@@ -196,5 +196,15 @@ function endpointCase(of: QueueCase): void {
 }
 
 export function queueCase(of: QueueCase): void {
-  for (const cases of [addingCase, outcomeCase, orderCase, endpointCase, givingUpCase, asideCase, leaseCase]) cases(of);
+  for (const cases of [
+    addingCase,
+    outcomeCase,
+    orderCase,
+    endpointCase,
+    givingUpCase,
+    lettingGoCase,
+    asideCase,
+    leaseCase,
+  ])
+    cases(of);
 }

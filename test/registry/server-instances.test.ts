@@ -157,7 +157,7 @@ interface Proxy {
   readonly port: number;
   /** Why it could not pass a request on; it answered 502. */
   readonly faults: readonly string[];
-  /** Until it has seen that this instance is ready. */
+  /** Until it has asked this instance anew, and seen that it is ready. */
   knows(port: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -166,39 +166,64 @@ interface Readiness {
   readonly checks: Readonly<Record<"store" | "search" | "server", string>>;
 }
 
-/**
- * A proxy as simple as can be: it asks each instance whether it is ready, takes turns among those that are, keeps
- * connections, and tries nothing twice. An instance is gone when it says that it stops or starts, or refuses a connection;
- * not when this process was too busy to read the answer in time, nor when the store of all of them was.
- */
-async function startProxy(ports: readonly number[]): Promise<Proxy> {
+/** What a proxy knows of its instances, by asking each whether it is ready, one question at a time. */
+function watchInstances(ports: readonly number[]) {
   const ready = new Set<number>();
-  const faults: string[] = [];
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  /** How often each was asked, and what it said last. */
+  const checks = new Map<number, number>();
+  const said = new Map<number, string>();
   const check = async (port: number): Promise<void> => {
-    const { status, checks } = await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      async (response) => ({ ...((await response.json()) as Readiness), status: response.status }),
-      () => ({ status: 0, checks: undefined }),
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+      async (response) => ({ ok: response.ok, ...((await response.json()) as Readiness) }),
+      ({ cause }: Error) => ({ refused: (cause as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED" }),
     );
-    if (status === 200) ready.add(port);
-    else if (checks?.server !== "ok" || checks.search !== "ok") ready.delete(port);
+    said.set(port, JSON.stringify(answer));
+    // A kept connection that the server closed meanwhile says nothing of the server.
+    if ("refused" in answer ? answer.refused : answer.checks.server !== "ok" || answer.checks.search !== "ok")
+      ready.delete(port);
+    else if ("ok" in answer && answer.ok) ready.add(port);
+    checks.set(port, (checks.get(port) ?? 0) + 1);
   };
   let watching = true;
-  // One check at a time for each: an older answer never overtakes a newer one.
   const watch = async (port: number): Promise<void> => {
     for (; watching; await sleep(100)) await check(port);
   };
-  await Promise.all(ports.map(check));
   const watched = Promise.all(ports.map(watch));
+  const knows = async (port: number): Promise<void> => {
+    // The answer that comes next may be to a question put before the instance was there.
+    const fresh = (checks.get(port) ?? 0) + 2;
+    while ((checks.get(port) ?? 0) < fresh || !ready.has(port)) await sleep(20);
+  };
+  return {
+    ready,
+    said,
+    knows,
+    async stop(): Promise<void> {
+      watching = false;
+      await watched;
+    },
+  };
+}
+
+/**
+ * A proxy as simple as can be: it takes turns among the instances that are ready, keeps connections, and tries nothing
+ * twice. An instance is gone when it says that it stops or starts, or refuses a connection; not when this process was too
+ * busy to read the answer in time, nor when the store of all of them was.
+ */
+async function startProxy(ports: readonly number[]): Promise<Proxy> {
+  const faults: string[] = [];
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const instances = watchInstances(ports);
+  await Promise.all(ports.map(instances.knows));
   let turn = 0;
   const server = createServer((request, response) => {
-    const choices = [...ready];
+    const choices = [...instances.ready];
     const fail = (reason: string): void => {
       faults.push(reason);
       if (response.headersSent) response.destroy();
       else response.writeHead(502).end();
     };
-    if (choices.length === 0) return fail("no instance is ready");
+    if (choices.length === 0) return fail(`no instance is ready: ${[...instances.said.values()].join(" and ")}`);
     turn += 1;
     const port = choices[turn % choices.length]!;
     const upstream = httpRequest(
@@ -216,12 +241,9 @@ async function startProxy(ports: readonly number[]): Promise<Proxy> {
   return {
     port: (server.address() as AddressInfo).port,
     faults,
-    async knows(port) {
-      while (!ready.has(port)) await sleep(20);
-    },
+    knows: instances.knows,
     async stop() {
-      watching = false;
-      await watched;
+      await instances.stop();
       agent.destroy();
       server.closeAllConnections();
       server.close();

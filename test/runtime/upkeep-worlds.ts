@@ -114,12 +114,13 @@ const sender: World = {
   ],
   fill: (store) => {
     const hook = `{"url":"https://buyer.example/hooks/a","operation_id":"op-1","reporting_frequency":"hourly"}`;
-    const channel = "insert into adbind_channels (resource, kind, principal, config, period_start, next_fire) values ";
-    const again = "on conflict (resource, kind) do update set next_fire = excluded.next_fire";
+    const channel =
+      "insert into adbind_channels (resource, kind, subscriber, principal, config, period_start, next_fire) values ";
+    const again = "on conflict (resource, kind, subscriber) do update set next_fire = excluded.next_fire";
     return rows(store, [
-      `${channel} ('mb-1', 'reporting', 'p', '${hook}', ${NOW}, ${NOW + HOUR_MS}) ${again}`,
-      `${channel} ('mb-1', 'events', 'p', '${hook}', null, null) ${again}`,
-      `insert into adbind_coalescing values ('mb-1', 'n-1', 'impairment', '{}', 1)`,
+      `${channel} ('mb-1', 'reporting', '', 'p', '${hook}', ${NOW}, ${NOW + HOUR_MS}) ${again}`,
+      `${channel} ('mb-1', 'events', '', 'p', '${hook}', null, null) ${again}`,
+      `insert into adbind_coalescing values ('mb-1', 'x', 'n-1', 'impairment', '{}', 1)`,
       "insert into adbind_activity (principal, subject, record, expires) values ('p', 's', '{}', 1)",
       "insert into adbind_sent_tasks values ('t', 'p', 'x', 'completed', '2026', '{}', 1, 0)",
     ]);

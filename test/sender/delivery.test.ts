@@ -10,10 +10,14 @@ import nock from "nock";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createGuardedFetch } from "../../runtime/net/index.js";
-import { createSender, type Sender } from "../../runtime/sender/index.js";
+import { openQueue } from "../../runtime/queue/index.js";
+import { createSender, type OutboxEntry, type Sender } from "../../runtime/sender/index.js";
+import { OUTBOX_TOPIC } from "../../runtime/sender/outbox.js";
 import { redactUrl } from "../../runtime/sender/redact.js";
 import { HORIZON_MS, nextAttempt, retryAfterMs } from "../../runtime/sender/schedule.js";
+import { assembleSender } from "../../runtime/sender/sender.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { type SenderTables, senderTables } from "../../runtime/store/sender-tables.js";
 import { until } from "../support/until.js";
 import { FakeNetwork, NOW, optionsFor } from "./fixture.js";
 import { holds, push, start } from "./sender-suite.js";
@@ -154,6 +158,35 @@ test("a clock that is set back, or forward, neither stalls a retry nor lends an 
   await until(async () => (await sender.outbox.counts()).dead === 1);
   await opened.close();
   server.close();
+});
+
+test("where an event goes cannot be looked up now: it goes later, and no attempt is counted", async () => {
+  const clock = { at: NOW };
+  const network = new FakeNetwork(clock);
+  const store = openSqliteStore({ path: path.join(folder, "away.db") });
+  const queue = openQueue(store.database, OUTBOX_TOPIC, { now: () => clock.at });
+  const known = senderTables(store.database);
+  let away = true;
+  const tables: SenderTables = {
+    ...known,
+    *taskTargets(q, ids) {
+      if (away) throw new Error("the database is away");
+      return yield* known.taskTargets(q, ids);
+    },
+  };
+  const sender = await assembleSender({ queue, tables, options: { ...optionsFor(clock, network), store } });
+  await sender.tasks.register(start(), { push });
+  await sender.tasks.update("task-1", { status: "working" });
+  sender.start();
+  await until(async () => (await sender.outbox.list())[0]!.due === NOW + 5_000);
+  const [{ attempts, firstAt, state }] = (await sender.outbox.list()) as [OutboxEntry];
+  assert.equal([attempts, firstAt, state], [0, null, "waiting"]);
+  assert.equal(await sender.activity({ principal: "buyer-1", subject: "task-1" }), []);
+  away = false;
+  clock.at += 5_000;
+  await until(() => network.sent.length === 1);
+  await sender.stop();
+  await store.close();
 });
 
 test("delays grow from a second to an hour and never reach past the day", () => {

@@ -2,9 +2,13 @@ import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/postgres/open.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
+import { coalescenceCase } from "./coalescence.case.js";
+import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
+import { strangersCase } from "./strangers.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
@@ -30,8 +34,12 @@ const on: SenderCase = {
 };
 taskCase(on);
 taskBatchesCase(on);
+attemptCase(on);
 outboxCase(on);
 channelCase(on);
+strangersCase(on);
+operatorCase(on);
+coalescenceCase(on);
 
 test.after(async () => {
   await store?.close();

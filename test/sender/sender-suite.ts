@@ -57,3 +57,14 @@ export const holds = (over: Partial<OutboxCounts> = {}): OutboxCounts => ({
 });
 
 export const drained = async (sender: Sender): Promise<boolean> => (await sender.outbox.counts()).waiting === 0;
+
+/** Another sender on the same store instead of the context's. */
+export const reopened = async (of: SenderCase, context: Context, over: Partial<SenderOptions>): Promise<Sender> => {
+  await context.sender.stop();
+  const options = optionsFor(context.clock, context.network) as never as SenderOptions;
+  context.sender = await of.open({ ...options, ...over });
+  return context.sender;
+};
+/** Why a registration was refused; empty where it was not. */
+export const codeIn = (result: { ok: boolean; error?: { code: string } }): string =>
+  result.ok ? "" : result.error!.code;

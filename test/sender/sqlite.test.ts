@@ -4,9 +4,13 @@ import path from "node:path";
 import { test } from "uvu";
 import { createSender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/open.js";
+import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
+import { coalescenceCase } from "./coalescence.case.js";
+import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
+import { strangersCase } from "./strangers.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
@@ -32,8 +36,12 @@ const on: SenderCase = {
 };
 taskCase(on);
 taskBatchesCase(on);
+attemptCase(on);
 outboxCase(on);
 channelCase(on);
+strangersCase(on);
+operatorCase(on);
+coalescenceCase(on);
 
 test("the folder is cleared", () => {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));

@@ -18,7 +18,15 @@ export interface Vector {
   jwks_ref: string[];
   jwks_override?: Record<string, unknown>;
   expected_signature_base?: string;
-  expected_outcome: { success: boolean; error_code?: string; failed_step?: number | string };
+  signing_profile_version?: "3.1" | "3.2";
+  expected_outcome: {
+    success: boolean;
+    error_code?: string;
+    failed_step?: number | string;
+    status?: "verified" | "unsigned";
+    resolved_operation?: string | null;
+    dispatch?: string;
+  };
   test_harness_state?: {
     replay_cache_entries?: { keyid: string; nonce: string }[];
     revoked_kids?: string[];
@@ -40,15 +48,18 @@ export const corpusFile = (...parts: string[]): string => path.join(corpus, "vec
 export const readJson = (file: string) => JSON.parse(readFileSync(file, "utf8"));
 
 /** The vectors of a folder; undefined where the corpus is not there. */
-export function loadVectors(folder: "webhook-signing" | "request-signing"): VectorSet | undefined {
-  const base = corpusFile(folder);
+export const loadVectors = (folder: "webhook-signing" | "request-signing"): VectorSet | undefined =>
+  vectorsIn(corpusFile(folder));
+
+/** The vectors of any folder with `positive` and `negative`; keys are its own, or those beside it. */
+export function vectorsIn(base: string, keys = path.join(base, "keys.json")): VectorSet | undefined {
   if (!existsSync(base)) return undefined;
   const vectors = ["positive", "negative"].flatMap((kind) =>
     readdirSync(path.join(base, kind))
       .sort()
       .map((name): Vector => ({ file: `${kind}/${name}`, ...readJson(path.join(base, kind, name)) })),
   );
-  return { word: "adcp", keys: readJson(path.join(base, "keys.json")).keys, vectors };
+  return { word: "adcp", keys: readJson(keys).keys, vectors };
 }
 
 /** The key with its published private part where a signer looks for it. */
@@ -68,7 +79,11 @@ const signedPart = ({ request }: Vector): string =>
  * The set under another word: tags and key-use members renamed, and every signature that held over its base made again
  * over the renamed base. One that did not hold stays as it is: that is what its vector is about.
  */
-export function reword(set: VectorSet, word: string): VectorSet {
+export function reword(
+  set: VectorSet,
+  word: string,
+  baseOf: (vector: Vector) => string | undefined = () => undefined,
+): VectorSet {
   const rename = <T>(value: T): T =>
     JSON.parse(
       JSON.stringify(value)
@@ -86,9 +101,12 @@ export function reword(set: VectorSet, word: string): VectorSet {
     const signature = vector.request.headers.Signature;
     const keyid = /keyid="([^"]*)"/.exec(vector.request.headers["Signature-Input"] ?? "")?.[1];
     const key = set.keys.find(({ kid }) => kid === keyid);
-    const base = vector.expected_signature_base ?? bases.get(signedPart(vector));
-    const token = /^sig1=:([\w-]+):/.exec(signature ?? "")?.[1];
-    if (!key || !signature || !base || !token || !holds(key, base, Buffer.from(token, "base64url"))) return renamed;
+    const token = /^sig1=:([\w+/=-]+):/.exec(signature ?? "")?.[1];
+    const holding = [vector.expected_signature_base, bases.get(signedPart(vector)), baseOf(vector)];
+    const base = holding.find(
+      (one) => key && token && one !== undefined && holds(key, one, Buffer.from(token, "base64url")),
+    );
+    if (!key || !signature || !base || !token) return renamed;
     const alg = algorithmOfJwk(key);
     const { material } = nodeCrypto.importPrivate(privateJwk(key)) as unknown as { material: never };
     const over = Buffer.from(rename(base));
@@ -96,7 +114,8 @@ export function reword(set: VectorSet, word: string): VectorSet {
       alg === "ed25519"
         ? sign(null, over, material)
         : sign("sha256", over, { key: material, dsaEncoding: "ieee-p1363" });
-    renamed.request.headers.Signature = signature.replace(token, made.toString("base64url"));
+    const standard = /[+/=]/.test(token);
+    renamed.request.headers.Signature = signature.replaceAll(token, made.toString(standard ? "base64" : "base64url"));
     return renamed;
   });
   return { word, keys: rename(set.keys), vectors };

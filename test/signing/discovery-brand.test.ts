@@ -121,4 +121,98 @@ brand("wrong options throw", () => {
   }
 });
 
+const HOST = "https://agent.seller.example.com/.well-known/brand.json";
+
+brand(
+  "where the operator's domain has no file the agent's own host is asked; where it has one, or is away, it is not",
+  async () => {
+    const pages = { [HOST]: { agents: [entry(AGENT)] }, [JWKS]: { keys: [key("a")] } };
+    const site = web({ ...pages });
+    assert.is(codeOf(await brandSource(site).resolve("a")), "ok");
+    assert.equal(site.requests, [BRAND, HOST, JWKS]);
+    for (const [page, code] of [
+      [{ agents: [] }, "untrusted"],
+      [down, "unavailable"],
+      [503, "unavailable"],
+    ] as const) {
+      const other = web({ ...pages, [BRAND]: page });
+      assert.is(codeOf(await brandSource(other).resolve("a")), code);
+      assert.is(other.count(HOST), 0);
+    }
+    assert.is(codeOf(await brandSource(web({ ...pages }), { operator: "example.com" }).resolve("a")), "unavailable");
+    const newest = web({ ...pages, [BRAND]: { agents: [] } });
+    const rules = { urlMatch: "canonical", brandBytes: 2_097_152, webhooks: "capabilities" } as const;
+    assert.is(codeOf(await brandSource(newest, { rules }).resolve("a")), "ok", "the host goes first from 3.3 on");
+    assert.is(newest.asked[0]?.maxBytes, 2_097_152);
+  },
+);
+
+brand("a release may compare URLs by their canonical form; a slash at the end is still another", async () => {
+  const rules = { urlMatch: "canonical", brandBytes: 262_144, webhooks: "host" } as const;
+  const judged = async (...urls: string[]) =>
+    codeOf(
+      await brandSource(web({ [BRAND]: { agents: urls.map((url) => entry(url)) }, [JWKS]: { keys: [key("a")] } }), {
+        rules,
+      }).resolve("a"),
+    );
+  const spelled = AGENT.replace("https://agent", "HTTPS://AGENT").replace(".com/", ".com:443/");
+  assert.is(await judged(spelled), "ok");
+  assert.is(await judged(`${AGENT}/`), "untrusted");
+  assert.is(await judged(AGENT, spelled), "untrusted", "twice in one list");
+});
+
+brand("what the agent declares is its brand file, and no other is looked for", async () => {
+  const declaredAt = "https://brands.example.net/agent.json";
+  const site = web({
+    [declaredAt]: { agents: [entry(AGENT)] },
+    [BRAND]: { agents: [entry(AGENT)] },
+    [JWKS]: { keys: [key("a")] },
+  });
+  let asked = 0;
+  let says: string | undefined = declaredAt;
+  const declared = async () => {
+    asked++;
+    return says;
+  };
+  const source = brandSource(site, { declared });
+  assert.is(codeOf(await source.resolve("a")), "ok");
+  assert.is(codeOf(now(source, "a")), "ok");
+  assert.equal([asked, site.count(BRAND)], [1, 0]);
+  site.pages[declaredAt] = 404;
+  assert.is(codeOf(await brandSource(site, { declared }).resolve("a")), "unavailable", "and nothing falls back");
+  says = undefined;
+  assert.is(codeOf(await brandSource(site, { declared }).resolve("a")), "ok", "only where none is declared");
+  says = "http://brands.example.net/agent.json";
+  assert.is(codeOf(await brandSource(site, { declared }).resolve("a")), "untrusted");
+  const away = brandSource(site, { declared: () => Promise.reject(new Error("no route")) });
+  assert.is(codeOf(await away.resolve("a")), "unavailable");
+});
+
+brand("an agent that moved its brand file is asked once more, and a made-up one no oftener", async () => {
+  const [first, second] = ["https://one.example.net/b.json", "https://two.example.net/b.json"];
+  const site = web({
+    [first]: { agents: [entry(AGENT)] },
+    [second]: { agents: [entry(AGENT)] },
+    [JWKS]: { keys: [key("a")] },
+  });
+  let says = first;
+  let asked = 0;
+  const source = brandSource(site, {
+    declared: async () => {
+      asked++;
+      return says;
+    },
+  });
+  assert.is(codeOf(await source.resolve("a")), "ok");
+  site.pages[first] = { agents: [] };
+  says = second;
+  site.clock.at += 700;
+  assert.is(codeOf(await source.resolve("a")), "ok");
+  site.pages[second] = { agents: [] };
+  site.clock.at += 500;
+  const before = asked;
+  for (let n = 0; n < 5; n++) await source.resolve("made-up");
+  assert.ok(asked - before <= 2, "one renewal, one look because of the agent");
+});
+
 brand.run();

@@ -72,31 +72,52 @@ pin("a pin is not escaped by spelling the agent's URL differently, nor by an emp
   }
 });
 
-pin("pinned material is what verifies, purpose comes from the agent's key set", async () => {
-  const site = web({
-    [PIN]: pins({ kid: "a", kty: "OKP", crv: "Ed25519", x: "pinned", proto_use: "governance-signing" }),
-  });
-  const found = await pinned(site).resolve("a");
-  assert.ok(found.ok);
-  assert.equal(found.key.jwk, key("a", { x: "pinned" }));
+const material = { kty: "OKP", crv: "Ed25519", x: "x-of-a" };
+
+pin("a pin that carries a key is of that key: another one under its kid is refused, never replaced", async () => {
+  const same = await pinned(web({ [PIN]: pins({ kid: "a", ...material, proto_use: "governance-signing" }) })).resolve(
+    "a",
+  );
+  assert.ok(same.ok);
+  assert.equal(same.key.jwk, key("a"), "purpose and all else are the key set's");
+  for (const other of [{ x: "pinned" }, { kty: "EC", crv: "P-256", y: "py" }, { crv: "Ed448" }]) {
+    const site = web({ [PIN]: pins({ kid: "a", ...material, ...other }) });
+    assert.is(codeOf(await pinned(site).resolve("a")), "key_unknown");
+  }
 });
 
-pin("material of another type brings nothing of the old one along", async () => {
-  const site = web({ [PIN]: pins({ kid: "a", kty: "EC", crv: "P-256", x: "px", y: "py", alg: "ES256" }) });
-  const found = await pinned(site).resolve("a");
-  assert.ok(found.ok);
-  assert.equal(found.key.jwk, key("a", { kty: "EC", crv: "P-256", x: "px", y: "py", alg: "ES256" }));
-});
-
-pin("a key only the publisher knows may sign webhooks, as the agent", async () => {
+pin("a pin never adds a key, unless an option says so", async () => {
   const site = web({ [PIN]: pins({ kid: "p", kty: "OKP", crv: "Ed25519", x: "pinned" }, { kid: "bare", kty: "OKP" }) });
-  const source = pinned(site, { word: "acme" });
+  assert.is(codeOf(await pinned(site).resolve("p")), "key_unknown");
+  const source = pinned(site, { word: "acme", unpublished: "accept" });
   const found = await source.resolve("p");
   assert.ok(found.ok && found.sender === AGENT);
   const { acme_use, use, key_ops, alg, x } = found.key.jwk;
   assert.equal([acme_use, use, key_ops, alg, x], ["request-signing", "sig", ["verify"], "EdDSA", "pinned"]);
   assert.is(codeOf(now(source, "bare")), "key_unknown");
 });
+
+pin(
+  "by thumbprint: the published key is one that a pin carries, whatever its kid; a kid alone matches nothing",
+  async () => {
+    const revoked = "2026-04-18T14:00:00Z";
+    const judged = async (...entries: object[]) => {
+      const site = web({ [PIN]: pins(...entries) });
+      return pinned(site, { rule: "thumbprint", unpublished: "accept" }).resolve("a");
+    };
+    assert.is(codeOf(await judged({ kid: "a", ...material })), "ok");
+    assert.is(codeOf(await judged({ kid: "other", ...material })), "ok");
+    const late = await judged({ kid: "other", ...material, revoked_at: revoked });
+    assert.is(late.ok && late.key.revokedAt, Date.parse(revoked) / 1000);
+    assert.is(codeOf(await judged({ kid: "a", kty: "OKP" })), "key_unknown");
+    assert.is(codeOf(await judged({ kid: "a", ...material, x: "pinned" })), "key_unknown");
+    const lacking = pinned(web({ [PIN]: pins({ kid: "p", ...material }) }), {
+      rule: "thumbprint",
+      unpublished: "accept",
+    });
+    assert.is(codeOf(await lacking.resolve("p")), "key_unknown", "never adds a key");
+  },
+);
 
 pin("a pin vouches for a key, not for an agent its brand file does not list", async () => {
   const site = web({ [PIN]: pins({ kid: "p", kty: "OKP", crv: "Ed25519", x: "pinned" }) });

@@ -82,7 +82,8 @@ export const nextEndpoints = (
     select f.endpoint, greatest(
         coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
           order by j.due limit 1), ${BEHIND_DUE_MS}),
-        (select e.paused_until from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
+        (select case when e.stopped_at is null then e.paused_until else ${BEHIND_DUE_MS} end
+          from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
     from found f where f.endpoint is not null order by f.endpoint`,
     [topic, after, topic, limit, topic, topic],
   );

@@ -2,7 +2,10 @@
 import type { Coroutine, Query } from "../../db/index.js";
 import {
   BEHIND_DUE_MS,
+  ENDPOINTS_SQL,
   type EndpointHealth,
+  type EndpointRecord,
+  type EndpointRow,
   GIVE_UP_LIMIT_ROWS,
   type JobCounts,
   type JobFilter,
@@ -11,6 +14,7 @@ import {
   type JobState,
   LIST_LIMIT_JOBS,
   noJobs,
+  toEndpointRecord,
   toJobRecord,
 } from "../jobs.js";
 import { BODY, letNextGo, UNLEASED } from "./jobs.js";
@@ -22,7 +26,10 @@ export function* pauseEndpoint(
   { pausedUntil, failingSince }: EndpointHealth,
 ): Coroutine<void> {
   if (pausedUntil === 0 && failingSince === null) {
-    yield* q.run("delete from adbind_endpoints where topic = ? and endpoint = ?", [topic, endpoint]);
+    const gone = "delete from adbind_endpoints where topic = ? and endpoint = ? and stopped_at is null";
+    if ((yield* q.run(gone, [topic, endpoint])) > 0) return;
+    const well = "update adbind_endpoints set paused_until = 0, failing_since = null where topic = ? and endpoint = ?";
+    yield* q.run(well, [topic, endpoint]);
     return;
   }
   yield* q.run(
@@ -41,6 +48,39 @@ export function* endpointHealth(q: Query, topic: string, endpoint: string): Coro
   return { pausedUntil: row?.paused_until ?? 0, failingSince: row?.failing_since ?? null };
 }
 
+export const stopEndpoint = (q: Query, topic: string, endpoint: string, now: number): Coroutine<number> =>
+  q.run(
+    `insert into adbind_endpoints (topic, endpoint, stopped_at) values (?, ?, ?::bigint)
+    on conflict (topic, endpoint) do update set stopped_at = excluded.stopped_at`,
+    [topic, endpoint, now],
+  );
+
+export const resumeEndpoint = (q: Query, topic: string, endpoint: string): Coroutine<number> =>
+  q.run("delete from adbind_endpoints where topic = ? and endpoint = ?", [topic, endpoint]);
+
+export function* listEndpoints(q: Query, topic: string, after: string, limit: number): Coroutine<EndpointRecord[]> {
+  const page = [topic, after, limit];
+  return (yield* q.rows<EndpointRow>(ENDPOINTS_SQL, [topic, topic, ...page, ...page, topic, limit])).map(
+    toEndpointRecord,
+  );
+}
+
+/** The oldest of what was never attempted, where an endpoint has more than it may. */
+export function* expireBeyond(
+  q: Query,
+  topic: string,
+  given: Omit<GivenUp, "before"> & { readonly keep: number },
+): Coroutine<number> {
+  const [row] = yield* q.rows<{ excess: number }>(
+    `select count(*) as excess from (select 1 from adbind_jobs where topic = ? and endpoint = ? and state = 'ready'
+      offset ?::int limit ${GIVE_UP_LIMIT_ROWS}) as beyond`,
+    [topic, given.endpoint, given.keep],
+  );
+  if (row!.excess === 0) return 0;
+  const ended = { state: "expired", which: "attempts = 0 and created_at", limit: row!.excess } as const;
+  return yield* endJobs(q, topic, { ...given, before: Number.MAX_SAFE_INTEGER }, ended);
+}
+
 export interface GivenUp {
   readonly endpoint: string;
   readonly before: number;
@@ -56,17 +96,23 @@ export const deadLetterJobs = (q: Query, topic: string, given: GivenUp): Corouti
 export const expireJobs = (q: Query, topic: string, given: GivenUp): Coroutine<number> =>
   endJobs(q, topic, given, { state: "expired", which: "attempts = 0 and created_at" });
 
+interface Ending {
+  readonly state: JobState;
+  readonly which: string;
+  readonly limit?: number;
+}
+
 function* endJobs(
   q: Query,
   topic: string,
   { endpoint, before, error, now }: GivenUp,
-  { state, which }: { readonly state: JobState; readonly which: string },
+  { state, which, limit = GIVE_UP_LIMIT_ROWS }: Ending,
 ): Coroutine<number> {
   const rows = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts">>(
     `update adbind_jobs set state = ?, error = ?::text || coalesce('; at last: ' || error, ''), token = null, lease_until = null, started_at = null
     where id = any(array(
       select id from adbind_jobs where topic = ? and endpoint = ? and state = 'ready' and ${which} <= ?::bigint
-        and ${UNLEASED} order by due, id limit ${GIVE_UP_LIMIT_ROWS} for update skip locked
+        and ${UNLEASED} order by due, id limit ${limit} for update skip locked
     )) returning ordering_key, attempts`,
     [state, error, topic, endpoint, before],
   );

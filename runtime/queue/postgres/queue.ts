@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Coroutine, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
-import type { Ack, EndpointHealth, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
+import type { Ack, EndpointHealth, EndpointRecord, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
 import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
 import { ackJobs, additionOf, addJobs, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
@@ -11,22 +11,28 @@ import {
   deadLetterJobs,
   dropJob,
   endpointHealth,
+  expireBeyond,
   expireJobs,
   getJob,
+  listEndpoints,
   listJobs,
   pauseEndpoint,
   pullJobs,
   replayJob,
+  resumeEndpoint,
+  stopEndpoint,
 } from "./kept-jobs.js";
 import { partitionAlarms, Tidying } from "./tidy.js";
 import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
 const JOBS_CHANNEL = "adbind_jobs";
-/** Endpoints looked at in one take; the others follow in the next. */
+/** Endpoints looked at in one statement. */
 const ENDPOINTS = 256;
 /** Later than any clock. */
 const FAR = Number.MAX_SAFE_INTEGER;
+/** Statements in one take that look for endpoints with room; the others follow in the next take. */
+const PAGES = 32;
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
 const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
@@ -195,21 +201,29 @@ class PostgresQueue implements Queue {
     return [];
   }
 
-  /** Endpoints with something due, in turn, with as many jobs of each as there is room for. */
+  /** The next endpoints with something due for which there is room, in turn, and for how many jobs of each. */
   async #rooms({ now, limit, room }: TakeRequest): Promise<[string, number][]> {
-    const looking = { after: this.#cursor, limit: ENDPOINTS };
-    const found = await this.database.query((q) => nextEndpoints(q, this.topic, looking));
-    if (found.length < ENDPOINTS && this.#cursor !== "") {
-      const rest = { after: "", limit: ENDPOINTS - found.length };
-      found.push(...(await this.database.query((q) => nextEndpoints(q, this.topic, rest))));
+    const start = this.#cursor;
+    let next = FAR;
+    for (let page = 0, after = start, again = start === ""; page < PAGES; page++) {
+      const request = { after, limit: ENDPOINTS };
+      const found = await this.database.query((q) => nextEndpoints(q, this.topic, request));
+      const due = found.filter((one) => one.next <= now);
+      next = Math.min(next, ...found.map((one) => one.next));
+      const rooms = due
+        .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
+        .filter(([, wanted]) => wanted > 0);
+      const ended = found.length < ENDPOINTS;
+      after = ended ? "" : found.at(-1)!.endpoint;
+      // Those for which there was no room any more come first the next time.
+      this.#cursor = rooms.length > 0 && rooms.length < due.length ? rooms.at(-1)![0] : after;
+      const all = again && (ended || after >= start);
+      // Of those that were not looked at nothing is known.
+      this.#next = all ? next : 0;
+      if (rooms.length > 0 || all) return rooms;
+      again ||= ended;
     }
-    this.#cursor = found.at(-1)?.endpoint ?? "";
-    // Of those that were not looked at nothing is known.
-    this.#next = found.length < ENDPOINTS ? Math.min(FAR, ...found.map(({ next }) => next)) : 0;
-    return found
-      .filter(({ next }) => next <= now)
-      .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
-      .filter(([, wanted]) => wanted > 0);
+    return [];
   }
 
   async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
@@ -244,6 +258,23 @@ class PostgresQueue implements Queue {
   expire(endpoint: string, before: number, error: string): Promise<number> {
     const given = { endpoint, before, error, now: this.#now() };
     return this.database.write((q) => expireJobs(q, this.topic, given));
+  }
+
+  expireBeyond(endpoint: string, keep: number, error: string): Promise<number> {
+    const given = { endpoint, keep, error, now: this.#now() };
+    return this.database.write((q) => expireBeyond(q, this.topic, given));
+  }
+
+  async stop(endpoint: string, now: number): Promise<void> {
+    await this.database.write((q) => stopEndpoint(q, this.topic, endpoint, now));
+  }
+
+  async resume(endpoint: string): Promise<boolean> {
+    return (await this.#waking((q) => resumeEndpoint(q, this.topic, endpoint))) > 0;
+  }
+
+  endpoints({ after = "", limit }: { readonly after?: string; readonly limit: number }): Promise<EndpointRecord[]> {
+    return this.database.query((q) => listEndpoints(q, this.topic, after, limit));
   }
 
   pull(horizon: number, now: number): Promise<number> {

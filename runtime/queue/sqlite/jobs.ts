@@ -3,13 +3,17 @@ import type { Database } from "better-sqlite3";
 import {
   type Ack,
   BEHIND_DUE_MS,
+  ENDPOINTS_SQL,
   type EndpointHealth,
+  type EndpointRecord,
+  type EndpointRow,
   GIVE_UP_LIMIT_ROWS,
   type Job,
   type JobRow,
   type JobState,
   letsNextGo,
   type NewJob,
+  toEndpointRecord,
   toJob,
 } from "../jobs.js";
 
@@ -37,6 +41,11 @@ export interface SqliteJobs {
   deadLetter(topic: string, endpoint: string, given: GivenUp): number;
   /** Ends jobs of an endpoint that were never attempted, and added before a time. */
   expire(topic: string, endpoint: string, given: GivenUp): number;
+  /** Ends the oldest unattempted jobs of an endpoint that has more than `keep`. */
+  expireBeyond(topic: string, endpoint: string, given: Omit<GivenUp, "before"> & { readonly keep: number }): number;
+  stop(topic: string, endpoint: string, now: number): void;
+  resume(topic: string, endpoint: string): boolean;
+  endpoints(topic: string, after: string, limit: number): EndpointRecord[];
   /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */
   pull(topic: string, horizon: number, now: number): number;
   /** Makes the next job under an ordering key due. */
@@ -46,6 +55,8 @@ export interface SqliteJobs {
 }
 
 interface GivenUp {
+  /** Most jobs. */
+  readonly limit?: number;
   readonly before: number;
   readonly now: number;
   readonly error: string;
@@ -112,7 +123,7 @@ function taking(db: Database): SqliteJobs["take"] {
       "order by due, id limit ?",
   );
   const endpoints = db.prepare<[string, number], { endpoint: string }>(
-    "select endpoint from adbind_endpoints where topic = ? and ready_at <= ? order by ready_at",
+    "select endpoint from adbind_endpoints where topic = ? and ready_at <= ? and stopped_at is null order by ready_at",
   );
   const lease = db.prepare<[string, number, number, number, number]>(
     "update adbind_jobs set token = ?, due = ?, started_at = ?, first_at = coalesce(first_at, ?) where id = ?",
@@ -149,7 +160,7 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
     "update adbind_endpoints set ready_at = max(paused_until, ?) where topic = ? and endpoint = ?",
   );
   const forget = db.prepare<[string, string]>(
-    "delete from adbind_endpoints where topic = ? and endpoint = ? and failing_since is null",
+    "delete from adbind_endpoints where topic = ? and endpoint = ? and failing_since is null and stopped_at is null",
   );
   return (topic, endpoint, now) => {
     const at = next.get(topic, endpoint)!.due;
@@ -193,7 +204,10 @@ function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJ
   };
 }
 
-type EndpointCare = Pick<SqliteJobs, "pause" | "health" | "deadLetter" | "expire" | "pull">;
+type EndpointCare = Pick<
+  SqliteJobs,
+  "pause" | "health" | "deadLetter" | "expire" | "expireBeyond" | "stop" | "resume" | "endpoints" | "pull"
+>;
 
 function endpointCare(db: Database, basic: Basics): EndpointCare {
   const pause = db.prepare(
@@ -211,7 +225,18 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     "update adbind_endpoints set ready_at = ?, paused_until = min(paused_until, ?) where topic = ? " +
       "and ready_at > ? and ready_at < ?",
   );
+  const expire = ending(db, basic, { state: "expired", which: "attempts = 0 and created_at" });
+  const excess = db
+    .prepare<[string, string, number, number], number>(
+      `select count(*) from (select 1 from adbind_jobs where topic = ? and endpoint = ? and ${ready} limit ? offset ?)`,
+    )
+    .pluck();
   return {
+    ...operators(db),
+    expireBeyond(topic, endpoint, { keep, now, error }) {
+      const limit = excess.get(topic, endpoint, GIVE_UP_LIMIT_ROWS, keep)!;
+      return limit === 0 ? 0 : expire(topic, endpoint, { before: Number.MAX_SAFE_INTEGER, now, error, limit });
+    },
     pause(topic, endpoint, { pausedUntil, failingSince }) {
       pause.run(topic, endpoint, pausedUntil, pausedUntil, failingSince);
     },
@@ -220,10 +245,33 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
       return { pausedUntil: row?.paused_until ?? 0, failingSince: row?.failing_since ?? null };
     },
     deadLetter: ending(db, basic, { state: "dead", which: "attempts > 0 and first_at" }),
-    expire: ending(db, basic, { state: "expired", which: "attempts = 0 and created_at" }),
+    expire,
     pull(topic, horizon, now) {
       pullEndpoints.run(now, now, topic, horizon, BEHIND_DUE_MS);
       return pullJobs.run(now, topic, horizon, BEHIND_DUE_MS).changes;
+    },
+  };
+}
+
+/** What operators do to endpoints. */
+function operators(db: Database): Pick<EndpointCare, "stop" | "resume" | "endpoints"> {
+  const stop = db.prepare<[string, string, number, number]>(
+    "insert into adbind_endpoints (topic, endpoint, ready_at, stopped_at) values (?, ?, ?, ?) " +
+      "on conflict do update set stopped_at = excluded.stopped_at",
+  );
+  const resume = db.prepare<[string, string]>(
+    "update adbind_endpoints set stopped_at = null, paused_until = 0, failing_since = null, ready_at = 0 " +
+      "where topic = ? and endpoint = ? and (stopped_at is not null or failing_since is not null or paused_until > 0)",
+  );
+  const list = db.prepare<(string | number)[], EndpointRow>(ENDPOINTS_SQL);
+  return {
+    stop(topic, endpoint, now) {
+      stop.run(topic, endpoint, BEHIND_DUE_MS, now);
+    },
+    resume: (topic, endpoint) => resume.run(topic, endpoint).changes > 0,
+    endpoints(topic, after, limit) {
+      const page = [topic, after, limit];
+      return list.all(topic, topic, ...page, ...page, topic, limit).map(toEndpointRecord);
     },
   };
 }
@@ -241,8 +289,8 @@ function ending(
   const end = db.prepare<[JobState, string, number]>(
     "update adbind_jobs set state = ?, token = null, started_at = null, error = ? || coalesce('; at last: ' || error, '') where id = ?",
   );
-  return (topic, endpoint, { before, now, error }) => {
-    const rows = old.all(topic, endpoint, before, now, GIVE_UP_LIMIT_ROWS);
+  return (topic, endpoint, { before, now, error, limit = GIVE_UP_LIMIT_ROWS }) => {
+    const rows = old.all(topic, endpoint, before, now, limit);
     for (const row of rows) end.run(state, error, row.id);
     for (const row of rows)
       if (row.ordering_key !== null && row.attempts === 0) letNextGo(topic, row.ordering_key, now);

@@ -108,6 +108,12 @@ function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
       alone(() => jobs.deadLetter(topic, endpoint, { before, now: now(), error })),
     expire: (endpoint: string, before: number, error: string) =>
       alone(() => jobs.expire(topic, endpoint, { before, now: now(), error })),
+    expireBeyond: (endpoint: string, keep: number, error: string) =>
+      alone(() => jobs.expireBeyond(topic, endpoint, { keep, now: now(), error })),
+    stop: (endpoint: string, at: number) => alone(() => jobs.stop(topic, endpoint, at)),
+    resume: (endpoint: string) => waking(() => jobs.resume(topic, endpoint)),
+    endpoints: async ({ after = "", limit }: { readonly after?: string; readonly limit: number }) =>
+      jobs.endpoints(topic, after, limit),
     pull: (horizon: number, at: number) => alone(() => jobs.pull(topic, horizon, at)),
     list: async (filter: Omit<JobFilter, "topic"> = {}) => kept.list({ ...filter, topic }),
     get: async (id: number) => kept.get(id),

@@ -33,6 +33,17 @@ export interface PublisherPinOptions extends DiscoveryOptions {
   readonly ttlSeconds?: number;
   /** The protocol's word; default `proto`. */
   readonly word?: string;
+  /**
+   * What a pin holds a key by, as the release says (`release.facts.discovery.pin`). `kid`, the default: the kid must be pinned,
+   * and where the pin carries a key, the published one must be that key. `thumbprint`: the published key must be one of those
+   * that pins carry, whatever their kids; a pin without a key matches nothing.
+   */
+  readonly rule?: "kid" | "thumbprint";
+  /**
+   * A pinned key that the agent's key set lacks: `refuse`, the default, since a pin only narrows; `accept` takes it for the
+   * agent's. Under `thumbprint` it is always refused.
+   */
+  readonly unpublished?: "refuse" | "accept";
 }
 
 /** One pinned key. */
@@ -60,8 +71,7 @@ const revokedAtOf = (value: unknown): number | undefined => {
   return Number.isNaN(at) ? 0 : at;
 };
 
-const sameKey = (left: Pin, right: Pin): boolean =>
-  materialMembers.every((member) => left.members[member] === right.members[member]);
+const sameKey = (left: Pin, right: Pin): boolean => sameMaterial(left.members, right.members);
 
 const earlier = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined ? right : right === undefined ? left : Math.min(left, right);
@@ -114,18 +124,6 @@ async function loadPins({ fetch }: Discovery, url: string, ttl: number): Promise
 const algOf = ({ alg, kty, crv }: Jwk): string | undefined =>
   alg ?? (kty === "OKP" && crv === "Ed25519" ? "EdDSA" : kty === "EC" && crv === "P-256" ? "ES256" : undefined);
 
-/** The pin's key material with everything else, its purpose above all, from the key set (decisions.md, "Signing"). */
-function mergedJwk(published: Jwk, pin: Pin): Jwk {
-  if (!hasMaterial(pin.members)) return published;
-  const rest = Object.fromEntries(
-    Object.entries(published).filter(([member]) => !(materialMembers as readonly string[]).includes(member)),
-  );
-  const material = materialMembers.flatMap((member) =>
-    pin.members[member] === undefined ? [] : [[member, pin.members[member]] as const],
-  );
-  return { ...rest, ...Object.fromEntries(material), ...(pin.members.alg !== undefined && { alg: pin.members.alg }) };
-}
-
 /** A key only the publisher knows of: a pin is for webhooks alone, so that is its purpose unless it says another. */
 function pinnedJwk(pin: Pin, useMember: string): Jwk {
   const alg = algOf(pin.members);
@@ -138,15 +136,46 @@ function pinnedJwk(pin: Pin, useMember: string): Jwk {
   };
 }
 
-function applyPin(pin: Pin, inner: KeyResolution, agentUrl: string, useMember: string): KeyResolution {
-  const alone = !inner.ok && inner.code === "key_unknown" && hasMaterial(pin.members);
-  if (!inner.ok && !alone) return inner;
-  const from = inner.ok ? inner.key : undefined;
-  if (pin.merged?.from !== from || pin.merged === undefined) {
-    const jwk = from === undefined ? pinnedJwk(pin, useMember) : mergedJwk(from.jwk, pin);
-    pin.merged = { from, key: verificationKey(jwk, earlier(from?.revokedAt, pin.revokedAt)) };
+/** Members of two keys that make them, which is what their RFC 7638 thumbprints are over. */
+const sameMaterial = (left: Jwk, right: Jwk): boolean =>
+  materialMembers.every((member) => left[member] === right[member]);
+
+const pinnedOut = (detail: string): KeyResolution => ({ ok: false, code: "key_unknown", detail });
+
+interface Applying {
+  readonly agentUrl: string;
+  readonly useMember: string;
+  readonly unpublished: "refuse" | "accept";
+}
+
+function applyPin(pin: Pin, inner: KeyResolution, { agentUrl, useMember, unpublished }: Applying): KeyResolution {
+  if (!inner.ok) {
+    const alone = unpublished === "accept" && inner.code === "key_unknown" && hasMaterial(pin.members);
+    if (!alone) return inner;
+    pin.merged ??= { from: undefined, key: verificationKey(pinnedJwk(pin, useMember), pin.revokedAt) };
+    return { ok: true, key: pin.merged.key, sender: agentUrl };
   }
-  return { ok: true, key: pin.merged.key, sender: inner.ok ? inner.sender : agentUrl };
+  if (hasMaterial(pin.members) && !sameMaterial(pin.members, inner.key.jwk))
+    return pinnedOut("the key set has another key under the pinned kid");
+  if (pin.revokedAt === undefined) return inner;
+  return { ok: true, key: narrowed(pin, inner.key), sender: inner.sender };
+}
+
+/** The published key, revoked no later than the pin says; kept, so that an imported key is imported once. */
+function narrowed(pin: Pin, from: VerificationKey): VerificationKey {
+  if (pin.merged?.from !== from)
+    pin.merged = { from, key: verificationKey(from.jwk, earlier(from.revokedAt, pin.revokedAt)) };
+  return pin.merged.key;
+}
+
+/** The published key where some pin carries it; a thumbprint knows no kid. */
+function applyThumbprints(pins: PinSet, inner: KeyResolution): KeyResolution | undefined {
+  if (!inner.ok) return inner;
+  for (const pin of pins.values()) {
+    if (pin === null || !hasMaterial(pin.members) || !sameMaterial(pin.members, inner.key.jwk)) continue;
+    return pin.revokedAt === undefined ? inner : { ok: true, key: narrowed(pin, inner.key), sender: inner.sender };
+  }
+  return undefined;
 }
 
 /**
@@ -156,7 +185,7 @@ function applyPin(pin: Pin, inner: KeyResolution, agentUrl: string, useMember: s
  */
 export function publisherPin(options: PublisherPinOptions): KeySource {
   const shared = discovery(options);
-  const { keys, ifAbsent = "refuse" } = options;
+  const { keys, ifAbsent = "refuse", rule = "kid", unpublished = "refuse" } = options;
   const agentUrl = checkedUrl(options.agentUrl, "agentUrl");
   const pinName = canonicalAgentUrl(agentUrl) ?? agentUrl;
   const useMember = wireNames(options.word ?? "proto").keyUse;
@@ -176,11 +205,19 @@ export function publisherPin(options: PublisherPinOptions): KeySource {
     }
     const pins = state.value.get(pinName);
     if (pins === undefined) return keys.resolve(keyid);
+    if (rule === "thumbprint") {
+      return chain(keys.resolve(keyid), (inner): MaybePromise<KeyResolution> => {
+        const found = applyThumbprints(pins, inner);
+        if (found !== undefined) return found;
+        if (!again || state.fresh) return pinnedOut("no pin of the publisher carries this key");
+        return chain(document.refresh(), (next) => narrow(next, keyid, false));
+      });
+    }
     const pin = pins.get(keyid);
-    if (pin === null) return { ok: false, code: "key_unknown", detail: "the pin gives this kid two keys" };
-    if (pin !== undefined) return chain(keys.resolve(keyid), (inner) => applyPin(pin, inner, agentUrl, useMember));
-    if (!again || state.fresh)
-      return { ok: false, code: "key_unknown", detail: "the publisher's pin leaves this kid out" };
+    if (pin === null) return pinnedOut("the pin gives this kid two keys");
+    if (pin !== undefined)
+      return chain(keys.resolve(keyid), (inner) => applyPin(pin, inner, { agentUrl, useMember, unpublished }));
+    if (!again || state.fresh) return pinnedOut("the publisher's pin leaves this kid out");
     return chain(document.refresh(), (next) => narrow(next, keyid, false));
   };
 

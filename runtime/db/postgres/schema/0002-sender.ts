@@ -38,12 +38,13 @@ create table adbind_job_bodies (
 ) partition by range (at);
 create table adbind_job_bodies_default partition of adbind_job_bodies default;
 
--- Endpoints that fail, and until when they are left alone.
+-- Endpoints that fail, and until when they are left alone; stopped_at is set where an operator has paused one.
 create table adbind_endpoints (
   topic text collate "C" not null,
   endpoint text collate "C" not null,
   paused_until bigint not null default 0,
   failing_since bigint,
+  stopped_at bigint,
   primary key (topic, endpoint)
 ) with (fillfactor = 50);
 
@@ -71,26 +72,31 @@ create table adbind_sent_tasks (
 ) with (fillfactor = 80);
 create index adbind_sent_tasks_expires on adbind_sent_tasks (expires);
 
+-- A media buy belongs to the principal of its row of kind buy, and its channels have no subscriber; of lists, artifacts and
+-- rights each principal is a subscriber.
 create table adbind_channels (
   resource text not null,
   kind text not null,
+  subscriber text not null,
   principal text not null,
   config text not null,
   sequence integer not null default 0,
   period_start bigint,
   next_fire bigint,
   closed integer not null default 0,
-  primary key (resource, kind)
+  primary key (resource, kind, subscriber)
 );
 create index adbind_channels_fire on adbind_channels (next_fire) where next_fire is not null;
 
+-- Changes in one slot of a resource become one event.
 create table adbind_coalescing (
   resource text not null,
+  slot text not null,
   notification_id text not null,
   event_type text not null,
   payload text not null,
   due bigint not null,
-  primary key (resource, notification_id)
+  primary key (resource, slot)
 );
 create index adbind_coalescing_due on adbind_coalescing (due);
 

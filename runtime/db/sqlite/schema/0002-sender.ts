@@ -39,6 +39,7 @@ create table adbind_endpoints (
   ready_at integer not null,
   paused_until integer not null default 0,
   failing_since integer,
+  stopped_at integer,
   primary key (topic, endpoint)
 ) strict, without rowid;
 create index adbind_endpoints_ready on adbind_endpoints (topic, ready_at);
@@ -67,26 +68,31 @@ create table adbind_sent_tasks (
 ) strict, without rowid;
 create index adbind_sent_tasks_expires on adbind_sent_tasks (expires);
 
+-- A media buy belongs to the principal of its row of kind buy, and its channels have no subscriber; of lists, artifacts and
+-- rights each principal is a subscriber.
 create table adbind_channels (
   resource text not null,
   kind text not null,
+  subscriber text not null,
   principal text not null,
   config text not null,
   sequence integer not null default 0,
   period_start integer,
   next_fire integer,
   closed integer not null default 0,
-  primary key (resource, kind)
+  primary key (resource, kind, subscriber)
 ) strict, without rowid;
 create index adbind_channels_fire on adbind_channels (next_fire) where next_fire is not null;
 
+-- Changes in one slot of a resource become one event.
 create table adbind_coalescing (
   resource text not null,
+  slot text not null,
   notification_id text not null,
   event_type text not null,
   payload text not null,
   due integer not null,
-  primary key (resource, notification_id)
+  primary key (resource, slot)
 ) strict, without rowid;
 create index adbind_coalescing_due on adbind_coalescing (due);
 

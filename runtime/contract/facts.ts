@@ -1,0 +1,159 @@
+/**
+ * What a release says about itself, as data. The generator reads it off the manifest and the schemas; rooms of the runtime
+ * ask it instead of comparing versions.
+ */
+import type { Recovery } from "./recovery.js";
+import type { SchemaRef } from "./schema.js";
+
+/** One thing that a release says, and where it says it. */
+export interface Fact<T> {
+  readonly value: T;
+  /** `<path>` or `<path>#<JSON pointer>` of what shows it; `version` where only the release's number tells. */
+  readonly from: string;
+}
+
+/** Facts by a name of the release's own, such as a tool's or a specialism's. */
+export type FactTable<T> = { readonly [name: string]: Fact<T> };
+
+/** How requests are signed at an endpoint: the release line that wrote the rules. */
+export type RequestProfileName = "3.1" | "3.2";
+
+export interface SigningFacts {
+  /** 3.1: unpadded base64url out, either alphabet in. 3.2: padded standard base64 both ways. */
+  readonly profile: Fact<RequestProfileName>;
+  /** `declared`: as the verifier's capability says. `required`: a body is always covered. */
+  readonly digest: Fact<"declared" | "required">;
+  /** Pattern of the versions that put an endpoint declaring one of them on the 3.2 profile. */
+  readonly newer: Fact<string>;
+  /** What a verifier calls a host sent in other letters than ASCII. */
+  readonly nonAsciiHost: Fact<"header_malformed" | "target_uri_malformed">;
+  /** `named`: the operation is what the body names. `one`: a body without exactly one resolvable operation is refused. */
+  readonly operations: Fact<"named" | "one">;
+  /** Names of transport methods may be listed beside those of tools. */
+  readonly methods: Fact<boolean>;
+  /** Purposes that a key may have to sign webhooks. */
+  readonly webhookKeyUses: Fact<readonly string[]>;
+  /** Sellers say how long they retry a webhook. */
+  readonly retryHorizon: Fact<boolean>;
+}
+
+export interface DiscoveryFacts {
+  /** Where the keys of who calls are looked for first. */
+  readonly requests: Fact<"onboarding" | "capabilities">;
+  /** Where the keys of who sends webhooks are: the host's own brand file, or the one that capabilities name and no other. */
+  readonly webhooks: Fact<"host" | "capabilities">;
+  readonly urlMatch: Fact<"bytes" | "canonical">;
+  /** Whose keys must come from an origin that the agent declares. */
+  readonly keyOrigins: Fact<"nobody" | "requests" | "everybody">;
+  /** What a publisher's pin holds a key by. */
+  readonly pin: Fact<"kid" | "thumbprint">;
+  /** Largest brand file, in bytes. */
+  readonly brandBytes: Fact<number>;
+}
+
+/** What answers of a tool demand and refuse, of the fields that every answer may have. */
+export interface AnswerFields {
+  readonly required: readonly string[];
+  readonly refused: readonly string[];
+}
+
+export interface EnvelopeFacts {
+  /** The root `status` of answers: the task's, and demanded; or free to be something else. */
+  readonly status: Fact<"free" | "task">;
+  /** Answers say which release they are in. */
+  readonly versionEcho: Fact<boolean>;
+  /** Where the state of a media buy stands in the answers that make or change one. */
+  readonly mediaBuyState: Fact<"status" | "either" | "media_buy_status">;
+  /**
+   * Tools whose completed answers demand or refuse other envelope fields than is usual; the others take them all, and
+   * demand `status` where it is the task's.
+   */
+  readonly answers: FactTable<AnswerFields>;
+  readonly recovery: Fact<"optional" | "advised" | "required">;
+  readonly retryAfter: Fact<"number" | "integer">;
+  /** Whether errors may carry a text for buyers. */
+  readonly buyerReason: Fact<boolean>;
+  /** Over MCP, callers thread `context_id`, or servers ignore it. */
+  readonly contextId: Fact<"threaded" | "ignored">;
+}
+
+/** How the result of a task that has ended finds its schema, by the task's type. */
+export interface ResultResolution {
+  readonly discriminator: string;
+  /** Pointer into the manifest, `{task_type}` in it. */
+  readonly template: string;
+  /** Schemas of task types that are no tools. */
+  readonly overrides: { readonly [taskType: string]: SchemaRef };
+}
+
+export interface ResultFacts {
+  readonly terminal: Fact<ResultResolution>;
+}
+
+export interface EventShape {
+  readonly schema: SchemaRef;
+  /** Names that the body must have. */
+  readonly required: readonly string[];
+  /** The member that says which event it is; absent where only the schema does. */
+  readonly discriminator?: string;
+}
+
+export interface EventFacts {
+  /** The envelope of a task's webhook. */
+  readonly task?: Fact<EventShape>;
+  /** A webhook key is bound to its payload: another payload under it is refused. */
+  readonly keyBinding: Fact<"first-copy" | "payload">;
+  /** Events by their kind, those of which the release has a schema. */
+  readonly kinds: FactTable<EventShape>;
+  /** Kinds that may be subscribed to. */
+  readonly subscribable?: Fact<readonly string[]>;
+}
+
+export interface ToolRoute {
+  readonly family?: string;
+  readonly supersededBy?: readonly string[];
+  readonly fallback?: { readonly tool?: string; readonly mode: string };
+}
+
+export interface ToolFacts {
+  readonly capabilities?: Fact<string>;
+  /** The tools that ask for a task and for a list of tasks; absent where the release has none. */
+  readonly task?: Fact<string>;
+  readonly tasks?: Fact<string>;
+  /** Successors of tools, and what stands in for those that a peer lacks. */
+  readonly routes: FactTable<ToolRoute>;
+}
+
+/** Who is meant by a specialism: buyers and orchestrators call its tools, the others answer them. */
+export type SpecialismRole = "buyer" | "orchestrator" | "seller" | "governance";
+
+/** One set of tool schemas in the form an MCP server lists. */
+export interface Projection {
+  readonly protocol: string;
+  readonly profile?: string;
+  readonly view?: string;
+  readonly annotations?: string;
+  readonly fields: readonly string[];
+  readonly tools: readonly string[];
+}
+
+export interface RecoveryFacts {
+  /** How many of the standard codes have each class; the table itself is `Release.errors`. */
+  readonly errors: Fact<{ readonly [R in Recovery]: number }>;
+  /** Classes of other lists of codes, by the list's file. */
+  readonly codes: FactTable<{ readonly [code: string]: Recovery }>;
+}
+
+export interface ReleaseFacts {
+  readonly signing: SigningFacts;
+  readonly discovery: DiscoveryFacts;
+  readonly envelope: EnvelopeFacts;
+  readonly results: ResultFacts;
+  readonly events: EventFacts;
+  readonly tools: ToolFacts;
+  readonly roles: FactTable<SpecialismRole>;
+  readonly projections: FactTable<Projection>;
+  readonly recovery: RecoveryFacts;
+  /** Facts assumed of a release newer than any that is known, as sentences; empty for a known one. */
+  readonly assumed: readonly string[];
+}

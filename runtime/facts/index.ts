@@ -1,0 +1,4 @@
+/** What a release says about itself, as the rooms of the runtime ask it. */
+export { discoveryRules } from "./discovery.js";
+export { producerFault } from "./errors.js";
+export { type EndpointSigning, endpointSigning, legacySigned, peerProfile } from "./signing.js";

@@ -1,0 +1,26 @@
+/** How slots are shared out among endpoints, and when one is left alone. */
+
+/** Who stands behind an endpoint: what they may have leased at once is capped, however many endpoints they have. */
+export interface EndpointOwner {
+  readonly host: string;
+  readonly principal: string;
+}
+
+export interface EndpointOptions {
+  /** Most jobs of an endpoint at once. */
+  readonly perEndpoint: number;
+  /** Most jobs at once of all endpoints on a host. */
+  readonly perHost: number;
+  /** Most jobs at once of all endpoints of a principal. */
+  readonly perPrincipal: number;
+  /** Most jobs at once of all endpoints that have not succeeded yet, or fail. A principal has at most half of what others leave. */
+  readonly perUnproven: number;
+  /** Failures in a row after which the endpoint is paused. */
+  readonly failuresToPause: number;
+  /** First pause, in milliseconds; doubled with each probe that fails. */
+  readonly pauseMs: number;
+  /** Longest pause, in milliseconds. */
+  readonly maxPauseMs: number;
+  /** Who stands behind an endpoint; by default nobody but itself. */
+  readonly ownerOf: (endpoint: string) => EndpointOwner;
+}

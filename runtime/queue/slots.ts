@@ -1,0 +1,91 @@
+/** How many slots of a worker hosts and principals have, and those endpoints of which nothing good is known. */
+import type { EndpointOptions } from "./endpoint-options.js";
+
+/** How an endpoint fares. Times are unix milliseconds. */
+export interface Fare {
+  readonly host: string;
+  readonly principal: string;
+  out: number;
+  width: number;
+  /** It has not succeeded yet, or it fails. */
+  suspect: boolean;
+  failures: number;
+  successes: number;
+  pauses: number;
+  pausedUntil: number;
+  failingSince: number | null;
+  /** What it asked for, and as much of that as is kept here. */
+  askedUntil: number;
+  heldUntil: number;
+  /** Least time between two starts, in milliseconds; 0 for no limit. */
+  intervalMs: number;
+  /** Its rate is used up to here. */
+  spentUntil: number;
+}
+
+/** Counts by name; what is at zero takes no room. */
+class Tally {
+  readonly #counts = new Map<string, number>();
+  total = 0;
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  add(name: string, by: number): void {
+    this.total += by;
+    const count = this.of(name) + by;
+    if (count === 0) this.#counts.delete(name);
+    else this.#counts.set(name, count);
+  }
+}
+
+type Limits = Pick<EndpointOptions, "perHost" | "perPrincipal" | "perUnproven">;
+
+export class Slots {
+  readonly #hosts = new Tally();
+  readonly #principals = new Tally();
+  /** Of suspects, by principal. */
+  readonly #suspects = new Tally();
+
+  constructor(readonly limits: Limits) {}
+
+  moved(fare: Fare, by: 1 | -1): void {
+    fare.out += by;
+    this.#hosts.add(fare.host, by);
+    this.#principals.add(fare.principal, by);
+    if (fare.suspect) this.#suspects.add(fare.principal, by);
+  }
+
+  judged(fare: Fare, suspect: boolean): void {
+    if (fare.suspect === suspect) return;
+    fare.suspect = suspect;
+    this.#suspects.add(fare.principal, suspect ? fare.out : -fare.out);
+  }
+
+  /**
+   * How many more slots an endpoint may have now, of those it wants. What one is given is not there for its owner's others,
+   * though it may have less to do: so it is given a quarter of what is left at most.
+   */
+  plan(): (fare: Fare, wanted: number) => number {
+    const [hosts, principals, suspects] = [new Tally(), new Tally(), new Tally()];
+    return (fare, wanted) => {
+      const { perHost, perPrincipal, perUnproven } = this.limits;
+      const ofHost = perHost - this.#hosts.of(fare.host) - hosts.of(fare.host);
+      const ofPrincipal = perPrincipal - this.#principals.of(fare.principal) - principals.of(fare.principal);
+      const left = [wanted, Math.ceil(ofHost / 4), Math.ceil(ofPrincipal / 4)];
+      if (fare.suspect) {
+        const own = this.#suspects.of(fare.principal) + suspects.of(fare.principal);
+        const all = this.#suspects.total + suspects.total;
+        left.push(perUnproven - all, Math.ceil((perUnproven - (all - own)) / 2) - own);
+      }
+      const room = Math.max(0, Math.min(...left));
+      if (room > 0) {
+        hosts.add(fare.host, room);
+        principals.add(fare.principal, room);
+        if (fare.suspect) suspects.add(fare.principal, room);
+      }
+      return room;
+    };
+  }
+}

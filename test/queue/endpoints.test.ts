@@ -1,0 +1,98 @@
+/** How slots are shared out among endpoints, and when they are left alone: without a queue. */
+import fc from "fast-check";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { Endpoints } from "../../runtime/queue/endpoints.js";
+import { workerSettingsOf } from "../../runtime/queue/worker-options.js";
+
+const NOW = 1_776_520_800_000;
+/** Names are `host principal number`. */
+const endpointsOf = (concurrency: number): Endpoints =>
+  new Endpoints(
+    workerSettingsOf({
+      queue: undefined as never,
+      handle: undefined as never,
+      longestDelayMs: 1,
+      concurrency,
+      ownerOf: (name) => ({ host: name.split(" ")[0]!, principal: name.split(" ")[1]! }),
+    }),
+  );
+/** Starts what there is room for, as a take would. */
+function take(endpoints: Endpoints, names: readonly string[], free: number, now = NOW): string[] {
+  const room = endpoints.plan(free, now);
+  const taken = names.flatMap((name) => Array.from({ length: room(name) }, () => name)).slice(0, free);
+  for (const name of taken) endpoints.started(name, now);
+  return taken;
+}
+
+test("however many endpoints hang, there is room for a principal that has nothing out", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 64, max: 2_000 }), fc.integer({ min: 1, max: 3 }), (concurrency, principals) => {
+      const endpoints = endpointsOf(concurrency);
+      let out = 0;
+      for (let principal = 0; principal < principals; principal++) {
+        const names = Array.from({ length: 1_500 }, (_, at) => `h${at} p${principal} 0`);
+        for (let round = 0; round < 5; round++) out += take(endpoints, names, concurrency - out).length;
+      }
+      assert.ok(out < Math.ceil(concurrency / 8), `${out} of ${concurrency}`);
+      assert.is(take(endpoints, ["h0 other 0"], concurrency - out).length, 1);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("slots are given back: after any outcomes nothing counts as out", () => {
+  const outcome = fc.constantFrom("succeeded", "failed", "returned");
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(20), outcome), { maxLength: 200 }), (turns) => {
+      const endpoints = endpointsOf(64);
+      const out: string[] = [];
+      for (const [index, [at, kind]] of turns.entries()) {
+        const now = NOW + index * 7_000;
+        out.push(...take(endpoints, [`h${at % 3} p${at % 2} ${at}`], 64 - out.length, now));
+        const name = out.shift();
+        if (name !== undefined) endpoints[kind as "failed"](name, now);
+      }
+      const end = NOW + 3_600_000;
+      for (const name of out) endpoints.succeeded(name, end);
+      const fresh = Array.from({ length: 40 }, (_, at) => `h9 p9 ${at}`);
+      assert.is(take(endpoints, fresh, 64, end).length, 4);
+    }),
+  );
+});
+
+test("an endpoint that asked for it is left alone, whatever succeeds meanwhile; others go on", () => {
+  const endpoints = endpointsOf(1_024);
+  const one = "h p 1";
+  endpoints.started(one, NOW);
+  endpoints.started(one, NOW);
+  assert.equal(endpoints.hold(one, NOW + 30_000, NOW), { kind: "paused", until: NOW + 30_000, failingSince: null });
+  assert.equal(endpoints.hold(one, NOW + 20_000, NOW), { kind: "same" });
+  endpoints.failed(one, NOW);
+  endpoints.succeeded(one, NOW);
+  assert.equal(take(endpoints, [one, "h p 2"], 100, NOW + 29_999), ["h p 2"]);
+  assert.equal(take(endpoints, [one], 100, NOW + 30_000), [one, one]);
+  // What it asks for beyond the longest pause is kept by the queue, where an operator can end it.
+  endpoints.hold("h p 3", NOW + 3_600_000, NOW);
+  assert.equal(take(endpoints, ["h p 3"], 100, NOW + 59_999), []);
+  assert.equal(take(endpoints, ["h p 3"], 100, NOW + 60_000), ["h p 3"]);
+});
+
+test("a rate is kept to, with a second's worth at once", () => {
+  const endpoints = endpointsOf(1_024);
+  const one = "h p 1";
+  endpoints.limit(one, 10);
+  let started = 0;
+  for (let at = 0; at <= 10_000; at += 50) {
+    for (const name of take(endpoints, [one], 1_000, NOW + at)) {
+      started += 1;
+      endpoints.succeeded(name, NOW + at);
+    }
+  }
+  assert.ok(started >= 100 && started <= 111, String(started));
+  endpoints.limit(one, 0.5);
+  const slow = Array.from({ length: 400 }, (_, at) => take(endpoints, [one], 1_000, NOW + 20_000 + at * 50).length);
+  assert.ok(slow.reduce((sum, count) => sum + count, 0) <= 11);
+});
+
+test.run();

@@ -1,0 +1,81 @@
+/** What an operator sees of endpoints, and does to them, on every store. */
+import * as assert from "uvu/assert";
+import type { Sender } from "../../runtime/sender/index.js";
+import { until } from "../support/until.js";
+import { codeIn, drained, HOOK, HOUR, holds, push, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
+
+/** Operators, and what waits for ever. */
+function pauseCase(of: SenderCase): void {
+  const test = suiteOf(of, "strangers, operators");
+  test("an operator sees an endpoint, pauses it, and its events are kept until it is resumed", async (context) => {
+    const { sender, network, clock } = context;
+    const bad = "https://bad.example/h?token=s3cret";
+    network.react = ({ url }) => (url === bad ? 404 : 200);
+    for (let at = 0; at < 8; at++) {
+      await sender.tasks.register(start({ taskId: `t${at}`, principal: "p" }), { push: { ...push, url: bad } });
+      await sender.tasks.update(`t${at}`, { status: "working" });
+    }
+    sender.start();
+    const one = async () => (await sender.outbox.endpoints())[0]!;
+    await until(async () => (await one()).state === "resting");
+    const { endpoint, ...seen } = await one();
+    assert.equal([seen.principal, seen.url, seen.error, seen.waiting], ["p", "https://bad.example/h", "HTTP 404", 8]);
+    await sender.outbox.pause(endpoint);
+    assert.is((await one()).state, "paused");
+    const sent = network.sent.length;
+    for (let day = 0; day < 9; day++) {
+      clock.at += 24 * HOUR;
+      await new Promise((resolve) => setTimeout(resolve, 12));
+    }
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    await until(() => network.sent.length === sent + 1);
+    await until(async () => (await sender.outbox.counts()).waiting === 8);
+    assert.equal(await sender.outbox.counts(), holds({ waiting: 8 }));
+    network.react = () => 200;
+    assert.ok(await sender.outbox.resume(endpoint));
+    await until(() => drained(sender));
+    assert.equal(await sender.outbox.endpoints(), []);
+    assert.not.ok(await sender.outbox.resume(endpoint));
+  });
+
+  test.run();
+}
+
+/** What waits for ever. */
+function capsCase(of: SenderCase): void {
+  const test = suiteOf(of, "operators, caps");
+  test("what waits is capped by number: it expires, is counted, and may be sent again", async (context) => {
+    const tell = async (sender: Sender, taskId: string) => {
+      await sender.tasks.register(start({ taskId }), { push });
+      await sender.tasks.update(taskId, { status: "working" });
+    };
+    for (let at = 0; at < 10; at++) await tell(context.sender, `t${at}`);
+    const [endpoint] = await context.sender.outbox.endpoints();
+    await context.sender.outbox.pause(endpoint!.endpoint);
+    const capped = await reopened(of, context, { maxWaiting: 7 });
+    capped.start();
+    await until(async () => (await capped.outbox.counts()).expired === 3);
+    const subjects = (await capped.outbox.list({ state: "expired" })).map(({ subject }) => subject);
+    assert.equal(subjects, ["t0", "t1", "t2"]);
+    const [first] = await capped.outbox.list({ state: "expired" });
+    assert.ok(await capped.outbox.retry(first!.id));
+    assert.equal(await capped.outbox.counts(), holds({ waiting: 8, expired: 2 }));
+  });
+
+  test("a token of A2A's own may be short, and nothing a header cannot carry", async ({ sender, network }) => {
+    sender.start();
+    const a2a = (token: string) => ({ a2a: { url: HOOK, token } });
+    assert.equal(await sender.tasks.register(start(), a2a("t")), { ok: true, registered: true });
+    assert.is(codeIn(await sender.tasks.register(start({ taskId: "x" }), a2a("a\r\nb: c"))), "INVALID_REQUEST");
+    await sender.tasks.update("task-1", { status: "working" });
+    await until(() => network.sent.length === 1);
+    assert.is(network.sent[0]!.headers["x-a2a-notification-token"], "t");
+  });
+
+  test.run();
+}
+
+export function operatorCase(of: SenderCase): void {
+  for (const cases of [pauseCase, capsCase]) cases(of);
+}
