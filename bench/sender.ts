@@ -15,14 +15,12 @@ import { createSender, type Sender, type SenderOptions } from "../runtime/sender
 import { signWebhookSync } from "../runtime/signing/index.js";
 import { openPostgresStore, openSqliteStore } from "../runtime/store/index.js";
 import { startPostgres } from "../test/support/postgres.js";
+import { besidePeers } from "./support/beside-peers.js";
 import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
-import { hasPeers } from "./support/queue-contenders.js";
 import type { Row } from "./support/row.js";
 import { backlogRows } from "./support/sender-backlog.js";
 import { isolationRows } from "./support/sender-isolation.js";
-import { peerRows } from "./support/sender-peers.js";
-import { promptnessRows } from "./support/sender-prompt.js";
 
 const DELIVERIES = 4_000;
 const ROUNDS = 3;
@@ -32,10 +30,6 @@ const DEAD = 100;
 const OPEN_LOOP_SECONDS = 15;
 const BACKLOG = 1_000_000;
 const BACKLOG_SHORT = 20_000;
-const PEER_PARTS = ["enqueue", "drain", "prompt", "idle", "restart"];
-const PEER_ROUNDS = 5;
-const SHORT_ROUNDS = 2;
-const SHORT_EVENTS = 2_000;
 
 const key = generateKeyPairSync("ed25519").privateKey;
 const net = { allowHttp: true, allowLoopback: true };
@@ -258,22 +252,6 @@ async function openLoop(engine: Engine, receiver: Receiver, capacity: number): P
   };
 }
 
-/** Beside other queues, on a server of its own. */
-async function besidePeers(asked: (part: string) => boolean, live: string, short: boolean): Promise<Row[]> {
-  if (!PEER_PARTS.some(asked)) return [];
-  if (!hasPeers()) throw new Error("test/interop/queues is not installed: `./run bench` does it");
-  const cluster = await startPostgres({ max_connections: "200" });
-  const rounds = short ? SHORT_ROUNDS : PEER_ROUNDS;
-  try {
-    return [
-      ...(await peerRows({ cluster, live, rounds, events: short ? SHORT_EVENTS : DELIVERIES, asked })),
-      ...(await promptnessRows({ cluster, rounds, seconds: short ? 4 : 10, asked })),
-    ];
-  } finally {
-    await cluster.stop();
-  }
-}
-
 /**
  * @param args `--engine=sqlite` or `--engine=postgres` for one of them;
  * `--only=deliveries,backlog,isolation,enqueue,drain,prompt,idle,restart` for some parts;
@@ -302,7 +280,8 @@ export async function run(args: readonly string[]): Promise<Row[]> {
         await engine.stop();
       }
     }
-    if (only !== "sqlite") rows.push(...(await besidePeers(asked, receiver.live, args.includes("--short"))));
+    if (only !== "sqlite")
+      rows.push(...(await besidePeers(asked, receiver.live, args.includes("--short") ? undefined : DELIVERIES)));
   } finally {
     receiver.child.kill();
   }

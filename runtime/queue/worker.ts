@@ -3,9 +3,10 @@ import { AdbindError } from "../errors.js";
 import { Endpoints, type Turn } from "./endpoints.js";
 import { safely } from "./periodic.js";
 import { restMs } from "./rest.js";
-import type { Ack, Job } from "./types.js";
+import type { Ack } from "./types.js";
 import {
   type Handled,
+  type HeldJob,
   type Worker,
   type WorkerOptions,
   type WorkerSettings,
@@ -33,18 +34,10 @@ const LEASE_MARGIN = 0.1;
  */
 export const createWorker = (given: WorkerOptions): Worker => new LeasingWorker(workerSettingsOf(given));
 
-/** A job here, until it is acknowledged. */
-interface Held {
-  job: Job;
-  /** When its lease was last asked for, by the process's own clock and by the system's: one of them may stand still. */
-  since: number;
-  sinceWall: number;
-}
-
 class LeasingWorker implements Worker {
   readonly #options: WorkerSettings;
   readonly #endpoints: Endpoints;
-  readonly #held = new Map<number, Held>();
+  readonly #held = new Map<number, HeldJob>();
   #acks: Ack[] = [];
   #acking = new Set<Promise<void>>();
   #running = false;
@@ -149,12 +142,12 @@ class LeasingWorker implements Worker {
     return jobs.length;
   }
 
-  #isLive({ since, sinceWall }: Held): boolean {
+  #isLive({ since, sinceWall }: HeldJob): boolean {
     const life = this.#options.queue.leaseMs * (1 - LEASE_MARGIN);
     return performance.now() - since < life && Date.now() - sinceWall < life;
   }
 
-  async #attempt(held: Held): Promise<void> {
+  async #attempt(held: HeldJob): Promise<void> {
     const { job } = held;
     this.#endpoints.started(job.endpoint, this.#options.now());
     this.#attempting += 1;

@@ -235,3 +235,9 @@ export function* renewJobs(
   );
   return new Set(rows.map(({ id }) => id));
 }
+
+/** The last endpoint that jobs were leased from: those behind it come first in the next turn. */
+export const lastOf = (rooms: readonly (readonly [string, number])[], jobs: readonly Job[]): string => {
+  const served = new Set(jobs.map(({ endpoint }) => endpoint));
+  return rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
+};

@@ -5,7 +5,8 @@ import type { EachWork } from "../each.js";
 import type { Ack, EndpointHealth, EndpointRecord, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
 import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
-import { ackJobs, additionOf, addJobs, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
+import { Growth } from "./growth.js";
+import { ackJobs, additionOf, addJobs, lastOf, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
 import {
   countJobs,
   deadLetterJobs,
@@ -38,25 +39,11 @@ const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
 const SHARED_LOCK_MS = 100;
 /**
- * Rows added here after which the planner is told how many there are. Autovacuum looks once a minute; a burst before that
- * is taken from by sorting all of it, at every take.
- */
-const ANALYZE_ROWS = 10_000;
-/** The least time between two looks, in milliseconds. */
-const ANALYZE_MS = 5_000;
-
-/**
  * Makes a queue on a PostgreSQL database; instances share it.
  * @param topic name of its jobs; several queues share a database by it
  */
 export const postgresQueue = (database: PostgresDatabase, topic: string, options?: QueueOptions): Queue =>
   new PostgresQueue(database, topic, options);
-
-/** The last endpoint that jobs were leased from: those behind it come first in the next turn. */
-const lastOf = (rooms: readonly (readonly [string, number])[], jobs: readonly Job[]): string => {
-  const served = new Set(jobs.map(({ endpoint }) => endpoint));
-  return rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
-};
 
 class PostgresQueue implements Queue {
   readonly leaseMs: number;
@@ -72,8 +59,7 @@ class PostgresQueue implements Queue {
   /** When the next of what the last look found is due. */
   #next = 0;
   readonly #tidying: Tidying;
-  #added = 0;
-  #analyzed = Number.NEGATIVE_INFINITY;
+  readonly #growth: Growth;
 
   constructor(
     readonly database: PostgresDatabase,
@@ -83,6 +69,7 @@ class PostgresQueue implements Queue {
     this.leaseMs = leaseMs;
     this.#now = now;
     this.#tidying = new Tidying(database);
+    this.#growth = new Growth(database);
     this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
     this.#commits = new GroupCommit(
       (work, locking) => this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
@@ -109,15 +96,7 @@ class PostgresQueue implements Queue {
   #noteAdded(query: Query, count: number): void {
     if (this.#ours.has(query)) this.#ours.set(query, true);
     else this.#waker.soon();
-    this.#added += count;
-    if (this.#added >= ANALYZE_ROWS && performance.now() - this.#analyzed >= ANALYZE_MS) this.#analyze();
-  }
-
-  /** Beside everything else: who adds does not wait, and a look that fails is made up for by the next, or by autovacuum. */
-  #analyze(): void {
-    this.#added = 0;
-    this.#analyzed = performance.now();
-    this.database.query((q) => q.analyze(["adbind_jobs", "adbind_job_bodies"])).catch(() => undefined);
+    this.#growth.added(count);
   }
 
   transact<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
