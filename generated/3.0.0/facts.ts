@@ -209,4 +209,4 @@ export const facts: ReleaseFacts = {
     codes: {},
   },
   assumed: [],
-};
+} as const;

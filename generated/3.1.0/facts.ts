@@ -242,4 +242,4 @@ export const facts: ReleaseFacts = {
     codes: {},
   },
   assumed: [],
-};
+} as const;

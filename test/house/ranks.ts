@@ -46,7 +46,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": [
-    "types keys jobs rows expiry sweep-clock lease-watch access migrations/",
+    "types keys jobs rows expiry sweep-clock lease-watch access sent-tasks migrations/",
     "sqlite/ postgres/",
     "*",
     "index",
