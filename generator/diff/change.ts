@@ -60,7 +60,7 @@ export const placeText = (at: readonly ValueStep[]): string =>
     .join("");
 
 /** As a sentence has it. */
-export const shown = (value: Json): string => {
+const shown = (value: Json): string => {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };

@@ -1,5 +1,5 @@
 /** Alternatives and conditions of one place. */
-import type { Condition, Shape, UnionShape } from "../model/shape.js";
+import type { Condition, Json, Shape, UnionShape } from "../model/shape.js";
 import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace } from "./change.js";
 import { type Both, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
 import { flatten, same } from "./flat.js";
@@ -165,7 +165,7 @@ function against(condition: Condition, of: ShapePart["of"], parts: readonly Shap
   const part = (shape: Shape): ShapePart => ({ shape, of });
   const dropped = (values: ReturnType<typeof samplesOf>): Attempt[] =>
     tryingValues(
-      values.flatMap((value) => {
+      values.flatMap((value): Json[] => {
         if (typeof value !== "object" || value === null || Array.isArray(value)) return [value];
         return [
           value,

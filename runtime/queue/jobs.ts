@@ -6,8 +6,6 @@
  */
 export type JobState = "ready" | "dead" | "expired" | "refused";
 
-export const jobStates = ["ready", "dead", "expired", "refused"] as const satisfies readonly JobState[];
-
 export interface NewJob {
   /** Names the job within its topic: adding a second one under it fails, unless `random`. */
   readonly key: string;
