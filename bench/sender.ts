@@ -15,6 +15,7 @@ import { createSender, type Sender, type SenderOptions } from "../runtime/sender
 import { signWebhookSync } from "../runtime/signing/index.js";
 import { openPostgresStore, openSqliteStore } from "../runtime/store/index.js";
 import { startPostgres } from "../test/support/postgres.js";
+import { besidePeers } from "./support/beside-peers.js";
 import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
 import type { Row } from "./support/row.js";
@@ -252,7 +253,8 @@ async function openLoop(engine: Engine, receiver: Receiver, capacity: number): P
 }
 
 /**
- * @param args `--engine=sqlite` or `--engine=postgres` for one of them; `--only=deliveries,backlog,isolation` for one of both;
+ * @param args `--engine=sqlite` or `--engine=postgres` for one of them;
+ * `--only=deliveries,backlog,isolation,enqueue,drain,prompt,idle,restart` for some parts;
  * `--short` for a short backlog
  */
 export async function run(args: readonly string[]): Promise<Row[]> {
@@ -278,6 +280,8 @@ export async function run(args: readonly string[]): Promise<Row[]> {
         await engine.stop();
       }
     }
+    if (only !== "sqlite")
+      rows.push(...(await besidePeers(asked, receiver.live, args.includes("--short") ? undefined : DELIVERIES)));
   } finally {
     receiver.child.kill();
   }

@@ -6,6 +6,11 @@ import { AdbindError } from "../runtime/errors.js";
 import { plural, printJson } from "./output.js";
 import { placeOfNamed, type StoreOption, storeOption } from "./store.js";
 
+/** Partitions of more days would only make each statement dearer. */
+const MAX_DAYS = 366;
+const DAYS_AHEAD = 7;
+const ACTIVITY_DAYS = 30;
+
 interface SchemaOptions {
   readonly sql?: boolean;
   readonly engine: (typeof engineNames)[number];
@@ -51,6 +56,26 @@ const status = ({ store, json }: StoreOption): Promise<void> =>
     );
   });
 
+interface PartitionsOptions extends StoreOption {
+  readonly days: number;
+  readonly activityDays: number;
+}
+
+const partitions = ({ store, json, days, activityDays }: PartitionsOptions): Promise<void> =>
+  withDatabase(store, { migrate: false }, async (database) => {
+    const { made, dropped } = await database.partitions({ now: Date.now(), days, activityDays });
+    if (json) return printJson({ engine: database.engine, database: database.where, made, dropped });
+    for (const name of made) console.log(`made ${name}`);
+    for (const name of dropped) console.log(`dropped ${name}`);
+    if (made.length + dropped.length === 0) console.log("nothing to make, nothing to drop");
+  });
+
+function daysOf(text: string): number {
+  const days = Number(text);
+  if (Number.isSafeInteger(days) && days >= 1 && days <= MAX_DAYS) return days;
+  throw new InvalidArgumentError(`give 1 to ${MAX_DAYS} days`);
+}
+
 function versionOf(text: string): number {
   const version = Number(text);
   if (Number.isSafeInteger(version) && version > 0) return version;
@@ -73,4 +98,12 @@ export function register(command: Command): void {
     .description("what is applied and what is missing; exit code 1 where something is missing")
     .option("--json", "as JSON")
     .action(status);
+  storeOption(command.command("partitions"))
+    .description(
+      "makes the partitions of days to come and drops old ones; to be run daily, by a role that may create tables",
+    )
+    .option("--days <n>", "days made ahead", daysOf, DAYS_AHEAD)
+    .option("--activity-days <n>", "days the sender keeps its activity", daysOf, ACTIVITY_DAYS)
+    .option("--json", "as JSON")
+    .action(partitions);
 }

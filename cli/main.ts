@@ -17,6 +17,7 @@ const commands = {
     load: () => import("./releases.js"),
   },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
+  diff: { help: "what changed between two releases, and whom it breaks", load: () => import("./diff.js") },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },

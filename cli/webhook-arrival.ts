@@ -49,7 +49,7 @@ function parsed(body: Uint8Array): unknown {
 }
 
 /** Which kind of event a body looks like: no registration says so here. */
-export function kindSeen(body: unknown): EventKind {
+function kindSeen(body: unknown): EventKind {
   if (member(body, "notification_type") === "impairment") return "impairment";
   if (member(body, "list_id") != null && member(body, "event") != null) return "list_change";
   if (member(body, "batch_id") != null && member(body, "artifacts") != null) return "artifact";

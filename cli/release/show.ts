@@ -4,7 +4,7 @@ import { checkNames } from "../../generator/emit/names.js";
 import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { releaseFacts } from "../../generator/model/build.js";
-import { missingFacts } from "../../generator/model/facts/derive.js";
+import { missingFacts, type PackageFacts } from "../../generator/model/facts/derive.js";
 import type { Fact, ReleaseFacts } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { printJson } from "../output.js";
@@ -13,7 +13,7 @@ import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } 
 /** What is printed of one release. */
 interface Shown {
   readonly release: { readonly word: string; readonly version: string; readonly digest: string };
-  readonly facts: Omit<ReleaseFacts, "assumed">;
+  readonly facts: Omit<PackageFacts, "assumed">;
   /** Facts that the release's files do not show. */
   readonly missing: readonly string[];
   /** What was assumed of a release that is newer than any known. */

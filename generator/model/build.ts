@@ -1,6 +1,6 @@
 /** Checked release -> IR. */
 import { createHash } from "node:crypto";
-import { answerFields, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
+import { answerFields, wireNames } from "../../runtime/contract/index.js";
 import { exercising, isExempt } from "../lint/checks.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
@@ -9,7 +9,7 @@ import { projectionsOf } from "../load/projections.js";
 import type { JsonMap } from "../load/walk.js";
 import { armsOf } from "./arms.js";
 import { completedShape } from "./completed.js";
-import { deriveFacts } from "./facts/derive.js";
+import { deriveFacts, type PackageFacts } from "./facts/derive.js";
 import type { FactTool } from "./facts/read.js";
 import type { ArmModel, CodeModel, DocumentModel, Idempotency, Model, SpecialismModel, ToolModel } from "./model.js";
 import { readShapes, type Shapes } from "./read-shapes.js";
@@ -108,7 +108,7 @@ const factsOf = ({ word, version, manifest, documents, source }: LoadedRelease, 
  * What a release says about itself, without the rest of the IR.
  * @param release one that its checks accept
  */
-export function releaseFacts(release: LoadedRelease): ReleaseFacts {
+export function releaseFacts(release: LoadedRelease): PackageFacts {
   const manifest = checkedManifest(release);
   return factsOf(
     release,
@@ -131,7 +131,7 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     .sort(byCodePoint)
     .map((name) => buildTool(name, manifest, said, extensions.tools as JsonMap));
   const schemas = neededSchemas(release, tools);
-  const facts = factsOf(release, tools);
+  const { projections: _, ...facts } = factsOf(release, tools);
   const shapes = readShapes(
     schemas,
     tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),

@@ -127,16 +127,6 @@ export interface ToolFacts {
 /** Who is meant by a specialism: buyers and orchestrators call its tools, the others answer them. */
 export type SpecialismRole = "buyer" | "orchestrator" | "seller" | "governance";
 
-/** One set of tool schemas in the form an MCP server lists. */
-export interface Projection {
-  readonly protocol: string;
-  readonly profile?: string;
-  readonly view?: string;
-  readonly annotations?: string;
-  readonly fields: readonly string[];
-  readonly tools: readonly string[];
-}
-
 export interface RecoveryFacts {
   /** How many of the standard codes have each class; the table itself is `Release.errors`. */
   readonly errors: Fact<{ readonly [R in Recovery]: number }>;
@@ -152,7 +142,6 @@ export interface ReleaseFacts {
   readonly events: EventFacts;
   readonly tools: ToolFacts;
   readonly roles: FactTable<SpecialismRole>;
-  readonly projections: FactTable<Projection>;
   readonly recovery: RecoveryFacts;
   /** Facts assumed of a release newer than any that is known, as sentences; empty for a known one. */
   readonly assumed: readonly string[];

@@ -11,7 +11,6 @@ export type {
   EventShape,
   Fact,
   FactTable,
-  Projection,
   RecoveryFacts,
   ReleaseFacts,
   RequestProfileName,

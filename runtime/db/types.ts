@@ -19,6 +19,12 @@ export type ColumnType = "bigint" | "text" | "double precision";
 /** Columns of many rows at once; `bigint` for every integer. */
 export type Columns = readonly (readonly [name: string, type: ColumnType])[];
 
+/** Part of a statement, and the values for its `?`. */
+export interface SqlPart {
+  readonly text: string;
+  readonly values: readonly Value[];
+}
+
 /** What engines write differently. Texts go into statements as they are. */
 export interface Dialect {
   /** Condition that a column is in a list that is given as one `?`. */
@@ -29,6 +35,8 @@ export interface Dialect {
   readonly members: string;
   /** `for update` where rows are locked one by one; empty where transactions exclude each other. */
   readonly forUpdate: "" | " for update";
+  /** Statements that change something may be parts of one: worth it where each is a journey to a server. */
+  readonly parts: boolean;
 }
 
 /** How rows that another transaction holds are met: waited for, or left out so that nobody else waits with them. */
@@ -71,6 +79,21 @@ export interface SchemaStatus {
   readonly applied: readonly { readonly version: number; readonly name: string; readonly known: boolean }[];
   /** Steps that are not applied yet. */
   readonly missing: readonly { readonly version: number; readonly name: string }[];
+}
+
+export interface PartitionsRequest {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Days made ahead, today's not counted. */
+  readonly days: number;
+  /** Days the activity of a sender is kept: its rows are in the partitions of the days they expire on. */
+  readonly activityDays: number;
+}
+
+/** Names of partitions. */
+export interface PartitionsKept {
+  readonly made: readonly string[];
+  readonly dropped: readonly string[];
 }
 
 /**
@@ -123,6 +146,8 @@ export interface Database<Tx = unknown> {
   /** Applies what is missing of the schema; instances that do it together take turns. @returns names of what was applied */
   migrate(): Promise<readonly string[]>;
   status(): Promise<SchemaStatus>;
+  /** Makes the partitions of days to come, and drops those of which nothing is needed any more. */
+  partitions(request: PartitionsRequest): Promise<PartitionsKept>;
   /** Commits what was asked for and lets go of the database. */
   close(): Promise<void>;
 }

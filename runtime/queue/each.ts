@@ -5,11 +5,14 @@ import type { Coroutine, Locking, Query } from "../db/index.js";
  * Answers a result for each item, in their order. An item it rejects wrote nothing; what it throws undoes them all.
  * @param locking with `skip`, an item whose rows another transaction holds is rejected with `lockedElsewhere`
  */
-export type EachWork<Item, T> = (
-  query: Query,
-  items: readonly Item[],
-  locking: Locking,
-) => Coroutine<readonly PromiseSettledResult<T>[]>;
+export interface EachWork<Item, T> {
+  (query: Query, items: readonly Item[], locking: Locking): Coroutine<readonly PromiseSettledResult<T>[]>;
+  /**
+   * The same in one statement, which needs no transaction around it and waits for no row; undefined where nothing was
+   * written, and it takes more than one.
+   */
+  readonly atOnce?: (query: Query, items: readonly Item[]) => Coroutine<readonly PromiseSettledResult<T>[] | undefined>;
+}
 
 /** What an item is rejected with whose rows are held by another transaction: it is asked again, and waits, by itself. */
 export const lockedElsewhere = Symbol("another transaction holds its rows");

@@ -6,8 +6,6 @@
  */
 export type JobState = "ready" | "dead" | "expired" | "refused";
 
-export const jobStates = ["ready", "dead", "expired", "refused"] as const satisfies readonly JobState[];
-
 export interface NewJob {
   /** Names the job within its topic: adding a second one under it fails, unless `random`. */
   readonly key: string;
@@ -162,8 +160,9 @@ export interface JobRow {
   started_at: number | null;
   token: string | null;
   error: string | null;
-  meta: string;
-  body: Uint8Array;
+  /** Of a row by itself; null where somebody else's hand has removed it. */
+  meta: string | null;
+  body: Uint8Array | null;
 }
 
 export const toJobRecord = (row: JobRow): JobRecord => ({
@@ -179,8 +178,8 @@ export const toJobRecord = (row: JobRow): JobRecord => ({
   firstAt: row.first_at,
   startedAt: row.started_at,
   error: row.error,
-  meta: row.meta,
-  body: row.body,
+  meta: row.meta ?? "",
+  body: row.body ?? new Uint8Array(),
 });
 
 export const toJob = (row: JobRow): Job => ({ ...toJobRecord(row), token: row.token! }) as Job;

@@ -1,6 +1,6 @@
 /** What a queue promises, whatever is underneath; `worker.ts` is what leases from it. Times are unix milliseconds. */
 import type { MaybePromise } from "../contract/index.js";
-import type { Coroutine, Query } from "../db/index.js";
+import type { Coroutine, Query, SqlPart } from "../db/index.js";
 import type { EachWork } from "./each.js";
 import type {
   Ack,
@@ -30,12 +30,23 @@ export type AckEffect = (query: Query, acked: readonly Ack[]) => Coroutine<void>
 export interface QueueOptions {
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;
-  /** How long a job stays leased without news of its worker, in milliseconds. Default 15,000. */
+  /** How long a job stays leased without news of its worker, in milliseconds. Default 12,000. */
   readonly leaseMs?: number;
 }
 
-/** How long a lease lasts, in milliseconds. Renewed at a third of it: what a dead worker held is due again within it. */
-export const LEASE_MS = 15_000;
+/** Adding jobs as part of a statement. */
+export interface QueuePart {
+  /** @param condition they are added under */
+  statement(condition: string): SqlPart;
+  /** To be called when the statement has added them. */
+  added(query: Query): void;
+}
+
+/**
+ * How long a lease lasts, in milliseconds. Renewed well within it; what a dead worker held is due again after it, and with a
+ * look a second and an attempt of the usual length is back within 15 seconds.
+ */
+export const LEASE_MS = 12_000;
 
 /** Jobs of one topic. A leased job is nobody else's while its worker renews the lease; then it is due again. */
 export interface Queue {
@@ -44,6 +55,8 @@ export interface Queue {
   readonly leaseMs: number;
   /** Adds jobs in the caller's own transaction: they exist when it commits. Takes no lock that others could wait for. */
   add(query: Query, jobs: readonly NewJob[]): Coroutine<void>;
+  /** The same as part of another statement; undefined on an engine whose statements have no parts (`Dialect.parts`). */
+  part(jobs: readonly NewJob[]): QueuePart | undefined;
   /**
    * Runs `work` in a transaction of the queue's own making, which it may share with other work: when some of that fails,
    * it is undone and runs again.
@@ -106,6 +119,13 @@ export interface Queue {
   counts(): Promise<JobCounts>;
   /** Calls `listener` when there may be something to take. @returns stops it */
   onWake(listener: () => void): () => void;
+  /**
+   * For how long nothing that is there will be due, by the last take, in milliseconds; undefined where that is unknown, or
+   * where nobody would tell of what is added meanwhile.
+   */
+  quietMs(now: number): number | undefined;
+  /** What an operator should see to, in words. */
+  alarms(now: number): Promise<readonly string[]>;
   /** Lets go of what it holds; leased jobs become due again in time. The database stays open. */
   close(): Promise<void>;
 }

@@ -2,9 +2,11 @@
 import { AdbindError } from "../errors.js";
 import { Endpoints, type Turn } from "./endpoints.js";
 import { safely } from "./periodic.js";
-import type { Ack, Job } from "./types.js";
+import { restMs } from "./rest.js";
+import type { Ack } from "./types.js";
 import {
   type Handled,
+  type HeldJob,
   type Worker,
   type WorkerOptions,
   type WorkerSettings,
@@ -17,7 +19,6 @@ export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.
 const TAKE_LIMIT_JOBS = 256;
 /** Acknowledging transactions at a time: the second is made up while the first is flushed to disk. */
 const ACK_LANES = 2;
-const IDLE_FACTOR = 4; // An idle queue is asked this many times less often, at most.
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
 /** What a fault of the queue waits before the next try, in milliseconds. */
@@ -33,23 +34,20 @@ const LEASE_MARGIN = 0.1;
  */
 export const createWorker = (given: WorkerOptions): Worker => new LeasingWorker(workerSettingsOf(given));
 
-/** A job here, until it is acknowledged. */
-interface Held {
-  job: Job;
-  /** When its lease was last asked for, by the process's own clock and by the system's: one of them may stand still. */
-  since: number;
-  sinceWall: number;
-}
-
 class LeasingWorker implements Worker {
   readonly #options: WorkerSettings;
   readonly #endpoints: Endpoints;
-  readonly #held = new Map<number, Held>();
+  readonly #held = new Map<number, HeldJob>();
   #acks: Ack[] = [];
   #acking = new Set<Promise<void>>();
   #running = false;
   #woken = false;
   #idle = 0;
+  /** Attempts under way; and when so few are left, a look for more: the last take brought some, so there may be. */
+  #attempting = 0;
+  #lookAgainAt = -1;
+  /** The last take threw: what it would have found is unknown. */
+  #failed = false;
   #loop: Promise<void> | undefined;
   #wake = (): void => undefined;
   #unsubscribe = (): void => undefined;
@@ -111,7 +109,9 @@ class LeasingWorker implements Worker {
       try {
         await this.#watchClock();
         taken = await this.#takeOnce();
+        this.#failed = false;
       } catch (error) {
+        this.#failed = true;
         this.#fault(error);
       }
       // Having got something, look again: there may be more, and asking an empty queue is cheap.
@@ -138,17 +138,19 @@ class LeasingWorker implements Worker {
       this.#held.set(job.id, held);
       this.#attempt(held).catch((error: unknown) => this.#fault(error));
     }
+    this.#lookAgainAt = jobs.length > 0 ? Math.floor(this.#attempting / 2) : -1;
     return jobs.length;
   }
 
-  #isLive({ since, sinceWall }: Held): boolean {
+  #isLive({ since, sinceWall }: HeldJob): boolean {
     const life = this.#options.queue.leaseMs * (1 - LEASE_MARGIN);
     return performance.now() - since < life && Date.now() - sinceWall < life;
   }
 
-  async #attempt(held: Held): Promise<void> {
+  async #attempt(held: HeldJob): Promise<void> {
     const { job } = held;
     this.#endpoints.started(job.endpoint, this.#options.now());
+    this.#attempting += 1;
     let handled: Handled;
     try {
       handled = await this.#options.handle(job, { live: () => this.#isLive(held) });
@@ -156,6 +158,11 @@ class LeasingWorker implements Worker {
       handled = this.#thrown(error);
     }
     this.#note(job.endpoint, handled);
+    this.#attempting -= 1;
+    if (this.#attempting <= this.#lookAgainAt) {
+      this.#lookAgainAt = -1;
+      this.#poke();
+    }
     this.#acks.push({ job: held.job, outcome: handled.outcome });
     this.#ackSoon();
   }
@@ -275,8 +282,9 @@ class LeasingWorker implements Worker {
   }
 
   #rest(): Promise<void> {
-    const { pollMs } = this.#options;
-    const pause = Math.min(pollMs * 2 ** Math.min(this.#idle, 10), pollMs * IDLE_FACTOR);
+    const { pollMs, queue, now } = this.#options;
+    const knows = this.#held.size === 0 && !this.#failed;
+    const pause = restMs({ pollMs, idle: this.#idle, quietMs: knows ? queue.quietMs(now()) : undefined });
     if (this.#held.size === 0) this.#idle += 1;
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, pause);

@@ -59,7 +59,11 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
     const before = running.get(event.id);
     if (before !== undefined) {
       // Given back and taken again in one commit, before the first run has heard of it.
-      void before.done.then(() => run(event, body));
+      before.done
+        .then(() => run(event, body))
+        .catch((error: unknown) =>
+          config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"),
+        );
       return;
     }
     const given = startRun(config.handlerTimeoutSeconds);
@@ -72,7 +76,6 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
       });
     running.set(event.id, { done, given });
   };
-  const promises = (): Promise<void>[] => [...running.values()].map(({ done }) => done);
 
   return {
     ids: () => [...running.keys()],
@@ -81,8 +84,8 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
     giveUp() {
       for (const { given } of running.values()) given.giveUp(new Stopped());
     },
-    allDone: () => Promise.all(promises()),
-    oneDone: () => Promise.race(promises()),
+    allDone: () => Promise.all([...running.values()].map(({ done }) => done)),
+    oneDone: () => Promise.race([...running.values()].map(({ done }) => done)),
   };
 }
 

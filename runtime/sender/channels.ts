@@ -115,7 +115,7 @@ export function createChannels(parts: ChannelParts): Channels {
 }
 
 /** What channels send in time, by itself. */
-export const dueSteps = (parts: ChannelParts): readonly PeriodicStep[] => [
+export const dueSteps = (parts: ChannelParts): readonly [coalesced: PeriodicStep, reports: PeriodicStep] => [
   {
     name: "send coalesced events",
     meanwhile: "those of the buys the error is about wait",

@@ -5,6 +5,8 @@ import type { AttemptReport } from "./attempt.js";
 
 export interface SenderMetrics {
   attempted(job: Job, report: AttemptReport): void;
+  /** @param count things that an operator should see to */
+  alarmed(count: number): void;
 }
 
 export function senderMetrics(meter: Meter = metrics.getMeter("adbind")): SenderMetrics {
@@ -14,7 +16,9 @@ export function senderMetrics(meter: Meter = metrics.getMeter("adbind")): Sender
     description: "From an event's making to its first attempt",
     unit: "ms",
   });
+  const alarms = meter.createGauge("adbind.sender.alarms", { description: "What an operator should see to" });
   return {
+    alarmed: (count) => alarms.record(count),
     attempted(job, { status, handled }) {
       attempts.add(1, { status });
       if (handled.outcome.kind === "dead") dead.add(1);

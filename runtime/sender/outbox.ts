@@ -42,7 +42,7 @@ const KEY_CHARACTERS = 300;
 export const orderingKeyOf = (kind: string, id: string): string =>
   `${kind}:${id.length <= KEY_CHARACTERS ? id : digest(id)}`;
 
-const toNewJob = ({ key, orderingKey, body, ...meta }: Delivery): NewJob => ({
+export const toNewJob = ({ key, orderingKey, body, ...meta }: Delivery): NewJob => ({
   key,
   random: true,
   orderingKey,

@@ -5,27 +5,26 @@ import type { Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
 import { checkedPolicy } from "../net/policy.js";
-import { expirySteps } from "../queue/expiry.js";
-import { createPeriodic, type Periodic, tellLog } from "../queue/periodic.js";
+import type { Periodic } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
-import type { Expiring } from "../store/types.js";
 import { validatorsFrom } from "../validate/source.js";
 import { type ActivityRecord, pendingRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
-import { senderMetrics } from "./metrics.js";
+import { knownTasks } from "./known-tasks.js";
+import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf, ownerOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
-import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
+import { senderUpkeep } from "./upkeep.js";
 
 export interface Sender {
   readonly tasks: Tasks;
@@ -52,8 +51,6 @@ const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** Events of an endpoint that wait, at most. */
 const MAX_WAITING = 1_000_000;
 const GIVEN_UP = "events were given up";
-/** How often reports and coalesced events are looked for, in milliseconds. */
-const TIMER_MS = 1_000;
 
 const badOption = (where: string, remedy: string): AdbindError =>
   new AdbindError("sender_option_invalid", "an option of a sender cannot be used", { where, remedy });
@@ -95,7 +92,7 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     random,
     onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
   };
-  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid });
+  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
     tasks,
@@ -116,7 +113,7 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     uuid,
     ...coalescenceOf(options),
   };
-  const upkeep = upkeepOf(channelParts, options);
+  const upkeep = upkeepOf(channelParts, options, metrics);
   return {
     tasks,
     channels: createChannels(channelParts),
@@ -149,26 +146,18 @@ const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, l
     onFault: (error) => logger?.error({ err: error }, "the outbox could not be reached"),
   });
 
-function upkeepOf(parts: ChannelParts, { maxWaiting = MAX_WAITING, logger }: SenderOptions): Periodic {
+function upkeepOf(
+  parts: ChannelParts,
+  { maxWaiting = MAX_WAITING, logger }: SenderOptions,
+  metrics: SenderMetrics,
+): Periodic {
   const { queue, tables, now } = parts;
   const onExpired = (endpoint: string, count: number): void =>
     logger?.warn({ endpoint, count, state: "expired" }, GIVEN_UP);
-  return createPeriodic({
-    pauseMs: TIMER_MS,
-    steps: [
-      ...dueSteps(parts),
-      ...expirySteps(expiringIn(queue, tables), now),
-      waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }),
-    ],
-    telling: tellLog(logger),
-  });
+  const [coalesced, reports] = dueSteps(parts);
+  const more = [waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired })];
+  return senderUpkeep({ queue, tables, coalesced, reports, more, now, logger, alarmed: metrics.alarmed });
 }
-
-const expiringIn = (queue: Queue, tables: SenderTables): Expiring[] =>
-  tables.expiring.map(({ what, remove }) => ({
-    what,
-    remove: async (now, limit) => inTransaction(queue, undefined, (tx) => remove(tx, now, limit)),
-  }));
 
 const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });
 

@@ -1,12 +1,13 @@
 /** Changes of tasks, several in one transaction: each is judged by what those before it made of its task. */
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
+import { isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Locking, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
-import { type EachWork, lockedElsewhere } from "../queue/each.js";
-import type { DedupRow, SentTaskRow, TaskChange } from "../store/sender-tables.js";
-import { type Delivery, enqueue } from "./outbox.js";
-import { changeOf, TASK_RETENTION_MS, type TaskParts } from "./task-events.js";
+import { type EachWork, lockedElsewhere, oneOf } from "../queue/each.js";
+import type { DedupRow, SentTaskRow, TaskChange, TasksFound } from "../store/sent-tasks.js";
+import { type Delivery, enqueue, toNewJob } from "./outbox.js";
+import { changeOf, type TaskParts, taskExpires } from "./task-events.js";
 import type { Emitted, StatusChange } from "./types.js";
 
 /** A change that is asked for. */
@@ -16,81 +17,134 @@ export interface Update {
   readonly dedupKey: string | undefined;
 }
 
-/** What the changes of one transaction have come to so far. */
-interface Progress {
+/** What changes make of tasks as they were found, or are believed to be. */
+interface Made {
   readonly tasks: Map<string, SentTaskRow>;
-  readonly changed: Map<string, TaskChange>;
-  readonly made: Delivery[];
+  /** As they were before. */
+  readonly before: ReadonlyMap<string, SentTaskRow>;
+  readonly events: Delivery[];
   /** Events under dedup keys, by task and key. */
   readonly dedups: Map<string, DedupRow>;
   readonly newDedups: DedupRow[];
 }
 
-export const updateWork =
-  (parts: TaskParts): EachWork<Update, Emitted> =>
-  (query, updates, locking) =>
-    updateFlow(parts, query, updates, locking);
+type Results = readonly PromiseSettledResult<Emitted>[];
 
-/** The events of all are written together. */
-function* updateFlow(
-  parts: TaskParts,
-  query: Query,
-  updates: readonly Update[],
-  locking: Locking,
-): Coroutine<PromiseSettledResult<Emitted>[]> {
-  const { tables, queue } = parts;
-  const ids = [...new Set(updates.map(({ taskId }) => taskId))];
-  const rows = yield* tables.tasks(query, ids, locking);
-  const tasks = new Map(rows.map((row) => [row.task_id, row]));
-  const locked = yield* heldElsewhere(
-    parts,
-    query,
-    locking,
-    ids.filter((id) => !tasks.has(id)),
+interface Asking {
+  readonly parts: TaskParts;
+  readonly query: Query;
+  readonly updates: readonly Update[];
+  readonly locking: Locking;
+  /** One that is rejected undoes them all. */
+  readonly whole?: boolean;
+}
+
+/** Statements that may fail to meet the tasks they were made for: a dedup key that comes up at once, and no more. */
+const TURNS = 4;
+
+export const updateWork = (parts: TaskParts): EachWork<Update, Emitted> =>
+  Object.assign(
+    (query: Query, updates: readonly Update[], locking: Locking) => updateFlow({ parts, query, updates, locking }),
+    {
+      atOnce: function* (query: Query, updates: readonly Update[]): Coroutine<Results | undefined> {
+        const guess = guessed(parts, updates);
+        if (guess === undefined) return undefined;
+        const answer = yield* write({ parts, query, updates, locking: "skip" }, guess.made);
+        return answer === "written" ? guess.results : undefined;
+      },
+    },
   );
-  const dedups = yield* knownDedups(parts, query, updates);
-  const progress: Progress = { tasks, changed: new Map(), made: [], dedups, newDedups: [] };
+
+/** All or nothing. */
+export function* updateAllFlow(parts: TaskParts, query: Query, updates: readonly Update[]): Coroutine<Emitted[]> {
+  if (updates.length === 0) return [];
+  const results = yield* updateFlow({ parts, query, updates, locking: "wait", whole: true });
+  return results.map((result) => oneOf([result]));
+}
+
+function* updateFlow(asking: Asking): Coroutine<Results> {
+  const { parts, updates } = asking;
+  let judged = guessed(parts, updates);
+  for (let turn = 0; turn < TURNS; turn++) {
+    const answer = yield* write(asking, judged?.made);
+    if (answer === "written") return judged!.results;
+    judged = judge(asking, answer);
+    const refused = judged.results.find(({ status }) => status === "rejected");
+    if (asking.whole && refused !== undefined) throw (refused as PromiseRejectedResult).reason;
+    if (changesOf(judged.made).length === 0) return judged.results;
+  }
+  throw new AdbindError("database_busy", "another transaction keeps changing the same tasks", {
+    where: `task ${updates[0]!.taskId}`,
+    remedy: "nothing was written; try again",
+  });
+}
+
+interface Judged {
+  readonly results: Results;
+  readonly made: Made;
+}
+
+/** By what is known here; undefined where that is not enough, or the tasks themselves must be asked whether it may be. */
+function guessed(parts: TaskParts, updates: readonly Update[]): Judged | undefined {
+  const tasks = parts.known?.all(idsOf(updates));
+  if (tasks === undefined) return undefined;
+  const judged = judge({ parts, updates }, { tasks, elsewhere: [], dedups: [] });
+  return judged.results.every(({ status }) => status === "fulfilled") ? judged : undefined;
+}
+
+function judge({ parts, updates }: Pick<Asking, "parts" | "updates">, found: TasksFound): Judged {
+  const before = new Map(found.tasks.map((row) => [row.task_id, row]));
+  const dedups = new Map(found.dedups.map((row) => [nameOf(row.task_id, row.dedup_key), row]));
+  const made: Made = { tasks: new Map(before), before, events: [], dedups, newDedups: [] };
+  const elsewhere = new Set(found.elsewhere);
   const results = updates.map((update): PromiseSettledResult<Emitted> => {
-    if (locked.has(update.taskId)) return { status: "rejected", reason: lockedElsewhere };
+    if (elsewhere.has(update.taskId)) return { status: "rejected", reason: lockedElsewhere };
     try {
-      return { status: "fulfilled", value: applied(parts, progress, update) };
+      return { status: "fulfilled", value: applied(parts, made, update) };
     } catch (reason) {
       return { status: "rejected", reason };
     }
   });
-  if (progress.changed.size > 0) yield* tables.setTasks(query, [...progress.changed.values()]);
-  if (progress.newDedups.length > 0) yield* tables.addDedups(query, progress.newDedups);
-  yield* enqueue(queue, query, progress.made);
-  return results;
+  return { results, made };
 }
 
-/** Tasks that were left out because another transaction holds them: not those that there are none of. */
-function* heldElsewhere(
-  { tables }: TaskParts,
-  query: Query,
-  locking: Locking,
-  missing: readonly string[],
-): Coroutine<Set<string>> {
-  if (locking === "wait" || missing.length === 0) return new Set();
-  return new Set((yield* tables.knownTasks(query, missing)).map((row) => row.task_id));
+const idsOf = (updates: readonly Update[]): string[] => [...new Set(updates.map(({ taskId }) => taskId))];
+
+/** Tasks, dedup keys and jobs together. @param made nothing: they are only looked at */
+function* write(asking: Asking, made: Made | undefined): Coroutine<"written" | TasksFound> {
+  const { parts, query, updates, locking } = asking;
+  const keyed = updates.flatMap(({ taskId, dedupKey }) =>
+    dedupKey === undefined ? [] : [{ task_id: taskId, dedup_key: dedupKey }],
+  );
+  const jobs = made?.events.map(toNewJob) ?? [];
+  const part = jobs.length > 0 ? parts.queue.part(jobs) : undefined;
+  const writes = made && {
+    changes: changesOf(made),
+    dedups: made.newDedups,
+    addJobs: (q: Query) => enqueue(parts.queue, q, made.events),
+    jobsIf: part && ((condition: string) => part.statement(condition)),
+  };
+  const answer = yield* parts.tables.changeTasks(query, { taskIds: idsOf(updates), keyed, locking, writes });
+  if (answer !== "written") return answer;
+  part?.added(query);
+  for (const row of made!.tasks.values()) {
+    if (isTerminal(row.status as TaskStatus)) parts.known?.forget(row.task_id);
+    else parts.known?.note(row);
+  }
+  return answer;
 }
+
+const changesOf = ({ before, tasks }: Made): (TaskChange & { was: number })[] =>
+  [...tasks.values()].flatMap((row) => {
+    const { revision: was } = before.get(row.task_id)!;
+    if (row.revision === was) return [];
+    const { task_id, status, instant, expires, revision } = row;
+    return [{ task_id, status, instant, expires, revision, was }];
+  });
 
 const nameOf = (taskId: string, dedupKey: string): string => JSON.stringify([taskId, dedupKey]);
 
-function* knownDedups(
-  { tables }: TaskParts,
-  query: Query,
-  updates: readonly Update[],
-): Coroutine<Map<string, DedupRow>> {
-  const keyed = updates.filter(({ dedupKey }) => dedupKey !== undefined);
-  if (keyed.length === 0) return new Map();
-  const ids = new Set(keyed.map(({ taskId }) => taskId));
-  const keys = new Set(keyed.map(({ dedupKey }) => dedupKey!));
-  const rows = yield* tables.dedups(query, [...ids], [...keys]);
-  return new Map(rows.map((row) => [nameOf(row.task_id, row.dedup_key), row]));
-}
-
-function applied(parts: TaskParts, progress: Progress, { taskId, change, dedupKey }: Update): Emitted {
+function applied(parts: TaskParts, progress: Made, { taskId, change, dedupKey }: Update): Emitted {
   const task = progress.tasks.get(taskId);
   if (task === undefined) return { keys: [] };
   if (dedupKey === undefined) return { keys: made(parts, progress, task, change) };
@@ -98,7 +152,7 @@ function applied(parts: TaskParts, progress: Progress, { taskId, change, dedupKe
   const known = progress.dedups.get(nameOf(taskId, dedupKey));
   if (known === undefined) {
     const keys = made(parts, progress, task, change);
-    const expires = parts.now() + TASK_RETENTION_MS;
+    const expires = taskExpires(parts.now());
     const row: DedupRow = { task_id: taskId, dedup_key: dedupKey, digest, keys: JSON.stringify(keys), expires };
     progress.dedups.set(nameOf(taskId, dedupKey), row);
     progress.newDedups.push(row);
@@ -112,11 +166,10 @@ function applied(parts: TaskParts, progress: Progress, { taskId, change, dedupKe
 }
 
 /** @returns the keys of its events */
-function made(parts: TaskParts, progress: Progress, task: SentTaskRow, change: StatusChange): string[] {
+function made(parts: TaskParts, progress: Made, task: SentTaskRow, change: StatusChange): string[] {
   const { next, deliveries } = changeOf(parts, task, change);
   progress.tasks.set(task.task_id, { ...task, ...next });
-  progress.changed.set(task.task_id, next);
-  progress.made.push(...deliveries);
+  progress.events.push(...deliveries);
   return deliveries.map(({ key }) => key);
 }
 

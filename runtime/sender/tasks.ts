@@ -4,11 +4,11 @@ import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../cont
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { EachWork } from "../queue/each.js";
-import type { SentTaskRow } from "../store/sender-tables.js";
+import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
 import type { TaskDetails } from "./task-details.js";
-import { TASK_RETENTION_MS, type TaskParts, toolOf } from "./task-events.js";
-import { updateWork } from "./task-updates.js";
+import { type TaskParts, taskExpires, toolOf } from "./task-events.js";
+import { updateAllFlow, updateWork } from "./task-updates.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
   A2aPushConfig,
@@ -18,6 +18,7 @@ import type {
   StatusChange,
   TaskChannels,
   TaskStart,
+  TaskUpdate,
   UpdateOptions,
   WithinOptions,
 } from "./types.js";
@@ -53,6 +54,13 @@ export interface Tasks {
    *   transaction should not commit either. `transaction_invalid` for a `tx` that is no open transaction
    */
   update(taskId: string, change: StatusChange, options?: UpdateOptions): MaybePromise<Emitted>;
+  /**
+   * Records many changes, of one task or of many, in their order: all of them or none. On PostgreSQL in one statement, two
+   * where another process has changed one of the tasks since, however many there are.
+   * @returns for each what `update` answers
+   * @throws AdbindError as `update` does, for the first that cannot be
+   */
+  updateAll(changes: readonly TaskUpdate[], options?: WithinOptions): MaybePromise<readonly Emitted[]>;
 }
 
 /** Part of index entries. */
@@ -81,12 +89,19 @@ export function createTasks(parts: TaskParts): Tasks {
     },
     attached: (taskId, { tx } = {}) =>
       inTransaction(queue, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
-        const [row] = yield* parts.tables.tasks(open, [taskId]);
+        const [row] = yield* parts.tables.task(open, taskId);
         return row === undefined ? undefined : (JSON.parse(row.details) as TaskDetails).a2a;
       }),
     update(taskId, change, { tx, dedupKey } = {}) {
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
       return inTransactionEach(queue, tx, updating, { item: { taskId, change, dedupKey }, key: taskId });
+    },
+    updateAll(changes, { tx } = {}) {
+      const updates = changes.map(({ taskId, dedupKey, ...change }) => {
+        if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
+        return { taskId, change, dedupKey };
+      });
+      return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
     },
   };
 }
@@ -140,17 +155,19 @@ function taskRow({ now }: TaskParts, start: TaskStart, channels: TaskChannels): 
     status: start.status,
     instant: new Date(now()).toISOString(),
     details: JSON.stringify(details),
-    expires: now() + TASK_RETENTION_MS,
+    expires: taskExpires(now()),
+    revision: newRevision(),
   };
 }
 
 function* registerFlow(
-  { tables }: TaskParts,
+  { tables, known }: TaskParts,
   tx: Query,
   rows: readonly SentTaskRow[],
 ): Coroutine<PromiseSettledResult<Registered>[]> {
   const added = new Set((yield* tables.addTasks(tx, rows)).map((row) => row.task_id));
   const before = rows.filter((row) => !added.has(row.task_id)).map((row) => row.task_id);
+  for (const row of rows.toReversed()) if (added.has(row.task_id)) known?.note(row);
   // Of several under one id the first was added: set last, it stands.
   const owners = new Map(rows.toReversed().map((row) => [row.task_id, row.principal]));
   if (before.length > 0) {
@@ -172,7 +189,7 @@ function* attachFlow(
   start: TaskStart,
   config: A2aPushConfig | null,
 ): Coroutine<Registered> {
-  const [row] = yield* parts.tables.tasks(tx, [start.taskId]);
+  const [row] = yield* parts.tables.task(tx, start.taskId);
   if (row === undefined) {
     if (config === null) return NONE;
     yield* parts.tables.addTasks(tx, [taskRow(parts, start, { a2a: config })]);

@@ -106,6 +106,11 @@ export interface UpdateOptions extends WithinOptions {
   readonly dedupKey?: string | undefined;
 }
 
+/** One of many changes. */
+export interface TaskUpdate extends StatusChange, Pick<UpdateOptions, "dedupKey"> {
+  readonly taskId: string;
+}
+
 /** One URL of one principal. */
 export interface EndpointIdentity {
   readonly principal: string;

@@ -3,34 +3,11 @@
  * synchronous transaction.
  */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Database, Locking, Query, Value } from "../db/types.js";
+import type { AnyDatabase } from "../db/open.js";
+import type { Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
-
-export interface SentTaskRow {
-  readonly task_id: string;
-  readonly principal: string;
-  readonly tool: string;
-  readonly status: string;
-  /** ISO 8601 of the last event. */
-  readonly instant: string;
-  /** JSON of the channels and what is echoed. */
-  readonly details: string;
-  readonly expires: number;
-}
-
-/** What an event changes of its task. */
-export type TaskChange = Pick<SentTaskRow, "task_id" | "status" | "instant" | "expires">;
-
-/** Events made under a dedup key. */
-export interface DedupRow {
-  readonly task_id: string;
-  readonly dedup_key: string;
-  /** Of the content. */
-  readonly digest: string;
-  /** JSON of the events' idempotency keys. */
-  readonly keys: string;
-  readonly expires: number;
-}
+import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
+import { taskChangesOn } from "./task-changes.js";
 
 export interface ChannelRow {
   readonly resource: string;
@@ -69,21 +46,17 @@ export interface ActivityRow {
 }
 
 export interface SenderTables {
-  /**
-   * Also locks them, in their order: events of one task are made one after the other. With `skip`, those that another
-   * transaction holds are left out.
-   */
-  tasks(tx: Query, taskIds: readonly string[], locking?: Locking): Coroutine<SentTaskRow[]>;
+  /** Each statement is a journey to a server. */
+  readonly remote: boolean;
+  /** Also locks it. */
+  task(tx: Query, taskId: string): Coroutine<SentTaskRow[]>;
+  changeTasks: ChangeTasks;
   /** Which of them there are, whoever holds them, and whose they are. */
   knownTasks(tx: Query, taskIds: readonly string[]): Coroutine<Pick<SentTaskRow, "task_id" | "principal">[]>;
   /** Where events of tasks go now. Locks nothing. */
   taskTargets(tx: Query, taskIds: readonly string[]): Coroutine<TaskTargetRow[]>;
-  /** What was made under dedup keys of tasks. The tasks are locked. */
-  dedups(tx: Query, taskIds: readonly string[], dedupKeys: readonly string[]): Coroutine<DedupRow[]>;
-  addDedups(tx: Query, rows: readonly DedupRow[]): Coroutine<unknown[]>;
   /** Adds tasks that are not there yet. @returns those it added */
   addTasks(tx: Query, rows: readonly SentTaskRow[]): Coroutine<{ task_id: string }[]>;
-  setTasks(tx: Query, rows: readonly TaskChange[]): Coroutine<unknown[]>;
   setTaskDetails(tx: Query, taskId: string, details: string): Coroutine<unknown[]>;
   /** A channel of a resource that has one owner, or of one subscriber. Also locks it. */
   channel(tx: Query, resource: string, kind: string, subscriber?: string): Coroutine<ChannelRow[]>;
@@ -101,11 +74,20 @@ export interface SenderTables {
   dueCoalesced(tx: Query, now: number, limit: number): Coroutine<{ resource: string }[]>;
   /** Removes and answers the events of a resource that are due. */
   takeCoalesced(tx: Query, resource: string, now: number): Coroutine<CoalescingRow[]>;
+  /** What there is to do for upkeep, in one statement. */
+  due(tx: Query, now: number): Coroutine<DueWork>;
   log(tx: Query, rows: readonly ActivityRow[]): Coroutine<void>;
   activity(tx: Query, principal: string, subject: string, limit: number): Coroutine<{ record: string }[]>;
   /** Jobs of a subject that are out, by what their `meta` says. */
   pendingJobs(tx: Query, topic: string, orderingKeys: readonly string[]): Coroutine<PendingJobRow[]>;
   readonly expiring: readonly ExpiringIn<Query>[];
+}
+
+export interface DueWork {
+  readonly coalesced: boolean;
+  readonly reports: boolean;
+  /** For each of `expiring`. */
+  readonly expired: readonly boolean[];
 }
 
 export interface PendingJobRow {
@@ -125,7 +107,7 @@ const list = (columns: readonly string[]): string =>
 /** Rows logged in one statement; keeps its text to a few shapes. */
 const LOG_ROWS = 64;
 
-export function senderTables({ dialect }: Pick<Database, "dialect">): SenderTables {
+export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
   const lock = dialect.forUpdate;
   const columns = [
     ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
@@ -133,9 +115,9 @@ export function senderTables({ dialect }: Pick<Database, "dialect">): SenderTabl
   ];
   return {
     ...taskTables(lock),
-    ...dedupTables,
-    setTaskDetails: (tx, taskId, details) =>
-      run(tx, "update adbind_sent_tasks set details = ? where task_id = ?", [details, taskId]),
+    due,
+    remote: dialect.parts,
+    changeTasks: taskChangesOn[engine],
     channel: (tx, resource, kind, subscriber = "") =>
       run(tx, `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`, [
         ...[resource, kind, subscriber],
@@ -181,18 +163,10 @@ export function senderTables({ dialect }: Pick<Database, "dialect">): SenderTabl
   };
 }
 
-/** Tasks that many callers change at a time share a statement; each is one of as many texts as there are sizes. */
 const taskTables = (
   lock: string,
-): Pick<SenderTables, "tasks" | "knownTasks" | "taskTargets" | "addTasks" | "setTasks"> => ({
-  tasks: (tx, ids, locking = "wait") => {
-    const skip = lock !== "" && locking === "skip" ? " skip locked" : "";
-    return run(
-      tx,
-      `select * from adbind_sent_tasks where task_id in (${marks(ids)}) order by task_id${lock}${skip}`,
-      ids,
-    );
-  },
+): Pick<SenderTables, "task" | "knownTasks" | "taskTargets" | "addTasks" | "setTaskDetails"> => ({
+  task: (tx, taskId) => run(tx, `select * from adbind_sent_tasks where task_id = ?${lock}`, [taskId]),
   knownTasks: (tx, ids) =>
     run(tx, `select task_id, principal from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
   taskTargets: (tx, ids) =>
@@ -200,32 +174,28 @@ const taskTables = (
   addTasks: (tx, rows) =>
     run(
       tx,
-      "insert into adbind_sent_tasks (task_id, principal, tool, status, instant, details, expires) " +
-        `values ${rows.map(() => "(?, ?, ?, ?, ?, ?, ?)").join(", ")} on conflict do nothing returning task_id`,
-      rows.flatMap((row) => [row.task_id, row.principal, row.tool, row.status, row.instant, row.details, row.expires]),
+      `insert into adbind_sent_tasks (${taskColumns.join(", ")}) values ` +
+        `${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing returning task_id`,
+      rows.flatMap((row) => taskColumns.map((column) => row[column])),
     ),
-  setTasks: (tx, rows) =>
-    run(
-      tx,
-      "update adbind_sent_tasks set status = v.column2, instant = v.column3, expires = v.column4 " +
-        `from (values ${rows.map(() => "(?, ?, ?, cast(? as bigint))").join(", ")}) as v where task_id = v.column1`,
-      rows.flatMap((row) => [row.task_id, row.status, row.instant, row.expires]),
-    ),
+  setTaskDetails: (tx, taskId, details) =>
+    run(tx, "update adbind_sent_tasks set details = ?, revision = ? where task_id = ?", [
+      details,
+      newRevision(),
+      taskId,
+    ]),
 });
 
-const dedupTables: Pick<SenderTables, "dedups" | "addDedups"> = {
-  dedups: (tx, tasks, keys) =>
-    run(tx, `select * from adbind_dedup where task_id in (${marks(tasks)}) and dedup_key in (${marks(keys)})`, [
-      ...tasks,
-      ...keys,
-    ]),
-  addDedups: (tx, rows) =>
-    run(
-      tx,
-      `insert into adbind_dedup (task_id, dedup_key, digest, keys, expires) values ${rows.map(() => "(?, ?, ?, ?, ?)").join(", ")}`,
-      rows.flatMap((row) => [row.task_id, row.dedup_key, row.digest, row.keys, row.expires]),
-    ),
-};
+const taskColumns = [
+  "task_id",
+  "principal",
+  "tool",
+  "status",
+  "instant",
+  "details",
+  "expires",
+  "revision",
+] as const satisfies readonly (keyof SentTaskRow)[];
 
 const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesced" | "takeCoalesced"> = {
   coalesce: (tx, row) =>
@@ -242,6 +212,25 @@ const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesce
     run(tx, "select resource from adbind_coalescing where due <= ? order by due limit ?", [now, limit]),
   takeCoalesced: (tx, resource, now) =>
     run(tx, "delete from adbind_coalescing where resource = ? and due <= ? returning *", [resource, now]),
+};
+
+const expiringTables = ["adbind_activity", "adbind_sent_tasks", "adbind_dedup"] as const;
+
+const due: SenderTables["due"] = function* (tx, now) {
+  const conditions = [
+    "adbind_coalescing where due <= ?",
+    "adbind_channels where next_fire is not null and next_fire <= ?",
+    ...expiringTables.map((table) => `${table} where expires <= ?`),
+  ];
+  const columns = conditions.map((condition, at) => `exists (select 1 from ${condition}) as c${at}`);
+  const text = `select ${columns.join(", ")}`;
+  const [row] = yield* run<Record<string, boolean | number>>(
+    tx,
+    text,
+    conditions.map(() => now),
+  );
+  const [coalesced, reports, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
+  return { coalesced: coalesced!, reports: reports!, expired };
 };
 
 const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query> => ({
@@ -276,13 +265,14 @@ const activityTables: Pick<SenderTables, "log" | "activity" | "pendingJobs" | "e
   pendingJobs: (tx, topic, keys) =>
     run(
       tx,
-      `select key, attempts, started_at, meta from adbind_jobs where topic = ? and ordering_key in (${marks(keys)}) ` +
+      "select j.key, j.attempts, j.started_at, b.meta from adbind_jobs j join adbind_job_bodies b on b.job = j.id " +
+        `and b.at = j.body_at where topic = ? and ordering_key in (${marks(keys)}) ` +
         "and state = 'ready' and started_at is not null and token is not null",
       [topic, ...keys],
     ),
   expiring: [
-    expiringOf("adbind_activity", "id", "old webhook activity"),
-    expiringOf("adbind_sent_tasks", "task_id", "expired tasks"),
-    expiringOf("adbind_dedup", "(task_id, dedup_key)", "expired dedup keys"),
+    expiringOf(expiringTables[0], "(expires, id)", "old webhook activity"),
+    expiringOf(expiringTables[1], "task_id", "expired tasks"),
+    expiringOf(expiringTables[2], "(task_id, dedup_key)", "expired dedup keys"),
   ],
 };

@@ -32,16 +32,31 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
   await sender.stop();
   await store.close();
   const given = ["--store", "sqlite:outbox.db"];
-  const listed = await runCommand(outbox, ["list", ...given, "--dead"]);
-  assert.match(listed.out, "0 waiting, 2 dead");
+  const listed = await runCommand(outbox, ["list", ...given, "--state", "dead"]);
+  assert.match(listed.out, "0 waiting, 2 dead, 0 expired, 0 refused");
   assert.match(listed.out, "HTTP 500");
   for (const secret of ["hidden", authentication.credentials]) assert.not.match(listed.out, secret);
   const { events } = JSON.parse((await runCommand(outbox, ["list", ...given, "--json"])).out);
   const ids = events.map((one: { id: number }) => String(one.id));
   assert.match((await runCommand(outbox, ["retry", ids[0], ...given])).out, "due again");
   assert.match((await runCommand(outbox, ["drop", ids[1], ...given])).out, "removed");
-  assert.match((await runCommand(outbox, ["list", ...given])).out, "1 waiting, 0 dead");
+  assert.match((await runCommand(outbox, ["list", ...given])).out, "1 waiting, 0 dead, 0 expired, 0 refused");
   assert.is((await runCommand(outbox, ["drop", ids[1], ...given])).code, 1);
+  const listedAt = async (origin: string) =>
+    (await runCommand(outbox, ["list", ...given, "--destination", origin])).out;
+  assert.match(await listedAt("https://buyer.example/any/path"), "create_media_buy");
+  assert.not.match(await listedAt("https://other.example"), "create_media_buy");
+  assert.is((await runCommand(outbox, ["list", ...given, "--state", "gone"])).code, 2);
+  const seen = JSON.parse((await runCommand(outbox, ["endpoints", ...given, "--json"])).out).endpoints;
+  assert.equal(
+    seen.map(({ waiting, url }: { waiting: number; url: string }) => [waiting, url]),
+    [[1, "https://buyer.example/hooks/a"]],
+  );
+  const { endpoint } = seen[0];
+  assert.match((await runCommand(outbox, ["pause", endpoint, ...given])).out, "left alone");
+  assert.match((await runCommand(outbox, ["endpoints", ...given])).out, /paused +1 waiting/);
+  assert.match((await runCommand(outbox, ["resume", endpoint, ...given])).out, "delivered to again");
+  assert.is((await runCommand(outbox, ["resume", endpoint, ...given])).code, 1);
   process.exitCode = 0;
 });
 

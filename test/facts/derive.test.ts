@@ -7,7 +7,7 @@ import { type LoadedRelease, loadRelease } from "../../generator/load/load.js";
 import { projectionsOf } from "../../generator/load/projections.js";
 import { atPointer, type Json } from "../../generator/load/walk.js";
 import { releaseFacts } from "../../generator/model/build.js";
-import { missingFacts } from "../../generator/model/facts/derive.js";
+import { missingFacts, type PackageFacts } from "../../generator/model/facts/derive.js";
 import type { Fact, ReleaseFacts } from "../../runtime/contract/index.js";
 import { corpus } from "../support/corpus.js";
 
@@ -15,7 +15,7 @@ const folder = existsSync(path.join(corpus, "releases/3.2.4")) ? corpus : undefi
 
 interface Read {
   readonly release: LoadedRelease;
-  readonly facts: ReleaseFacts;
+  readonly facts: PackageFacts;
 }
 
 async function read(name: string): Promise<Read> {

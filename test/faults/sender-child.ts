@@ -21,6 +21,9 @@ interface Plan {
 
 const plan = JSON.parse(process.argv[2]!) as Plan;
 const EVENTS_PER_TASK = 3;
+/** Before the next try, where the database is away, in milliseconds; and how often. */
+const AWAY_MS = 300;
+const OPEN_TRIES = 60;
 
 const net = { allowHttp: true, allowLoopback: true };
 const options = {
@@ -65,7 +68,19 @@ async function open(): Promise<{
   };
 }
 
-const { sender, note, all } = await open();
+/** A process that comes up while its database is away: whoever runs it starts it again. */
+async function opened(): ReturnType<typeof open> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await open();
+    } catch (error) {
+      if (tries === OPEN_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+    }
+  }
+}
+
+const { sender, note, all } = await opened();
 sender.start();
 
 async function makeTask(index: number): Promise<void> {
@@ -88,6 +103,9 @@ async function makeTask(index: number): Promise<void> {
 }
 
 for (let index = 0; index < plan.tasks; index++) {
-  await makeTask(index).catch((error: unknown) => console.error(plan.name, String(error)));
+  await makeTask(index).catch(async (error: unknown) => {
+    console.error(plan.name, String(error));
+    await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+  });
   await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -8,12 +8,18 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
 import { fromSource } from "../runner/from-source.js";
-import { sharedPostgres } from "../support/postgres.js";
-import { Receivers, type Seen } from "./sender-receivers.js";
+import { startPgbouncer } from "../support/pgbouncer.js";
+import { sharedPostgres, startPostgres } from "../support/postgres.js";
+import { checkOrder, comebacks, type Made, settledKeys } from "./sender-books.js";
+import { type Loss, Receivers } from "./sender-receivers.js";
 
 export interface FaultsOptions {
   readonly engine: "sqlite" | "postgres";
   readonly kills: number;
+  /** Through a PgBouncer that pools by transaction. */
+  readonly pooler?: boolean;
+  /** Times that PostgreSQL is restarted under load. */
+  readonly restarts?: number;
   /** Senders alive at a time. */
   readonly senders: number;
   /** Tasks each sender makes before it only delivers. */
@@ -32,25 +38,30 @@ export interface Ledger {
   readonly attempts: number;
   readonly delivered: number;
   readonly dead: number;
+  /** Times that PostgreSQL was restarted. */
+  readonly restarts: number;
+  /** Accepted once more than needed, and the most that may be: what killed processes had out. */
+  readonly doubles: number;
+  readonly inFlight: number;
+  /** The longest that an event of a healthy receiver took to come again, after its process was killed, in milliseconds. */
+  readonly backMs: number;
   readonly seconds: number;
   /** Empty when everything held. */
   readonly faults: readonly string[];
 }
 
-interface Made {
-  readonly key: string;
-  readonly task: string;
-  readonly n: number;
-}
-
 interface Database_ {
   readonly url: string;
+  restart(): Promise<void>;
   query<Row>(text: string): Promise<Row[]>;
   close(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
 const DAYS = 3;
+const RESTART_PAUSE_MS = 5_000;
+/** By when what a killed process had out is tried again, in milliseconds. */
+const BACK_MS = 15_000;
 const SETUP = "create table app_events (key text, task text, n text)";
 
 async function openSqlite(folder: string): Promise<Database_> {
@@ -60,23 +71,30 @@ async function openSqlite(folder: string): Promise<Database_> {
   db.exec(SETUP);
   return {
     url,
+    restart: async () => undefined,
     query: async <Row>(text: string) => db.prepare(text).all() as Row[],
     close: async () => void db.close(),
   };
 }
 
-async function openPostgres(): Promise<Database_> {
-  const cluster = await sharedPostgres();
+/** A server of the run's own where it is restarted or has a pooler in front. */
+async function openPostgres({ pooler: pooled, restarts = 0 }: FaultsOptions): Promise<Database_> {
+  const own = pooled || restarts > 0 ? await startPostgres({ max_connections: "200" }) : undefined;
+  const cluster = own ?? (await sharedPostgres());
   const url = await cluster.database();
   await (await openPostgresStore({ url })).close();
-  const client = new pg.Client(url);
-  await client.connect();
-  await client.query(SETUP);
+  const pooler = pooled ? await startPgbouncer(url, { default_pool_size: "20" }) : undefined;
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  await pool.query(SETUP);
   return {
-    url,
-    query: async <Row>(text: string) => (await client.query(text)).rows as Row[],
+    url: pooler?.through(url) ?? url,
+    restart: async () => own?.restart(),
+    query: async <Row>(text: string) => (await pool.query(text)).rows as Row[],
     async close() {
-      await client.end();
+      await pool.end();
+      await pooler?.stop();
       await cluster.stop();
     },
   };
@@ -120,7 +138,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-faults-"));
   const clockFile = path.join(folder, "clock");
   writeFileSync(clockFile, "0");
-  const db = options.engine === "sqlite" ? await openSqlite(folder) : await openPostgres();
+  const db = options.engine === "sqlite" ? await openSqlite(folder) : await openPostgres(options);
   const receivers = new Receivers();
   await receivers.start();
   const privateJwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
@@ -133,7 +151,8 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   try {
     for (let index = 0; index < options.senders; index++) senders.spawn(options.tasks);
     await made(options, db);
-    await killInFlight(options, receivers, senders);
+    const losses: Loss[] = [];
+    await Promise.all([killInFlight(options, receivers, senders, losses), restarting(options, db, receivers, losses)]);
     await drain(options, () => left(gone));
     // What never came back is given its day: the clock of the senders jumps. An event whose turn had not come before has
     // its own day from its first attempt on, so there is more than one.
@@ -142,7 +161,7 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
       await drain({ ...options, drainMs: options.drainMs / DAYS }, left);
     }
     await senders.killAll();
-    const ledger = await judge(options, db, receivers);
+    const ledger = await judge(options, db, receivers, losses);
     return { ...ledger, seconds: Math.round((performance.now() - started) / 1000) };
   } finally {
     await senders.killAll();
@@ -158,12 +177,29 @@ async function made({ eventsFirst, drainMs }: FaultsOptions, db: Database_): Pro
   while (performance.now() < end && (await count()) < eventsFirst) await pause(50);
 }
 
-async function killInFlight({ kills, tasks }: FaultsOptions, receivers: Receivers, senders: Senders): Promise<void> {
+/** The database goes away for a moment, and what was under way with it. */
+async function restarting({ restarts = 0 }: FaultsOptions, db: Database_, receivers: Receivers, losses: Loss[]) {
+  for (let done = 0; done < restarts; done++) {
+    await pause(RESTART_PAUSE_MS);
+    losses.push({ ...receivers.out(), healthy: [] });
+    await db.restart();
+    // What was answered meanwhile could not be written down in time.
+    losses.push({ ...receivers.out(), healthy: [] });
+  }
+}
+
+async function killInFlight(
+  { kills, tasks }: FaultsOptions,
+  receivers: Receivers,
+  senders: Senders,
+  losses: Loss[],
+): Promise<void> {
   let done = 0;
   let armed = true;
   await new Promise<void>((resolve) => {
     receivers.onOpen = (name) => {
       if (!armed || done >= kills || !senders.kill(name)) return;
+      losses.push(receivers.out(name));
       done += 1;
       armed = false;
       // The last to come have nothing to make, only to deliver: else there would always be something new.
@@ -185,15 +221,16 @@ async function drain({ drainMs }: FaultsOptions, left: () => Promise<number>): P
 }
 
 async function judge(
-  { engine, kills }: FaultsOptions,
+  { engine, kills, restarts = 0 }: FaultsOptions,
   db: Database_,
   receivers: Receivers,
+  losses: readonly Loss[],
 ): Promise<Omit<Ledger, "seconds">> {
   const made = (await db.query<Made>("select key, task, n from app_events")).map((row) => ({
     ...row,
     n: Number(row.n),
   }));
-  const jobs = await db.query<{ key: string; state: string }>(
+  const jobs = await db.query<{ key: string; state: string; attempts: number }>(
     "select key, state, due, attempts, created_at, first_at, started_at, token, endpoint, error from adbind_jobs",
   );
   const dead = new Map(jobs.filter((job) => job.state === "dead").map((job) => [job.key, job]));
@@ -218,6 +255,11 @@ async function judge(
   if (new Set(made.map(({ task, n }) => `${task}/${n}`)).size !== made.length) note("an event has two keys");
   if (receivers.followed > 0) note("a redirect was followed");
   checkOrder(made, receivers.seen, settled, note);
+  for (const { key, state, attempts } of jobs)
+    if (state === "dead" && Number(attempts) === 0) note(`${key} is dead, and was never attempted`);
+  const back = comebacks(losses, receivers.seen);
+  if (back.backMs > BACK_MS) note(`an event of a healthy receiver took ${back.backMs} ms to come again after a kill`);
+  if (back.doubles > back.inFlight) note(`${back.doubles} were accepted twice, and ${back.inFlight} were out at kills`);
   const tasks = new Set(made.map((one) => one.task)).size;
   return {
     engine,
@@ -227,42 +269,8 @@ async function judge(
     attempts: receivers.seen.length,
     delivered: delivered.size,
     dead: dead.size,
+    restarts,
+    ...back,
     faults,
   };
-}
-
-/** Keys in the order in which their first attempts were written down. */
-async function settledKeys(db: Database_): Promise<Map<string, number>> {
-  const rows = await db.query<{ id: number; record: string }>("select id, record from adbind_activity order by id");
-  const first = new Map<string, number>();
-  for (const { id, record } of rows) {
-    const { idempotency_key: key } = JSON.parse(record) as { idempotency_key: string };
-    if (!first.has(key)) first.set(key, Number(id));
-  }
-  return first;
-}
-
-/** No event before its predecessor: by what was written down, and by what the receivers saw of it. */
-function checkOrder(
-  made: readonly Made[],
-  seen: readonly Seen[],
-  settled: ReadonlyMap<string, number>,
-  note: (text: string) => void,
-): void {
-  const firstSeen = new Map<string, number>();
-  for (const [index, one] of seen.entries()) if (!firstSeen.has(one.key)) firstSeen.set(one.key, index);
-  const observed = new Set(
-    seen.filter((one) => one.behaviour !== "down" && one.behaviour !== "closes early").map((one) => one.key),
-  );
-  const byEvent = new Map(made.map((one) => [`${one.task}/${one.n}`, one.key]));
-  for (const { key, task, n } of made) {
-    const before = byEvent.get(`${task}/${n - 1}`);
-    if (before === undefined) continue;
-    const [mine, theirs] = [settled.get(key), settled.get(before)];
-    if (mine !== undefined && (theirs === undefined || theirs > mine))
-      note(`${task}/${n} was attempted before ${n - 1}`);
-    if (!observed.has(key)) continue;
-    const [at, earlier] = [firstSeen.get(key), firstSeen.get(before)];
-    if (at !== undefined && (earlier === undefined || earlier > at)) note(`${task}/${n} was seen before ${n - 1}`);
-  }
 }

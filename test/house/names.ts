@@ -69,7 +69,7 @@ export const duplicateNamesRule: Rule = (sources) => {
 
 /** Where an engine may be named: its own folder or file in db, store and queue, and the lists of them, a row each. */
 const engineFolder =
-  /^runtime\/(db\/engines|queue\/open|store\/stores)\.ts$|^runtime\/(db|store|queue)\/([^/]+\/)*(sqlite|postgres|nats)(\/|\.ts$)/;
+  /^runtime\/(db\/engines|queue\/open|store\/(stores|task-changes))\.ts$|^runtime\/(db|store|queue)\/([^/]+\/)*(sqlite|postgres|nats)(\/|\.ts$)/;
 
 const namesEngine = (node: ts.Node): boolean => {
   if (ts.isStringLiteralLike(node))

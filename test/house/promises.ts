@@ -60,7 +60,7 @@ function isWaitedForTogether(node: ts.Node): boolean {
 }
 
 /** Statements that are a promise or a flow, and `void` in front of one that may reject. */
-export const floating: Judge = (report, node, checker) => {
+const floating: Judge = (report, node, checker) => {
   if (ts.isVoidExpression(node) && isPromise(checker.getTypeAtLocation(node.expression))) {
     if (!isHandled(node.expression)) report(node, "void hides a promise that may reject: give it a catch");
   }
@@ -72,7 +72,7 @@ export const floating: Judge = (report, node, checker) => {
 };
 
 /** Several promises kept side by side: while one is waited for, the others reject unheard. */
-export const sideBySide: Judge = (report, node, checker) => {
+const sideBySide: Judge = (report, node, checker) => {
   // Arrays of promises begin as a literal, or by one of these.
   const made = /^(map|flatMap|from|fill)$/.test(methodCall(node)?.name ?? "");
   if (!ts.isArrayLiteralExpression(node) && !made) return;
@@ -84,7 +84,7 @@ export const sideBySide: Judge = (report, node, checker) => {
 };
 
 /** Types that take a promise out of the compiler's sight. */
-export const hidden: Judge = (report, node, checker) => {
+const hidden: Judge = (report, node, checker) => {
   if (ts.isTypeReferenceNode(node) && node.typeName.getText() === "MaybePromise") {
     const { flags } = checker.getTypeFromTypeNode(node);
     if ((flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0)
@@ -97,7 +97,7 @@ export const hidden: Judge = (report, node, checker) => {
 };
 
 /** A function that answers a promise where one is called that nobody expects an answer of. */
-export const unexpected: Judge = (report, node, checker) => {
+const unexpected: Judge = (report, node, checker) => {
   if (
     !ts.isArrowFunction(node) &&
     !ts.isFunctionExpression(node) &&
@@ -132,7 +132,7 @@ const waits = (body: ts.Node): boolean =>
       ("asteriskToken" in body && body.asteriskToken !== undefined)));
 
 /** A promise in a variable that is first looked at after something else was waited for. */
-export const late: Judge = (report, node, checker) => {
+const late: Judge = (report, node, checker) => {
   if (!ts.isVariableDeclaration(node) || !ts.isIdentifier(node.name)) return;
   const { name, initializer } = node;
   if (initializer === undefined || !ts.isCallExpression(initializer) || isHandled(initializer)) return;

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type Coroutine, openPostgres, type PostgresDatabase, type Query } from "../../runtime/db/index.js";
+import { type Coroutine, openPostgres, type PostgresDatabase, type Query, wait } from "../../runtime/db/index.js";
 import { type EachWork, lockedElsewhere } from "../../runtime/queue/each.js";
 import { GroupCommit } from "../../runtime/queue/postgres/group-commit.js";
 import { startPostgres } from "../support/postgres.js";
@@ -14,10 +14,13 @@ test.before.each(async () => {
   database = await openPostgres({ url: await postgres.database(), connections: 8, lockTimeoutMs: 1_500 });
   await database.query((q) => q.run("create table kept (value integer primary key)"));
   transactions = 0;
-  commits = new GroupCommit((work, locking) => {
-    transactions += 1;
-    return database.transaction((tx) => work(database.statements(tx)), locking === "skip" ? 50 : undefined);
-  });
+  commits = new GroupCommit(
+    (work, locking) => {
+      transactions += 1;
+      return database.transaction((tx) => work(database.statements(tx)), locking === "skip" ? 50 : undefined);
+    },
+    (work) => database.query((q) => wait(work(q))),
+  );
 });
 test.after.each(() => database.close());
 test.after(() => postgres.stop());

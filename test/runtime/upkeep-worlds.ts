@@ -122,7 +122,7 @@ const sender: World = {
       `${channel} ('mb-1', 'events', '', 'p', '${hook}', null, null) ${again}`,
       `insert into adbind_coalescing values ('mb-1', 'x', 'n-1', 'impairment', '{}', 1)`,
       "insert into adbind_activity (principal, subject, record, expires) values ('p', 's', '{}', 1)",
-      "insert into adbind_sent_tasks values ('t', 'p', 'x', 'completed', '2026', '{}', 1)",
+      "insert into adbind_sent_tasks values ('t', 'p', 'x', 'completed', '2026', '{}', 1, 0)",
     ]);
   },
   start: async (store, logger) => {

@@ -103,7 +103,7 @@ function asideCase(of: SenderCase): void {
 
   test("a row that cannot be read is set aside with its reason; the others go on", async ({ sender, network }) => {
     await of.corrupt(
-      "update adbind_jobs set meta = 'nonsense' where id = (select min(id) from adbind_jobs)",
+      "update adbind_job_bodies set meta = 'nonsense' where job = (select min(id) from adbind_jobs)",
       async () => {
         for (const taskId of ["bad", "good"]) {
           await sender.tasks.register(start({ taskId }), { push });

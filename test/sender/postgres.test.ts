@@ -9,6 +9,7 @@ import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { strangersCase } from "./strangers.case.js";
+import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
 const postgres = await sharedPostgres();
@@ -32,6 +33,7 @@ const on: SenderCase = {
   },
 };
 taskCase(on);
+taskBatchesCase(on);
 attemptCase(on);
 outboxCase(on);
 channelCase(on);

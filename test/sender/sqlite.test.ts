@@ -11,6 +11,7 @@ import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { strangersCase } from "./strangers.case.js";
+import { taskBatchesCase } from "./task-batches.case.js";
 import { taskCase } from "./tasks.case.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "adbind-sender-"));
@@ -34,6 +35,7 @@ const on: SenderCase = {
   },
 };
 taskCase(on);
+taskBatchesCase(on);
 attemptCase(on);
 outboxCase(on);
 channelCase(on);

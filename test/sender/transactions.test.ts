@@ -3,6 +3,7 @@ import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgres, type PostgresDatabase } from "../../runtime/db/index.js";
+import { PostgresClient } from "../../runtime/db/postgres/client.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { startPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
@@ -125,17 +126,90 @@ test("adbind_enqueue stores a change in any language's transaction; a sender mak
 test("a change that was applied, and whose job came back, is one event", async () => {
   await registered("task-1");
   await application.query("select adbind_enqueue('task-1', 'working')");
-  const [job] = (await application.query("select * from adbind_jobs")).rows;
+  const [job] = (await application.query("select * from adbind_jobs join adbind_job_bodies on job = id")).rows;
   sender.start();
   await until(() => network.sent.length === 1);
   await until(() => drained(sender));
   await application.query(
-    "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body) " +
-      "values ('webhooks', $1, true, $2, $3, 'ready', 0, 0, $4, $5)",
+    "with added as (insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at) " +
+      "values ('webhooks', $1, true, $2, $3, 'ready', 0, 0, 0) returning id) " +
+      "insert into adbind_job_bodies (job, at, meta, body) select id, 0, $4, $5 from added",
     [job.key, job.endpoint, job.ordering_key, job.meta, job.body],
   );
   await until(() => drained(sender));
   assert.is(network.sent.length, 1);
+});
+
+/** Statements that a client is given while `work` runs. */
+async function statements(client: pg.Client, work: () => unknown): Promise<number> {
+  let count = 0;
+  const { query } = client;
+  Object.assign(client, {
+    query: (...given: unknown[]) => {
+      count += 1;
+      return (query as (...values: unknown[]) => unknown).apply(client, given);
+    },
+  });
+  await work();
+  Object.assign(client, { query });
+  return count;
+}
+
+test("changes take one statement, two where another process was there before; by themselves no transaction", async () => {
+  const ids = Array.from({ length: 300 }, (_, at) => `task-${at}`);
+  await registered(...ids);
+  const other = await createSender({ ...optionsFor(clock, network), store: { database } });
+  const working = (dedupKey?: string) => ids.map((taskId) => ({ taskId, status: "working" as const, dedupKey }));
+  const counted = (by: Sender, dedupKey?: string) =>
+    statements(application, () => by.tasks.updateAll(working(dedupKey), { tx: application }));
+  await application.query("begin");
+  assert.equal([await counted(sender), await counted(sender, "once"), await counted(sender)], [1, 1, 1]);
+  assert.is(
+    await statements(application, () => sender.tasks.update("task-1", { status: "working" }, { tx: application })),
+    1,
+  );
+  await application.query("commit");
+  await application.query("begin");
+  // Nothing known, then known, then changed by the other.
+  assert.equal([await counted(other), await counted(other), await counted(sender)], [2, 1, 2]);
+  assert.equal([await counted(sender, "again"), await counted(other, "again")], [1, 1]);
+  await application.query("commit");
+  assert.is((await sender.outbox.counts()).waiting, 300 * 7 + 1);
+  const asked: string[] = [];
+  const { query } = PostgresClient.prototype;
+  PostgresClient.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+    asked.push(typeof given[0] === "string" ? given[0] : (given[0] as { text: string }).text);
+    return (query as (...values: unknown[]) => unknown).apply(this, given);
+  } as never;
+  await sender.tasks.update("task-2", { status: "working" });
+  PostgresClient.prototype.query = query;
+  assert.is(asked.filter((text) => !text.includes("pg_notify")).length, 1, asked.join());
+  await other.stop();
+});
+
+test("two instances change the same tasks at a time, and each change is made from the one before", async () => {
+  await registered("a", "b");
+  const other = await createSender({ ...optionsFor(clock, network), store: { database } });
+  const each = Array.from({ length: 12 }, (_, at) => at);
+  await Promise.all(
+    each.flatMap((at) =>
+      [sender, other].map((one) =>
+        one.tasks.updateAll([
+          { taskId: "b", status: "working", dedupKey: `k${at}` },
+          { taskId: "a", status: "working" },
+        ]),
+      ),
+    ),
+  );
+  sender.start();
+  await until(() => drained(sender));
+  const times = (taskId: string) =>
+    network.sent.filter(({ body }) => body.task_id === taskId).map(({ body }) => body.timestamp);
+  // Under a dedup key the two asked for one event.
+  assert.is(times("b").length, 12);
+  assert.is(new Set(times("a")).size, 24);
+  assert.equal(times("a"), times("a").toSorted());
+  await other.stop();
 });
 
 test.run();

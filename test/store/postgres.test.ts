@@ -1,5 +1,7 @@
+import pg from "pg";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { printSchema } from "../../runtime/db/open.js";
 import { sql } from "../../runtime/db/postgres/sql.js";
 import { schemaSteps } from "../../runtime/db/schema.js";
 import { AdbindError } from "../../runtime/errors.js";
@@ -7,6 +9,7 @@ import { openPostgresStore, type PostgresStore } from "../../runtime/store/postg
 import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { sharedPostgres } from "../support/postgres.js";
+import { until } from "../support/until.js";
 import { type StoreCase, storeCase } from "./store.case.js";
 
 const postgres = await sharedPostgres();
@@ -42,6 +45,27 @@ test("instances that start together migrate once", async () => {
   const rows = await sql<{ n: number }>`select count(*)::int as n from adbind_migrations`.rows(stores[0]!.database);
   assert.is(rows[0]!.n, schemaSteps.length);
   await Promise.all(stores.map((store) => store.close()));
+});
+
+test("who waited while another instance made the schema sees it, and makes nothing", async () => {
+  const fresh = await postgres.database();
+  const other = new pg.Client(fresh);
+  await other.connect();
+  const waiting = "select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted";
+  try {
+    await other.query("begin; select pg_advisory_xact_lock(4221093117)");
+    const opened = openPostgresStore({ url: fresh, connections: 1 });
+    await until(async () => (await other.query<{ n: number }>(waiting)).rows[0]!.n === 1);
+    // The notes of the steps alone: what is large wakes other sessions, and they look again for another reason.
+    for (const note of printSchema("postgres").match(
+      /^create table if not exists adbind_migrations \([^;]*;|^insert into adbind_migrations .*;$/gm,
+    )!)
+      await other.query(note);
+    await other.query("commit");
+    await (await opened).close();
+  } finally {
+    await other.end();
+  }
 });
 
 test("a newer database is refused, and an unreachable one says where without its password", async () => {

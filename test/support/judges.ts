@@ -7,6 +7,7 @@ export const judges = {
   requests: "test/cli/requests.test.ts",
   scaffold: "test/scaffold/new.test.ts",
   market: "test/cli/demo.test.ts",
+  diff: "test/diff/neighbours.test.ts",
 } as const;
 
 /** Proofs that set everything up from nothing, each the dearest of its file: a commit's run takes one of them. */

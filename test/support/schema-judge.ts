@@ -83,7 +83,10 @@ function compiled({ schemas }: Published, change: (schema: JsonMap) => object): 
   const ajv = new Ajv({ strict: false, validateSchema: false, logger: false, allErrors: true });
   formats.default(ajv);
   for (const schema of schemas.values()) ajv.addSchema(change(schema));
-  return (path) => ajv.getSchema(schemas.get(path)!.$id as string)!;
+  return (ref) => {
+    const [path = "", ...fragment] = ref.split("#");
+    return ajv.getSchema([schemas.get(path)!.$id as string, ...fragment].join("#"))!;
+  };
 }
 
 /** What speaks of places inside a value: looked up by hand, since a validator does not say. */

@@ -1,14 +1,22 @@
 /** Everything a release says about itself, in one place. */
-import type { ReleaseFacts } from "../../../runtime/contract/index.js";
+import type { FactTable, ReleaseFacts } from "../../../runtime/contract/index.js";
 import { envelopeFacts, resultFacts } from "./answers.js";
 import { discoveryFacts, signingFacts } from "./capabilities.js";
 import { eventFacts } from "./events.js";
 import type { FactSource } from "./read.js";
-import { projectionFacts, recoveryFacts, roleFacts, toolFacts } from "./tables.js";
+import { type Projection, projectionFacts, recoveryFacts, roleFacts, toolFacts } from "./tables.js";
 import { ByVersion } from "./versions.js";
 
+/**
+ * With the projections that lie beside a package's schemas. Not every package of a release has them and its digest leaves them
+ * out, so bindings do: the same release gives the same bytes.
+ */
+export interface PackageFacts extends ReleaseFacts {
+  readonly projections: FactTable<Projection>;
+}
+
 /** Derives the facts from manifest and schemas; what only the version tells stands in one table. */
-export function deriveFacts(source: FactSource): ReleaseFacts {
+export function deriveFacts(source: FactSource): PackageFacts {
   const version = new ByVersion(source.version);
   const groups = {
     signing: signingFacts(source, version),
@@ -25,7 +33,7 @@ export function deriveFacts(source: FactSource): ReleaseFacts {
 }
 
 /** Facts that no file of the release shows, by their names: what a release may lack. */
-export const missingFacts = (facts: ReleaseFacts): string[] => [
+export const missingFacts = (facts: PackageFacts): string[] => [
   ...(facts.events.task === undefined ? ["events.task"] : []),
   ...(facts.events.subscribable === undefined ? ["events.subscribable"] : []),
   ...(Object.keys(facts.events.kinds).length === 0 ? ["events.kinds"] : []),

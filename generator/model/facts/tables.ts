@@ -1,7 +1,6 @@
 /** What the manifest and the lists of a release say by name: tools, specialisms, copies for MCP, classes of codes. */
 import type {
   Fact,
-  Projection,
   Recovery,
   RecoveryFacts,
   SpecialismRole,
@@ -83,6 +82,16 @@ export function roleFacts(source: FactSource): Record<string, Fact<SpecialismRol
       return [id, { value, from: below(MANIFEST, "specialisms", id, "protocol") }];
     }),
   );
+}
+
+/** One set of tool schemas in the form an MCP server lists. */
+export interface Projection {
+  readonly protocol: string;
+  readonly profile?: string;
+  readonly view?: string;
+  readonly annotations?: string;
+  readonly fields: readonly string[];
+  readonly tools: readonly string[];
 }
 
 export const projectionFacts = ({ projections }: FactSource): Record<string, Fact<Projection>> =>

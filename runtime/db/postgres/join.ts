@@ -62,3 +62,40 @@ function* refuseUnlessOpen(tx: pg.ClientBase | SqlExecutor): Coroutine<void> {
   }
   yield* wait(ask("release savepoint adbind_join", NO_PARAMETERS));
 }
+
+interface Ready {
+  /** `I`: in no transaction. */
+  readonly status?: string;
+}
+
+interface Wire {
+  on(event: "readyForQuery", listener: (message: Ready) => void): unknown;
+  off(event: "readyForQuery", listener: (message: Ready) => void): unknown;
+}
+
+/** Connections whose transactions are waited for, with all who wait. */
+const waiting = new WeakMap<Wire, Set<() => void>>();
+
+/**
+ * Calls `listener` when an application's transaction has ended, committed or not: a client of `pg` hears it from the server.
+ * @returns false where a library's transaction does not tell
+ */
+export function onTransactionEnd(tx: unknown, listener: () => void): boolean {
+  const wire = (tx as { connection?: Wire } | null)?.connection;
+  if (typeof wire?.on !== "function" || typeof wire.off !== "function") return false;
+  const known = waiting.get(wire);
+  if (known !== undefined) {
+    known.add(listener);
+    return true;
+  }
+  const listeners = new Set([listener]);
+  waiting.set(wire, listeners);
+  const ready = ({ status }: Ready): void => {
+    if (status !== "I") return;
+    wire.off("readyForQuery", ready);
+    waiting.delete(wire);
+    for (const told of listeners) told();
+  };
+  wire.on("readyForQuery", ready);
+  return true;
+}

@@ -24,6 +24,11 @@ export class PostgresListener {
     return () => listeners.delete(listener);
   }
 
+  /** Whether what is notified now would be heard of. */
+  get listening(): boolean {
+    return this.#client !== undefined;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#listeners.clear();

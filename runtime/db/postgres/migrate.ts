@@ -19,9 +19,14 @@ const TURN_MS = 600_000;
 /** Longest wait for a table that others use, in milliseconds: what waits for a table holds up all that come after it. */
 const TABLE_LOCK_MS = 10_000;
 
-/** Has adbind been here? */
+/**
+ * Has adbind been here? The catalog is read as a table: `to_regclass` answers from a session's cache, which waiting for an
+ * advisory lock does not renew, and would miss what the holder of that lock has made.
+ */
 export async function isStore(client: pg.ClientBase): Promise<boolean> {
-  const text = "select to_regclass('adbind_migrations') is not null as there";
+  const text =
+    "select exists (select 1 from pg_catalog.pg_class where relname = 'adbind_migrations' and " +
+    "pg_catalog.pg_table_is_visible(oid)) as there";
   return (await ask<{ there: boolean }>(client, text)).rows[0]!.there;
 }
 

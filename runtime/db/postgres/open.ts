@@ -9,10 +9,11 @@ import { type Connections, openConnections } from "./connections.js";
 import { each, isNameFault, nameOf, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
-import { joined } from "./join.js";
+import { joined, onTransactionEnd } from "./join.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
+import { keepPartitions } from "./partitions.js";
 import { dialect, numberedText, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 
@@ -27,6 +28,10 @@ export interface PostgresDatabase extends Database<PostgresTx> {
   readonly pool: pg.Pool;
   /** A pooler hands out connections by the transaction: nothing of a session outlives one. */
   readonly pooled: boolean;
+  /** Whether what other instances notify now is heard of here. */
+  readonly listening: boolean;
+  /** Calls `listener` when a transaction of the application's has ended. @returns false where its library does not tell */
+  onTransactionEnd(tx: unknown, listener: () => void): boolean;
   /** As `within`, on whatever else runs a statement in an open transaction: another library's, or one made of it. */
   withinOther<T>(tx: SqlExecutor, work: (query: Query) => Coroutine<T>): Promise<T>;
   /**
@@ -91,6 +96,9 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     shared: true,
     pool,
     pooled,
+    get listening() {
+      return listener.listening;
+    },
     transaction,
     ask: (text, values) => connections.use((client) => ask(client, text, values)),
     read: (work) => connections.transaction((tx) => runAsync(work(onClient(tx))), { begin: SNAPSHOT }),
@@ -101,10 +109,18 @@ function databaseOn(connections: Connections, options: PostgresOptions): Postgre
     withinOther: (tx, work) => runAsync(work(statements(tx))),
     statements,
     join: (tx) => joined(tx),
+    onTransactionEnd,
     onNotify: (channel, given) => listener.on(channel, given),
     migrate: async () => {
       try {
         return await transaction((tx) => unlimited(tx, () => migrate(tx, schema, where)));
+      } catch (error) {
+        throw toldMigration(error, where);
+      }
+    },
+    partitions: async (request) => {
+      try {
+        return await transaction((tx) => unlimited(tx, () => keepPartitions(tx, request)));
       } catch (error) {
         throw toldMigration(error, where);
       }

@@ -8,6 +8,7 @@ export const dialect: Dialect = {
   list: (values) => values,
   members: "json_each_text(?::json)",
   forUpdate: " for update",
+  parts: true,
 };
 
 const numbered = new Map<string, string>();

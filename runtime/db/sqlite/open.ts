@@ -87,6 +87,8 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     join: (tx) => joined(tx, statements),
     onNotify: (channel, listener) => notifications.on(channel, listener),
     migrate: async () => migrate(file, schema, path),
+    // Nothing of this engine is partitioned: rows are removed a few at a time.
+    partitions: async () => ({ made: [], dropped: [] }),
     status: async () => statusOf(schema, appliedSteps(file), path),
     async close() {
       if (!file.open) return;

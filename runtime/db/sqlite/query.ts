@@ -8,6 +8,7 @@ export const dialect: Dialect = {
   list: (values) => JSON.stringify(values),
   members: "json_each(?)",
   forUpdate: "",
+  parts: false,
 };
 
 /** Tells listeners of this process; another process that has the file open finds what is new by looking. */

@@ -17,6 +17,9 @@ const WAITING_LIMIT = 3;
  */
 export type Transact = (work: (query: Query) => Promise<void>, locking: Locking) => Promise<void>;
 
+/** Runs one statement by itself. */
+export type Alone = (work: (query: Query) => Promise<void>) => Promise<void>;
+
 interface Asked {
   readonly work: EachWork<unknown, unknown>;
   readonly item: unknown;
@@ -39,6 +42,10 @@ function runsOf(batch: readonly Asked[]): Asked[][] {
 
 const isBusy = (error: unknown): boolean => error instanceof AdbindError && error.code === "database_busy";
 
+/** The server answered that a statement failed, and nothing of it was kept. */
+const isTold = (error: unknown): boolean =>
+  isBusy(error) || (error as { severity?: unknown } | null)?.severity === "ERROR";
+
 function answer({ resolve, reject }: Asked, result: PromiseSettledResult<unknown>): void {
   if (result.status === "fulfilled") resolve(result.value);
   else reject(result.reason);
@@ -56,7 +63,10 @@ export class GroupCommit {
   readonly #behind = new Map<string, Asked[]>();
   #waiters = 0;
 
-  constructor(readonly transact: Transact) {}
+  constructor(
+    readonly transact: Transact,
+    readonly alone: Alone,
+  ) {}
 
   /**
    * Runs `work` in a transaction it may share; resolves with its value once that is committed. When some work of a
@@ -103,7 +113,7 @@ export class GroupCommit {
   }
 
   async #commit(batch: readonly Asked[]): Promise<void> {
-    const attempted = await this.#attempt(batch, "skip");
+    const attempted = (await this.#atOnce(batch)) ?? (await this.#attempt(batch, "skip"));
     if ("results" in attempted) {
       for (const [at, one] of batch.entries()) this.#told(one, attempted.results[at]!);
     } else if (attempted.unsure || (batch.length === 1 && !isBusy(attempted.error))) {
@@ -118,6 +128,24 @@ export class GroupCommit {
   #told(one: Asked, result: PromiseSettledResult<unknown>): void {
     if (result.status === "rejected" && result.reason === lockedElsewhere) this.#wait(one);
     else answer(one, result);
+  }
+
+  /** @returns undefined where nothing was written, and a transaction is needed */
+  async #atOnce(batch: readonly Asked[]): Promise<Attempted | undefined> {
+    const { work } = batch[0]!;
+    const { atOnce } = work;
+    if (atOnce === undefined || batch.some((one) => one.work !== work)) return undefined;
+    const items = batch.map(({ item }) => item);
+    let results: readonly PromiseSettledResult<unknown>[] | undefined;
+    try {
+      await this.alone(async (query) => {
+        results = await runAsync(atOnce(query, items));
+      });
+      return results && { results };
+    } catch (error) {
+      // The statement is its own commit: unless the server says that it failed, nobody knows.
+      return isTold(error) ? undefined : { error, unsure: true };
+    }
   }
 
   async #attempt(batch: readonly Asked[], locking: Locking): Promise<Attempted> {

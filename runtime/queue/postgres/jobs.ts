@@ -3,7 +3,7 @@
  * application, however long it stays open, holds nothing that others need. Leases are judged by the database's clock,
  * which all instances share; when a job is due, by the instances'.
  */
-import type { Coroutine, Query } from "../../db/index.js";
+import type { Coroutine, Query, SqlPart } from "../../db/index.js";
 import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, type NewJob, toJob } from "../jobs.js";
 
 /** The database's clock, in unix milliseconds. */
@@ -11,8 +11,15 @@ const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
 /** Condition on a job that nobody holds. */
 export const UNLEASED = `(lease_until is null or lease_until <= ${CLOCK})`;
 
-/** Adds jobs. One text parameter whatever their number: it means the same to every library that may carry it. */
-export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: number): Coroutine<void> {
+/**
+ * Adding jobs, as part of a statement. One text parameter whatever their number: it means the same to every library that
+ * may carry it.
+ * @param condition of the whole
+ */
+export function additionOf(
+  jobs: readonly NewJob[],
+  { topic, now, condition = "true" }: { readonly topic: string; readonly now: number; readonly condition?: string },
+): SqlPart {
   const rows = jobs.map(({ key, random = false, endpoint, orderingKey = null, due = now, meta, body }) => ({
     key,
     random,
@@ -22,30 +29,47 @@ export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: 
     meta,
     body: Buffer.from(body).toString("base64"),
   }));
-  yield* q.run(
-    `insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body)
-    select ?, key, random, endpoint, ordering_key, 'ready', due, ?::bigint, meta, decode(body, 'base64')
-    from rows from (json_to_recordset(?::text::json) as (key text, random boolean, endpoint text, ordering_key text,
-      due bigint, meta text, body text)) with ordinality as v (key, random, endpoint, ordering_key, due, meta, body, n)
-    order by n`,
-    [topic, now, JSON.stringify(rows)],
-  );
+  return {
+    text: `given_jobs as materialized (
+      select * from rows from (json_to_recordset(?::text::json) as (key text, random boolean, endpoint text,
+        ordering_key text, due bigint, meta text, body text))
+        with ordinality as v (key, random, endpoint, ordering_key, due, meta, body, n) where ${condition}
+    ), added_jobs as (
+      insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
+      select ?, key, random, endpoint, ordering_key, 'ready', due, ?::bigint, ?::bigint from given_jobs order by n
+      returning id
+    ), added_bodies as (
+      insert into adbind_job_bodies (at, job, meta, body) select ?::bigint, a.id, g.meta, decode(g.body, 'base64')
+      from (select id, row_number() over (order by id) as n from added_jobs) a join given_jobs g using (n)
+    )`,
+    values: [JSON.stringify(rows), topic, now, now, now],
+  };
 }
+
+export function* addJobs(q: Query, topic: string, jobs: readonly NewJob[], now: number): Coroutine<void> {
+  const { text, values } = additionOf(jobs, { topic, now });
+  yield* q.rows(`with ${text} select`, values);
+}
+
+/** What is sent of a job in `j`: by its key, in the one partition that has it, whatever the planner believes of sizes. */
+export const BODY = `left join lateral (
+  select meta, body from adbind_job_bodies b where b.at = j.body_at and b.job = j.id offset 0) b on true`;
 
 export interface DueEndpoint {
   readonly endpoint: string;
-  readonly due: boolean;
+  /** When something of it may be leased. */
+  readonly next: number;
 }
 
 /**
- * The next endpoints that have jobs at all, in their order, and whether something of them may be leased. The index is
+ * The next endpoints that have jobs at all, in their order, and when something of them may be leased. The index is
  * entered once for each endpoint, however many jobs it has.
  * @param after endpoints after this one
  */
 export const nextEndpoints = (
   q: Query,
   topic: string,
-  { after, now, limit }: { readonly after: string; readonly now: number; readonly limit: number },
+  { after, limit }: { readonly after: string; readonly limit: number },
 ): Coroutine<DueEndpoint[]> =>
   q.rows<DueEndpoint>(
     `with recursive found (endpoint, n) as (
@@ -55,13 +79,13 @@ export const nextEndpoints = (
         where j.topic = ? and j.state = 'ready' and j.endpoint > found.endpoint order by j.endpoint limit 1), n + 1
       from found where found.endpoint is not null and n < ?::int
     )
-    select f.endpoint, exists (select from adbind_jobs j
-        where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready' and j.due <= ?::bigint)
-      and not exists (select from adbind_endpoints e
-        where e.topic = ? and e.endpoint = f.endpoint
-          and (e.paused_until > ?::bigint or e.stopped_at is not null)) as due
+    select f.endpoint, greatest(
+        coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
+          order by j.due limit 1), ${BEHIND_DUE_MS}),
+        (select case when e.stopped_at is null then e.paused_until else ${BEHIND_DUE_MS} end
+          from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
     from found f where f.endpoint is not null order by f.endpoint`,
-    [topic, after, topic, limit, topic, now, topic, now],
+    [topic, after, topic, limit, topic, topic],
   );
 
 export interface LeaseRequest {
@@ -81,6 +105,12 @@ interface LeasedRow extends JobRow {
   behind: readonly Behind[] | null;
 }
 
+/**
+ * Has the statement's own commit not wait for the disk. A lease that a crash of the server undoes has only to be taken
+ * again, and its token is then nobody's: what was under way is sent twice, as after a crash of ours.
+ */
+const UNHURRIED = "(select set_config('synchronous_commit', 'off', true)) unhurried";
+
 /** Leases due jobs of endpoints. @returns them, and those that have to wait for another under their ordering key */
 export function* leaseJobs(
   q: Query,
@@ -89,7 +119,7 @@ export function* leaseJobs(
 ): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[] }> {
   const rows = yield* q.rows<LeasedRow>(
     `with picked as materialized (
-      select j.id, j.ordering_key, j.attempts from unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
+      select j.id, j.ordering_key, j.attempts from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
         select id, ordering_key, attempts from adbind_jobs
         where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
         order by due, id limit r.room for update skip locked
@@ -104,9 +134,9 @@ export function* leaseJobs(
         first_at = coalesce(j.first_at, ?::bigint)
       from headed h where j.id = h.id and h.head = h.id returning j.*
     )
-    select l.*, b.behind from (
+    select j.*, b.meta, b.body, w.behind from (
       select json_agg(json_build_array(id, head)) as behind from headed where head <> id
-    ) b left join leased l on true order by l.id`,
+    ) w left join leased j on true ${BODY} order by j.id`,
     [
       rooms.map(([endpoint]) => endpoint),
       rooms.map(([, room]) => room),
@@ -196,7 +226,7 @@ export function* renewJobs(
 ): Coroutine<Set<number>> {
   const rows = yield* q.rows<{ id: number }>(
     `with mine as materialized (
-      select j.id from unnest(?::bigint[], ?::text[]) as v (id, token)
+      select j.id from ${UNHURRIED}, unnest(?::bigint[], ?::text[]) as v (id, token)
       join adbind_jobs j on j.id = v.id and j.token = v.token for update of j skip locked
     )
     update adbind_jobs set due = ?::bigint, lease_until = ${CLOCK} + ?::bigint where id in (select id from mine)
@@ -205,3 +235,9 @@ export function* renewJobs(
   );
   return new Set(rows.map(({ id }) => id));
 }
+
+/** The last endpoint that jobs were leased from: those behind it come first in the next turn. */
+export const lastOf = (rooms: readonly (readonly [string, number])[], jobs: readonly Job[]): string => {
+  const served = new Set(jobs.map(({ endpoint }) => endpoint));
+  return rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
+};

@@ -17,7 +17,7 @@ import {
   toEndpointRecord,
   toJobRecord,
 } from "../jobs.js";
-import { letNextGo, UNLEASED } from "./jobs.js";
+import { BODY, letNextGo, UNLEASED } from "./jobs.js";
 
 export function* pauseEndpoint(
   q: Query,
@@ -138,7 +138,7 @@ export function* pullJobs(q: Query, topic: string, horizon: number, now: number)
 export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
   const { topic, state, endpoint, after = 0, limit = LIST_LIMIT_JOBS } = filter;
   const rows = yield* q.rows<JobRow>(
-    `select * from adbind_jobs where topic = ? and id > ?::bigint${state === undefined ? "" : " and state = ?"}
+    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where topic = ? and id > ?::bigint${state === undefined ? "" : " and state = ?"}
     ${endpoint === undefined ? "" : " and starts_with(endpoint, ?)"} order by id limit ?::int`,
     [
       topic,
@@ -152,7 +152,9 @@ export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
 }
 
 export function* getJob(q: Query, id: number): Coroutine<JobRecord | undefined> {
-  const [row] = yield* q.rows<JobRow>("select * from adbind_jobs where id = ?::bigint", [id]);
+  const [row] = yield* q.rows<JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${BODY} where id = ?::bigint`, [
+    id,
+  ]);
   return row && toJobRecord(row);
 }
 
@@ -164,7 +166,12 @@ export function* replayJob(q: Query, id: number, now: number): Coroutine<boolean
 }
 
 export function* dropJob(q: Query, topic: string, id: number, now: number): Coroutine<boolean> {
-  const [row] = yield* q.rows<JobRow>("delete from adbind_jobs where id = ?::bigint returning *", [id]);
+  const [row] = yield* q.rows<Pick<JobRow, "ordering_key" | "attempts">>(
+    `with gone as (delete from adbind_jobs where id = ?::bigint returning id, body_at, ordering_key, attempts),
+      bodies as (delete from adbind_job_bodies b using gone where b.at = gone.body_at and b.job = gone.id)
+    select * from gone`,
+    [id],
+  );
   if (row?.ordering_key != null && row.attempts === 0) yield* letNextGo(q, topic, [row.ordering_key], now);
   return row !== undefined;
 }

@@ -1,11 +1,12 @@
 /** The queue of many machines: jobs in PostgreSQL, leased by whichever instance comes first, endpoint by endpoint. */
 import { randomUUID } from "node:crypto";
-import { type Coroutine, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
+import { type Coroutine, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
 import type { Ack, EndpointHealth, EndpointRecord, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
-import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type TakeRequest } from "../types.js";
+import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
-import { ackJobs, addJobs, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
+import { Growth } from "./growth.js";
+import { ackJobs, additionOf, addJobs, lastOf, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
 import {
   countJobs,
   deadLetterJobs,
@@ -22,12 +23,15 @@ import {
   resumeEndpoint,
   stopEndpoint,
 } from "./kept-jobs.js";
+import { partitionAlarms, Tidying } from "./tidy.js";
 import { Waker } from "./waker.js";
 
 /** Channel on which instances are told of new jobs; the payload is the topic. */
 const JOBS_CHANNEL = "adbind_jobs";
 /** Endpoints looked at in one statement. */
 const ENDPOINTS = 256;
+/** Later than any clock. */
+const FAR = Number.MAX_SAFE_INTEGER;
 /** Statements in one take that look for endpoints with room; the others follow in the next take. */
 const PAGES = 32;
 /** Leases tried in one take, while all that was found has to wait for others under its ordering key. */
@@ -35,25 +39,11 @@ const ROUNDS = 16;
 /** How long work that shares its transaction waits for a row of another one, in milliseconds; then it waits by itself. */
 const SHARED_LOCK_MS = 100;
 /**
- * Rows added here after which the planner is told how many there are. Autovacuum looks once a minute; a burst before that
- * is taken from by sorting all of it, at every take.
- */
-const ANALYZE_ROWS = 10_000;
-/** The least time between two looks, in milliseconds. */
-const ANALYZE_MS = 5_000;
-
-/**
  * Makes a queue on a PostgreSQL database; instances share it.
  * @param topic name of its jobs; several queues share a database by it
  */
 export const postgresQueue = (database: PostgresDatabase, topic: string, options?: QueueOptions): Queue =>
   new PostgresQueue(database, topic, options);
-
-/** The last endpoint that jobs were leased from: those behind it come first in the next turn. */
-const lastOf = (rooms: readonly (readonly [string, number])[], jobs: readonly Job[]): string => {
-  const served = new Set(jobs.map(({ endpoint }) => endpoint));
-  return rooms.findLast(([endpoint]) => served.has(endpoint))?.[0] ?? "";
-};
 
 class PostgresQueue implements Queue {
   readonly leaseMs: number;
@@ -61,12 +51,15 @@ class PostgresQueue implements Queue {
   readonly #waker: Waker;
   readonly #commits: GroupCommit;
   readonly #unlisten: () => void;
+  readonly #ended = (): void => this.#waker.committed();
   /** Transactions of our own that are under way, and whether jobs were added in them. */
   readonly #ours = new Map<Query, boolean>();
   /** Endpoints after this one are looked at next, and leased from first. */
   #cursor = "";
-  #added = 0;
-  #analyzed = Number.NEGATIVE_INFINITY;
+  /** When the next of what the last look found is due. */
+  #next = 0;
+  readonly #tidying: Tidying;
+  readonly #growth: Growth;
 
   constructor(
     readonly database: PostgresDatabase,
@@ -75,9 +68,12 @@ class PostgresQueue implements Queue {
   ) {
     this.leaseMs = leaseMs;
     this.#now = now;
+    this.#tidying = new Tidying(database);
+    this.#growth = new Growth(database);
     this.#waker = new Waker(() => database.query((q) => q.notify(JOBS_CHANNEL, topic)));
-    this.#commits = new GroupCommit((work, locking) =>
-      this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
+    this.#commits = new GroupCommit(
+      (work, locking) => this.#transaction(work, locking === "skip" ? SHARED_LOCK_MS : undefined),
+      (work) => this.#alone(work),
     );
     this.#unlisten = database.onNotify(JOBS_CHANNEL, (payload) => {
       if (payload === undefined || payload === topic) this.#waker.wake();
@@ -87,17 +83,20 @@ class PostgresQueue implements Queue {
   *add(query: Query, jobs: readonly NewJob[]): Coroutine<void> {
     if (jobs.length === 0) return;
     yield* addJobs(query, this.topic, jobs, this.#now());
-    if (this.#ours.has(query)) this.#ours.set(query, true);
-    else this.#waker.soon();
-    this.#added += jobs.length;
-    if (this.#added >= ANALYZE_ROWS && performance.now() - this.#analyzed >= ANALYZE_MS) this.#analyze();
+    this.#noteAdded(query, jobs.length);
   }
 
-  /** Beside everything else: who adds does not wait, and a look that fails is made up for by the next, or by autovacuum. */
-  #analyze(): void {
-    this.#added = 0;
-    this.#analyzed = performance.now();
-    this.database.query((q) => q.analyze(["adbind_jobs"])).catch(() => undefined);
+  part(jobs: readonly NewJob[]): QueuePart {
+    return {
+      statement: (condition) => additionOf(jobs, { topic: this.topic, now: this.#now(), condition }),
+      added: (query) => this.#noteAdded(query, jobs.length),
+    };
+  }
+
+  #noteAdded(query: Query, count: number): void {
+    if (this.#ours.has(query)) this.#ours.set(query, true);
+    else this.#waker.soon();
+    this.#growth.added(count);
   }
 
   transact<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
@@ -109,7 +108,19 @@ class PostgresQueue implements Queue {
   }
 
   async within<T>(tx: unknown, work: (query: Query) => Coroutine<T>): Promise<T> {
-    return runAsync(work(await runAsync(this.database.join(tx))));
+    const query = await runAsync(this.database.join(tx));
+    if (this.#ours.has(query)) return runAsync(work(query));
+    this.#ours.set(query, false);
+    try {
+      return await runAsync(work(query));
+    } finally {
+      if (this.#ours.get(query)) this.#wakeAfter(tx);
+      this.#ours.delete(query);
+    }
+  }
+
+  #wakeAfter(tx: unknown): void {
+    if (!this.database.onTransactionEnd(tx, this.#ended)) this.#waker.soon();
   }
 
   read<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
@@ -130,7 +141,32 @@ class PostgresQueue implements Queue {
     }
   }
 
+  /** One statement, which commits by itself. */
+  async #alone(work: (query: Query) => Promise<void>): Promise<void> {
+    let ours: Query | undefined;
+    try {
+      await this.database.query((shared) => {
+        // Of this statement only: what is added by another one is not committed with it.
+        ours = Object.create(shared) as Query;
+        this.#ours.set(ours, false);
+        return wait(work(ours));
+      });
+      if (this.#ours.get(ours!)) this.#waker.committed();
+    } finally {
+      this.#ours.delete(ours!);
+    }
+  }
+
+  quietMs(now: number): number | undefined {
+    return this.database.listening ? Math.max(0, this.#next - now) : undefined;
+  }
+
+  alarms(now: number): Promise<readonly string[]> {
+    return this.database.query((q) => partitionAlarms(q, now));
+  }
+
   async take({ now, limit, room }: TakeRequest): Promise<Job[]> {
+    this.#tidying.soon(now);
     const rooms = await this.#rooms({ now, limit, room });
     if (rooms.length === 0) return [];
     const request = { now, token: randomUUID(), leaseMs: this.leaseMs, rooms, limit };
@@ -147,10 +183,12 @@ class PostgresQueue implements Queue {
   /** The next endpoints with something due for which there is room, in turn, and for how many jobs of each. */
   async #rooms({ now, limit, room }: TakeRequest): Promise<[string, number][]> {
     const start = this.#cursor;
+    let next = FAR;
     for (let page = 0, after = start, again = start === ""; page < PAGES; page++) {
-      const request = { after, now, limit: ENDPOINTS };
+      const request = { after, limit: ENDPOINTS };
       const found = await this.database.query((q) => nextEndpoints(q, this.topic, request));
-      const due = found.filter((one) => one.due);
+      const due = found.filter((one) => one.next <= now);
+      next = Math.min(next, ...found.map((one) => one.next));
       const rooms = due
         .map(({ endpoint }): [string, number] => [endpoint, Math.min(room(endpoint), limit)])
         .filter(([, wanted]) => wanted > 0);
@@ -158,7 +196,10 @@ class PostgresQueue implements Queue {
       after = ended ? "" : found.at(-1)!.endpoint;
       // Those for which there was no room any more come first the next time.
       this.#cursor = rooms.length > 0 && rooms.length < due.length ? rooms.at(-1)![0] : after;
-      if (rooms.length > 0 || (again && (ended || after >= start))) return rooms;
+      const all = again && (ended || after >= start);
+      // Of those that were not looked at nothing is known.
+      this.#next = all ? next : 0;
+      if (rooms.length > 0 || all) return rooms;
       again ||= ended;
     }
     return [];

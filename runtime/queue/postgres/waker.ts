@@ -1,11 +1,12 @@
 /**
  * Wakes workers when jobs were added. A transaction that notified would hold a lock of the whole server while it commits,
  * and commits would go one by one: so whoever added jobs says so after the commit, seldom, and outside it. Of a
- * transaction of the application nobody tells us when it commits: workers look a few times, ever later.
+ * transaction of the application a client of `pg` tells when it has ended; of one of another library nobody does, and
+ * workers look a few times, ever later.
  */
 
 /** Least time between two notifications of this instance, in milliseconds. */
-const NOTIFY_MS = 20;
+const NOTIFY_MS = 5;
 /** When workers look after jobs were added in a transaction of the application's, in milliseconds. */
 const LOOKS_MS = [4, 12, 40, 120, 400] as const;
 

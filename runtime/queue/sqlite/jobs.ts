@@ -63,6 +63,8 @@ interface GivenUp {
 }
 
 const ready = "state = 'ready'";
+/** What is sent of a job in `j`. */
+export const BODY = "left join adbind_job_bodies b on b.job = j.id";
 
 export function sqliteJobs(db: Database): SqliteJobs {
   const base = basics(db);
@@ -94,9 +96,12 @@ function basics(db: Database): Basics {
 }
 
 function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
-  const insert = db.prepare<[string, string, number, string, string | null, number, number, string, Uint8Array]>(
-    "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body) " +
-      "values (?, ?, ?, ?, ?, 'ready', ?, ?, ?, ?)",
+  const insert = db.prepare<[string, string, number, string, string | null, number, number, number]>(
+    "insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at) " +
+      "values (?, ?, ?, ?, ?, 'ready', ?, ?, ?)",
+  );
+  const insertBody = db.prepare<[number | bigint, number, string, Uint8Array]>(
+    "insert into adbind_job_bodies (job, at, meta, body) values (?, ?, ?, ?)",
   );
   const before = db.prepare<[string, string]>(
     `select 1 from adbind_jobs where topic = ? and ordering_key = ? and ${ready} and attempts = 0 limit 1`,
@@ -105,7 +110,8 @@ function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
     for (const { key, random = false, endpoint, orderingKey = null, due = now, meta, body } of jobs) {
       const behind = orderingKey !== null && before.get(topic, orderingKey) !== undefined;
       const at = behind ? BEHIND_DUE_MS : due;
-      insert.run(topic, key, Number(random), endpoint, orderingKey, at, now, meta, body);
+      const { lastInsertRowid } = insert.run(topic, key, Number(random), endpoint, orderingKey, at, now, now);
+      insertBody.run(lastInsertRowid, now, meta, body);
       if (!behind) touch(topic, endpoint, due);
     }
   };
@@ -113,7 +119,8 @@ function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
 
 function taking(db: Database): SqliteJobs["take"] {
   const due = db.prepare<[string, string, number, number], JobRow>(
-    `select * from adbind_jobs where topic = ? and endpoint = ? and ${ready} and due <= ? order by due, id limit ?`,
+    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where topic = ? and endpoint = ? and ${ready} and due <= ? ` +
+      "order by due, id limit ?",
   );
   const endpoints = db.prepare<[string, number], { endpoint: string }>(
     "select endpoint from adbind_endpoints where topic = ? and ready_at <= ? and stopped_at is null order by ready_at",
@@ -164,6 +171,7 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
 
 function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJobs, "ack" | "renew"> {
   const done = db.prepare<[number, string]>("delete from adbind_jobs where id = ? and token = ?");
+  const doneBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
   const kept = db.prepare<[JobState, number, number, number | null, string | null, number, string]>(
     "update adbind_jobs set token = null, started_at = null, state = ?, attempts = attempts + ?, " +
       "first_at = case when ? = 0 and attempts = 0 then null else first_at end, due = coalesce(?, due), " +
@@ -171,7 +179,11 @@ function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJ
   );
   const prolong = db.prepare<[number, number, string]>("update adbind_jobs set due = ? where id = ? and token = ?");
   const apply = ({ job, outcome }: Ack): boolean => {
-    if (outcome.kind === "done") return done.run(job.id, job.token).changes === 1;
+    if (outcome.kind === "done") {
+      const ours = done.run(job.id, job.token).changes === 1;
+      if (ours) doneBody.run(job.id);
+      return ours;
+    }
     const state = outcome.kind === "dead" || outcome.kind === "refused" ? outcome.kind : "ready";
     const counted = Number(outcome.kind === "later" || outcome.kind === "dead");
     const due = "due" in outcome ? outcome.due : null;
@@ -270,8 +282,8 @@ function ending(
   { letNextGo }: Basics,
   { state, which }: { readonly state: JobState; readonly which: string },
 ): SqliteJobs["expire"] {
-  const old = db.prepare<[string, string, number, number, number], JobRow>(
-    `select * from adbind_jobs where topic = ? and endpoint = ? and ${ready} and ${which} <= ? ` +
+  const old = db.prepare<[string, string, number, number, number], Pick<JobRow, "id" | "ordering_key" | "attempts">>(
+    `select id, ordering_key, attempts from adbind_jobs where topic = ? and endpoint = ? and ${ready} and ${which} <= ? ` +
       "and (token is null or due <= ?) order by due, id limit ?",
   );
   const end = db.prepare<[JobState, string, number]>(

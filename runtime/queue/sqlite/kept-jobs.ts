@@ -10,7 +10,7 @@ import {
   noJobs,
   toJobRecord,
 } from "../jobs.js";
-import type { SqliteJobs } from "./jobs.js";
+import { BODY, type SqliteJobs } from "./jobs.js";
 
 export interface KeptJobs {
   list(filter: JobFilter): JobRecord[];
@@ -21,12 +21,13 @@ export interface KeptJobs {
 }
 
 export function keptJobs(db: Database, { letNextGo, touch }: SqliteJobs): KeptJobs {
-  const one = db.prepare<[number], JobRow>("select * from adbind_jobs where id = ?");
+  const one = db.prepare<[number], JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${BODY} where id = ?`);
   const revive = db.prepare<[number, number, number], JobRow>(
     "update adbind_jobs set state = 'ready', token = null, started_at = null, first_at = null, due = ?, created_at = ?, " +
       "error = null where id = ? and state <> 'ready' returning *",
   );
   const remove = db.prepare<[number], JobRow>("delete from adbind_jobs where id = ? returning *");
+  const removeBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
   const counts = db.prepare<[string], { state: JobState; n: number }>(
     "select state, count(*) as n from adbind_jobs where topic = ? group by state",
   );
@@ -43,6 +44,7 @@ export function keptJobs(db: Database, { letNextGo, touch }: SqliteJobs): KeptJo
     },
     drop(id, now) {
       const row = remove.get(id);
+      removeBody.run(id);
       if (row?.ordering_key != null && row.attempts === 0) letNextGo(row.topic, row.ordering_key, now);
       return row !== undefined;
     },
@@ -62,7 +64,9 @@ function listJobs(
   if (endpoint !== undefined) conditions.push(["substr(endpoint, 1, length(?)) = ?", endpoint, endpoint]);
   const where = conditions.map(([text]) => text).join(" and ");
   return db
-    .prepare<(string | number)[], JobRow>(`select * from adbind_jobs where ${where} order by id limit ?`)
+    .prepare<(string | number)[], JobRow>(
+      `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where ${where} order by id limit ?`,
+    )
     .all(...conditions.flatMap(([, ...values]) => values), Math.min(limit, LIST_LIMIT_JOBS))
     .map(toJobRecord);
 }

@@ -51,6 +51,7 @@ export function sqliteQueue(database: SqliteDatabase, topic: string, options: Qu
       // The caller's transaction is synchronous: by then it has ended.
       setImmediate(wake);
     },
+    part: () => undefined,
     transact: (work) => database.write(work),
     // A statement of SQLite is a call: there is nothing to gain from several items at a time.
     transactEach: (work, item) =>
@@ -99,6 +100,8 @@ interface Care {
 /** What is done to endpoints, and by operators. */
 function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
   return {
+    quietMs: () => undefined,
+    alarms: async () => [],
     pause: (endpoint: string, health: EndpointHealth) => waking(() => jobs.pause(topic, endpoint, health)),
     health: async (endpoint: string) => jobs.health(topic, endpoint),
     deadLetter: (endpoint: string, before: number, error: string) =>

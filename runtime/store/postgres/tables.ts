@@ -1,6 +1,4 @@
 /** What the statements here run on, and how counters are spread. */
-export { ask } from "../../db/postgres/client.js";
-
 import type { PostgresDatabase, PostgresTx } from "../../db/postgres/open.js";
 
 export type Db = PostgresDatabase;

@@ -19,14 +19,24 @@ create table adbind_jobs (
   lease_until bigint,
   token text,
   error text,
-  meta text not null,
-  body bytea not null
+  body_at bigint not null
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create unique index adbind_jobs_key on adbind_jobs (topic, key) where not random;
 create index adbind_jobs_due on adbind_jobs (topic, endpoint, due, id) where state = 'ready';
 create index adbind_jobs_order on adbind_jobs (topic, ordering_key, id)
   where state = 'ready' and ordering_key is not null and attempts = 0;
 create index adbind_jobs_kept on adbind_jobs (topic, id) where state <> 'ready';
+
+-- What is sent, apart from what is leased: written once. By day (see adbind db partitions), and days are dropped, not
+-- deleted from; what comes before its day was made, and what outlives it, is in the default partition.
+create table adbind_job_bodies (
+  at bigint not null,
+  job bigint not null,
+  meta text not null,
+  body bytea not null,
+  primary key (at, job)
+) partition by range (at);
+create table adbind_job_bodies_default partition of adbind_job_bodies default;
 
 -- Endpoints that fail, and until when they are left alone; stopped_at is set where an operator has paused one.
 create table adbind_endpoints (
@@ -56,8 +66,10 @@ create table adbind_sent_tasks (
   status text not null,
   instant text not null,
   details text not null,
-  expires bigint not null
-);
+  expires bigint not null,
+  -- Random, another one after each change.
+  revision bigint not null default 0
+) with (fillfactor = 80);
 create index adbind_sent_tasks_expires on adbind_sent_tasks (expires);
 
 -- A media buy belongs to the principal of its row of kind buy, and its channels have no subscriber; of lists, artifacts and
@@ -88,15 +100,17 @@ create table adbind_coalescing (
 );
 create index adbind_coalescing_due on adbind_coalescing (due);
 
+-- By the day it expires.
 create table adbind_activity (
-  id bigint generated always as identity primary key,
+  id bigint generated always as identity,
   principal text not null,
   subject text not null,
   record text not null,
-  expires bigint not null
-);
+  expires bigint not null,
+  primary key (expires, id)
+) partition by range (expires);
+create table adbind_activity_default partition of adbind_activity default;
 create index adbind_activity_subject on adbind_activity (principal, subject, id);
-create index adbind_activity_expires on adbind_activity (expires);
 
 -- For applications in any language: stores a change of a task's status in the caller's transaction. A sender makes the
 -- event of it; what it refuses is set aside, with its reason (adbind outbox list). Returns the number of the stored change.
@@ -130,11 +144,13 @@ begin
       return known.keys::bigint;
     end if;
   end if;
-  insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, meta, body)
+  insert into adbind_jobs (topic, key, random, endpoint, ordering_key, state, due, created_at, body_at)
     values ('webhooks', gen_random_uuid()::text, true, 'changes', 'change:' || md5(adbind_enqueue.task_id), 'ready', at,
-      at, json_build_object('kind', 'change', 'taskId', adbind_enqueue.task_id)::text,
-      convert_to(change::text, 'UTF8'))
+      at, at)
     returning id into job;
+  insert into adbind_job_bodies (at, job, meta, body)
+    values (at, job, json_build_object('kind', 'change', 'taskId', adbind_enqueue.task_id)::text,
+      convert_to(change::text, 'UTF8'));
   update adbind_dedup d set keys = job::text where d.task_id = adbind_enqueue.task_id and d.dedup_key = name;
   return job;
 end

@@ -17,14 +17,21 @@ create table adbind_jobs (
   started_at integer,
   token text,
   error text,
-  meta text not null,
-  body blob not null
+  body_at integer not null
 ) strict;
 create unique index adbind_jobs_key on adbind_jobs (topic, key) where random = 0;
 create index adbind_jobs_due on adbind_jobs (topic, endpoint, due) where state = 'ready';
 create index adbind_jobs_order on adbind_jobs (topic, ordering_key, id)
   where state = 'ready' and ordering_key is not null and attempts = 0;
 create index adbind_jobs_kept on adbind_jobs (topic, id) where state <> 'ready';
+
+-- What is sent, apart from what is leased: written once.
+create table adbind_job_bodies (
+  job integer primary key,
+  at integer not null,
+  meta text not null,
+  body blob not null
+) strict;
 
 create table adbind_endpoints (
   topic text not null,
@@ -55,7 +62,9 @@ create table adbind_sent_tasks (
   status text not null,
   instant text not null,
   details text not null,
-  expires integer not null
+  expires integer not null,
+  -- Random, another one after each change.
+  revision integer not null default 0
 ) strict, without rowid;
 create index adbind_sent_tasks_expires on adbind_sent_tasks (expires);
 

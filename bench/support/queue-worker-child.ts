@@ -1,0 +1,49 @@
+/**
+ * A worker in a process of its own: tells its parent how many events it has sent, and what that cost it. It is `ready`
+ * before it begins, `{ sent }` while it works, and tells `{ cpuMs }` when it has stopped.
+ */
+import { generateKeyPairSync } from "node:crypto";
+import { Agent, request } from "undici";
+import { signWebhookSync } from "../../runtime/signing/index.js";
+import { contender } from "./queue-contenders.js";
+
+interface Given {
+  readonly name: string;
+  readonly url: string;
+  readonly listenUrl?: string;
+  readonly prompt: boolean;
+}
+
+const { name, url, listenUrl, prompt } = JSON.parse(process.argv[2]!) as Given;
+const TOLD_MS = 5;
+const MICROSECONDS = 1_000;
+
+const key = generateKeyPairSync("ed25519").privateKey;
+const agent = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
+
+/** The same request that the sender makes. */
+async function post(to: string, body: Buffer): Promise<void> {
+  const { headers } = signWebhookSync({ method: "POST", url: to, headers: {}, body }, { key, keyid: "k" });
+  const answer = await request(to, { method: "POST", headers: { ...headers }, body, dispatcher: agent });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`answered ${answer.statusCode}`);
+}
+
+const chosen = await contender(name);
+let [sent, told] = [0, 0];
+const working = await chosen.work({ url, listenUrl, prompt, post, sent: () => (sent += 1) });
+process.send!("ready");
+await new Promise((resolve) => process.once("message", resolve));
+const before = process.cpuUsage();
+await working.begin();
+const telling = setInterval(() => {
+  if (sent !== told) process.send!({ sent });
+  told = sent;
+}, TOLD_MS);
+await new Promise((resolve) => process.once("message", resolve));
+clearInterval(telling);
+await working.stop();
+const { user, system } = process.cpuUsage(before);
+process.send!({ cpuMs: (user + system) / MICROSECONDS });
+process.disconnect();
+process.exit(0);

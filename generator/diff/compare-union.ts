@@ -1,0 +1,248 @@
+/** Alternatives and conditions of one place. */
+import type { Condition, Json, Shape, UnionShape } from "../model/shape.js";
+import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace } from "./change.js";
+import { type Both, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
+import { flatten, same } from "./flat.js";
+import { leavesOf, type ShapePart } from "./part.js";
+import { sample } from "./sample.js";
+
+type Union = Both["a"]["unions"][number];
+
+const membersOf = ({ union, of }: Union): ShapePart[] => union.members.map((shape) => ({ shape, of }));
+
+/** What an alternative is known by beside its meaning: constants, then names. */
+function likeness(a: ShapePart, b: ShapePart): number {
+  const [one, two] = [flatten([a]), flatten([b])];
+  let score = 0;
+  for (const [name, { parts, required }] of one.properties) {
+    const other = two.properties.get(name);
+    if (other === undefined) continue;
+    score += required && other.required ? 2 : 1;
+    const [mine, theirs] = [flatten(parts).values, flatten(other.parts).values];
+    if (mine?.length !== 1 || theirs?.length !== 1) continue;
+    if (!same(mine[0]!, theirs[0]!)) return 0;
+    score += 20;
+  }
+  const title = (part: ShapePart): string | undefined =>
+    leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
+  if (title(a) !== undefined && title(a) === title(b)) score += 10;
+  const kinds = (flat: typeof one): string => JSON.stringify([...(flat.kinds ?? [])].sort());
+  if (one.properties.size === 0 && two.properties.size === 0 && kinds(one) === kinds(two)) score += 5;
+  return score;
+}
+
+interface Matched {
+  pairs: [a: number, b: number][];
+  gone: number[];
+  fresh: number[];
+}
+
+/** Which alternative became which: those of one meaning first, then the likest. */
+function match(before: readonly ShapePart[], now: readonly ShapePart[], { forms }: Comparing): Matched {
+  const [left, right] = [new Set(before.keys()), new Set(now.keys())];
+  const pairs: [number, number][] = [];
+  const take = (a: number, b: number): void => {
+    pairs.push([a, b]);
+    left.delete(a);
+    right.delete(b);
+  };
+  for (const a of [...left]) {
+    const twin = [...right].find((b) => forms.of([before[a]!]) === forms.of([now[b]!]));
+    if (twin !== undefined) take(a, twin);
+  }
+  const ranked = [...left]
+    .flatMap((a) => [...right].map((b) => ({ a, b, score: likeness(before[a]!, now[b]!) })))
+    .filter(({ score }) => score > 0)
+    .sort((one, two) => two.score - one.score);
+  for (const { a, b } of ranked) if (left.has(a) && right.has(b)) take(a, b);
+  return { pairs, gone: [...left], fresh: [...right] };
+}
+
+const withChoice = (place: DiffPlace, ...taken: [UnionShape, number][]): DiffPlace["choices"] =>
+  new Map([...place.choices, ...taken]);
+
+/** Alternatives that a constant tells apart: no value is of two of them. */
+const apart = (union: UnionShape): boolean => union.mode === "any" || union.discriminator !== undefined;
+
+function compareUnion(both: Both, comparing: Comparing, before: Union, now: Union): void {
+  const { place } = both;
+  const [old, fresh] = [membersOf(before), membersOf(now)];
+  const matched = match(old, fresh, comparing);
+  const exclusive = place.exclusive || !apart(before.union) || !apart(now.union);
+  for (const [a, b] of matched.pairs) {
+    if (comparing.forms.of([old[a]!]) === comparing.forms.of([fresh[b]!])) continue;
+    const choices = withChoice(place, [before.union, a], [now.union, b]);
+    comparing.enter({ ...place, a: [old[a]!], b: [fresh[b]!], choices, exclusive });
+  }
+  const beside = (parts: readonly ShapePart[], one: UnionShape): ShapePart[] =>
+    leavesOf(parts).filter(({ shape }) => shape !== one);
+  const alone = (parts: readonly ShapePart[], union: UnionShape, member: ShapePart): ChangeClaim =>
+    probing([...beside(parts, union), member]);
+  const unsure = { ...place, exclusive };
+  for (const index of matched.gone)
+    tell({ ...both, place: unsure }, comparing, {
+      rule: "alternative-removed",
+      message: `alternative ${nameOf(old[index]!, index)} removed`,
+      forward: alone(place.a, before.union, old[index]!),
+      backward: contained,
+    });
+  for (const index of matched.fresh)
+    tell({ ...both, place: unsure }, comparing, {
+      rule: "alternative-added",
+      message: `alternative ${nameOf(fresh[index]!, index)} added`,
+      forward: contained,
+      backward: alone(place.b, now.union, fresh[index]!),
+    });
+  if (before.union.mode === now.union.mode) return;
+  const stricter = now.union.mode === "one";
+  tell(both, comparing, {
+    rule: "alternatives-changed",
+    message: stricter
+      ? "exactly one alternative may hold now, one at least before"
+      : "several alternatives may hold now",
+    forward: stricter ? probing(place.a) : contained,
+    backward: stricter ? contained : probing(place.b),
+  });
+}
+
+function nameOf(part: ShapePart, index: number): string {
+  const flat = flatten([part]);
+  const title = leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
+  if (title !== undefined) return JSON.stringify(title);
+  for (const [name, { parts }] of flat.properties) {
+    const values = flatten(parts).values;
+    if (values?.length === 1) return `with ${name} ${JSON.stringify(values[0])}`;
+  }
+  const required = [...flat.properties].filter(([, { required }]) => required).map(([name]) => name);
+  if (required.length > 0) return `with ${required.slice(0, 3).join(", ")}`;
+  return flat.kinds === undefined ? `${index + 1}` : `of ${[...flat.kinds].join(" or ")}`;
+}
+
+/** Alternatives of both sides, those of one meaning put aside. */
+export function compareUnions(both: Both, comparing: Comparing): void {
+  const form = ({ union, of }: Union): string =>
+    `${union.mode} ${union.members
+      .map((shape) => comparing.forms.of([{ shape, of }]))
+      .sort()
+      .join()}`;
+  const now = [...both.b.unions];
+  const before = both.a.unions.filter((one) => {
+    const twin = now.findIndex((two) => form(one) === form(two));
+    if (twin >= 0) now.splice(twin, 1);
+    return twin < 0;
+  });
+  const likest = (one: Union): Union | undefined => {
+    const ranked = now
+      .map((two) => ({ two, score: match(membersOf(one), membersOf(two), comparing).pairs.length }))
+      .sort((x, y) => y.score - x.score);
+    return ranked[0]?.two;
+  };
+  for (const one of before) {
+    const two = likest(one);
+    if (two === undefined) {
+      demandChanged(both, comparing, false);
+      continue;
+    }
+    now.splice(now.indexOf(two), 1);
+    compareUnion(both, comparing, one, two);
+  }
+  for (const _ of now) demandChanged(both, comparing, true);
+}
+
+/** A place that had no alternatives has some, or the other way round. */
+function demandChanged(both: Both, comparing: Comparing, added: boolean): void {
+  const { place } = both;
+  tell(both, comparing, {
+    rule: added ? "alternatives-demanded" : "alternatives-dropped",
+    message: added ? "one of several forms is demanded now" : "none of several forms is demanded any more",
+    forward: added ? probing(place.a) : contained,
+    backward: added ? contained : probing(place.b),
+  });
+}
+
+/** Values that meet what a condition asks and not what it demands then. */
+function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Attempt[] {
+  const part = (shape: Shape): ShapePart => ({ shape, of });
+  const dropped = (values: ReturnType<typeof samplesOf>): Attempt[] =>
+    tryingValues(
+      values.flatMap((value): Json[] => {
+        if (typeof value !== "object" || value === null || Array.isArray(value)) return [value];
+        return [
+          value,
+          ...Object.keys(value).map((name) =>
+            Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
+          ),
+        ];
+      }),
+    );
+  switch (condition.kind) {
+    case "if":
+      return [
+        ...dropped(samplesOf([...parts, part(condition.test)], 4)),
+        ...(condition.whenFalse === undefined ? [] : dropped(samplesOf(parts, 4))),
+        ...outside(condition, of, parts),
+      ];
+    case "not":
+    case "entails":
+      return dropped(samplesOf([...parts, part(condition.shape)], 4));
+    case "names":
+      return ["unheard_of", "UNHEARD", "~", "", "a b"].map((name): Attempt => ({ kind: "put", name, value: "a" }));
+    case "contains":
+      return tryingValues([[], ...samplesOf(parts)]);
+    case "needs":
+      return condition.properties.flatMap((name) =>
+        tryingValues(
+          samplesOf(parts, 2).map((value) =>
+            typeof value === "object" && value !== null && !Array.isArray(value)
+              ? {
+                  ...Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
+                  [condition.property]: value[condition.property] ?? "a",
+                }
+              : value,
+          ),
+        ),
+      );
+  }
+}
+
+/** Values that meet the test, with names that what follows speaks of holding something else. */
+function outside(
+  condition: Extract<Condition, { kind: "if" }>,
+  of: ShapePart["of"],
+  parts: readonly ShapePart[],
+): Attempt[] {
+  const then = condition.whenTrue;
+  if (then === undefined) return [];
+  const base = sample([...parts, { shape: condition.test, of }], { full: 1 });
+  if (typeof base !== "object" || base === null || Array.isArray(base)) return [];
+  const own = flatten(parts);
+  return [...flatten([{ shape: then, of }]).properties.keys()].flatMap((name) => {
+    const held = own.properties.get(name)?.parts ?? [];
+    return tryingValues(
+      [...samplesOf(held, 4), "no such text", 7, [], {}].map((value) => ({ ...base, [name]: value })),
+    );
+  });
+}
+
+export function compareConditions(both: Both, comparing: Comparing): void {
+  const { a, b, place } = both;
+  const form = ({ condition, of }: Both["a"]["conditions"][number]): string => comparing.forms.condition(condition, of);
+  const fresh = [...b.conditions];
+  const gone = a.conditions.filter((one) => {
+    const twin = fresh.findIndex((two) => form(one) === form(two));
+    if (twin >= 0) fresh.splice(twin, 1);
+    return twin < 0;
+  });
+  if (gone.length === 0 && fresh.length === 0) return;
+  const rule = gone.length === 0 ? "condition-added" : fresh.length === 0 ? "condition-removed" : "condition-changed";
+  const claim = (conditions: typeof fresh, parts: readonly ShapePart[]): ChangeClaim =>
+    conditions.length === 0
+      ? contained
+      : { tries: () => conditions.flatMap(({ condition, of }) => against(condition, of, parts)) };
+  tell(both, comparing, {
+    rule,
+    message: `${[...(gone.length > 0 ? [`${gone.length} no more`] : []), ...(fresh.length > 0 ? [`${fresh.length} new`] : [])].join(", ")}: what one value demands of another`,
+    forward: claim(fresh, place.a),
+    backward: claim(gone, place.b),
+  });
+}

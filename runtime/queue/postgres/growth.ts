@@ -1,0 +1,26 @@
+/** Tables that grow at once: the planner is told how large they are. */
+import type { PostgresDatabase } from "../../db/index.js";
+
+/**
+ * Rows added here after which the planner is told how many there are. Autovacuum looks once a minute; a burst before that
+ * is taken from by sorting all of it, at every take.
+ */
+const ANALYZE_ROWS = 10_000;
+/** The least time between two looks, in milliseconds. */
+const ANALYZE_MS = 5_000;
+
+export class Growth {
+  #added = 0;
+  #analyzed = Number.NEGATIVE_INFINITY;
+
+  constructor(readonly database: Pick<PostgresDatabase, "query">) {}
+
+  /** Beside everything else: who adds does not wait, and a look that fails is made up for by the next, or by autovacuum. */
+  added(count: number): void {
+    this.#added += count;
+    if (this.#added < ANALYZE_ROWS || performance.now() - this.#analyzed < ANALYZE_MS) return;
+    this.#added = 0;
+    this.#analyzed = performance.now();
+    this.database.query((q) => q.analyze(["adbind_jobs", "adbind_job_bodies"])).catch(() => undefined);
+  }
+}

@@ -1,0 +1,77 @@
+/** What a sender does in time, by itself: one look says what there is, so that an idle one asks for hardly anything. */
+import type { Logger } from "pino";
+import { expirySteps } from "../queue/expiry.js";
+import { createPeriodic, type Periodic, type PeriodicStep, tellLog } from "../queue/periodic.js";
+import type { Queue } from "../queue/types.js";
+import type { DueWork, SenderTables } from "../store/sender-tables.js";
+import type { Expiring } from "../store/types.js";
+import { inTransaction } from "./transact.js";
+
+/** How often there is a look, in milliseconds. */
+const LOOK_MS = 1_500;
+/** How often an operator is told of what stays as it is, in milliseconds. */
+const ALARM_MS = 3_600_000;
+
+export interface UpkeepParts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
+  readonly coalesced: PeriodicStep;
+  readonly reports: PeriodicStep;
+  /** Done each time, whatever is due. */
+  readonly more: readonly PeriodicStep[];
+  readonly now: () => number;
+  readonly logger: Logger | undefined;
+  /** Told how many alarms there are. */
+  readonly alarmed: (count: number) => void;
+}
+
+export function senderUpkeep(parts: UpkeepParts): Periodic {
+  const { queue, tables, now, logger } = parts;
+  let work: DueWork | undefined;
+  const look: PeriodicStep = {
+    name: "look for what is due",
+    meanwhile: "each kind of it is looked for by itself",
+    async run() {
+      // Where that cannot be seen, each step finds out for itself, and says what fails.
+      work = await queue.read((q) => tables.due(q, now())).catch(() => undefined);
+    },
+  };
+  const onlyIf = (step: PeriodicStep, isDue: (due: DueWork) => boolean): PeriodicStep => ({
+    ...step,
+    run: (stopping) => (work === undefined || isDue(work) ? step.run(stopping) : undefined),
+  });
+  const expiring = expirySteps(expiringIn(queue, tables), now);
+  return createPeriodic({
+    pauseMs: LOOK_MS,
+    steps: [
+      look,
+      onlyIf(parts.coalesced, (due) => due.coalesced),
+      onlyIf(parts.reports, (due) => due.reports),
+      ...expiring.map((step, at) => onlyIf(step, (due) => due.expired[at]!)),
+      ...parts.more,
+      alarms(parts),
+    ],
+    telling: tellLog(logger),
+  });
+}
+
+function alarms({ queue, now, logger, alarmed }: UpkeepParts): PeriodicStep {
+  let next = Number.NEGATIVE_INFINITY;
+  return {
+    name: "look for what an operator should see to",
+    meanwhile: "nothing is said of it",
+    async run() {
+      if (performance.now() < next) return;
+      const found = await queue.alarms(now());
+      next = performance.now() + ALARM_MS;
+      alarmed(found.length);
+      for (const alarm of found) logger?.warn({ alarm }, alarm);
+    },
+  };
+}
+
+const expiringIn = (queue: Queue, tables: SenderTables): Expiring[] =>
+  tables.expiring.map(({ what, remove }) => ({
+    what,
+    remove: async (now, limit) => inTransaction(queue, undefined, (tx) => remove(tx, now, limit)),
+  }));

@@ -1,0 +1,73 @@
+/** Tasks of a sender as they are changed: rows, and what each engine does to many of them at once. */
+import { randomInt } from "node:crypto";
+import type { Coroutine } from "../db/coroutine.js";
+import type { Locking, Query, SqlPart } from "../db/types.js";
+
+export interface SentTaskRow {
+  readonly task_id: string;
+  readonly principal: string;
+  readonly tool: string;
+  readonly status: string;
+  /** ISO 8601 of the last event. */
+  readonly instant: string;
+  /** JSON of the channels and what is echoed. */
+  readonly details: string;
+  readonly expires: number;
+  /** Random, and another one after each change: who knows it knows the row. */
+  readonly revision: number;
+}
+
+/** What an event changes of its task. */
+export type TaskChange = Pick<SentTaskRow, "task_id" | "status" | "instant" | "expires" | "revision">;
+
+/** Events made under a dedup key. */
+export interface DedupRow {
+  readonly task_id: string;
+  readonly dedup_key: string;
+  /** Of the content. */
+  readonly digest: string;
+  /** JSON of the events' idempotency keys. */
+  readonly keys: string;
+  readonly expires: number;
+}
+
+export type DedupName = Pick<DedupRow, "task_id" | "dedup_key">;
+
+/** What changes of tasks come to: written all together, or not at all. */
+export interface TaskWrites {
+  /** Each with the revision of the row it was made from. */
+  readonly changes: readonly (TaskChange & { readonly was: number })[];
+  readonly dedups: readonly DedupRow[];
+  /** Adds the jobs of the events. */
+  readonly addJobs: (query: Query) => Coroutine<void>;
+  /** The same as part of a larger statement, under a condition; undefined on an engine whose statements have no parts. */
+  readonly jobsIf: ((condition: string) => SqlPart | undefined) | undefined;
+}
+
+export interface TaskChangesRequest {
+  readonly taskIds: readonly string[];
+  /** Dedup keys to be looked up. */
+  readonly keyed: readonly DedupName[];
+  readonly locking: Locking;
+  /** Nothing: the tasks are only locked and read. */
+  readonly writes: TaskWrites | undefined;
+}
+
+/** Tasks as they are, locked. */
+export interface TasksFound {
+  readonly tasks: readonly SentTaskRow[];
+  /** Ids of tasks that were left out because another transaction holds them. */
+  readonly elsewhere: readonly string[];
+  readonly dedups: readonly DedupRow[];
+}
+
+/**
+ * Writes what was made of tasks, if each still is what it was made from.
+ * @returns `written`, or the tasks as they are where nothing was written
+ */
+export type ChangeTasks = (query: Query, request: TaskChangesRequest) => Coroutine<"written" | TasksFound>;
+
+/** Revisions are below this: exact in every driver's numbers. */
+const REVISIONS = 2 ** 48 - 1;
+
+export const newRevision = (): number => randomInt(REVISIONS);

@@ -1,0 +1,83 @@
+/** `adbind diff` as its users call it: forms, exit codes, and what is left out. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Ajv } from "ajv";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { register } from "../../cli/diff.js";
+import type { DiffReport } from "../../generator/diff/finding.js";
+import { commandFolder, runCommand } from "../cli/run-command.js";
+import { changedRelease, smallRelease, writeRelease } from "../support/release.js";
+
+const REQUEST = "media-buy/list-orders-request.json";
+const { at, remove } = commandFolder();
+const older = writeRelease(smallRelease());
+const newer = changedRelease((files) => {
+  files["manifest.json"].proto_version = "1.3.0";
+  files[REQUEST].required = [...(files[REQUEST].required ?? []), "unheard"];
+});
+
+async function run(...argv: string[]) {
+  process.exitCode = undefined;
+  const ran = await runCommand(register, argv);
+  process.exitCode = undefined;
+  return ran;
+}
+
+const reported = async (...argv: string[]): Promise<DiffReport> =>
+  JSON.parse((await run(older, newer, "--json", ...argv)).out) as DiffReport;
+
+test("json is what the published schema says, and has the break with its witness", async () => {
+  const report = await reported();
+  const schema = JSON.parse(readFileSync(path.join(import.meta.dirname, "../../adbind.diff.schema.json"), "utf8"));
+  const validate = new Ajv({ strict: false }).compile(schema);
+  assert.ok(validate(report), JSON.stringify(validate.errors));
+  const found = report.findings.find(({ tool, side }) => tool === "list_orders" && side === "request");
+  assert.equal([found?.verdict, found?.witness?.kind], ["broken", "payload"]);
+});
+
+test("exit codes: nothing, findings, the command line, an unreadable release", async () => {
+  assert.is((await run(older, older)).code, 0);
+  assert.is((await run(older, newer)).code, 1);
+  assert.is((await run(older)).code, 2);
+  assert.is((await run(older, newer, "--format", "no-such")).code, 2);
+  assert.is((await run(older, at("nowhere"))).code, 3);
+});
+
+test("every form prints, and text begins with who breaks whom", async () => {
+  for (const format of ["markdown", "sarif", "junit", "github-actions", "html"])
+    assert.match(
+      (await run(older, newer, "--format", format)).out,
+      /property-required|required-property-added/,
+      format,
+    );
+  assert.match((await run(older, newer)).out, /^proto 1\.2\.3 -> 1\.3\.0: \d+ changes?/);
+  assert.match((await run(older, older)).out, /nothing changed in meaning/);
+});
+
+test("an accepted finding is left out until its last day", async () => {
+  const { findings } = await reported();
+  const rows = (expires: string) => findings.map(({ id }) => ({ id, reason: "known", by: "a maintainer", expires }));
+  writeFileSync(at("accepted.json"), JSON.stringify(rows("2999-01-01")));
+  assert.equal((await reported("--accept", "accepted.json")).summary.accepted, findings.length);
+  writeFileSync(at("accepted.json"), JSON.stringify(rows("2000-01-01")));
+  assert.equal((await reported("--accept", "accepted.json")).findings.length, findings.length);
+  writeFileSync(at("accepted.json"), JSON.stringify([{ id: findings[0]!.id }]));
+  assert.is((await run(older, newer, "--accept", "accepted.json")).code, 2);
+});
+
+test("traffic, witnesses and the matrix", async () => {
+  const row = (payload: unknown) => JSON.stringify({ tool: "list_orders", direction: "request", payload });
+  const found = (await reported()).findings.find(({ tool, side }) => tool === "list_orders" && side === "request");
+  const payload = found?.witness?.kind === "payload" ? found.witness.payload : undefined;
+  writeFileSync(at("traffic.jsonl"), `${row(payload)}\n${row(7)}\n`);
+  const traffic = await run(older, newer, "--traffic", "traffic.jsonl");
+  assert.match(traffic.out, /1 of 2 payloads break; 1 are none of the older release/);
+  assert.is(traffic.code, 1);
+  await run(older, newer, "--witness", "witnesses");
+  assert.ok(readdirSync(at("witnesses")).includes(`${found!.id}.json`));
+  assert.match((await run("--matrix", older, newer)).out, /caller 1\.2\.3 +seller 1\.3\.0 +1 breaking in requests/);
+});
+
+test("what is cleaned up", remove);
+test.run();
