@@ -16,7 +16,6 @@ import { checkRelease } from "./lint/check.js";
 import { findReleases } from "./load/files.js";
 import { type LoadedRelease, loadRelease } from "./load/load.js";
 import { assertTaken, partFlags, partOfRelease, type ReleasePart } from "./load/part.js";
-import { copiesDigest } from "./load/projections.js";
 import type { GenerateResult, ReleaseOutcome, ReleaseResult } from "./result.js";
 
 export interface GenerateOptions {
@@ -128,10 +127,8 @@ const summaryOf = ({ counts, leftOut, files }: Owned) => ({ ...counts, leftOut, 
 /** check -> model -> plan -> compare, for one release; what is to be written is left for the end. */
 async function prepare(release: LoadedRelease, settings: Settings): Promise<Prepared> {
   const folder = folderOf(settings, release);
-  const copies = copiesDigest(release.source);
-  const input = { digest: release.digest, ...(copies !== undefined && { copies }) };
   if (settings.mode === "write" && !settings.force && release.version !== "") {
-    const owned = unchangedSince(folder, { ...settings.made, ...input });
+    const owned = unchangedSince(folder, { ...settings.made, digest: release.digest });
     if (owned !== undefined) return { result: { ...blank(release, "unchanged"), ...summaryOf(owned) } };
   }
   const step = (name: GenerateStep["step"]): void => settings.step(name, release.source.label);
@@ -148,11 +145,11 @@ async function prepare(release: LoadedRelease, settings: Settings): Promise<Prep
   // What emitting needs is loaded only once a release is to be emitted.
   const [{ buildModel }, { planRelease }] = await Promise.all([import("./model/build.js"), import("./emit/plan.js")]);
   const model = buildModel(release, broken);
-  const { word, version } = release;
+  const { word, version, digest } = release;
   const { leftOut } = model;
   const counts = { tools: model.tools.length, codes: model.codes.length, specialisms: model.specialisms.length };
   step("emit");
-  const made = { ...settings.made, word, version, ...input, counts, leftOut };
+  const made = { ...settings.made, word, version, digest, counts, leftOut };
   const plan = withOwned(await planRelease(model, settings.emit), made);
   const planned: ReleaseResult = { ...refused, outcome: "withheld", ...counts, files: plan.size, leftOut };
   if (settings.mode === "write") return { result: planned, plan };

@@ -5,7 +5,7 @@ import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { releaseFacts } from "../../generator/model/build.js";
 import { missingFacts, type PackageFacts } from "../../generator/model/facts/derive.js";
-import type { Fact, ReleaseFacts } from "../../runtime/contract/index.js";
+import type { Fact } from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { printJson } from "../output.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./resolve.js";

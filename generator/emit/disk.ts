@@ -12,8 +12,6 @@ export interface Owned {
   word: string;
   version: string;
   digest: string;
-  /** Digest of the copies that the release came with, which its own leaves out; absent where it had none. */
-  copies?: string;
   options: Record<string, boolean | string>;
   /** What the release gave, for a run that finds nothing to do. */
   counts: { tools: number; codes: number; specialisms: number };
@@ -63,12 +61,11 @@ function filesIn(folder: string): string[] {
 /** What was written, where the folder holds exactly that, from the same input by the same generator. */
 export function unchangedSince(
   folder: string,
-  expected: Pick<Owned, "generator" | "digest" | "copies" | "options">,
+  expected: Pick<Owned, "generator" | "digest" | "options">,
 ): Owned | undefined {
   const owned = readOwned(folder);
   if (owned === undefined || owned.generator !== expected.generator || owned.digest !== expected.digest)
     return undefined;
-  if (owned.copies !== expected.copies) return undefined;
   if (JSON.stringify(owned.options) !== JSON.stringify(expected.options)) return undefined;
   // Of an adbind that kept less: it is written anew.
   if (owned.counts === undefined || owned.leftOut.some((one) => typeof one !== "object")) return undefined;
@@ -83,10 +80,9 @@ export function unchangedSince(
 
 /** A plan with the file that says what it is: who made it, of what, with which options, what it gave, and the hash of each file. */
 export function withOwned(plan: Plan, of: Omit<Owned, "files">): Plan {
-  const { generator, options, word, version, digest, copies, counts, leftOut } = of;
+  const { generator, options, word, version, digest, counts, leftOut } = of;
   const files = Object.fromEntries([...plan].map(([file, text]) => [file, hashOf(text)]));
-  const input = { word, version, digest, ...(copies !== undefined && { copies }) };
-  const owned: Owned = { generator, options, ...input, counts, leftOut, files };
+  const owned: Owned = { generator, options, word, version, digest, counts, leftOut, files };
   return new Map([...plan, [OWNED, `${JSON.stringify(owned, null, 2)}\n`]]);
 }
 

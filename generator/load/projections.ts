@@ -1,5 +1,4 @@
 /** The copies of a release's tools in the form an MCP server lists them, as far as their manifests tell. */
-import { createHash } from "node:crypto";
 import type { ReleaseFiles } from "./files.js";
 import { readJson } from "./read-json.js";
 import { isMap, type JsonMap } from "./walk.js";
@@ -16,13 +15,3 @@ export const projectionsOf = (files: ReleaseFiles): ProjectionFile[] =>
     const { value } = readJson(files.read(path) ?? Buffer.alloc(0), path);
     return isMap(value) ? [{ path, manifest: value }] : [];
   });
-
-/**
- * SHA-256, hex, over the manifests of the copies. The release's digest leaves them out, since repackaging drops them, and its facts
- * tell of them: whoever compares what was made of a release needs both.
- * @returns undefined where there are none
- */
-export function copiesDigest(files: ReleaseFiles): string | undefined {
-  const copies = projectionsOf(files);
-  return copies.length === 0 ? undefined : createHash("sha256").update(JSON.stringify(copies)).digest("hex");
-}

@@ -83,24 +83,6 @@ test("a .tgz gives what its folder gives, also as npm packs it", async () => {
   assert.equal(tree(a), tree(b));
 });
 
-test("copies for MCP that a release came with are part of what was made of it, though not of its digest", async () => {
-  const source = writeRelease(smallRelease());
-  const out = tempFolder();
-  const run = async () => (await generate([source], { out })).releases[0]!;
-  const without = await run();
-  const copy = path.join(source, "mcp/2026-07-28");
-  mkdirSync(copy, { recursive: true });
-  writeFileSync(path.join(copy, "manifest.json"), '{"mcp_protocol_version":"2026-07-28","tools":{}}');
-  const made = () => Object.values(tree(path.join(out, "1.2.3"))).join();
-  assert.not.match(made(), "mcp/2026-07-28/manifest.json");
-  const beside = await run();
-  assert.equal([beside.digest, beside.outcome], [without.digest, "written"], "no force is needed");
-  assert.match(made(), "mcp/2026-07-28/manifest.json");
-  assert.is((await run()).outcome, "unchanged");
-  rmSync(path.join(source, "mcp"), { recursive: true });
-  assert.is((await run()).outcome, "written");
-});
-
 test("an unchanged release is left alone, and what is missing of it is made again", async () => {
   const out = tempFolder();
   const source = writeRelease(smallRelease());
