@@ -9,6 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const STEP_MS = 100;
 /** A server that is not gone by then is killed. */
 const STOP_LIMIT_MS = 10_000;
+/** A folder that cannot be removed by then stays. */
+const REMOVE_LIMIT_MS = 60_000;
 
 const folder = process.argv[2]!;
 const data = path.join(folder, "data");
@@ -31,7 +33,14 @@ async function end(): Promise<void> {
     process.kill(postmaster()!, waited < STOP_LIMIT_MS ? "SIGQUIT" : "SIGKILL");
     await sleep(STEP_MS);
   }
-  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: STEP_MS });
+  // Processes that outlived their parent may still write in it.
+  for (let waited = 0; existsSync(folder) && waited < REMOVE_LIMIT_MS; waited += STEP_MS) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      await sleep(STEP_MS);
+    }
+  }
 }
 
 for await (const _ of process.stdin);

@@ -81,7 +81,11 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   chmodSync(folder, 0o755);
   const release = guard(folder);
   const port = await freePort();
-  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // Shared memory stands in the folder too, and goes with it however the server ends.
+  const flags = Object.entries({ dynamic_shared_memory_type: "mmap", ...settings }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
   const Cluster = await embeddedPostgres();
   const cluster = new Cluster({
     databaseDir: path.join(folder, "data"),
