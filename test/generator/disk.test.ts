@@ -147,14 +147,20 @@ function killedAt(out: string, preload: string): { signal: NodeJS.Signals | null
 const atRename = (nth: number, then: string): string =>
   `const real = fs.renameSync; let seen = 0;
    fs.renameSync = (...names) => { seen += 1; if (seen === ${nth}) ${then}; return real(...names); };`;
+/** Files of the run's own folder; the reader of sources writes too. */
+const atFifthFile = (then: string): string =>
+  `const real = fs.writeFileSync; let seen = 0;
+   fs.writeFileSync = (file, ...rest) => {
+     if (String(file).includes(".adbind-")) seen += 1;
+     if (seen === 5) { seen += 1; ${then}; }
+     return real(file, ...rest);
+   };`;
 const DIE = 'process.kill(process.pid, "SIGKILL")';
 
 test("kill -9 while files are being written leaves the old tree whole", async () => {
   const out = await written();
   const before = treeOf(path.join(out, "1.2.3"));
-  const preload = `const real = fs.promises.writeFile; let seen = 0;
-    fs.promises.writeFile = async (...given) => { seen += 1; if (seen === 5) ${DIE}; return real(...given); };`;
-  assert.is(killedAt(out, preload).signal, "SIGKILL");
+  assert.is(killedAt(out, atFifthFile(DIE)).signal, "SIGKILL");
   assert.equal(treeOf(path.join(out, "1.2.3")), before);
   assert.is(readdirSync(out).length, 2);
   await generate([source], { out });
@@ -196,10 +202,7 @@ for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as cons
   test(`${signal} leaves the old tree and nothing else`, async () => {
     const out = await written();
     const before = treeOf(path.join(out, "1.2.3"));
-    const preload = `const real = fs.promises.writeFile; let seen = 0;
-      fs.promises.writeFile = async (...given) => {
-        seen += 1; if (seen === 5) process.kill(process.pid, "${signal}"); return real(...given);
-      };`;
+    const preload = atFifthFile(`process.kill(process.pid, "${signal}")`);
     const ran = killedAt(out, preload);
     assert.equal([ran.code, ran.signal], [code, null]);
     assert.match(ran.err, `adbind: interrupted (${signal}): nothing was written`);
