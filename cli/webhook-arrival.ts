@@ -36,8 +36,9 @@ const SECRET = /^(?:authorization|proxy-authorization|cookie|x-a2a-notification-
 
 const shownValue = (name: string, value: string): string => {
   if (!SECRET.test(name)) return value;
-  const scheme = /^(\w+) /.exec(value)?.[1];
-  return `${scheme === undefined ? "" : `${scheme} `}(${value.length - (scheme?.length ?? -1) - 1} characters, hidden)`;
+  // A scheme is no secret: `Bearer `, and then the credentials.
+  const scheme = /^\w+ /.exec(value)?.[0] ?? "";
+  return `${scheme}(${value.length - scheme.length} characters, hidden)`;
 };
 
 function parsed(body: Uint8Array): unknown {

@@ -52,7 +52,7 @@ export async function sendOn(
   const wanted = [...new Set(names.map((name) => name.toLowerCase()))].filter((name) => !HOP.test(name));
   const given = wanted.map((name) => [name, fieldValue(headers, name)] as const);
   const answer = await fetch(url, {
-    method: method as "POST",
+    method,
     headers: Object.fromEntries(given.filter((pair): pair is readonly [string, string] => pair[1] !== undefined)),
     body,
     maxBytes: ANSWER_BYTES,

@@ -75,12 +75,13 @@ test("what arrives is kept, sent on as it came, and replayed", async () => {
   });
   await new Promise<void>((resolve) => target!.listen(0, "127.0.0.1", resolve));
   const to = `http://127.0.0.1:${(target.address() as AddressInfo).port}/inner`;
-  const { url, child, said } = await listen("--keep", "kept", "--forward", to, "--count", "3");
+  const { url, child, said } = await listen("--keep", "kept", "--forward", to, "--count", "4");
   const body = '{ "odd":  "spacing" }';
   const headers = { authorization: "Bearer a-token-that-is-long-enough-to-hide", "content-type": "application/json" };
   assert.is((await fetch(`${url}hook`, { method: "POST", headers, body })).status, 202, said());
   assert.is((await fetch(url, { method: "POST", body: "x".repeat(1_048_577) })).status, 413);
   assert.is((await fetch(url, { method: "POST", body: "{}" })).status, 200);
+  assert.is((await fetch(url)).status, 200, "a look at whether somebody listens is sent on too");
   await until(() => child.exitCode !== null);
   assert.equal([arrived[0]!.body, arrived[0]!.headers.authorization], [body, headers.authorization]);
   assert.match(said(), "Bearer (35 characters, hidden)");
