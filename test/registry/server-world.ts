@@ -1,4 +1,5 @@
 /** Publishers, agents and members enough for every answer of the API to have something in it. */
+import { fileProblem } from "../../runtime/registry/file-problems.js";
 import type { AgentEntry, CrawlResult, PropertyRecord, RegistryData } from "../../runtime/registry/types.js";
 import { START_MS } from "./server-fixture.js";
 
@@ -91,7 +92,7 @@ export async function seedWorld(data: RegistryData, organization: string): Promi
   const failed = crawlOf(BROKEN, [], [], {
     outcome: "invalid",
     httpStatus: 200,
-    problems: [{ pointer: "/authorized_agents/0/url", message: "is no https URL" }],
+    problems: [fileProblem("agent_url", "/authorized_agents/0", "url is not an https URL")],
   });
   const { file: _, ...adagents } = failed.adagents;
   await data.applyCrawl({ ...failed, adagents, brand: { ...failed.brand, outcome: "absent", name: null, agents: [] } });
