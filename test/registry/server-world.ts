@@ -14,7 +14,7 @@ export const WIDE = "wide.example";
 export const BROKEN = "broken.example";
 export const HOSTED = "hosted.example";
 
-const property = (id: string, type: string, tags: string[], domain: string): PropertyRecord => ({
+export const property = (id: string, type: string, tags: string[], domain: string): PropertyRecord => ({
   id,
   type,
   name: `Property ${id}`,
@@ -23,7 +23,7 @@ const property = (id: string, type: string, tags: string[], domain: string): Pro
   channels: type === "website" ? ["display"] : ["ctv"],
 });
 
-const entry = (agentUrl: string, more: Partial<AgentEntry> = {}): AgentEntry => ({
+export const entry = (agentUrl: string, more: Partial<AgentEntry> = {}): AgentEntry => ({
   agentUrl,
   authorizedFor: "All inventory",
   authorizationType: null,
