@@ -24,7 +24,7 @@ interface Rule {
 const left = (remedy: string): Rule => ({ effect: "left", remedy });
 const noted = (remedy: string): Rule => ({ effect: "noted", remedy });
 
-export const problemRules = {
+const problemRules = {
   agents_missing: left("give authorized_agents as a list"),
   nothing_declared: left(
     "name an agent in authorized_agents, or publish properties, placements, formats, collections or signals",

@@ -5,7 +5,7 @@ import { type Setup, type SetupOptions, setupRegistry } from "./server-fixture.j
 import { SELLER } from "./server-world.js";
 
 export const DOMAIN = "unseen-news.com";
-export const file = {
+const file = {
   authorized_agents: [whole(DOMAIN, SELLER)],
   properties: [
     { property_id: "site", property_type: "website", name: "Site", identifiers: [{ type: "domain", value: DOMAIN }] },
