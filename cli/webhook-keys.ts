@@ -24,11 +24,16 @@ export interface KeysGiven {
   readonly release?: string;
   /** The protocol's word. */
   readonly word: string;
+  /** The sender is on this machine, and may be without TLS. */
+  readonly local?: boolean;
 }
 
+const fetchFor = ({ local }: KeysGiven) => createGuardedFetch(local ? { allowHttp: true, allowLoopback: true } : {});
+
 /** The agent's keys as its release has them found; without one as the 3.1 line does. */
-async function keysOfAgent(agentUrl: string, { release, word }: KeysGiven): Promise<KeySource> {
-  const fetch = createGuardedFetch();
+async function keysOfAgent(agentUrl: string, given: KeysGiven): Promise<KeySource> {
+  const { release, word } = given;
+  const fetch = fetchFor(given);
   const onUnasked = (reason: string): void =>
     console.error(printable(`the agent's capabilities cannot be had (${reason}); its host is asked instead`));
   if (release !== undefined) {
@@ -55,7 +60,7 @@ export async function keysGiven(given: KeysGiven): Promise<KeySource | undefined
     throw new AdbindError("usage", "The keys are named twice", { remedy: "give either --jwks or --agent" });
   if (agent !== undefined) return keysOfAgent(agent, given);
   if (jwks === undefined) return undefined;
-  if (/^https:/i.test(jwks)) return remoteJwks({ url: jwks, sender: jwks, fetch: createGuardedFetch() });
+  if (/^https:/i.test(jwks)) return remoteJwks({ url: jwks, sender: jwks, fetch: fetchFor(given) });
   const file = userPath(jwks);
   // A private file stands for what would be published of it.
   const keys = readKeyFile(file).keys.map((key) => (key.d === undefined ? key : publicKey(key)));
