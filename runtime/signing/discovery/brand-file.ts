@@ -1,6 +1,6 @@
 /** A brand file, as far as the keys of agents go: fetched, held to its caps, followed to where it points. */
 import type { Load, LoadFailure } from "./document.js";
-import { failure, fetchBytes, isObject, type JsonObject, readJson, ttlOf } from "./fetch-json.js";
+import { failure, fetchBytes, isObject, type JsonObject, objectIn, ttlOf } from "./fetch-json.js";
 import type { Discovery } from "./options.js";
 
 /** 256 KiB, webhooks-facts 1.11 rule 5. */
@@ -72,7 +72,7 @@ export function brandLoader(
       keep.set(at, known);
       return { ok: true, page: known.page, ttlSeconds };
     }
-    const read = readJson(fetched.bytes, MAX_NESTING_LEVELS);
+    const read = objectIn(fetched.bytes, MAX_NESTING_LEVELS);
     if (!read.ok) return read;
     const pointer = brandPointer(read.value);
     const page: Page = { pointer, agents: pointer === undefined ? readAgents(read.value) : [] };

@@ -65,12 +65,12 @@ export async function fetchBytes(
 export async function fetchJson(fetch: Fetcher, url: string, request: JsonRequest): Promise<FetchedJson | LoadFailure> {
   const fetched = await fetchBytes(fetch, url, request);
   if (!fetched.ok) return fetched;
-  const read = readJson(fetched.bytes);
+  const read = objectIn(fetched.bytes);
   return read.ok ? { ...read, headers: fetched.headers } : read;
 }
 
 /** @param maxDepth deepest nesting accepted, in levels */
-export function readJson(
+export function objectIn(
   bytes: Uint8Array,
   maxDepth?: number,
 ): { readonly ok: true; readonly value: JsonObject } | LoadFailure {
