@@ -60,8 +60,8 @@ const turns = ({ signing, discovery, envelope, events, tools }: ReleaseFacts): s
 
 const old = "3.1 declared named header_malformed";
 const expected: Readonly<Record<string, string>> = {
-  "3.0.4": `${old} onboarding bytes nobody free false status first-copy tasks/get`,
-  "3.0.26": `${old} onboarding bytes nobody free false status first-copy tasks/get`,
+  "3.0.4": `${old} onboarding bytes advised free false status first-copy tasks/get`,
+  "3.0.26": `${old} onboarding bytes advised free false status first-copy tasks/get`,
   "3.1.0": `${old} capabilities bytes requests task true either first-copy get_task_status`,
   "3.1.19": `${old} capabilities bytes requests task true either first-copy get_task_status`,
   "3.2.0-beta.0": "",
@@ -135,7 +135,7 @@ else {
       (await read(path.join(folder, "releases", version))).facts.discovery.keyOrigins.value;
     assert.equal(
       [await bound("3.0.26"), await bound("3.1.19"), await bound("3.2.4")],
-      ["nobody", "requests", "requests"],
+      ["advised", "requests", "requests"],
     );
   });
 

@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
-import { type BrandKeysOptions, brandKeys } from "../../runtime/signing/discovery/index.js";
+import { type BrandKeysOptions, type BrandRules, brandKeys } from "../../runtime/signing/discovery/index.js";
 import { AGENT, BRAND, codeOf, down, JWKS, key, now, type Page, show, web } from "./discovery-site.js";
 
 const brand = suite("brand file");
@@ -193,7 +193,7 @@ brand("what the agent declares is its brand file, and no other is looked for", a
   assert.is(codeOf(await away.resolve("a")), "unavailable");
 });
 
-const rulesFor = (keyOrigins: "nobody" | "requests" | "everybody") =>
+const rulesFor = (keyOrigins: BrandRules["keyOrigins"]) =>
   ({ urlMatch: "bytes", brandBytes: 262_144, webhooks: "host", keyOrigins }) as const;
 
 brand(
@@ -204,7 +204,7 @@ brand(
     const judged = async (
       keyOrigins: object | undefined,
       purpose: "webhook_signing" | "request_signing",
-      rule: "nobody" | "requests" | "everybody",
+      rule: BrandRules["keyOrigins"],
     ) => {
       const declared = async () => ({ brandUrl: BRAND, ...(keyOrigins && { keyOrigins: { ...keyOrigins } }) });
       return show(await brandSource(site, { declared, purpose, rules: rulesFor(rule) }).resolve("a"));
@@ -225,6 +225,7 @@ brand(
     }
     assert.equal(await judged({ webhook_signing: "https://keys.example.com" }, "webhook_signing", "requests"), good);
     assert.equal(await judged(undefined, "request_signing", "nobody"), good);
+    assert.equal(await judged(undefined, "request_signing", "advised"), good);
   },
 );
 

@@ -45,9 +45,9 @@ const versionRows = {
   /** The schema of 3.2 still says bytes; its texts and vectors compare canonical forms. */
   urlMatch: row<"bytes" | "canonical">("how agent URLs are compared", ["0", "bytes"], ["3.2-", "canonical"]),
   /** Origins of keys advise in 3.0, bind requests from 3.1 on, and then webhooks and pinned keys as well. */
-  keyOrigins: row<"nobody" | "requests" | "everybody">(
+  keyOrigins: row<"advised" | "requests" | "everybody">(
     "whose key origins bind",
-    ["0", "nobody"],
+    ["0", "advised"],
     ["3.1-", "requests"],
     ["3.3-", "everybody"],
   ),

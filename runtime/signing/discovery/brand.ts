@@ -59,7 +59,7 @@ export interface BrandRules {
   /** Where nothing is declared: the operator's file first, or, as from 3.3 on (`capabilities`), that of the agent's host. */
   readonly webhooks: "host" | "capabilities";
   /** Whose key set must be at the origin that the agent declares; it binds only who is asked what it declares. */
-  readonly keyOrigins: "nobody" | "requests" | "everybody";
+  readonly keyOrigins: "nobody" | "advised" | "requests" | "everybody";
 }
 
 const rulesOf31: BrandRules = {
