@@ -27,6 +27,7 @@ const errorTable = {
   receiver_option_invalid: "an option of a receiver cannot be used",
   registration_invalid: "a registration cannot be used",
   body_not_raw: "a body was handed to a receiver that is not the bytes that came",
+  webhook_refused: "a webhook is not to be believed, or not what its registration expects",
   // queue
   queue_option_invalid: "an option of a queue or its worker cannot be used",
   job_unreadable: "a stored job cannot be read",

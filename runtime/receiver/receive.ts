@@ -11,6 +11,7 @@ import { type BodyResult, readBody } from "./body.js";
 import { kindOf, readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
+import { notRaw } from "./not-raw.js";
 import { refusalLog } from "./refusal-log.js";
 import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -74,12 +75,7 @@ function unread(body: Exclude<BodyResult, Uint8Array>, { sender }: RouteBinding)
     case "incomplete":
       return early(400, "body_incomplete", { about });
     case "not_raw":
-      throw new AdbindError("body_not_raw", "the body was parsed or read before the receiver had it", {
-        where: "body",
-        remedy:
-          "give the raw body: mount the receiver before express.json() and its like, or use express.raw({ type: " +
-          '"application/json" }) on its route; pass a Buffer, not a string or an object',
-      });
+      throw notRaw();
   }
 }
 
