@@ -162,12 +162,18 @@ export function createReceiving<Tx>(
           config.log.error({ code: error.code }, error.message);
           return answer(refuse(500, error.code));
         }
-        config.log.error({ error: error instanceof Error ? error.name : typeof error }, "webhook could not be kept");
+        config.log.error(toldOf(error), "webhook could not be kept");
         return answer(refuse(503, "unavailable", { headers: { "retry-after": String(UNAVAILABLE_RETRY_SECONDS) } }));
       }
     },
   };
 }
+
+/** Our own errors say what is wrong and what to do; of another's, which may quote what it worked with, only its name is told. */
+const toldOf = (error: unknown): object =>
+  error instanceof AdbindError
+    ? { code: error.code, error: error.message }
+    : { error: error instanceof Error ? error.name : typeof error };
 
 interface Admitted {
   readonly route: KnownRoute;

@@ -1,5 +1,6 @@
 /** Accepted events until their handler is done: accept, lease, complete, give back, give up. */
 import type { Database } from "better-sqlite3";
+import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import type { Writer } from "../../db/sqlite/writer.js";
 import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import {
@@ -26,6 +27,7 @@ const WATCHED_ROWS = 16;
 export interface InboxParts {
   readonly db: Database;
   readonly writer: Writer;
+  readonly told: SqliteDatabase["told"];
   readonly senders: Senders;
   readonly claims: Claims;
   readonly tasks: Tasks;
@@ -45,7 +47,7 @@ const columns =
 const source = `select ${columns} from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
 export function sqliteInbox(parts: InboxParts): SqliteInbox {
-  const { db, writer } = parts;
+  const { db, writer, told } = parts;
   const accept = acceptor(parts);
   const leases = new LeaseWatch();
   const release = laneRelease(db);
@@ -98,9 +100,9 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
       writer.write(() => {
         if (dead.run(error, held.id, held.owner).changes === 1) release(lanes.get(held.id)!, held.now);
       }),
-    list: async (filter) => list(db, filter ?? {}),
+    list: async (filter) => told(() => list(db, filter ?? {})),
     async get(id) {
-      const row = one.get(id);
+      const row = told(() => one.get(id));
       return row && toEvent(row);
     },
     replay: (id, now) => writer.write(() => replay.run(now, id).changes === 1),
@@ -111,7 +113,7 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
         return row !== undefined;
       }),
     async backlog() {
-      const found = Object.fromEntries(counts.all().map((row) => [row.state, row.n]));
+      const found = Object.fromEntries(told(() => counts.all()).map((row) => [row.state, row.n]));
       return { pending: 0, parked: 0, dead: 0, ...found };
     },
     buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
