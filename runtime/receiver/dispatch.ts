@@ -31,6 +31,7 @@ const deliveryOf = (event: InboxEvent, body: unknown, signal: AbortSignal): Deli
   receivedAt: event.receivedAt,
   attempt: event.attempts + 1,
   notes: event.notes,
+  traceparent: event.traceparent,
   body,
   signal,
 });

@@ -52,7 +52,16 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/queue/": ["each jobs", "types", "sqlite/ postgres/ nats/", "*", "index"],
-  "runtime/receiver/": ["types metrics", "*", "receive expect watch", "receiver", "node fastify", "index"],
+  "runtime/receiver/": [
+    "types fields",
+    "tracing",
+    "metrics",
+    "*",
+    "receive expect watch",
+    "receiver",
+    "node fastify",
+    "index",
+  ],
   "runtime/testing/": ["key", "sign", "forge", "*", "seller", "index"],
   "runtime/sender/": ["types", "*", "channels tasks", "deliver", "sender", "create", "index"],
   "runtime/buyer/": [

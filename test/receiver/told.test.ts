@@ -70,8 +70,8 @@ test("a store that fails is told with cause and remedy, and costs those requests
   });
   Object.assign(inbox, { accept: () => Promise.reject(cause) });
   assert.is((await send(s, envelope())).status, 503);
-  const line = s.logs.map((one) => JSON.parse(one)).find(({ msg }) => msg === "webhook could not be kept");
-  assert.equal([line.code, line.error], ["database_failed", cause.message]);
+  const line = s.logs.map((one) => JSON.parse(one)).find(({ level }) => level === 50);
+  assert.equal([line.code, line.msg], ["database_failed", cause.message]);
   Object.assign(inbox, { accept });
   assert.is((await send(s, envelope())).status, 200);
 });

@@ -66,13 +66,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     others.set(tx, known);
     return known;
   };
-  const told = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      throw explained(error, path);
-    }
-  };
+  const told = teller(path);
   return {
     engine: "sqlite",
     where: path,
@@ -108,6 +102,17 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     },
   };
 }
+
+/** Tells what a file meets while it is read. */
+const teller =
+  (path: string) =>
+  <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw explained(error, path);
+    }
+  };
 
 function bringUp(
   file: Sqlite.Database,

@@ -43,7 +43,8 @@ export interface SqliteInbox extends Inbox<Database> {
 
 const columns =
   "i.id, i.state, s.url, i.key, i.route, i.kind, i.release, i.format, i.task_type, i.task_id, i.operation_id, " +
-  "i.status, i.instant, i.notification_id, i.reemission, i.received_at, i.attempts, i.due, i.error, i.notes, i.body";
+  "i.status, i.instant, i.notification_id, i.reemission, i.received_at, i.attempts, i.due, i.error, i.notes, " +
+  "i.traceparent, i.body";
 const source = `select ${columns} from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
 export function sqliteInbox(parts: InboxParts): SqliteInbox {
@@ -78,6 +79,9 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
   );
   const counts = db.prepare<[], { state: keyof Backlog; n: number }>(
     "select state, count(*) as n from adbind_inbox group by state",
+  );
+  const oldest = db.prepare<[], { at: number | null }>(
+    "select min(received_at) as at from adbind_inbox where state = 'pending'",
   );
   return {
     accept: (arrival) => writer.write(() => accept(arrival)),
@@ -116,6 +120,7 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
       const found = Object.fromEntries(told(() => counts.all()).map((row) => [row.state, row.n]));
       return { pending: 0, parked: 0, dead: 0, ...found };
     },
+    oldest: async () => told(() => oldest.get()?.at ?? null),
     buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
   };
 }
@@ -184,8 +189,8 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
   const before = db.prepare("select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? limit 1");
   const insert = db.prepare(
     "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
-      "status, instant, notification_id, reemission, received_at, due, owner, error, notes, token_digest, lane, body) " +
-      `values (${Array(22).fill("?").join(", ")})`,
+      "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, " +
+      `lane, body) values (${Array(23).fill("?").join(", ")})`,
   );
 
   const place = (arrival: Arrival, sender: number, { lane, first }: Lane) => {
@@ -231,7 +236,8 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     const { lastInsertRowid } = insert.run(
       ...[state, sender, event.key, event.route, event.kind, event.release, event.format, event.taskType],
       ...[event.taskId, event.operationId, event.status, event.instant, event.notificationId, Number(reemission)],
-      ...[event.receivedAt, due, owner, error, JSON.stringify(event.notes), arrival.tokenDigest ?? null, lane],
+      ...[event.receivedAt, due, owner, error, JSON.stringify(event.notes), event.traceparent],
+      ...[arrival.tokenDigest ?? null, lane],
       event.body,
     );
     return {
