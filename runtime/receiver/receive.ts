@@ -3,7 +3,7 @@
  * signature, signature before anything is believed, and durable before 200 (decisions.md, "Receiver").
  */
 import { AdbindError } from "../errors.js";
-import type { HeaderFields, Refusal } from "../signing/types.js";
+import type { HeaderFields, Refusal, ReplayStore } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
 import { type Authenticated, authenticator, challengeFor } from "./authenticate.js";
@@ -107,6 +107,16 @@ export interface Receiving {
   forget(route: string): void;
 }
 
+/** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
+async function spend(
+  replay: ReplayStore,
+  { keyid, nonce, expiresAt, now }: NonceUse,
+  binding: RouteBinding,
+): Promise<Refused | undefined> {
+  const used = await replay.insert(keyid, nonce, expiresAt, now);
+  return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
+}
+
 export function createReceiving<Tx>(
   config: ReceiverConfig<Tx>,
   worker: Worker,
@@ -117,15 +127,6 @@ export function createReceiving<Tx>(
   const keep = keeper(config, worker, onTerminal);
   const replay = config.store.replay();
   const tell = refusalLog(config.log, config.now);
-
-  /** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
-  const spend = async (
-    { keyid, nonce, expiresAt, now }: NonceUse,
-    binding: RouteBinding,
-  ): Promise<Refused | undefined> => {
-    const used = await replay.insert(keyid, nonce, expiresAt, now);
-    return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
-  };
 
   const admit = admitter(config, routes, credentials);
 
@@ -141,7 +142,7 @@ export function createReceiving<Tx>(
     const result = await credentials.verify({ method, url: config.publicUrl + target, headers, body: raw }, binding);
     const decision = await decide(config, keep, { result, route, raw, headers, span });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
-    return (await spend(result.nonce, binding)) ?? decision;
+    return (await spend(replay, result.nonce, binding)) ?? decision;
   };
 
   const answer = (decision: Decision, span: RequestSpan): ReceiverAnswer => {

@@ -77,12 +77,6 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
     "update adbind_inbox set state = 'dead', error = ? where id in " +
       "(select id from adbind_inbox where state = 'parked' and due <= ? order by due limit ?)",
   );
-  const counts = db.prepare<[], { state: keyof Backlog; n: number }>(
-    "select state, count(*) as n from adbind_inbox group by state",
-  );
-  const oldest = db.prepare<[], { at: number | null }>(
-    "select min(received_at) as at from adbind_inbox where state = 'pending'",
-  );
   return {
     accept: (arrival) => writer.write(() => accept(arrival)),
     take: ({ owner, until, now, limit }) =>
@@ -116,12 +110,25 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
         if (row !== undefined) release(row, now);
         return row !== undefined;
       }),
+    ...counting(parts),
+    buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
+  };
+}
+
+/** How much waits, and how long it has. */
+function counting({ db, told }: InboxParts): Pick<SqliteInbox, "backlog" | "oldest"> {
+  const counts = db.prepare<[], { state: keyof Backlog; n: number }>(
+    "select state, count(*) as n from adbind_inbox group by state",
+  );
+  const oldest = db.prepare<[], { at: number | null }>(
+    "select min(received_at) as at from adbind_inbox where state = 'pending'",
+  );
+  return {
     async backlog() {
       const found = Object.fromEntries(told(() => counts.all()).map((row) => [row.state, row.n]));
       return { pending: 0, parked: 0, dead: 0, ...found };
     },
     oldest: async () => told(() => oldest.get()?.at ?? null),
-    buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
   };
 }
 
@@ -237,8 +244,7 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
       ...[state, sender, event.key, event.route, event.kind, event.release, event.format, event.taskType],
       ...[event.taskId, event.operationId, event.status, event.instant, event.notificationId, Number(reemission)],
       ...[event.receivedAt, due, owner, error, JSON.stringify(event.notes), event.traceparent],
-      ...[arrival.tokenDigest ?? null, lane],
-      event.body,
+      ...[arrival.tokenDigest ?? null, lane, event.body],
     );
     return {
       outcome: "accepted",
