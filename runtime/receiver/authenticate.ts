@@ -13,7 +13,10 @@ import type { NonceUse, RegisteredMode, RouteBinding } from "../store/types.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { SenderConfig } from "./types.js";
 
-export type Authenticated = ({ readonly ok: true; readonly json: unknown } | Refusal) & {
+/** `digest`: SHA-256 of the body in base64url, where verifying has made it. */
+type Believed = { readonly ok: true; readonly json: unknown; readonly digest?: string };
+
+export type Authenticated = (Believed | Refusal) & {
   /** Verified and not used up yet: whoever answers the request does that first. */
   readonly nonce?: NonceUse;
 };
@@ -56,7 +59,8 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
       return refusal("webhook_signature_key_unknown", 7, { detail: "the key is another sender's" });
     }
     noteKeyid(sender, result.keyid);
-    return { ok: true, json: result.json, ...(nonce && { nonce }) };
+    const { json, digest } = result;
+    return { ok: true, json, ...(digest !== undefined && { digest }), ...(nonce && { nonce }) };
   };
 
   const byMode = {

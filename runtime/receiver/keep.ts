@@ -19,6 +19,8 @@ export interface Incoming {
   readonly raw: Uint8Array;
   readonly token: string | null;
   readonly nonce?: NonceUse;
+  /** SHA-256 of the body in base64url, where it is known already. */
+  readonly digest?: string;
   /** The request that brought it; absent for what was polled. */
   readonly span?: RequestSpan;
 }
@@ -83,7 +85,7 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
 
 function arrivalOf<Tx>(
   config: ReceiverConfig<Tx>,
-  { envelope, raw, token, nonce }: Incoming,
+  { envelope, raw, token, nonce, digest }: Incoming,
   event: NewEvent,
   { registration, lease, now }: KeepContext,
 ): Arrival {
@@ -91,7 +93,10 @@ function arrivalOf<Tx>(
   return {
     event,
     ...(nonce && { nonce }),
-    digest: hash("sha256", raw, "buffer").subarray(0, DIGEST_BYTES),
+    digest: (digest === undefined ? hash("sha256", raw, "buffer") : Buffer.from(digest, "base64url")).subarray(
+      0,
+      DIGEST_BYTES,
+    ),
     now,
     windowSeconds: config.dedupWindowSeconds,
     senderCap: config.senderCap,

@@ -237,8 +237,11 @@ async function decide<Tx>(
   }
   const token = envelope.token ?? fieldOf(headers, "x-a2a-notification-token") ?? null;
   if (!tokenHolds(registration, token)) return refuse(401, "webhook_token_mismatch", { about });
-  const { json: body, nonce } = result;
-  const outcome = await keep({ binding, envelope, body, raw, token, span, ...(nonce && { nonce }) }, registration);
+  const { json: body, nonce, digest } = result;
+  const outcome = await keep(
+    { binding, envelope, body, raw, token, span, ...(nonce && { nonce }), ...(digest !== undefined && { digest }) },
+    registration,
+  );
   return decisionOf(outcome, binding);
 }
 

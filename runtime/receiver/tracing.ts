@@ -93,7 +93,7 @@ export const receiverTraces = (tracer: Tracer): ReceiverTraces => ({
     const span = tracer.startSpan("handle webhook", { kind: SpanKind.CONSUMER }, parent);
     if (span.isRecording()) span.setAttributes({ ...aboutEvent(event), "adbind.attempt": event.attempts + 1 });
     return {
-      within: (work) => context.with(trace.setSpan(parent, span), work),
+      within: (work) => (span.isRecording() ? context.with(trace.setSpan(parent, span), work) : work()),
       end(outcome, error) {
         span.setAttribute("adbind.outcome", outcome);
         if (error !== undefined) {

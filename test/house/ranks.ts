@@ -32,7 +32,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/contract/": ["*", "index"],
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],
-  "runtime/validate/": ["types missing json-text judge", "precompiled/", "*", "index"],
+  "runtime/validate/": ["types missing json-text date-time judge", "precompiled/", "*", "index"],
   "runtime/facts/": ["*", "index"],
   "runtime/extract/": ["json-object", "*", "retry", "index"],
   "runtime/signing/": [
