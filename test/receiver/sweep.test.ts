@@ -1,5 +1,6 @@
 /** What has expired goes beside requests: a proof by what each transaction removes, and by what stands between two of them. */
 import * as assert from "uvu/assert";
+import { sweepSteps } from "../../runtime/receiver/sweep.js";
 import type { Expiring } from "../../runtime/store/types.js";
 import { envelope, receiverSuite, send, signed } from "../support/receiver.js";
 import { until } from "../support/until.js";
@@ -48,6 +49,26 @@ test("twenty thousand expired keys go a few hundred at a time, and a request wai
   assert.ok(Math.max(...waited) <= 2, `a request waited for ${Math.max(...waited)} of them`);
   const left = s.store.db.prepare("select count(*) from adbind_claims where expires <= ?").pluck().get(ROWS);
   assert.is(left, 0);
+});
+
+test("where every commit is slow, fewer rows would be no quicker: there is a least number", async () => {
+  const limits: number[] = [];
+  let left = 12;
+  const slow: Expiring = {
+    what: "expired claims",
+    async remove(_now, limit) {
+      limits.push(limit);
+      const begun = performance.now();
+      // A disk that takes its time, whatever it is given.
+      while (performance.now() - begun < 12);
+      left -= 1;
+      return left > 0 ? limit : 0;
+    },
+  };
+  const [step] = sweepSteps([slow], () => 0);
+  await step!.run(new AbortController().signal);
+  assert.is(limits.length, 12);
+  assert.ok(Math.min(...limits) >= 50, limits.join());
 });
 
 test.run();
