@@ -2,15 +2,18 @@
 import { isTaskStatus, type JsonObject, readWebhookAnswer, type TaskEnvelope } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
+import type { CataloguedEvent } from "../facts/index.js";
 import type { Effect, InboxEvent } from "../store/types.js";
 import { instantText } from "./instant.js";
+import { eventOf } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { BoundRelease, Delivery, DeliveryReport, Outcome } from "./types.js";
 
-const deliveryOf = (event: InboxEvent, body: unknown, signal: AbortSignal): Delivery => ({
+const deliveryOf = (event: InboxEvent, kind: string | null, body: unknown, signal: AbortSignal): Delivery => ({
   id: event.id,
   sender: event.sender,
   kind: event.kind,
+  event: kind,
   route: event.route,
   idempotencyKey: event.key,
   release: event.release,
@@ -36,21 +39,32 @@ const deliveryOf = (event: InboxEvent, body: unknown, signal: AbortSignal): Deli
 export async function runHandler<Tx>(
   config: ReceiverConfig<Tx>,
   event: InboxEvent,
-  { body: known, signal }: { readonly body?: unknown; readonly signal: AbortSignal },
+  { body: parsed, signal }: { readonly body?: unknown; readonly signal: AbortSignal },
 ): Promise<Effect<Tx> | undefined> {
-  const body: unknown = known === undefined ? JSON.parse(Buffer.from(event.body).toString()) : known;
+  const body: unknown = parsed === undefined ? JSON.parse(Buffer.from(event.body).toString()) : parsed;
   // A release that is no longer configured cannot read its events: a human decides, the fallback is not asked to guess.
   const bound = config.releases.get(event.release);
   if (bound === undefined) throw new Error(`no release ${event.release} is configured`);
-  const outcome = await select(bound, event, deliveryOf(event, body, signal));
+  const known = eventOf(bound.release, event.kind, body);
+  const word = typeof known === "string" ? known : (known?.kind ?? null);
+  const outcome = await select(bound, event, deliveryOf(event, word, body, signal), known);
   return outcome ?? undefined;
 }
 
-function select<Tx>(bound: BoundRelease<Tx>, event: InboxEvent, delivery: Delivery): Outcome<Tx> {
+function select<Tx>(
+  bound: BoundRelease<Tx>,
+  event: InboxEvent,
+  delivery: Delivery,
+  known: CataloguedEvent | string | undefined,
+): Outcome<Tx> {
   const { handlers } = bound;
   const { body } = delivery;
   const flat = isJsonObject(body) ? body : {};
   const data = isJsonObject(flat.result) ? flat.result : flat;
+  if (event.kind !== "task" && handlers.events !== undefined && typeof known === "object") {
+    const handler = member(handlers.events, known.kind);
+    if (typeof handler === "function") return handler(known.within === "result" ? data : flat, delivery);
+  }
   switch (event.kind) {
     case "task":
       return runTask(bound, event, delivery);
@@ -64,6 +78,9 @@ function select<Tx>(bound: BoundRelease<Tx>, event: InboxEvent, delivery: Delive
       return handlers.artifact ? handlers.artifact(flat, delivery) : handlers.fallback(delivery);
     case "rights":
       return handlers.rights ? handlers.rights(flat, delivery) : handlers.fallback(delivery);
+    case "account":
+    case "agent":
+      return handlers.fallback(delivery);
   }
 }
 

@@ -3,14 +3,17 @@
  * signature, signature before anything is believed, and durable before 200 (decisions.md, "Receiver").
  */
 import { AdbindError } from "../errors.js";
+import { keysBindPayloads } from "../facts/index.js";
 import type { HeaderFields, Refusal } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
 import { type Authenticated, authenticator, challengeFor } from "./authenticate.js";
 import { type BodyResult, readBody } from "./body.js";
-import { kindOf, readEnvelope } from "./envelope.js";
+import { readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
-import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
+import { type InFlight, inFlight } from "./in-flight.js";
+import { type Keep, keeper, payloadDigest, releaseFor, type TerminalListener, tokenHolds } from "./keep.js";
+import { isChallenge, isConfigKind, kindOf } from "./kinds.js";
 import { refusalLog } from "./refusal-log.js";
 import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -118,6 +121,7 @@ export function createReceiving<Tx>(
   const credentials = authenticator(config);
   const routes = routeCache(config.store.registrations, config.now);
   const keep = keeper(config, worker, onTerminal);
+  const claiming = inFlight();
   const replay = config.store.replay();
   const tell = refusalLog(config.log, config.now);
 
@@ -142,7 +146,7 @@ export function createReceiving<Tx>(
     const { method, target } = request;
     const headers = config.ignoreHost ? withoutHost(request.headers) : request.headers;
     const result = await credentials.verify({ method, url: config.publicUrl + target, headers, body: raw }, binding);
-    const decision = await decide(config, keep, { result, route, raw, headers });
+    const decision = await decide(config, { keep, claiming, spend }, { result, route, raw, headers });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
     return (await spend(result.nonce, binding)) ?? decision;
   };
@@ -200,6 +204,13 @@ function admitter<Tx>(
   };
 }
 
+interface Keeping {
+  readonly keep: Keep;
+  readonly claiming: InFlight;
+  /** Uses a nonce up. @returns what is said where it was used before */
+  readonly spend: (nonce: NonceUse, binding: RouteBinding) => Promise<Refused | undefined>;
+}
+
 interface Judged {
   readonly result: Authenticated;
   readonly route: KnownRoute;
@@ -210,35 +221,61 @@ interface Judged {
 /** From the verdict on the signature to the answer: envelope, token, and the store's own verdict. */
 async function decide<Tx>(
   config: ReceiverConfig<Tx>,
-  keep: Keep,
+  { keep, claiming, spend }: Keeping,
   { result, route, raw, headers }: Judged,
 ): Promise<Decision> {
   if (!result.ok) return unauthenticated(result, route.binding, raw.length);
-  const kind = kindOf(result.json, route.binding.kind);
+  const { json: body, nonce } = result;
+  if (isConfigKind(route.binding.kind) && isChallenge(body)) {
+    const answer = challenged(body.challenge);
+    const again = "code" in answer || nonce === undefined ? undefined : await spend(nonce, route.binding);
+    return again ?? answer;
+  }
+  const { release } = releaseFor(config, route.binding, route.whole);
+  const kind = kindOf(body, route.binding.kind, release);
   const binding = kind === route.binding.kind ? route.binding : { ...route.binding, kind };
   const about = { sender: binding.sender, bytes: raw.length };
-  const read = readEnvelope(result.json, { kind: binding.kind, format: binding.format, now: config.now(), raw });
+  const read = readEnvelope(body, { kind: binding.kind, format: binding.format, now: config.now(), raw });
   if (!read.ok) return refuse(400, read.code, { fields: read.fields, about });
   const { envelope } = read;
   const { operationId } = envelope;
   const own = operationId === null ? undefined : await config.store.registrations.own(binding.route, operationId);
   const registration = own ?? route.whole;
-  if (registration === undefined && operationId === null) {
+  if (registration === undefined && operationId === null && !isConfigKind(kind)) {
     // Every registration of the route names an operation, and the body does not say which.
     return refuse(400, "missing_envelope_fields", { fields: ["operation_id"], about });
   }
   const token = envelope.token ?? fieldOf(headers, "x-a2a-notification-token") ?? null;
   if (!tokenHolds(registration, token)) return refuse(401, "webhook_token_mismatch", { about });
-  const { json: body, nonce } = result;
-  const outcome = await keep({ binding, envelope, body, raw, token, ...(nonce && { nonce }) }, registration);
-  return decisionOf(outcome, binding);
+  const binds = keysBindPayloads(releaseFor(config, binding, registration).release);
+  const claim = () => keep({ binding, envelope, body, raw, token, ...(nonce && { nonce }) }, registration);
+  if (!binds) return decisionOf(await claim(), binding);
+  const outcome = await claiming.during(`${binding.sender} ${envelope.key}`, payloadDigest(body, raw, true), claim);
+  if (outcome === "conflict" || (typeof outcome === "object" && outcome.outcome === "duplicate" && outcome.changed)) {
+    return { ...refuse(409, "idempotency_key_conflict", { about }), spent: typeof outcome === "object" };
+  }
+  return outcome === "busy" ? refuse(503, "in_progress", { headers: soon, about }) : decisionOf(outcome, binding);
 }
 
 const full = { "retry-after": String(FULL_RETRY_SECONDS) };
+const soon = { "retry-after": "1" };
 
-function decisionOf({ outcome }: AcceptOutcome, binding: RouteBinding): Decision {
+/** The answer to who asks whether somebody listens here: what was asked. Nothing is kept of it. */
+const challenged = (challenge: string): Decision =>
+  isAnswerable(challenge)
+    ? { status: 200, headers: json, body: JSON.stringify({ challenge }) }
+    : refuse(400, "invalid_envelope_fields", { fields: ["challenge"] });
+
+/** As releases have it, and somewhat longer: what is sent back is nobody's text. */
+const isAnswerable = (challenge: string): boolean => /^[A-Za-z0-9_.:-]{1,1024}$/.test(challenge);
+
+function decisionOf(kept: AcceptOutcome, binding: RouteBinding): Decision {
+  const { outcome } = kept;
   switch (outcome) {
     case "accepted":
+      return kept.unfit === true
+        ? { ...refuse(400, "result_invalid", { about: { sender: binding.sender } }), spent: true }
+        : taken[outcome];
     case "duplicate":
     case "stale":
       return taken[outcome];

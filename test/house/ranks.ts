@@ -46,6 +46,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": [
+    "event",
     "types keys jobs rows expiry sweep-clock lease-watch access sent-tasks migrations/",
     "sqlite/ postgres/",
     "*",

@@ -96,6 +96,9 @@ export async function setup(options: SetupOptions = {}): Promise<Setup> {
   return { receiver, store, clock, key, seen, logs, close };
 }
 
+/** What `create_media_buy` answers when it is completed. */
+export const bought = { media_buy_id: "m", confirmed_at: "2026-04-18T14:00:01Z", revision: 1, packages: [] } as const;
+
 /** A task's envelope; fields set to undefined are left out. */
 export const envelope = (over: Record<string, unknown> = {}): Record<string, unknown> => ({
   idempotency_key: randomUUID(),
@@ -104,7 +107,7 @@ export const envelope = (over: Record<string, unknown> = {}): Record<string, unk
   task_type: "create_media_buy",
   status: "working",
   timestamp: "2026-04-18T14:00:00Z",
-  result: { percentage: 10 },
+  result: over.status === "completed" ? bought : { percentage: 10 },
   ...over,
 });
 
