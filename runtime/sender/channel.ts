@@ -8,7 +8,7 @@ import type { ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
 import { boundUnder } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
-import type { Spoken } from "./spoken.js";
+import type { SenderReleases } from "./spoken.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
 /** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
@@ -27,7 +27,7 @@ export interface ChannelParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly rules: RegistrationRules;
-  readonly spoken: Spoken;
+  readonly spoken: SenderReleases;
   readonly log: Logger | undefined;
   readonly reports: ReportSource | undefined;
   readonly coalescence?: Readonly<Record<string, number>>;

@@ -26,7 +26,7 @@ export const fingerprintOf = ({ url, authentication }: NotificationConfig): stri
   hash("sha256", canonicalize({ url, authentication: authentication ?? null })!, "hex");
 
 /** The challenge of a config (core/webhook-challenge.json, core/agent-webhook-challenge.json). */
-export const challengeOf = (
+export const challengeBody = (
   { account }: NotificationScope,
   { subscriber_id, event_types, authentication }: NotificationConfig,
   challenge: string,

@@ -7,8 +7,8 @@ export { createSender } from "./create.js";
 export type { Impairment } from "./impairments.js";
 export type {
   NotificationConfigState,
+  NotificationConfigs,
   NotificationEvent,
-  Notifications,
 } from "./notifications.js";
 export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxFilter } from "./outbox.js";
 export type { Sender } from "./sender.js";

@@ -9,7 +9,7 @@ import { eventCatalogue } from "../facts/index.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import type { ChannelParts } from "./channel.js";
 import { OPEN, target } from "./channel.js";
-import { challengeOf, type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
+import { challengeBody, type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
 import { encodeBody } from "./envelope.js";
 import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
@@ -36,7 +36,7 @@ export interface NotificationEvent {
   readonly body: JsonObject;
 }
 
-export interface Notifications {
+export interface NotificationConfigs {
   /**
    * Takes the configs of a scope instead of those it had. New and changed ones are asked to answer a challenge first, and
    * are told nothing until they have.
@@ -79,7 +79,7 @@ const subscriberOf = (principal: string, id: string): string => JSON.stringify([
 
 const storedIn = ({ config }: ChannelRow): StoredConfig | null => JSON.parse(config) as StoredConfig | null;
 
-export function createNotifications(parts: NotificationParts): Notifications {
+export function createNotifications(parts: NotificationParts): NotificationConfigs {
   const { queue } = parts;
   return {
     async sync(scope, configs) {
@@ -174,7 +174,7 @@ function* storeFlow(
 /** Asks one config whether it listens, and notes what it said, unless it has been changed meanwhile. */
 async function prove(parts: NotificationParts, scope: NotificationScope, row: ChannelRow): Promise<void> {
   const stored = storedIn(row)!;
-  const reason = await parts.proof(stored, (challenge) => challengeOf(scope, stored, challenge));
+  const reason = await parts.proof(stored, (challenge) => challengeBody(scope, stored, challenge));
   await inTransaction(parts.queue, undefined, function* (tx): Coroutine<void> {
     const [current] = yield* parts.tables.channel(tx, row.resource, row.kind, row.subscriber);
     if (current === undefined || current.config !== row.config) return;

@@ -18,7 +18,7 @@ import { type Deliverer, deliverer } from "./deliver.js";
 import { type EndpointProof, endpointProof } from "./endpoint-proof.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
-import { createNotifications, type Notifications } from "./notifications.js";
+import { createNotifications, type NotificationConfigs } from "./notifications.js";
 import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf, ownerOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
@@ -31,7 +31,7 @@ import { senderUpkeep } from "./upkeep.js";
 export interface Sender {
   readonly tasks: Tasks;
   readonly channels: Channels;
-  readonly notifications: Notifications;
+  readonly notifications: NotificationConfigs;
   readonly outbox: Outbox;
   /**
    * `webhook_activity[]` of a media buy or a task, newest first, for the principal it was fired for.

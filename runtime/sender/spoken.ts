@@ -8,7 +8,7 @@ export interface SpokenRelease {
   readonly validator: AnyValidator;
 }
 
-export interface Spoken {
+export interface SenderReleases {
   /** The release of a version; the first where it is not given, or not spoken any more. */
   of(version?: string | null): SpokenRelease;
 }
@@ -17,7 +17,7 @@ export interface Spoken {
 export async function spokenReleases(
   releases: readonly [Release, ...Release[]],
   validator: ValidatorSource | undefined,
-): Promise<Spoken> {
+): Promise<SenderReleases> {
   const distinct = releases.filter((one, at) => releases.findIndex(({ version }) => version === one.version) === at);
   // A validator of one release judges the first.
   const given = typeof validator === "object" ? undefined : validator;

@@ -28,11 +28,11 @@ export type LookedUp =
 
 export interface Targets {
   /** @throws what the database throws where it cannot be reached; AdbindError `job_unreadable` */
-  find(of: Sought): Promise<LookedUp>;
+  find(of: TargetQuery): Promise<LookedUp>;
 }
 
 /** A delivery whose target is looked up. */
-export interface Sought {
+export interface TargetQuery {
   readonly target: TargetRef;
   readonly principal: string;
   /** The account it tells an agent of. */
@@ -43,7 +43,7 @@ export interface Sought {
 export type Authorized = (principal: string, account: string) => MaybePromise<boolean>;
 
 interface Asked {
-  readonly of: Sought;
+  readonly of: TargetQuery;
   readonly resolve: (found: LookedUp) => void;
   readonly reject: (error: unknown) => void;
 }

@@ -10,7 +10,7 @@ import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js
 import type { KnownTasks } from "./known-tasks.js";
 import { boundUnder, type Delivery, orderingKeyOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
-import type { Spoken } from "./spoken.js";
+import type { SenderReleases } from "./spoken.js";
 import type { TaskDetails } from "./task-details.js";
 import { describeNext, mayFollow } from "./transitions.js";
 import type { StatusChange } from "./types.js";
@@ -18,7 +18,7 @@ import type { StatusChange } from "./types.js";
 export interface TaskParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
-  readonly spoken: Spoken;
+  readonly spoken: SenderReleases;
   readonly rules: RegistrationRules;
   readonly now: () => number;
   readonly uuid: () => string;

@@ -29,11 +29,10 @@ const listening = ({ body }: Sent): Reaction =>
     ? { body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge })) }
     : 200;
 
-export function notificationCase(of: SenderCase): void {
-  const test = suiteOf(of, "notifications");
-  const open = (context: Context, over: Partial<SenderOptions> = {}): Promise<Sender> =>
-    reopened(of, context, { release: eventRelease as never, agentUrl: AGENT, ...over });
+type Suite = ReturnType<typeof suiteOf>;
+type Open = (context: Context, over?: Partial<SenderOptions>) => Promise<Sender>;
 
+function proofCases(test: Suite, open: Open): void {
   test("a config is asked whether it listens before it is told anything; then it is told its kinds", async (context) => {
     const { network } = context;
     const sender = await open(context);
@@ -78,7 +77,9 @@ export function notificationCase(of: SenderCase): void {
     );
     assert.is(await codeOf(async () => sender.notifications.notify({ ...status, kind: "nope" })), "event_invalid");
   });
+}
 
+function changeCases(test: Suite, open: Open): void {
   test("a changed URL is proved again, a paused config is told nothing, one that is left out ends", async (context) => {
     context.network.react = listening;
     const sender = await open(context);
@@ -115,7 +116,9 @@ export function notificationCase(of: SenderCase): void {
     await until(async () => (await sender.outbox.counts()).refused === 1);
     assert.is(context.network.sent.length, 3);
   });
+}
 
+function refusalCases(test: Suite, open: Open): void {
   test("configs that cannot be honoured refuse all of them", async (context) => {
     const sender = await open(context);
     for (const wrong of [
@@ -154,7 +157,9 @@ export function notificationCase(of: SenderCase): void {
     await sender.channels.tick();
     assert.is(context.network.sent.length, 0);
   });
+}
 
+function payloadCases(test: Suite, open: Open): void {
   test("reports are tasks of their own, and say what the release calls the surface", async (context) => {
     const sender = await open(context, { reports: () => ({ currency: "EUR", media_buy_deliveries: [] }) });
     sender.start();
@@ -200,6 +205,12 @@ export function notificationCase(of: SenderCase): void {
     );
     assert.match((await sender.outbox.list())[0]!.error!, /HTTP 409/);
   });
+}
 
+export function notificationCase(of: SenderCase): void {
+  const test = suiteOf(of, "notifications");
+  const open: Open = (context, over = {}) =>
+    reopened(of, context, { release: eventRelease as never, agentUrl: AGENT, ...over });
+  for (const cases of [proofCases, changeCases, refusalCases, payloadCases]) cases(test, open);
   test.run();
 }
