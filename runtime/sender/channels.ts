@@ -23,7 +23,7 @@ import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
-import type { Emitted, PushNotificationConfig, Refused, ReportData, WithinOptions } from "./types.js";
+import type { CorrectedReport, Emitted, PushNotificationConfig, Refused, WithinOptions } from "./types.js";
 
 export interface BuyChannels {
   readonly reporting?: ReportingWebhook;
@@ -56,12 +56,11 @@ export interface Channels {
    * @throws AdbindError `channel_closed` after the buy's final event
    */
   impairment(mediaBuyId: string, event: Impairment, options?: WithinOptions): MaybePromise<Emitted>;
-  /** Sends a corrected report of a period. @throws AdbindError `channel_closed` after the final one */
-  adjusted(
-    mediaBuyId: string,
-    report: ReportData & { readonly period: { readonly start: number; readonly end: number } },
-    options?: WithinOptions,
-  ): MaybePromise<Emitted>;
+  /**
+   * Sends a corrected report of a period, or one whose measurement has a wider window now (`window_update`).
+   * @throws AdbindError `channel_closed` after the final one
+   */
+  adjusted(mediaBuyId: string, report: CorrectedReport, options?: WithinOptions): MaybePromise<Emitted>;
   /** The buy has ended: queued impairments go first, then the final report, then nothing. */
   close(mediaBuyId: string, options?: WithinOptions): MaybePromise<Emitted>;
   /**

@@ -9,7 +9,7 @@ import { type ChannelParts, CLOSED, CLOSING, closedError, isNamed, type Reportin
 import { encodeBody } from "./envelope.js";
 import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { inTransaction } from "./transact.js";
-import type { Emitted, ReportData } from "./types.js";
+import type { CorrectedReport, Emitted, ReportData } from "./types.js";
 
 /** Reports made in one turn; the rest follow in the next. */
 const FIRE_LIMIT = 100;
@@ -121,7 +121,7 @@ export function* adjustedFlow(
   parts: ChannelParts,
   tx: Query,
   resource: string,
-  { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
+  { period, notificationType: type = "adjusted", ...report }: CorrectedReport,
 ): Coroutine<Emitted> {
   const { tables, queue, uuid, now } = parts;
   const [channel] = yield* tables.channel(tx, resource, "reporting");
@@ -129,7 +129,7 @@ export function* adjustedFlow(
   if (channel.closed === CLOSED) throw closedError(resource);
   const key = uuid();
   const sequence = channel.sequence + 1;
-  const made = { key, type: "adjusted", sequence, period, now: now() } as const;
+  const made: ReportFire = { key, type, sequence, period, now: now() };
   yield* tables.putChannel(tx, { ...channel, sequence });
   yield* enqueue(queue, tx, [reportDelivery(parts, channel, made, report as ReportData)]);
   return { keys: [key] };
@@ -137,7 +137,7 @@ export function* adjustedFlow(
 
 interface ReportFire {
   readonly key: string;
-  readonly type: "scheduled" | "final" | "delayed" | "adjusted";
+  readonly type: "scheduled" | "final" | "delayed" | "adjusted" | "window_update";
   readonly sequence: number;
   /** Unix milliseconds. */
   readonly period: { readonly start: number; readonly end: number };

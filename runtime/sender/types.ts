@@ -219,6 +219,14 @@ export interface ReportData {
   readonly [extra: string]: unknown;
 }
 
+/** A report of a period that was told before. */
+export interface CorrectedReport extends ReportData {
+  /** Unix milliseconds. */
+  readonly period: { readonly start: number; readonly end: number };
+  /** Why: what was counted has changed, which is the default, or its window has. */
+  readonly notificationType?: "adjusted" | "window_update";
+}
+
 export interface ReportRequest {
   readonly mediaBuyId: string;
   readonly principal: string;
