@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import type { Release, Tools } from "../contract/index.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
-import type { Delivery, ReceiverHandlers, ReceiverSettings, SenderConfig } from "../receiver/types.js";
+import type { BoundRelease, Delivery, ReceiverHandlers, ReceiverSettings, SenderConfig } from "../receiver/types.js";
 import { type TemporaryStore, type TxOf, temporaryStore } from "../store/index.js";
 import { createTestKey, type TestKey } from "./key.js";
 
@@ -28,11 +28,14 @@ export interface TestReceiver {
 }
 
 export interface TestReceiverOptions<T extends Tools> extends Partial<ReceiverSettings<Tx>> {
+  /** What is received, and whose word the key has; with `releases`, the word alone. */
   readonly release: Release<T>;
   /** The seller's agent URL. */
   readonly sender: string;
   readonly publicUrl: string;
   readonly handlers?: Partial<ReceiverHandlers<T, Tx>>;
+  /** Several releases side by side, each with its handlers; then `handlers` are not asked. */
+  readonly releases?: readonly BoundRelease<Tx>[];
   /** Name of the seller's key; `test-1` by default. */
   readonly keyid?: string;
   /** What is configured of the seller besides its key. */
@@ -44,15 +47,16 @@ export interface TestReceiverOptions<T extends Tools> extends Partial<ReceiverSe
  * @throws AdbindError `receiver_option_invalid`
  */
 export function createTestReceiver<T extends Tools>(options: TestReceiverOptions<T>): TestReceiver {
-  const { release, sender, handlers, keyid, senderConfig, senders, ...settings } = options;
+  const { release, releases, sender, handlers, keyid, senderConfig, senders, ...settings } = options;
   const { store, close } = temporaryStore();
   const clock = { ms: TEST_NOW_MS };
   const key = createTestKey({ word: release.word, ...(keyid !== undefined && { keyid }) });
   const seen: Delivery[] = [];
   const logs: string[] = [];
+  const fallback = (delivery: Delivery): void => void seen.push(delivery);
   const receiver = createReceiver<T, Tx>({
-    ...{ store, release, now: () => clock.ms, random: () => 0.5 },
-    handlers: { fallback: (delivery: Delivery) => void seen.push(delivery), ...handlers },
+    ...{ store, now: () => clock.ms, random: () => 0.5 },
+    ...(releases === undefined ? { release, handlers: { fallback, ...handlers } } : { releases }),
     senders: { ...(senders as Record<string, SenderConfig>), [sender]: { keys: key.keysOf(sender), ...senderConfig } },
     logger: pino({ level: "trace" }, { write: (line: string) => void logs.push(line) }),
     ...settings,

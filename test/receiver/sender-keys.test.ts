@@ -1,5 +1,4 @@
 /** What a sender's release decides of its signatures: where its keys are looked for, and what they may be for. */
-import { generateKeyPairSync } from "node:crypto";
 import * as assert from "uvu/assert";
 import { release as older } from "../../generated/3.0.0/index.js";
 import { release } from "../../generated/3.1.0/index.js";
@@ -13,11 +12,11 @@ import {
   keysOf,
   OTHER,
   SELLER,
-  type SellerKey,
   type SetupOptions,
   START_MS,
   sellerKey,
   send,
+  webhookKey,
 } from "../support/receiver.js";
 import { receiverSuite } from "./receiver-suite.js";
 
@@ -25,14 +24,7 @@ const test = receiverSuite("sender's keys");
 
 const handlers = { fallback: () => undefined };
 const bound = [bindRelease(release, handlers), bindRelease(older, handlers)];
-const both = { releases: bound, release: undefined, handlers: undefined } as unknown as SetupOptions;
-
-/** A key that says what the line before 3.1 wants of one that signs webhooks. */
-function webhookKey(): SellerKey {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const purpose = { kid: "key-1", use: "sig", key_ops: ["verify"], alg: "EdDSA", proto_use: "webhook-signing" };
-  return { keyid: "key-1", privateKey, jwk: { ...publicKey.export({ format: "jwk" }), ...purpose } };
-}
+const both: SetupOptions = { releases: bound };
 
 test("a key may be for what the release of the registration says, else that of the sender", async ({ open }) => {
   const s = await open({ ...both, more: { [OTHER]: { keys: keysOf(OTHER, sellerKey()), release: older.version } } });
