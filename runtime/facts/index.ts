@@ -2,3 +2,4 @@
 export { discoveryRules } from "./discovery.js";
 export { producerFault } from "./errors.js";
 export { type EndpointSigning, endpointSigning, legacySigned, peerProfile } from "./signing.js";
+export { signingRecovery } from "./signing-recovery.js";
