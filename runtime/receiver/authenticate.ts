@@ -14,7 +14,10 @@ import { senderKeys } from "./sender-keys.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { SenderConfig } from "./types.js";
 
-export type Authenticated = ({ readonly ok: true; readonly json: unknown } | Refusal) & {
+/** `digest`: SHA-256 of the body in base64url, where verifying has made it. */
+type Believed = { readonly ok: true; readonly json: unknown; readonly digest?: string };
+
+export type Authenticated = (Believed | Refusal) & {
   /** Verified and not used up yet: whoever answers the request does that first. */
   readonly nonce?: NonceUse;
 };
@@ -88,7 +91,8 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
     if (!result.ok) return nonce === undefined ? result : { ...result, nonce };
     if (result.sender !== sender && !held.aliases?.includes(result.sender)) return foreign();
     noteKeyid(sender, result.keyid);
-    return { ok: true, json: result.json, ...(nonce && { nonce }) };
+    const { json, digest } = result;
+    return { ok: true, json, ...(digest !== undefined && { digest }), ...(nonce && { nonce }) };
   };
 
   const byMode = { signature: bySignature, ...byLegacy(now, word) } satisfies Record<RegisteredMode, unknown>;

@@ -1,5 +1,5 @@
 /** What an application gives a receiver, and what it gets. */
-import type { Meter } from "@opentelemetry/api";
+import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { Answer, ArmsOf, JsonObject, MaybePromise, Release, Tools } from "../contract/index.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
@@ -90,6 +90,8 @@ export interface Delivery {
   readonly attempt: number;
   /** What is wrong with it; it was accepted all the same, since refusing would lose it. */
   readonly notes: readonly EventNote[];
+  /** Where it stands in its sender's trace (W3C Trace Context), for what the handler calls; null outside of any. */
+  readonly traceparent: string | null;
   /** The whole body, parsed. */
   readonly body: unknown;
   /** Aborted when the handler has had its time (`handlerTimeoutSeconds`) or the receiver stops: nothing it still does counts. */
@@ -176,6 +178,8 @@ export interface ReceiverSettings<Tx> {
   readonly random?: () => number;
   readonly logger?: Logger;
   readonly meter?: Meter;
+  /** Spans of requests and of handlers' runs; OpenTelemetry's global tracer by default. */
+  readonly tracer?: Tracer;
   /**
    * Judges results: the release's validator as `generate --standalone` emits it, or what makes one for each release;
    * `createValidator` of adbind/validate by default, which compiles.

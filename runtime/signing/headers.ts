@@ -37,6 +37,16 @@ export function fieldValue(headers: HeaderFields, wanted: string): string | unde
   return held;
 }
 
+/** Is a field there? */
+export function hasField(headers: HeaderFields, wanted: string): boolean {
+  const same = (name: string): boolean => name.length === wanted.length && name.toLowerCase() === wanted;
+  if (Symbol.iterator in headers) {
+    for (const [name] of headers as Iterable<readonly [string, string]>) if (same(name)) return true;
+    return false;
+  }
+  return Object.keys(headers).some((name) => same(name) && headers[name] != null);
+}
+
 /** All the fields of a signature in one pass over the headers. */
 export function signingHeaders(headers: HeaderFields): SigningHeaders {
   const found: SigningHeaders = {

@@ -235,7 +235,7 @@ const insertFaults = {
 function checkBody(
   { body }: SignableRequest,
   list: Checklist,
-  { alg, created, expires, nonce, fields }: Examined,
+  { alg, created, expires, nonce, digest, fields }: Examined,
   more: { keyid: string; sender: string; signatureBase: string },
 ): Verified | Refusal {
   const other = list.profile.name === "request" && (body.length === 0 || !isJsonContentType(fields.contentType));
@@ -254,6 +254,7 @@ function checkBody(
     created,
     expires,
     nonce,
+    ...(digest !== undefined && { digest }),
     signatureBase,
     // Judged already; made for those who read it.
     get json() {
