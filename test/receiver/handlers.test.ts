@@ -14,10 +14,10 @@ import {
   receiverSuite,
   SELLER,
   type Setup,
+  sellerKey,
   send,
   silent,
   statusOf,
-  webhookKey,
 } from "../support/receiver.js";
 
 const test = receiverSuite("handlers");
@@ -165,7 +165,7 @@ test("two releases side by side: the sender's, or the registration's, reads the 
   const s = await open();
   await s.receiver.stop();
   const seen: string[] = [];
-  const key = webhookKey();
+  const key = sellerKey();
   const handler = (version: string) => ({
     fallback: (delivery: Delivery) => void seen.push(`${version} ${delivery.release}`),
   });

@@ -28,13 +28,6 @@ export type SellerKey = TestKey;
 
 export const sellerKey = (keyid = "key-1", word = "proto"): SellerKey => createTestKey({ keyid, word });
 
-/** A key that says what the line before 3.1 wants of one that signs webhooks. */
-export function webhookKey(): SellerKey {
-  const key = sellerKey();
-  const jwk = { ...key.jwk, proto_use: "webhook-signing" };
-  return { ...key, jwk, keysOf: (sender) => staticKeys([jwk], { sender }) };
-}
-
 export const keysOf = (sender: string, ...keys: SellerKey[]) =>
   staticKeys({ keys: keys.map((key) => key.jwk) }, { sender });
 
