@@ -33,6 +33,8 @@ export interface ReceiverConfig<Tx>
   readonly releases: ReadonlyMap<string, BoundRelease<Tx>>;
   readonly defaultRelease: BoundRelease<Tx>;
   readonly senderOf: (sender: string) => SenderConfig | undefined;
+  /** Those that do not come and go. */
+  readonly knownSenders: readonly (readonly [sender: string, held: SenderConfig])[];
   readonly log: Logger;
   readonly metrics: ReceiverMetrics;
   readonly traces: ReceiverTraces;
@@ -102,6 +104,7 @@ export function resolveSettings<Tx>(
     validatorOf,
     ...releasesOf(bound),
     senderOf: senderLookup(settings.senders),
+    knownSenders: typeof settings.senders.get === "function" ? [] : Object.entries(settings.senders),
     log: settings.logger ?? pino({ name: "adbind-receiver", level: "warn" }),
     metrics: receiverMetrics(settings.meter ?? otel.getMeter("adbind.receiver")),
     traces: receiverTraces(settings.tracer ?? trace.getTracer("adbind.receiver")),

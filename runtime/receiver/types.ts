@@ -6,10 +6,27 @@ import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../
 import type { Effect, EventKind, EventNote, RegisteredMode, RouteBinding, Store } from "../store/types.js";
 import type { ValidatorSource } from "../validate/types.js";
 
+/** Whose keys are wanted. */
+export interface WantedKeys {
+  /** The sender's name among the receiver's senders, which is its agent URL. */
+  readonly agentUrl: string;
+  /** The release it speaks: its facts say how keys are found. */
+  readonly release: Release;
+  /** Clock, unix seconds. */
+  readonly now: () => number;
+}
+
+/** Finds keys as a sender's release says; `agentKeys` of adbind/signing/discovery is one. */
+export type KeysFor = (wanted: WantedKeys) => KeySource;
+
 /** How one seller authenticates itself. Its key in `senders`, its agent URL, is its identity and the dedup scope. */
 export interface SenderConfig {
-  /** Where its signing keys come from (`staticKeys`, `agentKeys` of adbind/signing). Needed for mode `signature`. */
-  readonly keys?: KeySource;
+  /**
+   * Where its signing keys come from: `staticKeys` of adbind/signing, or what finds them as the sender's release says, which
+   * `agentKeys` of adbind/signing/discovery does. Needed for mode `signature`. What keys may be for follows from the release
+   * either way.
+   */
+  readonly keys?: KeySource | KeysFor;
   readonly revocation?: RevocationSource;
   /** Secrets of mode `HMAC-SHA256`; deprecated. */
   readonly hmac?: HmacSecrets;

@@ -79,7 +79,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/seller/": ["types", "*", "task-changes", "tasks", "call", "a2a mcp", "server", "create", "index"],
   "runtime/registry/": [
-    "json-bytes json-items client types",
+    "file-problems json-bytes json-items client types",
     "model",
     "crawl/ search/",
     "*",
