@@ -1,11 +1,11 @@
 /** What a sender's release decides of its signatures: where its keys are looked for, and what they may be for. */
-import { generateKeyPairSync } from "node:crypto";
 import * as assert from "uvu/assert";
 import { release as older } from "../../generated/3.0.0/index.js";
 import { release } from "../../generated/3.1.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { bindRelease, type KeysFor, type WantedKeys } from "../../runtime/receiver/index.js";
 import { agentKeys } from "../../runtime/signing/discovery/index.js";
+import { createTestKey } from "../../runtime/testing/index.js";
 import { web } from "../signing/discovery-site.js";
 import {
   envelope,
@@ -13,7 +13,6 @@ import {
   keysOf,
   OTHER,
   SELLER,
-  type SellerKey,
   type SetupOptions,
   START_MS,
   sellerKey,
@@ -28,11 +27,7 @@ const bound = [bindRelease(release, handlers), bindRelease(older, handlers)];
 const both = { releases: bound, release: undefined, handlers: undefined } as unknown as SetupOptions;
 
 /** A key that says what the line before 3.1 wants of one that signs webhooks. */
-function webhookKey(): SellerKey {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const purpose = { kid: "key-1", use: "sig", key_ops: ["verify"], alg: "EdDSA", proto_use: "webhook-signing" };
-  return { keyid: "key-1", privateKey, jwk: { ...publicKey.export({ format: "jwk" }), ...purpose } };
-}
+const webhookKey = () => createTestKey({ keyid: "key-1", use: "webhook-signing" });
 
 test("a key may be for what the release of the registration says, else that of the sender", async ({ open }) => {
   const s = await open({ ...both, more: { [OTHER]: { keys: keysOf(OTHER, sellerKey()), release: older.version } } });
