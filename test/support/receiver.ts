@@ -15,6 +15,7 @@ import {
   TEST_NOW_MS,
   type TestKey,
   type TestReceiver,
+  type TestReceiverOptions,
 } from "../../runtime/testing/index.js";
 
 export const START_MS = TEST_NOW_MS;
@@ -47,7 +48,7 @@ export async function setup({ more, ...options }: SetupOptions = {}): Promise<Se
     release: release as Release<(typeof release)["tools"]>,
     ...{ sender: SELLER, publicUrl: PUBLIC_URL, keyid: "key-1", ...(more && { senders: more }) },
     ...options,
-  });
+  } as TestReceiverOptions<(typeof release)["tools"]>);
 }
 
 /** What `create_media_buy` answers when it is completed. */
