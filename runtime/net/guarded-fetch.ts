@@ -3,18 +3,13 @@
  * wrong on the way is a value; only a wrong use of the function throws.
  */
 import { AdbindError } from "../errors.js";
+import type { Reading } from "./answer.js";
 import { type NetCode, NetFault, netCodes } from "./codes.js";
 import { errorCode } from "./connect.js";
 import { checkedPolicy, checkedTimeouts, DEFAULT_MAX_BYTES, type NetPolicyOptions, type Timeouts } from "./policy.js";
 import { headersFor, isRedirect, nextHop, type RedirectPolicy } from "./redirect.js";
 import { checkTarget } from "./target.js";
-import {
-  createFetchTransport,
-  createSocketTransport,
-  faultOf,
-  type Transport,
-  type TransportResponse,
-} from "./transport.js";
+import { createFetchTransport, createSocketTransport, faultOf, type Transport } from "./transport.js";
 
 export interface GuardedRequest {
   /** Default GET. */
@@ -25,6 +20,11 @@ export interface GuardedRequest {
   readonly maxBytes?: number;
   /** A larger body: `refuse` is a failure, `truncate` keeps what fits, for callers who only need the status. */
   readonly oversize?: "refuse" | "truncate";
+  /**
+   * Default true. False where only status and headers matter: the answer is told as soon as they are there, with an empty
+   * body. What is slow or cut after that changes nothing.
+   */
+  readonly readBody?: boolean;
   /** Default none: a 3xx is the answer. Only GET and HEAD are ever redirected. */
   readonly redirects?: RedirectPolicy;
   /** `connectMs` belongs to the connection and is set at construction. */
@@ -103,31 +103,8 @@ function requestHeaders(given: Readonly<Record<string, string>>, userAgent: stri
   return headers;
 }
 
-interface Read {
-  readonly body: Uint8Array;
-  readonly truncated: boolean;
-}
-
-const isEncoded = ({ headers }: TransportResponse): boolean =>
-  !["", "identity"].includes((headers["content-encoding"] ?? "").trim().toLowerCase());
-
-/** Reads a body up to a cap, counting what arrived: a Content-Length is a claim. */
-async function readBody(response: TransportResponse, maxBytes: number, oversize: "refuse" | "truncate"): Promise<Read> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    // Inside the loop, so that throwing gives the connection up; a body that is empty is not compressed either.
-    if (oversize === "refuse" && isEncoded(response)) throw new NetFault("encoding_refused", "a compressed answer");
-    size += chunk.byteLength;
-    if (size > maxBytes) {
-      if (oversize === "refuse") throw new NetFault("too_large", `more than ${maxBytes} bytes`);
-      chunks.push(chunk.subarray(0, chunk.byteLength - (size - maxBytes)));
-      return { body: Buffer.concat(chunks), truncated: true };
-    }
-    chunks.push(chunk);
-  }
-  return { body: Buffer.concat(chunks), truncated: false };
-}
+/** The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop. */
+const OF_REDIRECT: Reading = { maxBytes: 4_096, oversize: "truncate", whole: true };
 
 /** An abort that fires on the total limit or on the caller's signal, with the fault as its reason. */
 function deadline(totalMs: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
@@ -176,19 +153,20 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const userAgent = options.userAgent ?? "adbind";
 
   const exchange = async (text: string, request: GuardedRequest, signal: AbortSignal): Promise<FetchResponse> => {
-    const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse" } = request;
+    const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true } = request;
+    const redirected = (status: number): boolean => redirects !== undefined && isRedirect(status);
+    const wanted: Reading = { maxBytes, oversize, whole: readBody };
+    const readingOf = (status: number): Reading => (redirected(status) ? OF_REDIRECT : wanted);
     const timeouts = checkedTimeouts(policy.timeouts, request.timeouts);
     const first = checkTarget(text, policy);
     let current = first;
     let headers: Readonly<Record<string, string>> = requestHeaders(request.headers ?? {}, userAgent);
     for (let count = 0; ; count += 1) {
-      const response = await transport.send(current, { method, headers, body: request.body, timeouts, signal });
-      if (redirects === undefined || !isRedirect(response.status)) {
-        const read = await readBody(response, maxBytes, oversize);
-        return { ok: true, status: response.status, headers: response.headers, ...read, url: current.url.href };
-      }
-      // The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop.
-      await readBody(response, 4096, "truncate");
+      const response = await transport.send(current, {
+        ...{ method, headers, body: request.body, timeouts, signal, readingOf },
+      });
+      if (redirects === undefined || !redirected(response.status))
+        return { ok: true, ...response, url: current.url.href };
       const next = nextHop(
         { first: first.url, current: current.url, location: response.headers.location, count },
         redirects,
