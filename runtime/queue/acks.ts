@@ -1,10 +1,10 @@
 /** What became of attempts, on its way to the queue: many in a transaction, and told again until it is written. */
 import type { Ack, AckEffect, Queue } from "./types.js";
 
-/** Acknowledging transactions at a time: the second is made up while the first is flushed to disk. */
+/** Acknowledging transactions at a time: another is made up while the first is flushed to disk, where much comes. */
 const LANES = 2;
 /** How long an acknowledgement waits for others to share its transaction, in milliseconds, and how many are enough. */
-const GATHER_MS = 4;
+const GATHER_MS = 16;
 const ENOUGH = 64;
 /** What a fault of the queue waits before the next try, in milliseconds. */
 const FAULT_DELAY_MS = 500;
@@ -54,7 +54,7 @@ export class Acks {
   }
 
   #soon(): void {
-    if (this.#lanes.size >= LANES) return;
+    if (this.#lanes.size >= (this.#pending.length < ENOUGH ? 1 : LANES)) return;
     const lane = this.#write().finally(() => {
       this.#lanes.delete(lane);
       if (this.#pending.length > 0) this.#soon();

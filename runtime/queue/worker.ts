@@ -160,6 +160,7 @@ class LeasingWorker implements Worker {
       this.#endpoints.started(job.endpoint, at);
       this.#ahead.add(held);
     }
+    if (jobs.length > 0) safely(() => this.#options.onLeased?.(jobs));
     this.#ahead.begin();
     this.#lookAgainAt = jobs.length > 0 ? Math.floor(this.#unattempted / 2) : -1;
     return jobs.length;
@@ -176,9 +177,9 @@ class LeasingWorker implements Worker {
   }
 
   async #attempt(held: HeldJob, begun: Begun): Promise<void> {
-    const startedAt = this.#options.now();
-    if (startedAt > held.job.startedAt) held.job = { ...held.job, startedAt };
     const { job } = held;
+    // It may have waited since it was leased.
+    (job as { startedAt: number }).startedAt = this.#options.now();
     let handled: Handled;
     try {
       handled = await this.#options.handle(job, { live: () => this.#isLive(held) });

@@ -5,7 +5,7 @@ import type { AckEffect, Job } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import { activityRow } from "./activity.js";
-import { type AttemptOptions, attempt } from "./attempt.js";
+import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
 import { isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
@@ -25,6 +25,7 @@ export interface DelivererParts {
 }
 
 export interface Deliverer {
+  readonly onLeased: (jobs: readonly Job[]) => void;
   readonly handle: (job: Job, lease: JobLease) => Promise<Handled>;
   readonly effect: AckEffect;
 }
@@ -43,6 +44,7 @@ export function deliverer(parts: DelivererParts): Deliverer {
   const { tables, tasks, targets, limitsOf, attemptOptions, metrics, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   return {
+    onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
@@ -59,7 +61,7 @@ export function deliverer(parts: DelivererParts): Deliverer {
       const { timeoutMs, perSecond } = inBounds(limitsOf({ principal: meta.principal, url: target.url }) ?? {});
       const report = await attempt({ job, target, lease, timeoutMs }, attemptOptions);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
-      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url }, now(), activityDays));
+      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
       metrics.attempted(job, report);
       return { ...report.handled, perSecond };
     },
@@ -68,6 +70,16 @@ export function deliverer(parts: DelivererParts): Deliverer {
       yield* tables.log(query, made);
     },
   };
+}
+
+/** What says where a job goes; none for what goes nowhere, or cannot be read: that is told when it is handled. */
+function deliveryOf(job: Job): DeliveryMeta[] {
+  try {
+    const meta = metaOf(job);
+    return isChange(meta) ? [] : [meta];
+  } catch {
+    return [];
+  }
 }
 
 interface StoredChange {

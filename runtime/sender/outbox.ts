@@ -67,8 +67,18 @@ export interface ChangeMeta {
   readonly taskId: string;
 }
 
-/** @throws AdbindError `job_unreadable` for a row that was written by somebody else's hand */
-export function metaOf({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
+const read = new WeakMap<object, DeliveryMeta | ChangeMeta>();
+
+/** Read once, however often it is asked for. @throws AdbindError `job_unreadable` for a row that was written by somebody else's hand */
+export function metaOf(job: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
+  const known = read.get(job);
+  if (known !== undefined) return known;
+  const meta = metaIn(job);
+  read.set(job, meta);
+  return meta;
+}
+
+function metaIn({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
   let read: unknown;
   try {
     read = JSON.parse(meta);

@@ -4,7 +4,7 @@
  * which all instances share; when a job is due, by the instances'.
  */
 import { type Coroutine, kept, type Query, type SqlPart } from "../../db/index.js";
-import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, type NewJob, toJob } from "../jobs.js";
+import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, type NewJob } from "../jobs.js";
 
 /** The database's clock, in unix milliseconds. */
 const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
@@ -99,8 +99,12 @@ export interface LeaseRequest {
 /** A job that may not go yet, and the one under its ordering key that goes first. */
 type Behind = readonly [id: number, head: number];
 
-interface LeasedRow extends JobRow {
-  behind: readonly Behind[] | null;
+/** What is not the same for all that are leased in one go. */
+type LeasedColumns = Omit<JobRow, "topic" | "state" | "due" | "started_at" | "token" | "id">;
+
+interface LeasedRow extends LeasedColumns {
+  readonly id: number | null;
+  readonly behind: readonly Behind[] | null;
 }
 
 /**
@@ -123,11 +127,28 @@ const LEASE = kept(`with picked as materialized (
   ), leased as (
     update adbind_jobs j set token = ?, due = ?::bigint, lease_until = ${CLOCK} + ?::bigint, started_at = ?::bigint,
       first_at = coalesce(j.first_at, ?::bigint)
-    from headed h where j.id = h.id and h.head = h.id returning j.*
+    from headed h where j.id = h.id and h.head = h.id
+    returning j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, j.body_at
   )
-  select j.*, b.meta, b.body, w.behind from (
-    select json_agg(json_build_array(id, head)) as behind from headed where head <> id
-  ) w left join leased j on true ${BODY} order by j.id`);
+  select j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, b.meta, b.body, w.behind
+  from (select json_agg(json_build_array(id, head)) as behind from headed where head <> id) w left join leased j on true ${BODY} order by j.id`);
+
+type LeasedJobRow = LeasedColumns & { readonly id: number };
+const isJob = (row: LeasedRow): row is LeasedRow & LeasedJobRow => row.id !== null;
+
+const jobIn = (row: LeasedJobRow, leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">): Job => ({
+  ...leased,
+  id: row.id,
+  key: row.key,
+  endpoint: row.endpoint,
+  orderingKey: row.ordering_key,
+  attempts: row.attempts,
+  createdAt: row.created_at,
+  firstAt: row.first_at ?? leased.startedAt,
+  error: row.error,
+  meta: row.meta ?? "",
+  body: row.body ?? new Uint8Array(),
+});
 
 /** Leases due jobs of endpoints. @returns them, and those that have to wait for another under their ordering key */
 export function* leaseJobs(
@@ -148,7 +169,9 @@ export function* leaseJobs(
     now,
     now,
   ]);
-  return { jobs: rows.filter(({ id }) => id !== null).map(toJob), behind: rows[0]?.behind ?? [] };
+  const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
+  const jobs = rows.filter(isJob).map((row) => jobIn(row, leased));
+  return { jobs, behind: rows[0]?.behind ?? [] };
 }
 
 /**
