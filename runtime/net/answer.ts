@@ -1,9 +1,10 @@
 /** Reads one answer off a connection of undici's: its head, then as much of its body as is asked for. */
 import type { Dispatcher } from "undici";
 import { NetFault } from "./codes.js";
+import type { Deadline } from "./deadline.js";
 
 /** How much of a body is wanted. */
-export interface Reading {
+export interface BodyWanted {
   readonly maxBytes: number;
   /** A larger body: `refuse` is a fault, `truncate` keeps what fits. */
   readonly oversize: "refuse" | "truncate";
@@ -14,7 +15,7 @@ export interface Reading {
   readonly whole: boolean;
 }
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   /** Lower-case names; fields sent more than once are joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
@@ -24,6 +25,8 @@ export interface Answer {
 
 /** How long a body that nobody waits for may take, in milliseconds; then its connection is given up. */
 const REST_MS = 1_000;
+
+const NOBODY_READS = new NetFault("aborted", "nobody reads the rest");
 
 type Fields = Readonly<Record<string, string | string[] | undefined>>;
 type Controller = Dispatcher.DispatchController;
@@ -37,7 +40,7 @@ export function flatHeaders(fields: Fields): Record<string, string> {
   return flat;
 }
 
-const isEncoded = (headers: Answer["headers"]): boolean =>
+const isEncoded = (headers: HttpAnswer["headers"]): boolean =>
   !["", "identity"].includes((headers["content-encoding"] ?? "").trim().toLowerCase());
 
 /** Keeps chunks of a body up to a cap, counting what arrived: a Content-Length is a claim. */
@@ -46,8 +49,8 @@ export class BodyReader {
   #size = 0;
 
   constructor(
-    readonly reading: Reading,
-    readonly headers: Answer["headers"],
+    readonly reading: BodyWanted,
+    readonly headers: HttpAnswer["headers"],
   ) {}
 
   /** @returns whether more is wanted @throws NetFault `encoding_refused`, `too_large` */
@@ -71,9 +74,9 @@ export class BodyReader {
 }
 
 export interface AnswerOptions {
-  readonly signal: AbortSignal;
-  readonly readingOf: (status: number, headers: Answer["headers"]) => Reading;
-  readonly resolve: (answer: Answer) => void;
+  readonly deadline: Deadline;
+  readonly readingOf: (status: number, headers: HttpAnswer["headers"]) => BodyWanted;
+  readonly resolve: (answer: HttpAnswer) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -84,15 +87,17 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   #reader: BodyReader | undefined;
   #told = false;
   #rest: NodeJS.Timeout | undefined;
-  readonly #stop = (): void => this.#giveUp(this.options.signal.reason as Error);
+  #ended = false;
+  #stop = (): void => undefined;
 
   constructor(readonly options: AnswerOptions) {
-    options.signal.addEventListener("abort", this.#stop, { once: true });
+    this.#stop = options.deadline.onEnd((fault) => this.#giveUp(fault));
   }
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    if (this.options.signal.aborted) controller.abort(this.options.signal.reason as Error);
+    const { fault } = this.options.deadline;
+    if (fault !== undefined) controller.abort(fault);
   }
 
   onResponseStart(_controller: Controller, status: number, fields: Fields): void {
@@ -104,14 +109,17 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#reader = new BodyReader(reading, headers);
     if (reading.whole) return;
     this.#tell(new Uint8Array(), false);
-    this.#rest = setTimeout(() => this.#giveUp(new NetFault("aborted", "nobody reads the rest")), REST_MS);
+    // Most answers are whole by then.
+    queueMicrotask(() => {
+      if (!this.#ended) this.#rest = setTimeout(() => this.#giveUp(NOBODY_READS), REST_MS);
+    });
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
     try {
       if (this.#reader!.take(chunk)) return;
       this.#tell(this.#reader!.body, true);
-      controller.abort(new NetFault("aborted", "nobody reads the rest"));
+      controller.abort(NOBODY_READS);
     } catch (fault) {
       this.#fail(fault);
       controller.abort(fault as Error);
@@ -119,11 +127,13 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#ended = true;
     clearTimeout(this.#rest);
     if (!this.#told) this.#tell(this.#reader!.body, false);
   }
 
   onResponseError(_controller: Controller, error: Error): void {
+    this.#ended = true;
     clearTimeout(this.#rest);
     this.#fail(error);
   }
@@ -142,7 +152,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
 
   #done(): void {
     this.#told = true;
-    this.options.signal.removeEventListener("abort", this.#stop);
+    this.#stop();
   }
 
   #giveUp(reason: Error): void {

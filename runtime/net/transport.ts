@@ -1,8 +1,9 @@
 /** Carries one request, no redirects: over our own checked connections, or through a given `fetch`. */
 import { Agent, type Dispatcher, errors } from "undici";
-import { type Answer, AnswerHandler, BodyReader, type Reading } from "./answer.js";
+import { AnswerHandler, BodyReader, type BodyWanted, type HttpAnswer } from "./answer.js";
 import { NetFault } from "./codes.js";
 import { errorCode, guardedConnector, resolveChecked } from "./connect.js";
+import type { Deadline } from "./deadline.js";
 import type { NetPolicy, Timeouts } from "./policy.js";
 import type { Target } from "./target.js";
 
@@ -11,13 +12,13 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string | undefined;
   readonly timeouts: Timeouts;
-  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
   /** What is wanted of the body of an answer, by its head. */
-  readonly readingOf: (status: number, headers: Answer["headers"]) => Reading;
+  readonly readingOf: (status: number, headers: HttpAnswer["headers"]) => BodyWanted;
 }
 
 export interface Transport {
-  send(target: Target, request: TransportRequest): Promise<Answer>;
+  send(target: Target, request: TransportRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
@@ -35,7 +36,7 @@ export function createSocketTransport(policy: NetPolicy): Transport {
     maxHeaderSize: MAX_HEADER_BYTES,
   });
   return {
-    send: ({ url, path }, { method, headers, body, timeouts, signal, readingOf }) =>
+    send: ({ url, path }, { method, headers, body, timeouts, deadline, readingOf }) =>
       new Promise((resolve, reject) => {
         agent.dispatch(
           {
@@ -47,7 +48,7 @@ export function createSocketTransport(policy: NetPolicy): Transport {
             headersTimeout: timeouts.readMs,
             bodyTimeout: timeouts.readMs,
           },
-          new AnswerHandler({ signal, readingOf, resolve, reject }),
+          new AnswerHandler({ deadline, readingOf, resolve, reject }),
         );
       }),
     close: () => agent.close(),
@@ -63,14 +64,14 @@ async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerato
  * first, but the connection is that fetch's own: pinning is then its business.
  */
 export const createFetchTransport = (fetch: typeof globalThis.fetch, policy: NetPolicy): Transport => ({
-  async send({ url }, { method, headers, body, signal, readingOf }) {
+  async send({ url }, { method, headers, body, deadline, readingOf }) {
     await resolveChecked(url.hostname.replace(/^\[|\]$/g, ""), policy);
     const response = await fetch(url.href, {
       method,
       headers: { ...headers },
       ...(body !== undefined && { body: typeof body === "string" ? body : Buffer.from(body) }),
       redirect: "manual",
-      signal,
+      signal: deadline.signal,
     });
     const { status } = response;
     const flat = Object.fromEntries(response.headers);

@@ -16,7 +16,7 @@ interface Line {
 }
 
 /** An attempt that has begun. */
-export interface Begun {
+export interface BegunAttempt {
   readonly endpoint: string;
   readonly at: number;
   young: boolean;
@@ -28,7 +28,7 @@ export interface AheadOptions {
   /** How many attempts of an endpoint may be under way. */
   widthOf(endpoint: string): number;
   /** Begins an attempt; its end is told by `ended`. */
-  begin(held: HeldJob, begun: Begun): void;
+  begin(held: HeldJob, begun: BegunAttempt): void;
 }
 
 export class Ahead {
@@ -36,7 +36,7 @@ export class Ahead {
   /** Endpoints that may have both a job and a slot, in turn. */
   readonly #turns = new Set<string>();
   /** By age; some have ended. */
-  readonly #youngest: Begun[] = [];
+  readonly #youngest: BegunAttempt[] = [];
   #young = 0;
   #waiting = 0;
   #underWay = 0;
@@ -83,7 +83,7 @@ export class Ahead {
     if (this.#turns.size > 0 && this.#young >= YOUNG_ATTEMPTS) this.#later();
   }
 
-  ended(begun: Begun): void {
+  ended(begun: BegunAttempt): void {
     const line = this.#lineOf(begun.endpoint);
     line.busy -= 1;
     this.#underWay -= 1;
@@ -119,7 +119,7 @@ export class Ahead {
     return line;
   }
 
-  #grown(begun: Begun): void {
+  #grown(begun: BegunAttempt): void {
     if (!begun.young) return;
     begun.young = false;
     this.#young -= 1;

@@ -1,7 +1,7 @@
 /** Leases jobs, runs them side by side, acknowledges them in batches, and leaves endpoints alone that keep failing. */
 import { AdbindError } from "../errors.js";
 import { Acks } from "./acks.js";
-import { Ahead, type Begun } from "./ahead.js";
+import { Ahead, type BegunAttempt } from "./ahead.js";
 import { Endpoints, type Turn } from "./endpoints.js";
 import { safely } from "./periodic.js";
 import { restMs } from "./rest.js";
@@ -176,7 +176,7 @@ class LeasingWorker implements Worker {
     return this.#ahead.waiting + this.#ahead.underWay;
   }
 
-  async #attempt(held: HeldJob, begun: Begun): Promise<void> {
+  async #attempt(held: HeldJob, begun: BegunAttempt): Promise<void> {
     const { job } = held;
     // It may have waited since it was leased.
     (job as { startedAt: number }).startedAt = this.#options.now();

@@ -54,8 +54,6 @@ export function createTargets(queue: Queue, tables: SenderTables): Targets {
   const looked = new Map<string, Looked>();
   const lookUp = (refs: readonly TargetRef[]): Promise<Rows> => {
     const found: Looked = { at: performance.now(), rows: queue.read((q) => rowsOf(tables, q, refs)) };
-    // Who asks is told of it.
-    found.rows.catch(() => undefined);
     for (const ref of refs) {
       looked.delete(keyOf(ref));
       looked.set(keyOf(ref), found);
@@ -72,7 +70,9 @@ export function createTargets(queue: Queue, tables: SenderTables): Targets {
     expect(all) {
       forgetOld(performance.now());
       for (let at = 0; at < all.length; at += BATCH_LIMIT) {
-        lookUp(all.slice(at, at + BATCH_LIMIT).map(({ target }) => target));
+        const refs = all.slice(at, at + BATCH_LIMIT).map(({ target }) => target);
+        // Whoever asks for one of them is told.
+        lookUp(refs).catch(() => undefined);
       }
     },
     async find(of) {
