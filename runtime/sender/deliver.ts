@@ -7,7 +7,7 @@ import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import { activityRow } from "./activity.js";
 import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
-import { isChange, metaOf } from "./outbox.js";
+import { endpointOf, isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
 import type { LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
@@ -58,6 +58,10 @@ export function deliverer(parts: DelivererParts): Deliverer {
       }
       if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
       const { target } = found;
+      // It has moved: what is known of the place it was at says nothing of this one.
+      const endpoint = endpointFor(meta.principal, target.url);
+      if (endpoint !== undefined && endpoint !== job.endpoint)
+        return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
       const { timeoutMs, perSecond } = inBounds(limitsOf({ principal: meta.principal, url: target.url }) ?? {});
       const report = await attempt({ job, target, lease, timeoutMs }, attemptOptions);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
@@ -71,6 +75,10 @@ export function deliverer(parts: DelivererParts): Deliverer {
     },
   };
 }
+
+/** None for a URL that cannot be read: its attempt says so. */
+const endpointFor = (principal: string, url: string): string | undefined =>
+  URL.canParse(url) ? endpointOf({ principal, url }) : undefined;
 
 /** What says where a job goes; none for what goes nowhere, or cannot be read: that is told when it is handled. */
 function deliveryOf(job: Job): DeliveryMeta[] {

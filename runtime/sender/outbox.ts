@@ -22,12 +22,23 @@ export interface Delivery extends DeliveryMeta {
 const DIGEST_CHARACTERS = 22;
 const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, DIGEST_CHARACTERS);
 
+/** Names of endpoints that are asked for again and again. */
+const endpoints = new Map<string, string>();
+const KNOWN_ENDPOINTS = 2_000;
+
 /**
  * What shares turns, and fails, as a whole: one principal's URL. Others' on the same host are endpoints of their own; the
  * host comes first, for people, and stands before a blank; then the principal, before a dot.
  */
-const endpointOf = ({ principal, url }: EndpointIdentity): string =>
-  `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
+export function endpointOf({ principal, url }: EndpointIdentity): string {
+  const name = `${url} ${principal}`;
+  const known = endpoints.get(name);
+  if (known !== undefined) return known;
+  const endpoint = `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
+  if (endpoints.size >= KNOWN_ENDPOINTS) endpoints.clear();
+  endpoints.set(name, endpoint);
+  return endpoint;
+}
 
 /** Who stands behind an endpoint, by its name. */
 export function ownerOf(endpoint: string): EndpointOwner {

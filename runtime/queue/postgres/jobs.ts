@@ -4,7 +4,7 @@
  * which all instances share; when a job is due, by the instances'.
  */
 import { type Coroutine, kept, type Query, type SqlPart } from "../../db/index.js";
-import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, type NewJob } from "../jobs.js";
+import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, movedTo, type NewJob } from "../jobs.js";
 
 /** The database's clock, in unix milliseconds. */
 const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
@@ -195,7 +195,8 @@ export const postponeJobs = (q: Query, behind: readonly Behind[]): Coroutine<num
   );
 
 const ACK = kept(`with v as (
-    select * from unnest(?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[]) as v (id, token, kind, due, error)
+    select * from unnest(?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[])
+      as v (id, token, kind, due, error, endpoint)
   ), gone as (
     delete from adbind_jobs j using v where v.kind = 'done' and j.id = v.id and j.token = v.token returning j.id
   ), kept as (
@@ -203,7 +204,7 @@ const ACK = kept(`with v as (
       state = case v.kind when 'dead' then 'dead' when 'refused' then 'refused' else 'ready' end,
       attempts = j.attempts + case when v.kind in ('later', 'dead') then 1 else 0 end,
       first_at = case when v.kind in ('released', 'refused') and j.attempts = 0 then null else j.first_at end,
-      due = coalesce(v.due, j.due), error = coalesce(v.error, j.error)
+      due = coalesce(v.due, j.due), error = coalesce(v.error, j.error), endpoint = coalesce(v.endpoint, j.endpoint)
     from v where v.kind <> 'done' and j.id = v.id and j.token = v.token returning j.id
   )
   select id from gone union all select id from kept`);
@@ -216,12 +217,24 @@ export function* ackJobs(q: Query, topic: string, acks: readonly Ack[], now: num
     acks.map(({ outcome }) => outcome.kind),
     acks.map(({ outcome }) => ("due" in outcome ? outcome.due : null)),
     acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
+    acks.map(movedTo),
   ]);
   const held = new Set(rows.map(({ id }) => id));
   const keys = acks.filter((ack) => held.has(ack.job.id) && letsNextGo(ack)).map(({ job }) => job.orderingKey!);
   yield* letNextGo(q, topic, keys, now);
+  for (const ack of acks) if (held.has(ack.job.id) && movedTo(ack) !== null) yield* moveRest(q, topic, ack);
   return held;
 }
+
+/** What waits under the ordering key of a job that moved is not left to the endpoint it has gone from. */
+const moveRest = (q: Query, topic: string, ack: Ack): Coroutine<number> =>
+  q.run(
+    `update adbind_jobs set endpoint = ? where id in (
+      select id from adbind_jobs where topic = ? and ordering_key = ? and state = 'ready' and attempts = 0
+      and endpoint = ? and ${UNLEASED} for update skip locked
+    )`,
+    [movedTo(ack), topic, ack.job.orderingKey, ack.job.endpoint],
+  );
 
 const LET_NEXT_GO = kept(`update adbind_jobs set due = ?::bigint where due = ${BEHIND_DUE_MS} and id = any(array(
     select h.id from unnest(?::text[]) as k (ordering_key) cross join lateral (
