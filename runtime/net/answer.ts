@@ -31,7 +31,7 @@ const NOBODY_READS = new NetFault("aborted", "nobody reads the rest");
 type Fields = Readonly<Record<string, string | string[] | undefined>>;
 type Controller = Dispatcher.DispatchController;
 
-export function flatHeaders(fields: Fields): Record<string, string> {
+function flatHeaders(fields: Fields): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const name in fields) {
     const value = fields[name];
