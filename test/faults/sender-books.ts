@@ -7,15 +7,6 @@ export interface Made {
   readonly n: number;
 }
 
-/** Kills further apart than this, in milliseconds, are of two volleys. */
-const VOLLEY_GAP_MS = 10_000;
-
-/** @param kills their times in order, one at least */
-function lastOfVolley(kills: readonly number[]): number {
-  const end = kills.findIndex((kill, at) => at > 0 && kill - kills[at - 1]! > VOLLEY_GAP_MS);
-  return kills.at(end === -1 ? -1 : end - 1)!;
-}
-
 /** How long what was lost took to come again, and what came twice though it was not lost. */
 export function comebacks(losses: readonly Loss[], seen: readonly Seen[]) {
   const arrivals = new Map<string, number[]>();
@@ -26,11 +17,13 @@ export function comebacks(losses: readonly Loss[], seen: readonly Seen[]) {
   }
   // What was written down just before the kill never comes again. A process that leased it anew and was killed too, before
   // it sent anything, shows nowhere: so it is the last kill before it came again that counts, and none of a later volley.
-  const kills = losses.map(({ at }) => at).sort((a, b) => a - b);
-  const waits = losses.flatMap(({ at, healthy }) =>
+  const waits = losses.flatMap(({ at, healthy, volley }) =>
     healthy
       .flatMap((key) => arrivals.get(key)!.find((again) => again > at) ?? [])
-      .map((again) => again - lastOfVolley(kills.filter((kill) => kill >= at && kill < again))),
+      .map((again) => {
+        const kills = losses.filter((one) => one.at < again && (one.volley === volley || one.volley === undefined));
+        return again - Math.max(...kills.map((one) => one.at));
+      }),
   );
   return {
     backMs: Math.round(Math.max(0, ...waits)),

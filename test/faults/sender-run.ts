@@ -202,7 +202,7 @@ async function killInFlight(
   await new Promise<void>((resolve) => {
     receivers.onOpen = (name) => {
       if (!armed || done >= kills || !senders.kill(name)) return;
-      losses.push(receivers.out(name));
+      losses.push({ ...receivers.out(name), volley: Math.floor(done / VOLLEY) });
       done += 1;
       armed = false;
       // The last to come have nothing to make, only to deliver: else there would always be something new.
