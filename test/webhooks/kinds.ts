@@ -2,6 +2,7 @@
  * Every kind of event of a release: built by the sender, held to the schemas as published, and verified and parsed by the
  * receiver, over nothing but a function between the two.
  */
+import type { KeyObject } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -31,6 +32,8 @@ export interface Exchange {
   readonly bytes: Uint8Array;
   readonly body: JsonObject;
   readonly status: number;
+  /** Unix seconds. */
+  readonly at: number;
 }
 
 export interface World {
@@ -44,6 +47,7 @@ export interface World {
   /** What the sender signs with, and its public key. */
   readonly signer: { readonly key: object; readonly keyid: string };
   readonly jwk: object;
+  readonly privateJwk: object;
   reports: ReportSource;
   close(): Promise<void>;
 }
@@ -56,7 +60,10 @@ export async function openWorld(folder: string): Promise<World> {
   const store = (name: string): SqliteStore => openSqliteStore({ path: path.join(files, name) });
   const [out, into] = [store("out.db"), store("in.db")];
   const clock = { at: Date.now() };
-  const key = sellerKey("key-1", release.word);
+  const made = sellerKey("key-1", release.word);
+  // A purpose that every verifier takes, the oldest too.
+  const key = { ...made, jwk: { ...made.jwk, [`${release.word}_use`]: "webhook-signing" } };
+  const privateJwk = { ...(made.privateKey as KeyObject).export({ format: "jwk" }), ...key.jwk };
   const signer = { key: key.privateKey, keyid: key.keyid };
   const [sent, seen]: [Exchange[], Delivery[]] = [[], []];
   const receiver = createReceiver({
@@ -73,7 +80,14 @@ export async function openWorld(folder: string): Promise<World> {
     const request = { method: "POST", target: pathname, headers: { host, ...headers }, body: bytes };
     const answer = await receiver.handle(request);
     const text = new TextDecoder();
-    sent.push({ url, headers, bytes, body: JSON.parse(text.decode(bytes)) as JsonObject, status: answer.status });
+    sent.push({
+      url,
+      headers,
+      bytes,
+      body: JSON.parse(text.decode(bytes)) as JsonObject,
+      status: answer.status,
+      at: clock.at / 1000,
+    });
     const shown = { status: answer.status, headers: answer.headers, body: new TextEncoder().encode(answer.body) };
     return { ok: true, truncated: false, url, ...shown } as FetchResult;
   };
@@ -97,7 +111,19 @@ export async function openWorld(folder: string): Promise<World> {
     for (const one of [out, into]) await one.close();
     rmSync(files, { recursive: true, force: true });
   };
-  return Object.assign(world, { release, judge, sender, receiver, sent, seen, clock, signer, jwk: key.jwk, close });
+  return Object.assign(world, {
+    release,
+    judge,
+    sender,
+    receiver,
+    sent,
+    seen,
+    clock,
+    signer,
+    jwk: key.jwk,
+    privateJwk,
+    close,
+  });
 }
 
 /** Waits until all was sent and handled. */

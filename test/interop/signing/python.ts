@@ -38,6 +38,25 @@ export interface PythonPeer extends SigningPeer {
   discover(request: PlainRequest, agent: string, protocol: "mcp" | "a2a"): Promise<string | undefined>;
 }
 
+/** Asks one question. */
+export type Talk = (question: object) => Promise<{ readonly ok: boolean; readonly [more: string]: unknown }>;
+
+/** Starts a script of the SDK's side. @throws Error where it does not start */
+export async function talkPython(script: string) {
+  const child = spawn(python, ["-u", script], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const ask = conversation(child);
+  const { name } = JSON.parse(await ask()) as { name: string };
+  return {
+    name,
+    ask: (async (question) => JSON.parse(await ask(question))) as Talk,
+    async close() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
 /** The lines a process prints, one for each question, in their order. */
 function conversation(child: ChildProcess): (question?: object) => Promise<string> {
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
