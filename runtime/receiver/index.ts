@@ -1,6 +1,7 @@
 /** Webhooks in: a fastify plugin, a listener for node's server, and the receiver itself for any other. */
 export { type EnvelopeCode, readEnvelope } from "./envelope.js";
 export { type PluginOptions, webhookOptions, webhookReceiver } from "./fastify.js";
+export type { ChangePage, FeedOptions, FeedRead } from "./feed.js";
 export { nodeListener, nodeRequest } from "./node.js";
 export {
   bindRelease,

@@ -68,12 +68,12 @@ for (const kind of transports) {
       },
       async ({ buyer, calls }) => {
         const reporting_webhook = { url: "https://own.example/reports", reporting_frequency: "daily" } as const;
-        await buyer.tools.create_media_buy({ ...order, reporting_webhook } as never);
+        await buyer.tools.create_media_buy({ ...(order as object), reporting_webhook } as never);
         const [first, second] = calls().map(({ args }) => args.reporting_webhook as JsonObject);
         assert.match(String(first?.operation_id), /^[0-9a-f-]{36}$/);
         assert.equal(second, first);
         const own = { ...reporting_webhook, operation_id: "mine" };
-        await buyer.tools.create_media_buy({ ...order, reporting_webhook: own } as never);
+        await buyer.tools.create_media_buy({ ...(order as object), reporting_webhook: own } as never);
         assert.equal(calls().at(-1)!.args.reporting_webhook, own);
       },
     ));
