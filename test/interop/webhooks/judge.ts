@@ -3,17 +3,10 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Totals } from "../../../cli/closing-line.js";
 import type { JsonObject } from "../../../runtime/contract/index.js";
-import type { CataloguedEvent } from "../../../runtime/facts/index.js";
+import { type CataloguedEvent, eventCatalogue } from "../../../runtime/facts/index.js";
 import { publishedReleases } from "../../support/corpus.js";
-import {
-  type Exchange,
-  judgeKind,
-  judgeTask,
-  kindsOf,
-  laterTools,
-  openWorld,
-  type World,
-} from "../../webhooks/kinds.js";
+import { judgeKind, judgeTask, kindsOf, laterTools } from "../../webhooks/kinds.js";
+import { type Exchange, openWorld, type World } from "../../webhooks/world.js";
 import { preparePython, type Talk, talkPython } from "../signing/python.js";
 import { differenceOf } from "./differences.js";
 
@@ -43,8 +36,8 @@ class Judging {
     private readonly name: string,
   ) {}
 
-  count(what: string, fault: string | undefined): void {
-    const known = fault === undefined ? undefined : differenceOf(this.world.release, what, fault);
+  async count(what: string, fault: string | undefined): Promise<void> {
+    const known = fault === undefined ? undefined : await differenceOf(this.world.release, what, fault);
     if (fault === undefined) this.totals.passed++;
     else if (known !== undefined) {
       this.totals.known++;
@@ -111,25 +104,24 @@ async function judgeRelease(folder: string, talk: Talk, totals: Counted): Promis
   const before = totals.passed;
   const both = async (what: string, event: CataloguedEvent, exchanges: readonly Exchange[]): Promise<void> => {
     for (const exchange of exchanges) {
-      judging.count(`${what}: we send, the peer receives`, await judging.ours(event, exchange));
-      judging.count(`${what}: the peer sends, we receive`, await judging.theirs(event, exchange));
+      await judging.count(`${what}: we send, the peer receives`, await judging.ours(event, exchange));
+      await judging.count(`${what}: the peer sends, we receive`, await judging.theirs(event, exchange));
     }
   };
   try {
     for (const event of kindsOf(world.release)) {
       const from = world.sent.length;
-      judging.count(`${event.kind}: between ourselves`, await judgeKind(world, event));
+      await judging.count(`${event.kind}: between ourselves`, await judgeKind(world, event));
       const exchanges = world.sent.slice(from).filter(({ body }) => body.type !== "webhook.challenge");
       await both(event.kind, event, exchanges.slice(-1));
     }
-    const { eventCatalogue } = await import("../../../runtime/facts/index.js");
     const task = eventCatalogue(world.release).get("task");
     for (const tool of task === undefined ? [] : laterTools(world.release)) {
       const from = world.sent.length;
-      judging.count(`task of ${tool}: between ourselves`, await judgeTask(world, tool));
+      await judging.count(`task of ${tool}: between ourselves`, await judgeTask(world, tool));
       await both(`task of ${tool}`, task!, world.sent.slice(from));
     }
-    judging.count("webhook.challenge: the peer asks, we answer", await judging.challenge());
+    await judging.count("webhook.challenge: the peer asks, we answer", await judging.challenge());
   } finally {
     await world.close();
   }
