@@ -17,6 +17,7 @@ import { instantMs } from "./instant.js";
 import { resultJudge } from "./judge.js";
 import { eventOf, kindNotes } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
+import type { RequestSpan } from "./tracing.js";
 import type { BoundRelease } from "./types.js";
 import type { Worker } from "./worker.js";
 
@@ -31,6 +32,10 @@ export interface Incoming {
   readonly raw: Uint8Array;
   readonly token: string | null;
   readonly nonce?: NonceUse;
+  /** SHA-256 of the body in base64url, where it is known already. */
+  readonly digest?: string;
+  /** The request that brought it; absent for what was polled. */
+  readonly span?: RequestSpan;
 }
 
 /** Claims, orders and keeps an event; its handler then runs. Also the way in for what polling finds. */
@@ -62,11 +67,13 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
       notificationId: envelope.notificationId,
       body: raw,
       receivedAt: now,
+      traceparent: incoming.span?.traceparent ?? null,
       notes: [
         ...kindNotes(eventOf(bound.release, binding.kind, body), binding.kind, registration),
         ...(await judge(binding.kind, { ...envelope, taskType }, body, bound.release)),
       ],
     };
+    incoming.span?.brings(event);
     const lease = worker.reserve();
     let outcome: AcceptOutcome | undefined;
     try {
@@ -98,7 +105,7 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
 
 function arrivalOf<Tx>(
   config: ReceiverConfig<Tx>,
-  { envelope, body, raw, token, nonce }: Incoming,
+  { envelope, body, raw, token, nonce, digest }: Incoming,
   event: NewEvent,
   { registration, lease, now, bind }: KeepContext,
 ): Arrival {
@@ -108,7 +115,10 @@ function arrivalOf<Tx>(
   return {
     event,
     ...(nonce && { nonce }),
-    digest: payloadDigest(body, raw, bind),
+    digest:
+      bind || digest === undefined
+        ? payloadDigest(body, raw, bind)
+        : Buffer.from(digest, "base64url").subarray(0, DIGEST_BYTES),
     ...(once !== undefined && { once }),
     ...(unfit !== undefined && { unfit }),
     now,

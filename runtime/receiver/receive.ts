@@ -4,7 +4,7 @@
  */
 import { AdbindError } from "../errors.js";
 import { keysBindPayloads } from "../facts/index.js";
-import type { HeaderFields, Refusal } from "../signing/types.js";
+import type { HeaderFields, Refusal, ReplayStore } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
 import { type Authenticated, authenticator, challengeFor } from "./authenticate.js";
@@ -14,9 +14,11 @@ import { fieldOf, isReceivable } from "./fields.js";
 import { type InFlight, inFlight } from "./in-flight.js";
 import { type Keep, keeper, payloadDigest, releaseFor, type TerminalListener, tokenHolds } from "./keep.js";
 import { isChallenge, isConfigKind, kindOf } from "./kinds.js";
+import { notRaw } from "./not-raw.js";
 import { refusalLog } from "./refusal-log.js";
 import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
+import type { RequestSpan } from "./tracing.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
 import type { Worker } from "./worker.js";
 
@@ -77,12 +79,7 @@ function unread(body: Exclude<BodyResult, Uint8Array>, { sender }: RouteBinding)
     case "incomplete":
       return early(400, "body_incomplete", { about });
     case "not_raw":
-      throw new AdbindError("body_not_raw", "the body was parsed or read before the receiver had it", {
-        where: "body",
-        remedy:
-          "give the raw body: mount the receiver before express.json() and its like, or use express.raw({ type: " +
-          '"application/json" }) on its route; pass a Buffer, not a string or an object',
-      });
+      throw notRaw();
   }
 }
 
@@ -113,6 +110,16 @@ export interface Receiving {
   forget(route: string): void;
 }
 
+/** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
+async function spend(
+  replay: ReplayStore,
+  { keyid, nonce, expiresAt, now }: NonceUse,
+  binding: RouteBinding,
+): Promise<Refused | undefined> {
+  const used = await replay.insert(keyid, nonce, expiresAt, now);
+  return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
+}
+
 export function createReceiving<Tx>(
   config: ReceiverConfig<Tx>,
   worker: Worker,
@@ -125,18 +132,9 @@ export function createReceiving<Tx>(
   const replay = config.store.replay();
   const tell = refusalLog(config.log, config.now);
 
-  /** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
-  const spend = async (
-    { keyid, nonce, expiresAt, now }: NonceUse,
-    binding: RouteBinding,
-  ): Promise<Refused | undefined> => {
-    const used = await replay.insert(keyid, nonce, expiresAt, now);
-    return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
-  };
-
   const admit = admitter(config, routes, credentials);
 
-  const receive = async (request: ReceiverRequest): Promise<Decision> => {
+  const receive = async (request: ReceiverRequest, span: RequestSpan): Promise<Decision> => {
     const admitted = await admit(request);
     if ("code" in admitted) return admitted;
     const { route, capBytes } = admitted;
@@ -146,36 +144,46 @@ export function createReceiving<Tx>(
     const { method, target } = request;
     const headers = config.ignoreHost ? withoutHost(request.headers) : request.headers;
     const result = await credentials.verify({ method, url: config.publicUrl + target, headers, body: raw }, binding);
-    const decision = await decide(config, { keep, claiming, spend }, { result, route, raw, headers });
+    const use = (nonce: NonceUse, of: RouteBinding) => spend(replay, nonce, of);
+    const decision = await decide(config, { keep, claiming, spend: use }, { result, route, raw, headers, span });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
-    return (await spend(result.nonce, binding)) ?? decision;
+    return (await spend(replay, result.nonce, binding)) ?? decision;
   };
 
-  const answer = (decision: Decision): ReceiverAnswer => {
-    if (!("code" in decision)) return decision;
+  const answer = (decision: Decision, span: RequestSpan): ReceiverAnswer => {
+    if (!("code" in decision)) {
+      span.end(decision.status);
+      return decision;
+    }
+    span.end(decision.answer.status, decision.code);
     config.metrics.refused(decision.code);
     tell({ code: decision.code, about: decision.about ?? {} });
     return decision.answer;
+  };
+
+  const failed = (error: unknown): Refused => {
+    config.log.error(toldOf(error), error instanceof AdbindError ? error.message : "webhook could not be kept");
+    // The application's mistake, and not one of the database's.
+    if (error instanceof AdbindError && error.code === "body_not_raw") return refuse(500, error.code);
+    return refuse(503, "unavailable", { headers: { "retry-after": String(UNAVAILABLE_RETRY_SECONDS) } });
   };
 
   return {
     keep,
     forget: routes.forget,
     async handle(request) {
-      try {
-        return answer(await receive(request));
-      } catch (error) {
-        if (error instanceof AdbindError && error.code === "body_not_raw") {
-          // The application's mistake, and not one of the database's: it is told in full.
-          config.log.error({ code: error.code }, error.message);
-          return answer(refuse(500, error.code));
-        }
-        config.log.error({ error: error instanceof Error ? error.name : typeof error }, "webhook could not be kept");
-        return answer(refuse(503, "unavailable", { headers: { "retry-after": String(UNAVAILABLE_RETRY_SECONDS) } }));
-      }
+      const begun = performance.now();
+      const span = config.traces.request(request.headers);
+      const answered = answer(await receive(request, span).catch(failed), span);
+      config.metrics.answered(answered.status, (performance.now() - begun) / 1000);
+      return answered;
     },
   };
 }
+
+/** Our own errors say what is wrong and what to do; of another's, which may quote what it worked with, only its name is told. */
+const toldOf = (error: unknown): object =>
+  error instanceof AdbindError ? { code: error.code } : { error: error instanceof Error ? error.name : typeof error };
 
 interface Admitted {
   readonly route: KnownRoute;
@@ -216,13 +224,14 @@ interface Judged {
   readonly route: KnownRoute;
   readonly raw: Uint8Array;
   readonly headers: HeaderFields;
+  readonly span: RequestSpan;
 }
 
 /** From the verdict on the signature to the answer: envelope, token, and the store's own verdict. */
 async function decide<Tx>(
   config: ReceiverConfig<Tx>,
   { keep, claiming, spend }: Keeping,
-  { result, route, raw, headers }: Judged,
+  { result, route, raw, headers, span }: Judged,
 ): Promise<Decision> {
   if (!result.ok) return unauthenticated(result, route.binding, raw.length);
   const { json: body, nonce } = result;
@@ -247,8 +256,10 @@ async function decide<Tx>(
   }
   const token = envelope.token ?? fieldOf(headers, "x-a2a-notification-token") ?? null;
   if (!tokenHolds(registration, token)) return refuse(401, "webhook_token_mismatch", { about });
+  const { digest } = result;
+  const incoming = { binding, envelope, body, raw, token, span, ...(nonce && { nonce }), ...(digest && { digest }) };
   const binds = keysBindPayloads(releaseFor(config, binding, registration).release);
-  const claim = () => keep({ binding, envelope, body, raw, token, ...(nonce && { nonce }) }, registration);
+  const claim = () => keep(incoming, registration);
   if (!binds) return decisionOf(await claim(), binding);
   const outcome = await claiming.during(`${binding.sender} ${envelope.key}`, payloadDigest(body, raw, true), claim);
   if (outcome === "conflict" || (typeof outcome === "object" && outcome.outcome === "duplicate" && outcome.changed)) {
