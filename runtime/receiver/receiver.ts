@@ -2,6 +2,7 @@
 import type { Events, Release, Tools } from "../contract/index.js";
 import type { Store } from "../store/types.js";
 import { storeExpectation } from "./expect.js";
+import { type FeedOptions, type FeedRead, readFeed } from "./feed.js";
 import { fetchHandler } from "./fetch.js";
 import { createReceiving } from "./receive.js";
 import { resolveSettings } from "./settings.js";
@@ -55,6 +56,8 @@ export interface Receiver<Tx = unknown> {
   forget(route: string, operationId?: string): Promise<boolean>;
   /** Polls a task until it ends, by webhook or by poll. See `WatchOptions`. */
   watchTask(options: WatchOptions): Promise<Watched>;
+  /** Reads an account's feed of changes; what was pushed before is not handled again, nor the other way round. */
+  readChanges(options: FeedOptions): Promise<FeedRead>;
   /** Begins to run handlers. `handle` keeps events without it, for another instance to run. */
   start(): void;
   /**
@@ -112,6 +115,7 @@ export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
       const signal = watched.signal ? AbortSignal.any([watched.signal, watches.signal]) : watches.signal;
       return watch(config, receiving.keep, { ...watched, signal }, { pause, endings });
     },
+    readChanges: (feed) => readFeed(config, receiving.keep, feed),
     start: worker.start,
     async stop({ withinMs } = {}) {
       watches.abort();

@@ -5,7 +5,7 @@ import path from "node:path";
 import { isJsonObject, type JsonObject } from "../../runtime/contract/index.js";
 import { type CataloguedEvent, eventCatalogue } from "../../runtime/facts/index.js";
 import { signWebhook } from "../../runtime/signing/index.js";
-import type { World } from "./kinds.js";
+import type { World } from "./world.js";
 
 const routeOf = ({ kind, channels: [channel] }: CataloguedEvent): string => {
   if (channel === "challenge") return "/account";

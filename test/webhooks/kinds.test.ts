@@ -6,7 +6,8 @@ import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";
 import { judgeCommand } from "../support/judges.js";
 import { judgeExamples } from "./examples.js";
-import { judgeKind, judgeTask, kindsOf, laterTools, openWorld } from "./kinds.js";
+import { judgeKind, judgeTask, kindsOf, laterTools } from "./kinds.js";
+import { openWorld } from "./world.js";
 
 const folders = new Map(publishedReleases().map((folder) => [path.basename(folder), folder]));
 

@@ -1,104 +1,16 @@
 /**
  * Every kind of event of a release: built by the sender, held to the schemas as published, and verified and parsed by the
- * receiver, over nothing but a function between the two.
+ * receiver.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { releaseNamed } from "../../cli/check/release-value.js";
 import { samplePayload } from "../../cli/event-sample.js";
 import { answersLater, type JsonObject, type Release } from "../../runtime/contract/index.js";
 import { type CataloguedEvent, eventCatalogue } from "../../runtime/facts/index.js";
-import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
-import { createReceiver, type Delivery, type Receiver } from "../../runtime/receiver/index.js";
-import { createSender, type ReportSource, type Sender } from "../../runtime/sender/index.js";
-import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
-import { keysOf, sellerKey } from "../support/receiver.js";
-import { judgeOf, type SchemaJudge } from "../support/schema-judge.js";
+import type { SchemaJudge } from "../support/schema-judge.js";
 import { until } from "../support/until.js";
+import { BUYER, type World } from "./world.js";
 
-const BUYER = "https://buyer.example";
-const SELLER = "https://seller.example/agent";
 const HOUR_MS = 3_600_000;
 const TOKEN = "a-token-of-sixteen-or-more";
-
-const routes = ["task", "report", "impairment", "list_change", "artifact", "rights", "account", "agent"] as const;
-
-/** What was sent, and what was answered. */
-export interface Exchange {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Uint8Array;
-  readonly body: JsonObject;
-  readonly status: number;
-}
-
-export interface World {
-  readonly release: Release;
-  readonly judge: SchemaJudge;
-  readonly sender: Sender;
-  readonly receiver: Receiver;
-  readonly sent: Exchange[];
-  readonly seen: Delivery[];
-  readonly clock: { at: number };
-  /** What the sender signs with, and its public key. */
-  readonly signer: { readonly key: object; readonly keyid: string };
-  readonly jwk: object;
-  reports: ReportSource;
-  close(): Promise<void>;
-}
-
-/** A sender and a receiver of one release, each on a store of its own. */
-export async function openWorld(folder: string): Promise<World> {
-  const release = await releaseNamed(folder);
-  const judge = await judgeOf(folder);
-  const files = mkdtempSync(path.join(tmpdir(), "adbind-kinds-"));
-  const store = (name: string): SqliteStore => openSqliteStore({ path: path.join(files, name) });
-  const [out, into] = [store("out.db"), store("in.db")];
-  const clock = { at: Date.now() };
-  const key = sellerKey("key-1", release.word);
-  const signer = { key: key.privateKey, keyid: key.keyid };
-  const [sent, seen]: [Exchange[], Delivery[]] = [[], []];
-  const receiver = createReceiver({
-    store: into,
-    release,
-    handlers: { fallback: (delivery: Delivery) => void seen.push(delivery) },
-    senders: { [SELLER]: { keys: keysOf(SELLER, key) } },
-    publicUrl: BUYER,
-    now: () => clock.at,
-  }) as Receiver;
-  const fetch: Fetcher = async (url, { headers = {}, body } = {}) => {
-    const bytes = body as Uint8Array;
-    const { host, pathname } = new URL(url);
-    const request = { method: "POST", target: pathname, headers: { host, ...headers }, body: bytes };
-    const answer = await receiver.handle(request);
-    const text = new TextDecoder();
-    sent.push({ url, headers, bytes, body: JSON.parse(text.decode(bytes)) as JsonObject, status: answer.status });
-    const shown = { status: answer.status, headers: answer.headers, body: new TextEncoder().encode(answer.body) };
-    return { ok: true, truncated: false, url, ...shown } as FetchResult;
-  };
-  const world: { reports: ReportSource } = { reports: () => ({ currency: "EUR", media_buy_deliveries: [] }) };
-  const sender = await createSender({
-    store: out,
-    release,
-    signer,
-    agentUrl: SELLER,
-    fetch,
-    now: () => clock.at,
-    worker: { pollMs: 5 },
-    reports: (request) => world.reports(request),
-  });
-  for (const kind of routes) await receiver.expect({ route: `/${kind}`, sender: SELLER, kind });
-  receiver.start();
-  sender.start();
-  const close = async (): Promise<void> => {
-    await sender.stop();
-    await receiver.stop();
-    for (const one of [out, into]) await one.close();
-    rmSync(files, { recursive: true, force: true });
-  };
-  return Object.assign(world, { release, judge, sender, receiver, sent, seen, clock, signer, jwk: key.jwk, close });
-}
 
 /** Waits until all was sent and handled. */
 async function settled({ sender, receiver }: World): Promise<void> {
