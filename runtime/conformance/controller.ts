@@ -1,0 +1,101 @@
+/** The test controller of an agent: what it can do, and the state that a storyboard has it prepare. */
+import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { isFailedAnswer, type Spoken } from "./agent/outcome.js";
+import type { AgentAnswer, AgentSession } from "./agent/types.js";
+import type { Storyboard } from "./document.js";
+import type { Skip } from "./result.js";
+
+export const CONTROLLER = "comply_test_controller";
+
+/** Kinds of fixtures in the order in which they build on each other, with what a row is known by. */
+const kinds: readonly { readonly list: string; readonly scenario: string; readonly ids: readonly string[] }[] = [
+  { list: "accounts", scenario: "seed_account", ids: ["account_id"] },
+  { list: "products", scenario: "seed_product", ids: ["product_id"] },
+  { list: "pricing_options", scenario: "seed_pricing_option", ids: ["product_id", "pricing_option_id"] },
+  { list: "creative_formats", scenario: "seed_creative_format", ids: ["format_id"] },
+  { list: "creatives", scenario: "seed_creative", ids: ["creative_id"] },
+  { list: "plans", scenario: "seed_plan", ids: ["plan_id"] },
+  { list: "media_buys", scenario: "seed_media_buy", ids: ["media_buy_id"] },
+];
+
+/** The account of the first step that names one: seeded state is to be found by that caller. */
+export function accountOf(storyboard: Storyboard): JsonObject | undefined {
+  for (const { steps } of storyboard.phases)
+    for (const { sample_request: request } of steps)
+      if (isJsonObject(request?.account) && !JSON.stringify(request.account).includes("$context."))
+        return request.account;
+  return undefined;
+}
+
+export interface SeedOutcome {
+  readonly skip?: Skip;
+  /** The row that was refused. */
+  readonly failed?: { readonly answer: AgentAnswer; readonly problem: string };
+}
+
+function seedCall(
+  row: JsonObject,
+  { scenario, ids }: (typeof kinds)[number],
+  about: { storyboard: Storyboard },
+): JsonObject {
+  const named = Object.fromEntries(ids.flatMap((id) => (row[id] === undefined ? [] : [[id, row[id]]])));
+  const rest = Object.fromEntries(Object.entries(row).filter(([key]) => !ids.includes(key)));
+  const lone = Object.keys(rest).length === 1 && isJsonObject(rest.fixture) ? rest.fixture : rest;
+  const account = accountOf(about.storyboard);
+  return {
+    scenario,
+    params: { ...named, fixture: lone },
+    account: {
+      ...(account ?? { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" }),
+      sandbox: true,
+    },
+    context: { correlation_id: `${about.storyboard.id}--__seeding__` },
+  };
+}
+
+const saysNo = (answer: AgentAnswer, spoken: Spoken): boolean =>
+  answer.payload?.success === false || isFailedAnswer(answer, spoken);
+
+const why = ({ payload, error }: AgentAnswer): string =>
+  String(payload?.error_detail ?? payload?.error ?? error?.message ?? JSON.stringify(payload)).slice(0, 300);
+
+/** Codes of a controller that does not know a scenario. */
+const unknownScenario = (answer: AgentAnswer): boolean => answer.payload?.error === "UNKNOWN_SCENARIO";
+
+/** Scenarios the controller says that it has. */
+export async function listScenarios(session: AgentSession): Promise<readonly string[]> {
+  const answer = await session.call(CONTROLLER, { scenario: "list_scenarios" });
+  const listed = answer.payload?.scenarios;
+  if (Array.isArray(listed)) return listed.filter((one): one is string => typeof one === "string");
+  return isJsonObject(listed) ? Object.keys(listed) : [];
+}
+
+/** Prepares what a storyboard starts from. */
+export async function seed(
+  storyboard: Storyboard,
+  session: AgentSession,
+  { scenarios, spoken }: { readonly scenarios: readonly string[]; readonly spoken: Spoken },
+): Promise<SeedOutcome> {
+  const fixtures = storyboard.fixtures ?? {};
+  const wanted = kinds.flatMap((kind) => {
+    const rows = fixtures[kind.list];
+    return Array.isArray(rows) ? rows.filter(isJsonObject).map((row) => ({ kind, row })) : [];
+  });
+  const missing = wanted.find(({ kind }) => !scenarios.includes(kind.scenario));
+  if (missing !== undefined)
+    return {
+      skip: {
+        reason: "not_applicable",
+        detail: `the test controller would have to list the scenario ${missing.kind.scenario}; it lists ${scenarios.join(", ") || "none"}`,
+      },
+    };
+  for (const { kind, row } of wanted) {
+    const answer = await session.call(CONTROLLER, seedCall(row, kind, { storyboard }));
+    if (!saysNo(answer, spoken)) continue;
+    if (unknownScenario(answer))
+      return { skip: { reason: "not_applicable", detail: `the test controller does not know ${kind.scenario}` } };
+    const named = kind.ids.map((id) => row[id]).join("/");
+    return { failed: { answer, problem: `${kind.scenario} of ${named} was refused: ${why(answer)}` } };
+  }
+  return {};
+}
