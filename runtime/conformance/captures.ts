@@ -68,17 +68,18 @@ export function generateFirst(step: Step, parts: Pick<CaptureParts, "context" | 
       parts.context.set(captureName(output), parts.generate(`$generate:${output.generate}`));
 }
 
-/** `context_inputs`: captured values put into a request at a path. */
+/** `context_inputs`: captured values put into a request at a path, lists on the way included. */
 export function inject(step: Step, request: JsonObject, context: ReadonlyMap<string, unknown>): void {
   const inputs = Array.isArray(step.context_inputs) ? step.context_inputs.filter(isJsonObject) : [];
   for (const { key, inject_at: at } of inputs) {
     const value = context.get(String(key));
     if (value === undefined || typeof at !== "string") continue;
-    const names = at.split(".");
-    let holder = request;
-    for (const name of names.slice(0, -1)) {
-      if (!isJsonObject(holder[name])) holder[name] = {};
-      holder = holder[name] as JsonObject;
+    const names = at.split(/[.[\]]+/).filter((name) => name !== "");
+    let holder: Record<string, unknown> = request;
+    for (const [index, name] of names.slice(0, -1).entries()) {
+      const held = holder[name];
+      if (typeof held !== "object" || held === null) holder[name] = /^\d+$/.test(names[index + 1]!) ? [] : {};
+      holder = holder[name] as Record<string, unknown>;
     }
     holder[names.at(-1)!] = value;
   }

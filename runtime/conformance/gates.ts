@@ -76,6 +76,11 @@ export function storyboardSkip(
     const detail = unmetCapability(predicate, facts);
     if (detail !== undefined) return { reason: "not_applicable", detail };
   }
+  if (storyboard.phases.some(({ steps }) => steps.length === 0)) {
+    // Only the vectors of request signing leave their steps to the runner.
+    const detail = unmetCapability({ path: "request_signing.supported", equals: true }, facts);
+    if (detail !== undefined && !claimed) return { reason: "not_applicable", detail };
+  }
   for (const name of storyboard.requires ?? []) {
     const detail = unmetRequirement(name, facts.features);
     if (detail !== undefined) return { reason: "requirement_unmet", detail };

@@ -28,12 +28,23 @@ const conflictFields = new Set([
   "operation_id",
 ]);
 
+/** How the release writes a conflict. */
+export interface ConflictWords {
+  /** The member that wraps an error. */
+  readonly wrapped: string;
+  /** What it advises. */
+  readonly published: string | undefined;
+}
+
 /** A conflict must not tell what the key was used for before. */
-function noPayloadLeak({ answer, code }: Observed, wrapped: string): CheckResult | undefined {
+function noPayloadLeak({ answer, code }: Observed, { wrapped, published }: ConflictWords): CheckResult | undefined {
   if (code !== "IDEMPOTENCY_CONFLICT") return undefined;
   const error = answer.payload?.[wrapped];
   if (!isJsonObject(error)) return undefined;
-  const leaked = Object.keys(error).find((key) => !conflictFields.has(key));
+  // The release's own words for the code are nobody's payload.
+  const leaked = Object.keys(error).find(
+    (key) => !conflictFields.has(key) && !(key === "suggestion" && error[key] === published),
+  );
   if (leaked === undefined) return undefined;
   return {
     check: "invariant idempotency.conflict_no_payload_leak",
@@ -109,7 +120,7 @@ export class Invariants {
 
   constructor(
     private readonly secrets: readonly string[],
-    private readonly wrapped: string,
+    private readonly words: ConflictWords,
   ) {}
 
   private denial(seen: Observed): CheckResult | undefined {
@@ -146,7 +157,7 @@ export class Invariants {
     const look = (id: string, judge: () => CheckResult | undefined): void => {
       if (!disabled.has(id)) found.push(judge());
     };
-    look("idempotency.conflict_no_payload_leak", () => noPayloadLeak(seen, this.wrapped));
+    look("idempotency.conflict_no_payload_leak", () => noPayloadLeak(seen, this.words));
     look("context.no_secret_echo", () => noSecretEcho(seen, this.secrets));
     look("governance.denial_blocks_mutation", () => this.denial(seen));
     if (seen.passed && !seen.failed) {

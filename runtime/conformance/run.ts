@@ -51,6 +51,7 @@ export interface ConformanceOptions {
     | {
         readonly base?: string;
         readonly host?: string;
+        readonly name?: string;
         readonly port?: number;
         readonly tls?: { readonly key: string; readonly cert: string };
       };
@@ -138,7 +139,10 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
       scenarios,
       contracts: new Set([...usual, ...(options.contracts ?? [])]),
       catcher,
-      invariants: new Invariants(authorization === undefined ? [] : [authorization.replace(/^\w+ /, "")], wrapped),
+      invariants: new Invariants(authorization === undefined ? [] : [authorization.replace(/^\w+ /, "")], {
+        wrapped,
+        published: release.errors.IDEMPOTENCY_CONFLICT?.suggestion,
+      }),
       aliases: new Map(),
       uuid,
       now,

@@ -121,6 +121,20 @@ function byCapabilities(suite: Suite, capabilities: JsonObject | undefined, pick
 }
 
 /**
+ * Storyboards that say how many items a whole list has come first: what others have made would stand in it, and no
+ * storyboard can take it away again.
+ */
+function countersFirst(selected: readonly Selected[]): Selected[] {
+  const counts = ({ storyboard }: Selected): boolean =>
+    storyboard.phases.some(({ steps }) =>
+      steps.some(({ validations = [] }) =>
+        validations.some(({ path, value }) => path === "pagination.has_more" && value === false),
+      ),
+    );
+  return [...selected.filter(counts), ...selected.filter((one) => !counts(one))];
+}
+
+/**
  * Chooses what is run.
  * @param capabilities payload of the agent's capabilities; undefined where it gives none
  * @throws AdbindError `usage` for an id that the suite does not have
@@ -151,7 +165,7 @@ export function select(
     );
   const why = asked ? "explicit_scope_excluded" : "profile_excluded";
   const notSelected = suite.storyboards.filter(({ id }) => !picked.by.has(id)).map(({ id }) => ({ id, why }));
-  return { selected: [...picked.by.values()], notSelected, notices, faults };
+  return { selected: countersFirst([...picked.by.values()]), notSelected, notices, faults };
 }
 
 /** Whether an agent says that it speaks a release: by `3.1`, or by the whole version. */

@@ -60,6 +60,28 @@ const offersAccounts = (story: StoryState): unknown => {
   return isJsonObject(account) ? account.require_operator_auth : undefined;
 };
 
+/** The tool that a step needs and its agent does not offer. */
+export function missingTool(step: Step, story: StoryState): Skip | undefined {
+  const task = taskOf(step, story.kit, story.run.primary.tools);
+  const agent = agentFor(step, task, story);
+  return agent === undefined || ownTask(task) !== undefined ? undefined : lackingTool(step, task, agent, story);
+}
+
+function lackingTool(step: Step, task: string, agent: KnownAgent, story: StoryState): Skip | undefined {
+  if (agent.tools.size === 0) return undefined;
+  const lacks = [step.requires_tool, task].find((tool) => tool !== undefined && !agent.tools.has(tool));
+  if (lacks === undefined) return undefined;
+  if (lacks === CONTROLLER) {
+    const detail = `the agent would have to offer ${CONTROLLER} (on a sandbox)`;
+    return { reason: "missing_test_controller", detail };
+  }
+  if (lacks === "sync_accounts" && offersAccounts(story) === true) {
+    const detail = "the agent declares account.require_operator_auth and no sync_accounts";
+    return { reason: "not_applicable", detail };
+  }
+  return { reason: "missing_tool", detail: `the agent would have to offer the tool ${lacks}` };
+}
+
 /** Why a step cannot be sent to its agent. */
 function barred(step: Step, task: string, agent: KnownAgent | undefined, story: StoryState): Skip | undefined {
   const { run } = story;
@@ -74,17 +96,7 @@ function barred(step: Step, task: string, agent: KnownAgent | undefined, story: 
       reason: "unsatisfied_contract",
       detail: `${contract}: the run does not keep this contract (--contract ${contract})`,
     };
-  if (ownTask(task) !== undefined || agent.tools.size === 0) return undefined;
-  const lacks = [step.requires_tool, task].find((tool) => tool !== undefined && !agent.tools.has(tool));
-  if (lacks === undefined) return undefined;
-  if (lacks === CONTROLLER)
-    return { reason: "missing_test_controller", detail: `the agent would have to offer ${CONTROLLER} (on a sandbox)` };
-  if (lacks === "sync_accounts" && offersAccounts(story) === true)
-    return {
-      reason: "not_applicable",
-      detail: "the agent declares account.require_operator_auth and no sync_accounts",
-    };
-  return { reason: "missing_tool", detail: `the agent would have to offer the tool ${lacks}` };
+  return ownTask(task) === undefined ? lackingTool(step, task, agent, story) : undefined;
 }
 
 async function send(

@@ -9,7 +9,7 @@ import type { Skip, StepResult, StoryboardResult } from "./result.js";
 import { agentOf } from "./routes.js";
 import type { Selected } from "./select.js";
 import type { RunState, StoryState } from "./state.js";
-import { hashOf, runStep, skipped } from "./step.js";
+import { hashOf, missingTool, runStep, skipped } from "./step.js";
 import { vectorSteps } from "./vectors.js";
 
 /** Gives a value that five storyboards of the 3.0 line use and none of them sets. */
@@ -111,6 +111,18 @@ function phaseSkip(phase: Phase, story: StoryState): Skip | undefined {
   return { reason: "peer_branch_taken", detail: `${branch} contributed by ${by} — ${phase.id} is moot` };
 }
 
+/** The first deliveries that a later step expects to be repeated are refused: that has to stand before the trigger is sent. */
+function armRetries(story: StoryState): void {
+  for (const { steps } of story.storyboard.phases)
+    for (const step of steps) {
+      const { retry_trigger: retry, triggered_by: trigger } = step;
+      if (!isJsonObject(retry) || trigger === undefined) continue;
+      const count = typeof retry.count === "number" ? Math.min(Math.max(1, retry.count), 10) : 3;
+      const status = typeof retry.http_status === "number" ? retry.http_status : 503;
+      story.run.catcher?.refuse(story.storyboard.id, trigger, count, status);
+    }
+}
+
 async function runPhase(phase: Phase, story: StoryState, cascade: Cascade): Promise<void> {
   const left = phaseSkip(phase, story);
   let ended: Skip | undefined = left;
@@ -120,7 +132,8 @@ async function runPhase(phase: Phase, story: StoryState, cascade: Cascade): Prom
       reason: "prerequisite_failed",
       detail: `${cause.step} ${cause.status === "failed" ? "failed" : `was skipped (${cause.skip?.reason})`}`,
     };
-    const skip = ended ?? fallen;
+    // A step whose own tool is missing would have been left out anyway: that is the truer reason.
+    const skip = ended ?? (fallen && (missingTool(step, story) ?? fallen));
     const { endsPhase, ...result } =
       skip === undefined
         ? await runStep(step, phase, story)
@@ -224,6 +237,7 @@ export async function runStoryboard(run: RunState, selected: Selected): Promise<
   );
   if (skip !== undefined && run.primary.tools.size > 0) allSkipped(story, skip);
   else if (await prepare(story)) {
+    armRetries(story);
     const cascade = new Cascade(storyboard.phases);
     for (const phase of storyboard.phases) await runPhase(phase, story, cascade);
     for (const result of await vectorSteps(story)) story.results.set(result.step, result);

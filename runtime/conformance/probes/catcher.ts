@@ -29,7 +29,10 @@ export interface CaughtWebhook {
 export interface CatcherOptions {
   /** What agents are told, where something stands before the receiver; its own address by default. */
   readonly base?: string | undefined;
+  /** Address it listens on; 127.0.0.1 by default. */
   readonly host?: string | undefined;
+  /** What the URLs name it; its address by default. */
+  readonly name?: string | undefined;
   /** 0 by default: any free one. */
   readonly port?: number | undefined;
   /** PEM; it listens with TLS then. */
@@ -69,7 +72,7 @@ const objectOf = (body: Uint8Array): JsonObject | undefined => {
 
 /** Starts listening. */
 export async function openCatcher(options: CatcherOptions): Promise<WebhookCatcher> {
-  const { host = "127.0.0.1", port = 0, tls, now } = options;
+  const { host = "127.0.0.1", name = host, port = 0, tls, now } = options;
   const paths = new Map<string, { storyboard: string; step: string }>();
   const known = new Map<string, string>();
   const refusals = new Map<string, { left: number; status: number }>();
@@ -114,7 +117,7 @@ export async function openCatcher(options: CatcherOptions): Promise<WebhookCatch
     server.listen(port, host, resolve);
   });
   const address = server.address() as AddressInfo;
-  base ||= `${tls === undefined ? "http" : "https"}://${host}:${address.port}`;
+  base ||= `${tls === undefined ? "http" : "https"}://${name}:${address.port}`;
   return {
     base,
     urlFor(storyboard, step) {

@@ -59,7 +59,10 @@ export const authServerMetadata: OwnTask = async (step, _phase, story) => {
 /** Where the agent says that its keys are. */
 async function jwksUriOf(story: StoryState): Promise<{ uri: string } | { answer?: AgentAnswer; problem: string }> {
   const { primary } = story.run;
-  const brandUrl = valueAt(primary.capabilities, "identity.brand_json_url");
+  const named = valueAt(primary.capabilities, "identity.brand_json_url");
+  // Where capabilities have no such member, the agent's own host has the file.
+  const atHost = story.run.release.facts.discovery.webhooks.value === "host";
+  const brandUrl = named ?? (atHost ? `${new URL(primary.url).origin}/.well-known/brand.json` : undefined);
   if (typeof brandUrl !== "string") return { problem: "capabilities name no identity.brand_json_url" };
   const brand = await probe(brandUrl, "brand.json", story);
   if (brand.payload === null)
