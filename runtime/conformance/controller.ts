@@ -33,6 +33,11 @@ export interface SeedOutcome {
   readonly failed?: { readonly answer: AgentAnswer; readonly problem: string };
 }
 
+const sandboxAccount = (account: JsonObject | undefined): JsonObject => ({
+  ...(account ?? { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" }),
+  sandbox: true,
+});
+
 function seedCall(
   row: JsonObject,
   { scenario, ids }: (typeof kinds)[number],
@@ -41,14 +46,10 @@ function seedCall(
   const named = Object.fromEntries(ids.flatMap((id) => (row[id] === undefined ? [] : [[id, row[id]]])));
   const rest = Object.fromEntries(Object.entries(row).filter(([key]) => !ids.includes(key)));
   const lone = Object.keys(rest).length === 1 && isJsonObject(rest.fixture) ? rest.fixture : rest;
-  const account = accountOf(about.storyboard);
   return {
     scenario,
     params: { ...named, fixture: lone },
-    account: {
-      ...(account ?? { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" }),
-      sandbox: true,
-    },
+    account: sandboxAccount(accountOf(about.storyboard)),
     context: { correlation_id: `${about.storyboard.id}--__seeding__` },
   };
 }
@@ -62,12 +63,20 @@ const why = ({ payload, error }: AgentAnswer): string =>
 /** Codes of a controller that does not know a scenario. */
 const unknownScenario = (answer: AgentAnswer): boolean => answer.payload?.error === "UNKNOWN_SCENARIO";
 
-/** Scenarios the controller says that it has. */
-export async function listScenarios(session: AgentSession): Promise<readonly string[]> {
-  const answer = await session.call(CONTROLLER, { scenario: "list_scenarios" });
+/** Scenarios the controller says that it has; where it does not answer, those that the agent's capabilities list. */
+export async function listScenarios(
+  session: AgentSession,
+  capabilities: JsonObject | undefined,
+): Promise<readonly string[]> {
+  const context = { correlation_id: "--__scenarios__" };
+  const asked = { scenario: "list_scenarios", account: sandboxAccount(undefined), context };
+  const answer = await session.call(CONTROLLER, asked);
   const listed = answer.payload?.scenarios;
   if (Array.isArray(listed)) return listed.filter((one): one is string => typeof one === "string");
-  return isJsonObject(listed) ? Object.keys(listed) : [];
+  if (isJsonObject(listed)) return Object.keys(listed);
+  const block = capabilities?.compliance_testing;
+  const stated = isJsonObject(block) ? block.scenarios : undefined;
+  return Array.isArray(stated) ? stated.filter((one): one is string => typeof one === "string") : [];
 }
 
 /** Prepares what a storyboard starts from. */

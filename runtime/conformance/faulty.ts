@@ -1,6 +1,6 @@
 /** Faults of published suites: steps that ask for what the published text rules out. They are run, and count as neither. */
 
-import { faultySteps } from "./faulty-steps.js";
+import { eitherSteps, faultySteps } from "./faulty-steps.js";
 import type { StepResult, StoryboardResult } from "./result.js";
 
 export interface FaultyStep {
@@ -16,6 +16,10 @@ export interface FaultyStep {
 
 export const faultsOf = (release: string): readonly FaultyStep[] =>
   faultySteps.filter((one) => one.release === release);
+
+/** Whether the published text of a step takes a structured error as well as a success. */
+export const takesError = (storyboard: string, step: string, hash: string): boolean =>
+  eitherSteps.some((one) => one.storyboard === storyboard && one.step === step && one.hashes.includes(hash));
 
 function applied(result: StepResult, fault: FaultyStep | undefined): StepResult {
   if (fault === undefined || fault.hash !== result.hash) return result;

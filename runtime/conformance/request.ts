@@ -1,5 +1,6 @@
 /** What a step sends: the published sample, with what it leaves to the run. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { errorCodeOf } from "./agent/outcome.js";
 import { buildAssets } from "./assets.js";
 import { generateFirst, inject } from "./captures.js";
 import type { Step } from "./document.js";
@@ -28,6 +29,8 @@ export interface Request {
   readonly args: JsonObject;
   /** Placeholders that stand for nothing. */
   readonly unresolved: readonly string[];
+  /** Why the run could not make what the sample leaves to it. */
+  readonly problem?: string;
   /** No fixture of the kit fills an asset that the format needs. */
   readonly unfilled?: string;
 }
@@ -40,13 +43,18 @@ const isBareTrigger = (task: string, args: JsonObject): boolean =>
   task === "create_media_buy" && args.packages === undefined && args.proposal_id === undefined;
 
 /** An order of the first product that the agent sells, for triggers that only say where the webhook goes. */
-async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): Promise<JsonObject> {
+async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): Promise<JsonObject | string> {
   const account = { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" };
   const brand = { domain: "acmeoutdoor.example" };
   const asked = { buying_mode: "brief", brief: "Display and video for outdoor gear", account, brand };
-  const { payload } = await agent.session.call("get_products", asked);
-  const product = valueAt(payload, "products[0]");
-  if (!isJsonObject(product)) return args;
+  const session = agent === story.run.primary ? story.session : agent.session;
+  const answer = await session.call("get_products", asked);
+  const product = valueAt(answer.payload, "products[0]");
+  if (!isJsonObject(product)) {
+    const spoken = { word: story.run.release.word, tool: undefined };
+    const why = errorCodeOf(answer, spoken)?.code ?? answer.error?.message ?? "no products";
+    return `the run orders the first product that get_products offers, and got ${why}`;
+  }
   const pricing = valueAt(product, "pricing_options[0]");
   const fixed = isJsonObject(pricing) ? pricing : {};
   const floor = typeof fixed.floor_price === "number" ? fixed.floor_price : undefined;
@@ -87,8 +95,11 @@ export async function requestOf(step: Step, task: string, agent: KnownAgent, sto
   let args = value as JsonObject;
   inject(step, args, context);
   if (unresolved.length > 0) return { args, unresolved };
-  if (isBareTrigger(task, args) && args.push_notification_config !== undefined)
-    args = await orderOf(args, agent, story);
+  if (isBareTrigger(task, args) && args.push_notification_config !== undefined) {
+    const order = await orderOf(args, agent, story);
+    if (typeof order === "string") return { args, unresolved, problem: order };
+    args = order;
+  }
   if (step.omit_idempotency_key !== true && args.idempotency_key === undefined && wantsKey(task, story))
     args = { ...args, idempotency_key: run.uuid() };
   return { args, unresolved };

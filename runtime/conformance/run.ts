@@ -114,7 +114,7 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
     for (const [key, other] of Object.entries(options.agents ?? {}))
       agents.set(key, await meet(transport, { ...session, url: other }, release.word));
     catcher = options.webhooks === false ? undefined : await openCatcher({ ...options.webhooks, now });
-    const scenarios = primary.tools.has(CONTROLLER) ? await listScenarios(primary.session) : [];
+    const scenarios = primary.tools.has(CONTROLLER) ? await listScenarios(primary.session, primary.capabilities) : [];
     const answers = (release.tools[wireNames(release.word).capabilitiesTool]?.arms as { completed?: string })
       ?.completed;
     const gates: GateFacts = {

@@ -9,6 +9,7 @@ import type { CheckView } from "./checks/types.js";
 import { completionOf } from "./completion.js";
 import { CONTROLLER } from "./controller.js";
 import type { Phase, Step } from "./document.js";
+import { takesError } from "./faulty.js";
 import { isBroken, outcomeProblem, runChecks } from "./grade.js";
 import { disabledInvariants } from "./invariants.js";
 import { authorizationOf } from "./kit.js";
@@ -166,10 +167,14 @@ async function judge(
   const { step, task, story, answers } = judging;
   const [answer] = answers;
   const spoken = spokenFor(task, story);
-  const base = own !== undefined ? own.problem : answer && outcomeProblem({ ...step, task }, answer, spoken);
-  const checks = [...(own?.checks ?? []), ...(await runChecks(step.validations ?? [], viewOf(judging, spoken)))];
   const code = answer && errorCodeOf(answer, spoken)?.code;
   const failed = answer !== undefined && isFailedAnswer(answer, spoken);
+  // An error that the step's text takes as well: the schema of a success is not what it is held to.
+  const taken = failed && code !== undefined && takesError(story.storyboard.id, step.id, hashOf(step));
+  const asked = (step.validations ?? []).filter(({ check }) => !(taken && check === "response_schema"));
+  const base =
+    own !== undefined ? own.problem : answer && !taken ? outcomeProblem({ ...step, task }, answer, spoken) : undefined;
+  const checks = [...(own?.checks ?? []), ...(await runChecks(asked, viewOf(judging, spoken)))];
   const passed = base === undefined && !checks.some(isBroken);
   if (answer !== undefined && own === undefined && !checks.some((one) => one.schema !== undefined && isBroken(one))) {
     const observed = { storyboard: story.storyboard, step, task, answer, code, passed, failed };
@@ -219,6 +224,19 @@ async function ownStep(step: Step, phase: Phase, story: StoryState, outcome: Own
   };
 }
 
+/** A scenario that prepares or forces a state, and that the agent's controller does not have. */
+function unknownScenario(
+  step: Step,
+  task: string,
+  args: JsonObject,
+  answer: AgentAnswer | undefined,
+): Skip | undefined {
+  const { scenario } = args;
+  if (task !== CONTROLLER || typeof scenario !== "string" || !/^(seed|force)_/.test(scenario)) return undefined;
+  if (answer?.payload?.error !== "UNKNOWN_SCENARIO" || step.expect_error === true) return undefined;
+  return { reason: "not_applicable", detail: `the test controller would have to know the scenario ${scenario}` };
+}
+
 /** Runs one step. */
 export async function runStep(
   step: Step,
@@ -234,12 +252,16 @@ export async function runStep(
     const outcome = await own(step, phase, story);
     return { ...(await ownStep(step, phase, story, outcome)), ...(outcome.endsPhase && { endsPhase: true }) };
   }
-  const { args, unresolved, unfilled } = await requestOf(step, task, agent, story);
+  const { args, unresolved, unfilled, problem: unmade } = await requestOf(step, task, agent, story);
   if (unfilled !== undefined) return skipped(step, phase, story, { reason: "fixture_unavailable", detail: unfilled });
   if (unresolved.length > 0) return unresolvedStep(step, phase, story, unresolved);
+  if (unmade !== undefined)
+    return { ...known(step, phase, story), task, status: "failed", problem: unmade, checks: [], tookMs: 0 };
   const answers = await send(step, task, args, agent, story);
   const [answer] = answers;
   story.answers.set(step.id, answer!);
+  const unknown = unknownScenario(step, task, args, answer);
+  if (unknown !== undefined) return { ...skipped(step, phase, story, unknown), ...evidence(answer) };
   const { checks, problem } = await judge({ step, task, agent, story, args, answers }, undefined);
   const status = statusOf(problem, checks);
   if (status === "passed" && answer?.payload) story.history.push({ step: step.id, task, payload: answer.payload });

@@ -55,14 +55,18 @@ async function places({ suite, release }: Options): Promise<Place[]> {
     return [await placeOf(suite, release ?? path.join(corpus, "releases", version ?? ""))];
   }
   if (release !== undefined) return [await placeOf(path.join(corpus, "compliance", path.basename(release)), release)];
-  return Promise.all(DEFAULT.map((version) => placeOf(path.join(corpus, "compliance", version), path.join(corpus, "releases", version))));
+  return Promise.all(
+    DEFAULT.map((version) => placeOf(path.join(corpus, "compliance", version), path.join(corpus, "releases", version))),
+  );
 }
 
 const snake = (id: string): string => id.replaceAll("-", "_");
 
 /** Specialisms of those who answer tools, that the suite has storyboards of. */
 function specialismsOf({ release, suite }: Place): string[] {
-  const tested = new Set(suite.storyboards.flatMap(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1] ?? []).map(snake));
+  const tested = new Set(
+    suite.storyboards.flatMap(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1] ?? []).map(snake),
+  );
   return Object.keys(release.specialisms).filter((id) => {
     const role = release.facts.roles[id]?.value ?? "seller";
     return role !== "buyer" && role !== "orchestrator" && (tested.size === 0 || tested.has(snake(id)));
@@ -87,7 +91,9 @@ async function others(place: Place, projects: string): Promise<Map<string, Serve
 const none: Counts = { passed: 0, failed: 0, skipped: 0, notGraded: 0, faulty: 0, unchecked: 0, advisories: 0 };
 
 const sum = (left: Counts, right: Counts): Counts =>
-  Object.fromEntries(Object.entries(left).map(([key, count]) => [key, count + right[key as keyof Counts]])) as unknown as Counts;
+  Object.fromEntries(
+    Object.entries(left).map(([key, count]) => [key, count + right[key as keyof Counts]]),
+  ) as unknown as Counts;
 
 interface Graded {
   readonly counts: Counts;
@@ -95,13 +101,20 @@ interface Graded {
   readonly problem?: string;
 }
 
-async function grade(place: Place, id: string, parts: { projects: string; agents: ReadonlyMap<string, ServedSeller> }): Promise<Graded> {
+async function grade(
+  place: Place,
+  id: string,
+  parts: { projects: string; agents: ReadonlyMap<string, ServedSeller> },
+): Promise<Graded> {
   const { release, documents, suite } = place;
   let served: ServedSeller;
   try {
     served = await serveSeller(await scaffold(parts.projects, place.source, id));
   } catch (error) {
-    const problem = error instanceof Error ? (error.message.split("\n").find((line) => /error/i.test(line)) ?? error.message) : String(error);
+    const problem =
+      error instanceof Error
+        ? (error.message.split("\n").find((line) => /error/i.test(line)) ?? error.message)
+        : String(error);
     return { counts: { ...none, failed: 1 }, problem: `the seller does not start: ${problem.trim()}` };
   }
   try {
@@ -128,13 +141,16 @@ const cell = (value: number): string => String(value).padStart(8);
 function print(version: string, id: string, { counts, report, problem }: Graded): void {
   const { passed, failed, skipped, notGraded, faulty } = counts;
   const seconds = report === undefined ? "" : `${(report.tookMs / 1000).toFixed(0)} s`.padStart(7);
-  console.log(`${version.padEnd(14)}${id.padEnd(30)}${[passed, failed, skipped, notGraded, faulty].map(cell).join("")}${seconds}`);
+  console.log(
+    `${version.padEnd(14)}${id.padEnd(30)}${[passed, failed, skipped, notGraded, faulty].map(cell).join("")}${seconds}`,
+  );
   if (problem !== undefined) console.log(`  FAILED ${problem.slice(0, 300)}`);
   for (const { steps } of report?.storyboards ?? [])
     for (const step of steps) {
       if (step.status !== "failed") continue;
       const broken = step.checks.find(({ outcome, advisory }) => outcome === "failed" && advisory !== true);
-      const why = step.problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description ?? ""}`;
+      const why =
+        step.problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description ?? ""}`;
       console.log(`  FAILED ${step.storyboard}/${step.step}: ${why.slice(0, 220)}`);
     }
 }
@@ -160,7 +176,9 @@ async function main(options: Options): Promise<void> {
   const projects = projectsFolder(tmpdir());
   process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
   let total = none;
-  console.log(`${"release".padEnd(14)}${"specialism".padEnd(30)}${["passed", "failed", "skipped", "ungraded", "faulty"].map((one) => one.padStart(8)).join("")}`);
+  console.log(
+    `${"release".padEnd(14)}${"specialism".padEnd(30)}${["passed", "failed", "skipped", "ungraded", "faulty"].map((one) => one.padStart(8)).join("")}`,
+  );
   for (const place of all) {
     const ids = specialismsOf(place).filter((id) => wanted.length === 0 || wanted.includes(snake(id)));
     const agents = options.roles ? await others(place, projects) : new Map<string, ServedSeller>();
@@ -195,7 +213,13 @@ function optionsOf(argv: readonly string[]): Options | string {
       if (place !== undefined && !existsSync(place)) return `--${name} ${values[name]}: there is nothing`;
     }
     const { specialism = [], "no-roles": alone = false } = values;
-    return { suite: at(values.suite), release: at(values.release), specialisms: specialism, out: at(values.out), roles: !alone };
+    return {
+      suite: at(values.suite),
+      release: at(values.release),
+      specialisms: specialism,
+      out: at(values.out),
+      roles: !alone,
+    };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

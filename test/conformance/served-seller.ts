@@ -85,7 +85,10 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
   const port = await freePort();
   const front = await terminator(port);
   const base = `https://localhost:${front.port}`;
-  const keys = [RUN_TOKEN, ...["acme-outdoor", "nova-motors", "summit-foods", "osei-natural", "bistro-oranje"].map((kit) => `demo-${kit}-v1`)];
+  const keys = [
+    RUN_TOKEN,
+    ...["acme-outdoor", "nova-motors", "summit-foods", "osei-natural", "bistro-oranje"].map((kit) => `demo-${kit}-v1`),
+  ];
   const tokens = { ...Object.fromEntries(keys.map((key) => [key, "runner"])), "demo-acme-outdoor-live-v1": "live" };
   const flags = [...fromSource, "--conditions=source"];
   const child = spawn(process.execPath, [...flags, "src/serve.ts"], {
@@ -110,7 +113,10 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
     child.stdout.on("data", listen);
     child.stderr.on("data", listen);
     child.once("exit", () => reject(new Error(said.slice(-2000))));
-    setTimeout(() => reject(new Error(`it does not listen within ${START_MS / 1000} s: ${said.slice(-1000)}`)), START_MS).unref();
+    setTimeout(
+      () => reject(new Error(`it does not listen within ${START_MS / 1000} s: ${said.slice(-1000)}`)),
+      START_MS,
+    ).unref();
   });
   const stop = async (): Promise<void> => {
     front.close();

@@ -98,11 +98,12 @@ export const fetchBrandJwks: OwnTask = async (_step, _phase, story) => {
 export const assertJwksPurpose: OwnTask = async (_step, _phase, story) => {
   const found = await agentKeys(story);
   if (!("keys" in found)) return { ...(found.answer && { answer: found.answer }), problem: found.problem };
-  const use = `${story.run.release.word}_use`;
-  const good = found.keys.some((key) => {
-    const uses = [key[use]].flat();
-    return key.revoked !== true && uses.some((one) => one === "request-signing" || one === "webhook-signing");
-  });
+  const { word, facts } = story.run.release;
+  const use = `${word}_use`;
+  const allowed = facts.signing.webhookKeyUses.value;
+  const good = found.keys.some(
+    (key) => key.revoked !== true && [key[use]].flat().some((one) => allowed.includes(String(one))),
+  );
   if (good) return { answer: found.answer };
-  return { answer: found.answer, problem: `no key has ${use} request-signing or webhook-signing` };
+  return { answer: found.answer, problem: `no key has ${use} ${allowed.join(" or ")}` };
 };
