@@ -34,7 +34,7 @@ function ofCorpus(kind: "compliance" | "releases", version: string): string | un
 }
 
 /** Where a version's release is: in the corpus, or by its name. */
-async function releaseFor(version: string, options: PlaceOptions): Promise<WholeRelease> {
+async function releaseFor(version: string): Promise<WholeRelease> {
   const place = ofCorpus("releases", version);
   if (place === undefined)
     throw usage(
@@ -89,7 +89,7 @@ export async function placesOf(options: PlaceOptions, supported: () => Promise<r
     if (release === undefined) {
       if (suite.version === undefined)
         throw usage("the suite does not say of which release it is", "give the release with --release");
-      return { ...(await releaseFor(suite.version, options)), suite, warnings: [] };
+      return { ...(await releaseFor(suite.version)), suite, warnings: [] };
     }
     const whole = await wholeReleaseAt(await resolveRelease(release, options));
     const { version } = whole.release;
@@ -110,6 +110,6 @@ export async function placesOf(options: PlaceOptions, supported: () => Promise<r
       `no suite is at hand of a release that the agent lists (${listed.join(", ") || "it lists none"}); there are ${atHand.join(", ") || "none"}`,
       REMEDY,
     );
-  const whole = await releaseFor(version, options);
+  const whole = await releaseFor(version);
   return { ...whole, suite: await suiteFor(ofCorpus("releases", version)!, version), warnings: [] };
 }

@@ -1,6 +1,6 @@
 /** `$build_assets_from_format`: a creative's assets, from the kit, for the slots that a seller's format has. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
-import { valueAt, valuesAt } from "./paths.js";
+import { fieldAt, valuesAt } from "./paths.js";
 import type { PassedAnswer } from "./state.js";
 
 const DIRECTIVE = "$build_assets_from_format";
@@ -45,7 +45,7 @@ function slotsOf(format: unknown, history: readonly PassedAnswer[]): Slot[] {
       .filter(({ required }) => required !== false)
       .map((slot) => slotOf(slot, format));
   const listed = history.flatMap(({ payload }) => valuesAt(payload, "formats[*]").map(({ value }) => value));
-  const known = listed.findLast((one) => isJsonObject(one) && valueAt(one, "format_id.id") === format.id);
+  const known = listed.findLast((one) => isJsonObject(one) && fieldAt(one, "format_id.id") === format.id);
   return isJsonObject(known) ? slotsOf({ ...known, slots: known.assets ?? known.assets_required }, []) : [];
 }
 
@@ -62,7 +62,7 @@ const texts: Readonly<Record<string, string>> = {
 
 function textFor(id: string, assets: unknown): unknown {
   const category = Object.hasOwn(texts, id) ? texts[id]! : undefined;
-  const found = category === undefined ? undefined : valueAt(assets, `text.${category}`);
+  const found = category === undefined ? undefined : fieldAt(assets, `text.${category}`);
   const first = Array.isArray(found) ? found[0] : found;
   const content = isJsonObject(first) ? (first.content ?? first.text) : first;
   return typeof content === "string" ? { asset_type: "text", content } : undefined;
@@ -88,7 +88,7 @@ function fill({ id, type, width, height }: Slot, kit: JsonObject): unknown {
     };
   }
   if (type === "url") {
-    const url = valueAt(assets, "click_url") ?? valueAt(kit, "click_url");
+    const url = fieldAt(assets, "click_url") ?? fieldAt(kit, "click_url");
     return typeof url === "string" ? { asset_type: "url", url, url_type: "clickthrough" } : undefined;
   }
   return type === "text" ? textFor(id, assets) : undefined;

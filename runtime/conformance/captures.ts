@@ -1,8 +1,8 @@
 /** Values of an answer that later steps use. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
-import type { ContextOutput, Step } from "./document.js";
-import { pointerOf, valueAt } from "./paths.js";
-import type { CheckResult } from "./result.js";
+import type { ContextOutput, StoryboardStep } from "./document.js";
+import { fieldAt, pointerOfPath } from "./paths.js";
+import type { GradedCheck } from "./result.js";
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null || value === "";
 
@@ -27,8 +27,8 @@ export interface CaptureParts {
 }
 
 /** Takes what a step declares. @returns a failed check for each path that leads nowhere */
-export function capture(step: Step, task: string, parts: CaptureParts): CheckResult[] {
-  const failures: CheckResult[] = [];
+export function capture(step: StoryboardStep, task: string, parts: CaptureParts): GradedCheck[] {
+  const failures: GradedCheck[] = [];
   for (const output of step.context_outputs ?? []) {
     const name = captureName(output);
     if (output.generate !== undefined) {
@@ -38,15 +38,15 @@ export function capture(step: Step, task: string, parts: CaptureParts): CheckRes
     const path = output.path ?? name;
     const ofTask = path.startsWith(COMPLETION);
     const value = ofTask
-      ? (valueAt(parts.completion, path.slice(COMPLETION.length)) ??
-        valueAt(parts.payload, path.slice(COMPLETION.length)))
-      : valueAt(parts.payload, path);
+      ? (fieldAt(parts.completion, path.slice(COMPLETION.length)) ??
+        fieldAt(parts.payload, path.slice(COMPLETION.length)))
+      : fieldAt(parts.payload, path);
     if (isMissing(value))
       failures.push({
         check: "capture_path_not_resolvable",
         description: `the answer has what later steps use as ${name}`,
         outcome: "failed",
-        pointer: pointerOf(path.replace(COMPLETION, "")),
+        pointer: pointerOfPath(path.replace(COMPLETION, "")),
         expected: path,
         actual: value ?? null,
       });
@@ -54,7 +54,7 @@ export function capture(step: Step, task: string, parts: CaptureParts): CheckRes
   }
   const known = Object.hasOwn(implicit, task) ? implicit[task] : undefined;
   if (known !== undefined) {
-    const value = valueAt(parts.payload, known[1]);
+    const value = fieldAt(parts.payload, known[1]);
     const declared = (step.context_outputs ?? []).some((output) => captureName(output) === known[0]);
     if (!isMissing(value) && !declared) parts.context.set(known[0], value);
   }
@@ -62,14 +62,14 @@ export function capture(step: Step, task: string, parts: CaptureParts): CheckRes
 }
 
 /** Values that a step makes before it is sent, so that its own request can use them. */
-export function generateFirst(step: Step, parts: Pick<CaptureParts, "context" | "generate">): void {
+export function generateFirst(step: StoryboardStep, parts: Pick<CaptureParts, "context" | "generate">): void {
   for (const output of step.context_outputs ?? [])
     if (output.generate !== undefined && !parts.context.has(captureName(output)))
       parts.context.set(captureName(output), parts.generate(`$generate:${output.generate}`));
 }
 
 /** `context_inputs`: captured values put into a request at a path, lists on the way included. */
-export function inject(step: Step, request: JsonObject, context: ReadonlyMap<string, unknown>): void {
+export function inject(step: StoryboardStep, request: JsonObject, context: ReadonlyMap<string, unknown>): void {
   const inputs = Array.isArray(step.context_inputs) ? step.context_inputs.filter(isJsonObject) : [];
   for (const { key, inject_at: at } of inputs) {
     const value = context.get(String(key));

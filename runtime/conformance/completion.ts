@@ -1,19 +1,19 @@
 /** The end of a task that an answer began, where a step takes something from it. */
-import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { interimStatuses, isJsonObject, type JsonObject } from "../contract/index.js";
 import type { AgentAnswer } from "./agent/types.js";
 import { COMPLETION } from "./captures.js";
-import type { Step } from "./document.js";
+import type { StoryboardStep } from "./document.js";
 import type { KnownAgent, StoryState } from "./state.js";
 
 /** How often a task is asked for, and how long at most, in milliseconds. */
 const POLL_MS = 1_500;
 const LIMIT_MS = 30_000;
 
-const unfinished = new Set(["submitted", "working", "input-required"]);
+const unfinished: ReadonlySet<string> = new Set(interimStatuses);
 
 /** Waits for the end of a task. @returns its result; undefined where nothing is taken from it, or it does not end */
 export async function completionOf(
-  step: Step,
+  step: StoryboardStep,
   answer: AgentAnswer,
   agent: KnownAgent,
   story: StoryState,

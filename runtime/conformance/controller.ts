@@ -1,6 +1,6 @@
 /** The test controller of an agent: what it can do, and the state that a storyboard has it prepare. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
-import { isFailedAnswer, type Spoken } from "./agent/outcome.js";
+import { type AnsweredTool, isFailedAnswer } from "./agent/outcome.js";
 import type { AgentAnswer, AgentSession } from "./agent/types.js";
 import type { Storyboard } from "./document.js";
 import type { Skip } from "./result.js";
@@ -54,7 +54,7 @@ function seedCall(
   };
 }
 
-const saysNo = (answer: AgentAnswer, spoken: Spoken): boolean =>
+const saysNo = (answer: AgentAnswer, spoken: AnsweredTool): boolean =>
   answer.payload?.success === false || isFailedAnswer(answer, spoken);
 
 const why = ({ payload, error }: AgentAnswer): string =>
@@ -83,7 +83,7 @@ export async function listScenarios(
 export async function seed(
   storyboard: Storyboard,
   session: AgentSession,
-  { scenarios, spoken }: { readonly scenarios: readonly string[]; readonly spoken: Spoken },
+  { scenarios, spoken }: { readonly scenarios: readonly string[]; readonly spoken: AnsweredTool },
 ): Promise<SeedOutcome> {
   const fixtures = storyboard.fixtures ?? {};
   const wanted = kinds.flatMap((kind) => {

@@ -28,7 +28,7 @@ export type StepAuth =
   | "none"
   | { readonly type: string; readonly from_test_kit?: boolean; readonly value_strategy?: string };
 
-export interface Step {
+export interface StoryboardStep {
   readonly id: string;
   readonly title?: string;
   readonly task: string;
@@ -65,7 +65,7 @@ export interface Phase {
   readonly skip_if?: string;
   readonly requires_capability?: CapabilityPredicate;
   readonly branch_set?: { readonly id: string; readonly semantics?: string };
-  readonly steps: readonly Step[];
+  readonly steps: readonly StoryboardStep[];
 }
 
 export interface CapabilityPredicate {
@@ -104,13 +104,13 @@ const fail = (file: string, what: string): never => {
 
 const text = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-function readStep(file: string, value: unknown): Step {
+function readStep(file: string, value: unknown): StoryboardStep {
   if (!isJsonObject(value) || !text(value.id)) return fail(file, "a step has no id");
   if (!text(value.task)) return fail(file, `step ${value.id} names no task`);
   const checks = value.validations ?? [];
   if (!Array.isArray(checks) || checks.some((one) => !isJsonObject(one) || !text(one.check)))
     return fail(file, `step ${value.id} has a validation without a check`);
-  return value as unknown as Step;
+  return value as unknown as StoryboardStep;
 }
 
 function readPhase(file: string, value: unknown): Phase {

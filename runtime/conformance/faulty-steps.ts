@@ -1,5 +1,15 @@
 /** The lists of published steps that do not say what their text says. Data only; a hash holds each to the text it is about. */
-import type { FaultyStep } from "./faulty.js";
+
+export interface FaultyStep {
+  /** Version of the suite. */
+  readonly release: string;
+  readonly storyboard: string;
+  readonly step: string;
+  /** Hash of the step as published: a suite that mends it is judged by what it then says. */
+  readonly hash: string;
+  /** The sentence of the published text that the step contradicts, and where it stands. */
+  readonly contradicts: string;
+}
 
 const otherBeta =
   "universal/version-negotiation.yaml: VERSION_UNSUPPORTED is the answer to a buyer that pins a release outside the seller's supported_versions; the step pins 3.2-beta.3 in the suite of 3.2.0-beta.4";

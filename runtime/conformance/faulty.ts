@@ -1,18 +1,7 @@
 /** Faults of published suites: steps that ask for what the published text rules out. They are run, and count as neither. */
 
-import { eitherSteps, faultySteps } from "./faulty-steps.js";
+import { eitherSteps, type FaultyStep, faultySteps } from "./faulty-steps.js";
 import type { StepResult, StoryboardResult } from "./result.js";
-
-export interface FaultyStep {
-  /** Version of the suite. */
-  readonly release: string;
-  readonly storyboard: string;
-  readonly step: string;
-  /** Hash of the step as published: a suite that mends it is judged by what it then says. */
-  readonly hash: string;
-  /** The sentence of the published text that the step contradicts, and where it stands. */
-  readonly contradicts: string;
-}
 
 export const faultsOf = (release: string): readonly FaultyStep[] =>
   faultySteps.filter((one) => one.release === release);

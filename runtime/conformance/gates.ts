@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import type { CapabilityPredicate, Storyboard } from "./document.js";
 import { includes, isSame } from "./equality.js";
-import { valueAt } from "./paths.js";
+import { fieldAt } from "./paths.js";
 import type { Skip } from "./result.js";
 
 export interface GateFacts {
@@ -14,7 +14,7 @@ export interface GateFacts {
 
 const parentIsThere = (capabilities: JsonObject, path: string): boolean => {
   const at = path.lastIndexOf(".");
-  return at < 0 || isJsonObject(valueAt(capabilities, path.slice(0, at)));
+  return at < 0 || isJsonObject(fieldAt(capabilities, path.slice(0, at)));
 };
 
 const held = (list: unknown, wanted: unknown): boolean =>
@@ -23,7 +23,7 @@ const held = (list: unknown, wanted: unknown): boolean =>
 /** Why a predicate does not hold; undefined where it does. */
 export function unmetCapability(predicate: CapabilityPredicate, facts: GateFacts): string | undefined {
   const { path } = predicate;
-  const stated = valueAt(facts.capabilities, path);
+  const stated = fieldAt(facts.capabilities, path);
   const shown = stated === undefined ? "it is not declared" : `the agent declares ${JSON.stringify(stated)}`;
   if (predicate.present !== undefined) {
     const there = stated !== undefined && stated !== null;
@@ -105,7 +105,7 @@ function operand(text: string, roots: Readonly<Record<string, unknown>>): unknow
   if (trimmed === "true" || trimmed === "false") return trimmed === "true";
   const quoted = /^'([^']*)'$|^"([^"]*)"$/.exec(trimmed);
   if (quoted !== null) return quoted[1] ?? quoted[2];
-  return valueAt(roots, trimmed);
+  return fieldAt(roots, trimmed);
 }
 
 function term(text: string, roots: Readonly<Record<string, unknown>>): boolean {

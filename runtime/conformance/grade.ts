@@ -1,11 +1,11 @@
 /** An answer against what a step asks of it. */
-import { errorCodeOf, isFailedAnswer, type Spoken } from "./agent/outcome.js";
+import { type AnsweredTool, errorCodeOf, isFailedAnswer } from "./agent/outcome.js";
 import type { AgentAnswer } from "./agent/types.js";
 import { checkRunner } from "./checks/index.js";
 import type { CheckFinding, CheckView } from "./checks/types.js";
 import { CONTROLLER } from "./controller.js";
-import type { Step, StoryboardCheck } from "./document.js";
-import type { CheckResult } from "./result.js";
+import type { StoryboardCheck, StoryboardStep } from "./document.js";
+import type { GradedCheck } from "./result.js";
 
 /** Kinds of checks that say themselves what a failure has to look like. */
 const judgesFailure = new Set([
@@ -17,7 +17,7 @@ const judgesFailure = new Set([
 ]);
 
 /** What a step asks of its task's outcome, before its checks. */
-export function outcomeProblem(step: Step, answer: AgentAnswer, spoken: Spoken): string | undefined {
+export function outcomeProblem(step: StoryboardStep, answer: AgentAnswer, spoken: AnsweredTool): string | undefined {
   const refused = answer.payload?.success === false;
   const failed = isFailedAnswer(answer, spoken);
   const code = errorCodeOf(answer, spoken)?.code;
@@ -31,14 +31,14 @@ export function outcomeProblem(step: Step, answer: AgentAnswer, spoken: Spoken):
   return `the task failed: ${[code, message].filter(Boolean).join(": ") || "it says neither code nor message"}`;
 }
 
-function messageOf({ payload, error, text }: AgentAnswer, { word }: Spoken): string | undefined {
+function messageOf({ payload, error, text }: AgentAnswer, { word }: AnsweredTool): string | undefined {
   const wrapped = payload?.[`${word}_error`] as { message?: unknown } | undefined;
   const errors = Array.isArray(payload?.errors) ? (payload.errors[0] as { message?: unknown } | undefined) : undefined;
   const said = wrapped?.message ?? errors?.message ?? error?.message ?? payload?.message ?? text;
   return typeof said === "string" ? said.slice(0, 400) : undefined;
 }
 
-const resultOf = (check: StoryboardCheck, finding: CheckFinding): CheckResult => ({
+const resultOf = (check: StoryboardCheck, finding: CheckFinding): GradedCheck => ({
   check: check.check,
   ...(check.description !== undefined && { description: check.description.trim().replace(/\s+/g, " ") }),
   ...(check.severity === "advisory" && { advisory: true as const }),
@@ -46,8 +46,8 @@ const resultOf = (check: StoryboardCheck, finding: CheckFinding): CheckResult =>
 });
 
 /** Runs every check of a step. */
-export async function runChecks(checks: readonly StoryboardCheck[], view: CheckView): Promise<CheckResult[]> {
-  const results: CheckResult[] = [];
+export async function runChecks(checks: readonly StoryboardCheck[], view: CheckView): Promise<GradedCheck[]> {
+  const results: GradedCheck[] = [];
   for (const check of checks) {
     const run = checkRunner(check.check);
     if (run === undefined) {
@@ -62,4 +62,4 @@ export async function runChecks(checks: readonly StoryboardCheck[], view: CheckV
   return results;
 }
 
-export const isBroken = ({ outcome, advisory }: CheckResult): boolean => outcome === "failed" && advisory !== true;
+export const isBroken = ({ outcome, advisory }: GradedCheck): boolean => outcome === "failed" && advisory !== true;

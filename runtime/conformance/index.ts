@@ -1,7 +1,7 @@
 /** The published storyboards of a release, run against an agent: `adbind/conformance`. */
 export { type AskOptions, supportedVersions } from "./ask.js";
-export type { Phase, Step, Storyboard, StoryboardCheck } from "./document.js";
-export type { FaultyStep } from "./faulty.js";
+export type { Phase, Storyboard, StoryboardCheck, StoryboardStep } from "./document.js";
+export type { FaultyStep } from "./faulty-steps.js";
 export { loadSuite, type Suite } from "./load.js";
 export { htmlReport } from "./report/html.js";
 export { junitReport } from "./report/junit.js";
@@ -9,10 +9,10 @@ export { markdownReport } from "./report/markdown.js";
 export { redactedReport } from "./report/redact.js";
 export { textReport } from "./report/text.js";
 export {
-  type CheckResult,
   type ConformanceReport,
   type Counts,
   countsLine,
+  type GradedCheck,
   type Skip,
   type SkipReason,
   type StepResult,

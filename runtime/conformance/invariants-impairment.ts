@@ -1,6 +1,7 @@
 /** A media buy says that it is impaired when, and only when, something it depends on is. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
-import type { CheckResult } from "./result.js";
+import { hasEnded } from "./invariants-status.js";
+import type { GradedCheck } from "./result.js";
 
 /** States in which a resource is of no use, by its kind. */
 const offlineStates: Readonly<Record<string, string>> = {
@@ -24,14 +25,12 @@ function remember(payload: JsonObject, offline: Map<string, string>): void {
   }
 }
 
-const ended = new Set(["completed", "canceled", "rejected"]);
-
 /** @param offline the last state seen of each resource; what an answer tells is added */
-export function coherent(payload: JsonObject | null, offline: Map<string, string>): CheckResult | undefined {
+export function coherent(payload: JsonObject | null, offline: Map<string, string>): GradedCheck | undefined {
   if (payload === null) return undefined;
   remember(payload, offline);
   const buys = Array.isArray(payload.media_buys) ? payload.media_buys.filter(isJsonObject) : [];
-  const broken = (pointer: string, expected: unknown, actual: unknown): CheckResult => ({
+  const broken = (pointer: string, expected: unknown, actual: unknown): GradedCheck => ({
     check: "invariant impairment.coherence",
     description: "health and impairments of a media buy agree with each other and with its resources",
     outcome: "failed",
@@ -41,7 +40,7 @@ export function coherent(payload: JsonObject | null, offline: Map<string, string
   });
   for (const [index, buy] of buys.entries()) {
     const state = buy.media_buy_status ?? buy.status;
-    if (ended.has(String(state)) || !("health" in buy)) continue;
+    if (hasEnded("media_buy", String(state)) || !("health" in buy)) continue;
     const listed = Array.isArray(buy.impairments) ? buy.impairments.filter(isJsonObject) : [];
     const impaired = buy.health === "impaired";
     if (impaired !== listed.length > 0)

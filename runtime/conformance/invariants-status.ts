@@ -1,29 +1,39 @@
 /** Resources go from state to state as the protocol lets them. */
 import { isJsonObject } from "../contract/index.js";
-import type { CheckResult } from "./result.js";
+import type { GradedCheck } from "./result.js";
 
 type Graph = Readonly<Record<string, readonly string[]>>;
 
-/** What a state may be followed by. */
+/** What a state may be followed by, state by state: `from: to to`. These are states of resources, not of tasks. */
+const parsed = (lines: string): Graph =>
+  Object.fromEntries(
+    lines
+      .trim()
+      .split("\n")
+      .map((line) => line.trim().split(":"))
+      .map(([from, to]) => [from!, to!.split(" ").filter((one) => one !== "")]),
+  );
+
 const graphs: Readonly<Record<string, Graph>> = {
-  media_buy: {
-    pending_creatives: ["pending_start", "active", "paused", "canceled", "rejected"],
-    pending_start: ["active", "paused", "canceled", "rejected"],
-    active: ["paused", "completed", "canceled"],
-    paused: ["active", "completed", "canceled"],
-    completed: [],
-    canceled: [],
-    rejected: [],
-  },
-  creative: {
-    // Two reads may miss the review between them.
-    processing: ["pending_review", "rejected", "approved"],
-    pending_review: ["approved", "rejected"],
-    approved: ["archived", "rejected"],
-    archived: ["approved"],
-    rejected: ["processing", "pending_review"],
-  },
+  media_buy: parsed(`
+    pending_creatives: pending_start active paused canceled rejected
+    pending_start: active paused canceled rejected
+    active: paused completed canceled
+    paused: active completed canceled
+    completed:
+    canceled:
+    rejected:`),
+  // Two reads of a creative may miss the review between them.
+  creative: parsed(`
+    processing: pending_review rejected approved
+    pending_review: approved rejected
+    approved: archived rejected
+    archived: approved
+    rejected: processing pending_review`),
 };
+
+/** Whether a state of a resource is its last. */
+export const hasEnded = (kind: string, state: string): boolean => graphs[kind]?.[state]?.length === 0;
 
 /** Lists of answers whose items have a state, and what they are known by. */
 const lists: readonly { readonly list: string; readonly id: string; readonly kind: string }[] = [
@@ -66,7 +76,7 @@ export class Monotonic {
     this.seen.clear();
   }
 
-  observe({ answer }: { readonly answer: { readonly payload: unknown } }): CheckResult | undefined {
+  observe({ answer }: { readonly answer: { readonly payload: unknown } }): GradedCheck | undefined {
     for (const { key, kind, state, pointer } of eventsOf(answer.payload)) {
       const before = this.seen.get(key);
       const graph = graphs[kind]!;

@@ -1,14 +1,14 @@
 /** What holds in every run, whatever a storyboard is about. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import type { AgentAnswer } from "./agent/types.js";
-import type { Step, Storyboard } from "./document.js";
+import type { Storyboard, StoryboardStep } from "./document.js";
 import { coherent } from "./invariants-impairment.js";
 import { Monotonic } from "./invariants-status.js";
-import type { CheckResult } from "./result.js";
+import type { GradedCheck } from "./result.js";
 
 export interface Observed {
   readonly storyboard: Storyboard;
-  readonly step: Step;
+  readonly step: StoryboardStep;
   readonly task: string;
   readonly answer: AgentAnswer;
   readonly code: string | undefined;
@@ -37,7 +37,7 @@ export interface ConflictWords {
 }
 
 /** A conflict must not tell what the key was used for before. */
-function noPayloadLeak({ answer, code }: Observed, { wrapped, published }: ConflictWords): CheckResult | undefined {
+function noPayloadLeak({ answer, code }: Observed, { wrapped, published }: ConflictWords): GradedCheck | undefined {
   if (code !== "IDEMPOTENCY_CONFLICT") return undefined;
   const error = answer.payload?.[wrapped];
   if (!isJsonObject(error)) return undefined;
@@ -76,7 +76,7 @@ function secretIn(value: unknown, secrets: readonly string[], pointer: string): 
   return undefined;
 }
 
-function noSecretEcho({ answer }: Observed, secrets: readonly string[]): CheckResult | undefined {
+function noSecretEcho({ answer }: Observed, secrets: readonly string[]): GradedCheck | undefined {
   const pointer = secretIn(answer.payload, secrets, "");
   if (pointer === undefined) return undefined;
   return {
@@ -123,7 +123,7 @@ export class Invariants {
     private readonly words: ConflictWords,
   ) {}
 
-  private denial(seen: Observed): CheckResult | undefined {
+  private denial(seen: Observed): GradedCheck | undefined {
     const { payload } = seen.answer;
     const verdict = payload?.verdict ?? payload?.status;
     const isDenied =
@@ -152,9 +152,9 @@ export class Invariants {
   }
 
   /** @returns the invariants that a step breaks */
-  observe(seen: Observed, disabled: ReadonlySet<string>): CheckResult[] {
-    const found: (CheckResult | undefined)[] = [];
-    const look = (id: string, judge: () => CheckResult | undefined): void => {
+  observe(seen: Observed, disabled: ReadonlySet<string>): GradedCheck[] {
+    const found: (GradedCheck | undefined)[] = [];
+    const look = (id: string, judge: () => GradedCheck | undefined): void => {
       if (!disabled.has(id)) found.push(judge());
     };
     look("idempotency.conflict_no_payload_leak", () => noPayloadLeak(seen, this.words));
@@ -169,7 +169,7 @@ export class Invariants {
 }
 
 /** Invariants that a storyboard or a step turns off. */
-export function disabledInvariants(storyboard: Storyboard, step: Step): Set<string> {
+export function disabledInvariants(storyboard: Storyboard, step: StoryboardStep): Set<string> {
   const of = (value: unknown): string[] =>
     isJsonObject(value) && Array.isArray(value.disable) ? value.disable.map(String) : [];
   return new Set([...of(storyboard.invariants), ...of(step.invariants)]);

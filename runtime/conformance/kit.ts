@@ -1,7 +1,7 @@
 /** Credentials that a step is sent with, apart from the run's own. */
 import type { JsonObject } from "../contract/index.js";
 import type { StepAuth } from "./document.js";
-import { valueAt } from "./paths.js";
+import { fieldAt } from "./paths.js";
 import type { RunState } from "./state.js";
 
 const basic = (user: string, password: string): string =>
@@ -26,10 +26,10 @@ export function authorizationOf(
     return type === "basic" ? basic(`invalid-${uuid()}`, uuid()) : `Bearer invalid-${uuid().replaceAll("-", "")}`;
   if (fromKit !== true) return authorization;
   if (type === "basic") {
-    const user = valueAt(kit, "auth.basic.username");
-    return typeof user === "string" ? basic(user, String(valueAt(kit, "auth.basic.password") ?? "")) : undefined;
+    const user = fieldAt(kit, "auth.basic.username");
+    return typeof user === "string" ? basic(user, String(fieldAt(kit, "auth.basic.password") ?? "")) : undefined;
   }
-  const key = valueAt(kit, "auth.api_key");
+  const key = fieldAt(kit, "auth.api_key");
   return typeof key === "string" ? `Bearer ${key}` : undefined;
 }
 

@@ -1,26 +1,9 @@
 /** Steps that the runner does itself: what it looks at beside the answers of tools. */
-import type { AgentAnswer } from "./agent/types.js";
-import type { Phase, Step } from "./document.js";
+
+import type { OwnTask } from "./own-task.js";
 import { assertJwksPurpose, authServerMetadata, fetchBrandJwks, protectedResource } from "./probes/metadata.js";
 import { trustedMatchProbe } from "./probes/trusted-match.js";
 import { expectNoWebhook, expectWebhook, retryKeysStable, signatureValid } from "./probes/webhooks.js";
-import type { CheckResult, Skip } from "./result.js";
-import type { StoryState } from "./state.js";
-
-/** What came of such a step. */
-export interface OwnOutcome {
-  readonly skip?: Skip;
-  readonly answer?: AgentAnswer;
-  /** Found apart from the step's own validations. */
-  readonly checks?: readonly CheckResult[];
-  readonly problem?: string;
-  /** The runner cannot look at this yet. */
-  readonly notGraded?: string;
-  /** The rest of the phase is not about this agent. */
-  readonly endsPhase?: boolean;
-}
-
-export type OwnTask = (step: Step, phase: Phase, story: StoryState) => OwnOutcome | Promise<OwnOutcome>;
 
 /** Its one check is the whole step. */
 const assertContribution: OwnTask = (step, _phase, story) => {

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../contract/index.js";
 import { errorCodeOf } from "./agent/outcome.js";
 import type { AgentAnswer, AgentSession } from "./agent/types.js";
-import { valueAt } from "./paths.js";
+import { fieldAt } from "./paths.js";
 import type { RunState } from "./state.js";
 
 /** Answers at once that a step may ask for. */
@@ -20,7 +20,7 @@ export interface ParallelCall {
 
 const retryAfterMs = (answer: AgentAnswer, word: string): number => {
   const seconds =
-    valueAt(answer.payload, `${word}_error.retry_after`) ?? valueAt(answer.payload, "errors[0].retry_after");
+    fieldAt(answer.payload, `${word}_error.retry_after`) ?? fieldAt(answer.payload, "errors[0].retry_after");
   return typeof seconds === "number" ? Math.min(seconds * 1000, MAX_WAIT_MS) : 250;
 };
 

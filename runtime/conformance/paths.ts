@@ -3,7 +3,7 @@
 /** Values that one path with wildcards may stand for. */
 const MAX_VALUES = 10_000;
 
-export interface Located {
+export interface FoundValue {
   /** JSON pointer (RFC 6901). */
   readonly pointer: string;
   /** Undefined where there is nothing. */
@@ -20,7 +20,7 @@ const tokensOf = (path: string): string[] =>
 
 const escaped = (token: string): string => token.replaceAll("~", "~0").replaceAll("/", "~1");
 
-export const pointerOf = (path: string): string =>
+export const pointerOfPath = (path: string): string =>
   tokensOf(path)
     .map((token) => `/${escaped(token)}`)
     .join("");
@@ -32,14 +32,14 @@ function child(value: unknown, token: string): unknown {
 }
 
 /** The one value of a path; a wildcard in it stands for nothing. */
-export const valueAt = (root: unknown, path: string): unknown =>
+export const fieldAt = (root: unknown, path: string): unknown =>
   tokensOf(path).reduce<unknown>((value, token) => child(value, token), root);
 
 /** Every value a path stands for, those that are there. */
-export function valuesAt(root: unknown, path: string): Located[] {
-  let found: Located[] = [{ pointer: "", value: root }];
+export function valuesAt(root: unknown, path: string): FoundValue[] {
+  let found: FoundValue[] = [{ pointer: "", value: root }];
   for (const token of tokensOf(path)) {
-    const next: Located[] = [];
+    const next: FoundValue[] = [];
     for (const { pointer, value } of found) {
       if (token === "*") {
         if (!Array.isArray(value)) continue;

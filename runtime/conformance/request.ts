@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { errorCodeOf } from "./agent/outcome.js";
 import { buildAssets } from "./assets.js";
 import { generateFirst, inject } from "./captures.js";
-import type { Step } from "./document.js";
-import { valueAt } from "./paths.js";
+import type { StoryboardStep } from "./document.js";
+import { fieldAt } from "./paths.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { type Substituted, type SubstitutionSource, substitute } from "./substitution.js";
 
@@ -49,13 +49,13 @@ async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): 
   const asked = { buying_mode: "brief", brief: "Display and video for outdoor gear", account, brand };
   const session = agent === story.run.primary ? story.session : agent.session;
   const answer = await session.call("get_products", asked);
-  const product = valueAt(answer.payload, "products[0]");
+  const product = fieldAt(answer.payload, "products[0]");
   if (!isJsonObject(product)) {
     const spoken = { word: story.run.release.word, tool: undefined };
     const why = errorCodeOf(answer, spoken)?.code ?? answer.error?.message ?? "no products";
     return `the run orders the first product that get_products offers, and got ${why}`;
   }
-  const pricing = valueAt(product, "pricing_options[0]");
+  const pricing = fieldAt(product, "pricing_options[0]");
   const fixed = isJsonObject(pricing) ? pricing : {};
   const floor = typeof fixed.floor_price === "number" ? fixed.floor_price : undefined;
   const least = typeof fixed.min_spend_per_package === "number" ? fixed.min_spend_per_package : 0;
@@ -86,7 +86,12 @@ const wantsKey = (task: string, story: StoryState): boolean => {
 };
 
 /** Makes what a step sends. */
-export async function requestOf(step: Step, task: string, agent: KnownAgent, story: StoryState): Promise<Request> {
+export async function requestOf(
+  step: StoryboardStep,
+  task: string,
+  agent: KnownAgent,
+  story: StoryState,
+): Promise<Request> {
   const { context, run } = story;
   generateFirst(step, { context, generate: (template) => substituteIn(story, agent.url, template).value });
   const assets = buildAssets(step.sample_request ?? {}, { context, kit: story.kit, history: story.history });

@@ -26,7 +26,7 @@ export interface Skip {
   readonly detail: string;
 }
 
-export interface CheckResult {
+export interface GradedCheck {
   readonly check: string;
   readonly description?: string;
   readonly outcome: CheckOutcome;
@@ -52,7 +52,7 @@ export interface StepResult {
   readonly skip?: Skip;
   /** It has no checks: its task's success is all that was looked at. */
   readonly unchecked?: true;
-  readonly checks: readonly CheckResult[];
+  readonly checks: readonly GradedCheck[];
   /** What went wrong apart from checks. */
   readonly problem?: string;
   /** What the published text asks for. */

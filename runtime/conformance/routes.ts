@@ -1,6 +1,6 @@
 /** Which agent a step is for. */
 import { isJsonObject } from "../contract/index.js";
-import type { Step } from "./document.js";
+import type { StoryboardStep } from "./document.js";
 import type { KnownAgent, RunState, StoryState } from "./state.js";
 
 /** Roles that storyboards route by, with the protocol that an agent in one declares. */
@@ -20,7 +20,7 @@ const declares = (agent: KnownAgent, role: string): boolean => {
 };
 
 /** The agent of a route key; undefined where the run has none. */
-export function agentOf(key: string | undefined, run: RunState): KnownAgent | undefined {
+export function agentByKey(key: string | undefined, run: RunState): KnownAgent | undefined {
   if (key === undefined) return run.primary;
   const named = run.agents.get(key);
   if (named !== undefined) return named;
@@ -28,14 +28,14 @@ export function agentOf(key: string | undefined, run: RunState): KnownAgent | un
 }
 
 /** The agent of a step: its own key, the one agent that offers the task, the storyboard's, the run's. */
-export function agentFor(step: Step, task: string, story: StoryState): KnownAgent | undefined {
+export function agentFor(step: StoryboardStep, task: string, story: StoryState): KnownAgent | undefined {
   const { run, storyboard } = story;
-  if (step.agent !== undefined) return agentOf(step.agent, run);
+  if (step.agent !== undefined) return agentByKey(step.agent, run);
   if (run.agents.size === 0) return run.primary;
   const able = [run.primary, ...run.agents.values()].filter(({ tools }) => tools.has(task));
   const [only] = able;
   if (only !== undefined && able.every((one) => one === only)) return only;
-  return agentOf(storyboard.default_agent, run) ?? run.primary;
+  return agentByKey(storyboard.default_agent, run) ?? run.primary;
 }
 
 /** How many of the route keys of a run lead to an agent. */

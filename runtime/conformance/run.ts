@@ -7,17 +7,18 @@ import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
 import { openMcpSession } from "./agent/mcp.js";
 import type { AgentSession, SessionOptions } from "./agent/types.js";
+import type { WebhookCatcher } from "./caught.js";
 import { CONTROLLER, listScenarios } from "./controller.js";
 import { applyFaults, faultsOf } from "./faulty.js";
 import type { GateFacts } from "./gates.js";
 import { Invariants } from "./invariants.js";
 import { authorizationFor } from "./kit.js";
 import { loadSuite, type Suite } from "./load.js";
-import { openCatcher, type WebhookCatcher } from "./probes/catcher.js";
+import { openCatcher } from "./probes/catcher.js";
 import { type ConformanceReport, countSteps, type StepResult, type StoryboardResult } from "./result.js";
 import { countRoutes } from "./routes.js";
 import { createSchemaJudge, type SchemaJudge } from "./schemas.js";
-import { select, speaks } from "./select.js";
+import { selectStoryboards, speaks } from "./select.js";
 import type { KnownAgent, RunState } from "./state.js";
 import { runStoryboard } from "./storyboard.js";
 
@@ -210,7 +211,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const startedAt = run.now();
   try {
     const { capabilities, tools } = run.primary;
-    const selection = select(suite, capabilities, options, tools);
+    const selection = selectStoryboards(suite, capabilities, options, tools);
     const faults = [...selection.faults];
     const { word, version } = options.release;
     if (!speaks(capabilities, word, version))

@@ -18,7 +18,7 @@ export interface Selection {
   readonly faults: readonly string[];
 }
 
-export interface Wanted {
+export interface RunScope {
   readonly storyboards?: readonly string[];
   readonly specialisms?: readonly string[];
 }
@@ -65,12 +65,12 @@ class Picked {
   }
 }
 
-function bySpecialism(suite: Suite, picked: Picked, id: string): boolean {
+function bySpecialism(picked: Picked, id: string): boolean {
   if (kebab(id) === "signed-requests") return picked.folder("universal/signed-requests", true);
   return picked.folder(`specialisms/${kebab(id)}/`, true);
 }
 
-function explicit(suite: Suite, wanted: Wanted, picked: Picked): void {
+function explicit(suite: Suite, wanted: RunScope, picked: Picked): void {
   const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
   for (const id of wanted.storyboards ?? []) {
     const found = suite.storyboards.filter((one) => one.id === id || one.file === id);
@@ -85,7 +85,7 @@ function explicit(suite: Suite, wanted: Wanted, picked: Picked): void {
     for (const one of found) picked.by.set(one.id, { storyboard: one, claimed: true });
   }
   for (const id of wanted.specialisms ?? [])
-    if (!bySpecialism(suite, picked, id)) {
+    if (!bySpecialism(picked, id)) {
       const known = [
         ...new Set(suite.storyboards.flatMap(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1] ?? [])),
       ];
@@ -109,7 +109,7 @@ function byCapabilities(suite: Suite, capabilities: JsonObject | undefined, pick
     if (!picked.folder(`protocols/${protocol}/`, false) && !withoutBaseline.has(protocol))
       notices.push(`the suite has nothing about the protocol ${protocol}, which the agent declares`);
   for (const id of strings(capabilities.specialisms).map(kebab)) {
-    if (!bySpecialism(suite, picked, id))
+    if (!bySpecialism(picked, id))
       faults.push(`the agent declares the specialism ${id}, which the release does not have`);
     if (id === "signed-requests")
       notices.push("signed-requests as a specialism is deprecated: the capability request_signing says it");
@@ -139,10 +139,10 @@ function countersFirst(selected: readonly Selected[]): Selected[] {
  * @param capabilities payload of the agent's capabilities; undefined where it gives none
  * @throws AdbindError `usage` for an id that the suite does not have
  */
-export function select(
+export function selectStoryboards(
   suite: Suite,
   capabilities: JsonObject | undefined,
-  wanted: Wanted,
+  wanted: RunScope,
   tools: ReadonlySet<string>,
 ): Selection {
   const picked = new Picked(suite);

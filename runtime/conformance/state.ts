@@ -1,11 +1,11 @@
 /** What a run knows, and what one storyboard of it knows. */
 import type { JsonObject, Release } from "../contract/index.js";
 import type { AgentAnswer, AgentSession } from "./agent/types.js";
+import type { WebhookCatcher } from "./caught.js";
 import type { Storyboard } from "./document.js";
 import type { GateFacts, RunFeatures } from "./gates.js";
 import type { Invariants } from "./invariants.js";
 import type { Suite } from "./load.js";
-import type { WebhookCatcher } from "./probes/catcher.js";
 import type { StepResult } from "./result.js";
 import type { SchemaJudge } from "./schemas.js";
 

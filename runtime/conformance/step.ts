@@ -2,30 +2,31 @@
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { rawMcpCall } from "./agent/mcp.js";
-import { errorCodeOf, isFailedAnswer, type Spoken } from "./agent/outcome.js";
+import { type AnsweredTool, errorCodeOf, isFailedAnswer } from "./agent/outcome.js";
 import type { AgentAnswer } from "./agent/types.js";
 import { capture } from "./captures.js";
 import type { CheckView } from "./checks/types.js";
 import { completionOf } from "./completion.js";
-import { CONTROLLER } from "./controller.js";
-import type { Phase, Step } from "./document.js";
+import type { Phase, StoryboardStep } from "./document.js";
 import { takesError } from "./faulty.js";
 import { isBroken, outcomeProblem, runChecks } from "./grade.js";
 import { disabledInvariants } from "./invariants.js";
 import { authorizationOf } from "./kit.js";
-import { type OwnOutcome, ownTask } from "./own-tasks.js";
+import type { OwnOutcome } from "./own-task.js";
+import { ownTask } from "./own-tasks.js";
 import { dispatchParallel } from "./parallel.js";
 import { requestOf, substituteIn } from "./request.js";
-import type { CheckResult, Skip, StepResult } from "./result.js";
+import type { GradedCheck, Skip, StepResult } from "./result.js";
 import { agentFor } from "./routes.js";
 import type { KnownAgent, StoryState } from "./state.js";
+import { stepSkip, unknownScenario } from "./step-gates.js";
 import { taskOf } from "./tool-names.js";
 import { upstreamOf } from "./upstream.js";
 
 /** Characters of a step's hash. */
 const HASH_CHARS = 12;
 
-export const hashOf = (step: Step): string =>
+export const stepHash = (step: StoryboardStep): string =>
   createHash("sha256").update(JSON.stringify(step)).digest("hex").slice(0, HASH_CHARS);
 
 type Known = Pick<StepResult, "storyboard" | "phase" | "step" | "title" | "task" | "required" | "hash">;
@@ -35,7 +36,7 @@ const oneLine = (text: unknown): string =>
     .trim()
     .replace(/\s+/g, " ");
 
-function known(step: Step, phase: Phase, story: StoryState): Known {
+function known(step: StoryboardStep, phase: Phase, story: StoryState): Known {
   return {
     storyboard: story.storyboard.id,
     phase: phase.id,
@@ -43,12 +44,12 @@ function known(step: Step, phase: Phase, story: StoryState): Known {
     title: oneLine(step.title ?? step.id),
     task: step.task,
     required: oneLine(step.expected ?? step.narrative ?? step.title),
-    hash: hashOf(step),
+    hash: stepHash(step),
   };
 }
 
 /** A step that is not run. */
-export const skipped = (step: Step, phase: Phase, story: StoryState, skip: Skip): StepResult => ({
+export const skipped = (step: StoryboardStep, phase: Phase, story: StoryState, skip: Skip): StepResult => ({
   ...known(step, phase, story),
   status: "skipped",
   skip,
@@ -56,52 +57,8 @@ export const skipped = (step: Step, phase: Phase, story: StoryState, skip: Skip)
   tookMs: 0,
 });
 
-const offersAccounts = (story: StoryState): unknown => {
-  const account = story.run.primary.capabilities?.account;
-  return isJsonObject(account) ? account.require_operator_auth : undefined;
-};
-
-/** The tool that a step needs and its agent does not offer. */
-export function missingTool(step: Step, story: StoryState): Skip | undefined {
-  const task = taskOf(step, story.kit, story.run.primary.tools);
-  const agent = agentFor(step, task, story);
-  return agent === undefined || ownTask(task) !== undefined ? undefined : lackingTool(step, task, agent, story);
-}
-
-function lackingTool(step: Step, task: string, agent: KnownAgent, story: StoryState): Skip | undefined {
-  if (agent.tools.size === 0) return undefined;
-  const lacks = [step.requires_tool, task].find((tool) => tool !== undefined && !agent.tools.has(tool));
-  if (lacks === undefined) return undefined;
-  if (lacks === CONTROLLER) {
-    const detail = `the agent would have to offer ${CONTROLLER} (on a sandbox)`;
-    return { reason: "missing_test_controller", detail };
-  }
-  if (lacks === "sync_accounts" && offersAccounts(story) === true) {
-    const detail = "the agent declares account.require_operator_auth and no sync_accounts";
-    return { reason: "not_applicable", detail };
-  }
-  return { reason: "missing_tool", detail: `the agent would have to offer the tool ${lacks}` };
-}
-
-/** Why a step cannot be sent to its agent. */
-function barred(step: Step, task: string, agent: KnownAgent | undefined, story: StoryState): Skip | undefined {
-  const { run } = story;
-  if (agent === undefined)
-    return {
-      reason: "requirement_unmet",
-      detail: `the step is for the agent ${step.agent}: name it with --agent ${step.agent}=URL`,
-    };
-  const contract = step.requires_contract;
-  if (contract !== undefined && !run.contracts.has(contract))
-    return {
-      reason: "unsatisfied_contract",
-      detail: `${contract}: the run does not keep this contract (--contract ${contract})`,
-    };
-  return ownTask(task) === undefined ? lackingTool(step, task, agent, story) : undefined;
-}
-
 async function send(
-  step: Step,
+  step: StoryboardStep,
   task: string,
   args: JsonObject,
   agent: KnownAgent,
@@ -125,7 +82,7 @@ async function send(
 }
 
 interface Judging {
-  readonly step: Step;
+  readonly step: StoryboardStep;
   readonly task: string;
   readonly agent: KnownAgent;
   readonly story: StoryState;
@@ -133,7 +90,7 @@ interface Judging {
   readonly answers: readonly AgentAnswer[];
 }
 
-function viewOf({ step, task, agent, story, args, answers }: Judging, spoken: Spoken): CheckView {
+function viewOf({ step, task, agent, story, args, answers }: Judging, spoken: AnsweredTool): CheckView {
   const [answer] = answers;
   const { run } = story;
   return {
@@ -154,7 +111,7 @@ function viewOf({ step, task, agent, story, args, answers }: Judging, spoken: Sp
   };
 }
 
-const spokenFor = (task: string, story: StoryState): Spoken => {
+const spokenFor = (task: string, story: StoryState): AnsweredTool => {
   const { word, tools } = story.run.release;
   return { word, tool: Object.hasOwn(tools, task) ? tools[task] : undefined };
 };
@@ -163,14 +120,14 @@ const spokenFor = (task: string, story: StoryState): Spoken => {
 async function judge(
   judging: Judging,
   own: OwnOutcome | undefined,
-): Promise<{ checks: CheckResult[]; problem?: string }> {
+): Promise<{ checks: GradedCheck[]; problem?: string }> {
   const { step, task, story, answers } = judging;
   const [answer] = answers;
   const spoken = spokenFor(task, story);
   const code = answer && errorCodeOf(answer, spoken)?.code;
   const failed = answer !== undefined && isFailedAnswer(answer, spoken);
   // An error that the step's text takes as well: the schema of a success is not what it is held to.
-  const taken = failed && code !== undefined && takesError(story.storyboard.id, step.id, hashOf(step));
+  const taken = failed && code !== undefined && takesError(story.storyboard.id, step.id, stepHash(step));
   const asked = (step.validations ?? []).filter(({ check }) => !(taken && check === "response_schema"));
   const base =
     own !== undefined ? own.problem : answer && !taken ? outcomeProblem({ ...step, task }, answer, spoken) : undefined;
@@ -188,7 +145,7 @@ async function judge(
   return { checks, ...(base !== undefined && { problem: base }) };
 }
 
-function statusOf(problem: string | undefined, checks: readonly CheckResult[]): StepResult["status"] {
+function statusOf(problem: string | undefined, checks: readonly GradedCheck[]): StepResult["status"] {
   if (problem !== undefined || checks.some(isBroken)) return "failed";
   return checks.some(({ outcome, advisory }) => outcome === "not_graded" && advisory !== true)
     ? "not_graded"
@@ -202,7 +159,12 @@ function evidence(answer: AgentAnswer | undefined): Pick<StepResult, "request" |
   return { request, response: { ...(status !== undefined && { status }), headers, payload: shown, origin } };
 }
 
-async function ownStep(step: Step, phase: Phase, story: StoryState, outcome: OwnOutcome): Promise<StepResult> {
+async function ownStep(
+  step: StoryboardStep,
+  phase: Phase,
+  story: StoryState,
+  outcome: OwnOutcome,
+): Promise<StepResult> {
   const { answer, skip, problem, notGraded } = outcome;
   if (skip !== undefined) return { ...skipped(step, phase, story, skip), ...evidence(answer) };
   if (answer !== undefined) story.answers.set(step.id, answer);
@@ -224,28 +186,15 @@ async function ownStep(step: Step, phase: Phase, story: StoryState, outcome: Own
   };
 }
 
-/** A scenario that prepares or forces a state, and that the agent's controller does not have. */
-function unknownScenario(
-  step: Step,
-  task: string,
-  args: JsonObject,
-  answer: AgentAnswer | undefined,
-): Skip | undefined {
-  const { scenario } = args;
-  if (task !== CONTROLLER || typeof scenario !== "string" || !/^(seed|force)_/.test(scenario)) return undefined;
-  if (answer?.payload?.error !== "UNKNOWN_SCENARIO" || step.expect_error === true) return undefined;
-  return { reason: "not_applicable", detail: `the test controller would have to know the scenario ${scenario}` };
-}
-
 /** Runs one step. */
 export async function runStep(
-  step: Step,
+  step: StoryboardStep,
   phase: Phase,
   story: StoryState,
 ): Promise<StepResult & { endsPhase?: boolean }> {
   const task = taskOf(step, story.kit, story.run.primary.tools);
   const agent = agentFor(step, task, story);
-  const bar = barred(step, task, agent, story);
+  const bar = stepSkip(step, task, agent, story);
   if (bar !== undefined || agent === undefined) return skipped(step, phase, story, bar!);
   const own = ownTask(task);
   if (own !== undefined) {
@@ -278,7 +227,12 @@ export async function runStep(
 }
 
 /** A placeholder that stands for nothing: the step that should have given the value was left out, or did not give it. */
-function unresolvedStep(step: Step, phase: Phase, story: StoryState, unresolved: readonly string[]): StepResult {
+function unresolvedStep(
+  step: StoryboardStep,
+  phase: Phase,
+  story: StoryState,
+  unresolved: readonly string[],
+): StepResult {
   const names = unresolved.map((one) => one.replace("$context.", ""));
   const producers = story.storyboard.phases.flatMap(({ steps }) =>
     steps.filter(({ context_outputs: outputs = [] }) =>

@@ -2,14 +2,15 @@
 import { isJsonObject } from "../contract/index.js";
 import { unfilledBranches } from "./branches.js";
 import { CONTROLLER, seed } from "./controller.js";
-import type { Phase, Step } from "./document.js";
+import type { Phase, StoryboardStep } from "./document.js";
 import { skipIf, storyboardSkip, unmetCapability } from "./gates.js";
 import { suiteFile } from "./load.js";
 import type { Skip, StepResult, StoryboardResult } from "./result.js";
-import { agentOf } from "./routes.js";
+import { agentByKey } from "./routes.js";
 import type { Selected } from "./select.js";
 import type { RunState, StoryState } from "./state.js";
-import { hashOf, missingTool, runStep, skipped } from "./step.js";
+import { runStep, skipped, stepHash } from "./step.js";
+import { missingTool } from "./step-gates.js";
 import { vectorSteps } from "./vectors.js";
 
 /** Gives a value that five storyboards of the 3.0 line use and none of them sets. */
@@ -20,7 +21,7 @@ function startStory(run: RunState, selected: Selected): StoryState {
   const kitFile = storyboard.prerequisites?.test_kit;
   const kit = (kitFile && suiteFile(run.suite, kitFile)) || {};
   const preset = Object.entries(isJsonObject(storyboard.context) ? storyboard.context : {});
-  const governance = agentOf("governance", run)?.url ?? GOVERNANCE_AGENT;
+  const governance = agentByKey("governance", run)?.url ?? GOVERNANCE_AGENT;
   return {
     run,
     storyboard,
@@ -54,7 +55,7 @@ class Cascade {
     return needed.map((id) => this.broken.get(id)).find((one) => one !== undefined);
   }
 
-  record(step: Step, phase: Phase, result: StepResult): void {
+  record(step: StoryboardStep, phase: Phase, result: StepResult): void {
     if (result.status === "passed") for (const id of [step.provides_state_for ?? []].flat()) this.substitute(id, phase);
     if (step.stateful !== true || this.substituted.has(step.id) || !breaks(step, phase, result)) return;
     // A branch that was not taken takes nothing with it.
@@ -79,14 +80,14 @@ const isPeer = (left: Phase, right: Phase): boolean =>
 const breaking = new Set(["prerequisite_failed", "unsatisfied_contract", "missing_tool", "missing_test_controller"]);
 const excused = new Set(["not_applicable", "missing_tool", "missing_test_controller"]);
 
-function breaks(step: Step, phase: Phase, { status, skip }: StepResult): boolean {
+function breaks(step: StoryboardStep, phase: Phase, { status, skip }: StepResult): boolean {
   if (status === "failed") return true;
   if (status !== "skipped" || skip === undefined || !breaking.has(skip.reason)) return false;
   const lone = phase.steps.every((one) => one === step || one.stateful !== true);
   return !(lone && excused.has(skip.reason));
 }
 
-function contribution(step: Step, phase: Phase): string | undefined {
+function contribution(step: StoryboardStep, phase: Phase): string | undefined {
   if (step.contributes !== true && step.contributes_to === undefined) return undefined;
   return step.contributes_to ?? phase.branch_set?.id;
 }
@@ -184,7 +185,7 @@ function seedingStep(
   problem: string,
   answer: { request: StepResult["request"]; payload: unknown; headers: Readonly<Record<string, string>> },
 ): StepResult {
-  const step: Step = { id: "__seeding__", task: CONTROLLER, title: "State that the storyboard starts from" };
+  const step: StoryboardStep = { id: "__seeding__", task: CONTROLLER, title: "State that the storyboard starts from" };
   return {
     storyboard: story.storyboard.id,
     phase: "__seeding__",
@@ -195,7 +196,7 @@ function seedingStep(
     problem,
     checks: [],
     required: "the test controller prepares the fixtures of the storyboard",
-    hash: hashOf(step),
+    hash: stepHash(step),
     tookMs: 0,
     ...(answer.request && { request: answer.request }),
     response: { headers: answer.headers, payload: answer.payload, origin: "structured_content" },

@@ -1,6 +1,6 @@
 /** Values that a storyboard leaves to the run: `$context.x`, `$generate:...`, `{{runner....}}`. */
 import { isJsonObject } from "../contract/index.js";
-import { valueAt } from "./paths.js";
+import { fieldAt } from "./paths.js";
 
 export interface SubstitutionSource {
   readonly context: ReadonlyMap<string, unknown>;
@@ -42,7 +42,7 @@ function generated(kind: string, alias: string | undefined, source: Substitution
 function fromContext(name: string, context: ReadonlyMap<string, unknown>): unknown {
   if (context.has(name)) return context.get(name);
   const [first = "", ...rest] = name.split(/[.[]/);
-  return rest.length === 0 ? undefined : valueAt(context.get(first), name.slice(first.length).replace(/^\./, ""));
+  return rest.length === 0 ? undefined : fieldAt(context.get(first), name.slice(first.length).replace(/^\./, ""));
 }
 
 function inside(name: string, source: SubstitutionSource): string | undefined {
@@ -64,7 +64,7 @@ export function substitute(template: unknown, source: SubstitutionSource): Subst
     const generate = GENERATE.exec(text);
     if (generate !== null) return generated(generate[1]!, generate[2], source);
     const kit = KIT.exec(text);
-    if (kit !== null) return resolve(text, valueAt(source.kit, kit[1]!));
+    if (kit !== null) return resolve(text, fieldAt(source.kit, kit[1]!));
     if (text === "$agent_url") return source.agentUrl;
     return text.replace(INSIDE, (whole, name: string) => String(resolve(whole, inside(name, source))));
   };

@@ -1,7 +1,7 @@
 /** Tasks of storyboards that are none of an agent's tools. */
 import { isJsonObject } from "../contract/index.js";
-import type { Step } from "./document.js";
-import { valueAt } from "./paths.js";
+import type { StoryboardStep } from "./document.js";
+import { fieldAt } from "./paths.js";
 
 /** What the runner does itself, by what it does it with. */
 export const ownTasks = {
@@ -40,9 +40,9 @@ const probeTasks = [
 ];
 
 /** The tool a step calls; `$test_kit.` names are looked up. */
-export function taskOf(step: Step, kit: unknown, tools: ReadonlySet<string>): string {
+export function taskOf(step: StoryboardStep, kit: unknown, tools: ReadonlySet<string>): string {
   if (!step.task.startsWith("$test_kit.")) return step.task;
-  const named = valueAt(isJsonObject(kit) ? kit : {}, step.task.slice("$test_kit.".length));
+  const named = fieldAt(isJsonObject(kit) ? kit : {}, step.task.slice("$test_kit.".length));
   const task = typeof named === "string" ? named : (step.task_default ?? step.task);
   if (!step.task.endsWith(".probe_task") || tools.has(task)) return task;
   return probeTasks.find((one) => tools.has(one)) ?? task;

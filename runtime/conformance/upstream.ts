@@ -3,14 +3,14 @@ import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import type { UpstreamQuery } from "./checks/types.js";
 import { CONTROLLER } from "./controller.js";
-import type { Step } from "./document.js";
+import type { StoryboardStep } from "./document.js";
 import { valuesAt } from "./paths.js";
 import type { KnownAgent, StoryState } from "./state.js";
 
 /** A call may be recorded a moment before the runner's clock says that the step began. */
 const SKEW_MS = 250;
 
-const digestsOf = (step: Step, args: JsonObject): string[] =>
+const digestsOf = (step: StoryboardStep, args: JsonObject): string[] =>
   (step.validations ?? [])
     .filter(({ check }) => check === "upstream_traffic")
     .flatMap(({ identifier_paths: paths }) => (Array.isArray(paths) ? paths : []))
@@ -20,7 +20,7 @@ const digestsOf = (step: Step, args: JsonObject): string[] =>
 
 /** Undefined where the agent's controller does not tell. */
 export function upstreamOf(
-  step: Step,
+  step: StoryboardStep,
   args: JsonObject,
   agent: KnownAgent,
   story: StoryState,

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { headersOf, readStart } from "./agent/http.js";
 import { mcpHeaders, toolsCall } from "./agent/mcp.js";
 import { suiteFile } from "./load.js";
-import { valueAt } from "./paths.js";
+import { fieldAt } from "./paths.js";
 import type { Skip, StepResult } from "./result.js";
 import type { StoryState } from "./state.js";
 import { type SigningKey, type SigningVector, signedHeaders } from "./vector-signature.js";
@@ -146,7 +146,7 @@ function verdictOf({ vector, phase }: NamedVector, heard: Heard): string | undef
 /** Runs every vector; none where the storyboard has no phase without steps, or the agent verifies no signatures. */
 export async function vectorSteps(story: StoryState): Promise<StepResult[]> {
   const open = story.storyboard.phases.some(({ steps }) => steps.length === 0);
-  const capability = valueAt(story.run.primary.capabilities, "request_signing");
+  const capability = fieldAt(story.run.primary.capabilities, "request_signing");
   if (!open || !isJsonObject(capability) || capability.supported !== true) return [];
   const results: StepResult[] = [];
   for (const named of vectorsOf(story)) {

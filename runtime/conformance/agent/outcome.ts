@@ -6,18 +6,18 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 
 const codeIn = (value: unknown): string | undefined => (isJsonObject(value) ? text(value.code) : undefined);
 
-export interface Spoken {
+export interface AnsweredTool {
   readonly word: string;
   readonly tool: AnyTool | undefined;
 }
 
 /** Whether the payload says anything beside errors and the envelope. */
-const hasData = (payload: JsonObject, { word, tool }: Spoken): boolean =>
+const hasData = (payload: JsonObject, { word, tool }: AnsweredTool): boolean =>
   Object.keys(payload).some(
     (key) => !answerFields.has(key) && !key.startsWith(`${word}_`) && !(tool?.failureFields ?? []).includes(key),
   );
 
-const failedErrors = (payload: JsonObject, spoken: Spoken): boolean =>
+const failedErrors = (payload: JsonObject, spoken: AnsweredTool): boolean =>
   Array.isArray(payload.errors) &&
   payload.errors.length > 0 &&
   // A task that was taken on is no failure, whatever it says beside.
@@ -25,7 +25,7 @@ const failedErrors = (payload: JsonObject, spoken: Spoken): boolean =>
   !hasData(payload, spoken);
 
 /** Whether a payload tells a failure. @param tool undefined for one that the release does not have */
-export function isFailedPayload(payload: JsonObject, spoken: Spoken): boolean {
+export function isFailedPayload(payload: JsonObject, spoken: AnsweredTool): boolean {
   const { status } = payload;
   const isTask = spoken.tool === undefined || (spoken.tool.statuses as readonly string[]).includes(String(status));
   // A rejection that carries data of its own and no errors is an answer that the tool's schema knows.
@@ -36,16 +36,16 @@ export function isFailedPayload(payload: JsonObject, spoken: Spoken): boolean {
 }
 
 /** Whether the call came back as a failure of the task or of the transport. */
-export const isFailedAnswer = (answer: AgentAnswer, spoken: Spoken): boolean =>
+export const isFailedAnswer = (answer: AgentAnswer, spoken: AnsweredTool): boolean =>
   answer.failed || answer.error !== undefined || answer.payload === null || isFailedPayload(answer.payload, spoken);
 
-export interface ErrorCode {
+export interface FoundCode {
   readonly code: string;
   readonly pointer: string;
 }
 
 /** The code of a failure, from the first place that has one. */
-export function errorCodeOf(answer: AgentAnswer, spoken: Spoken): ErrorCode | undefined {
+export function errorCodeOf(answer: AgentAnswer, spoken: AnsweredTool): FoundCode | undefined {
   const wrapped = wireNames(spoken.word).error;
   const payload = answer.payload ?? {};
   const errors = Array.isArray(payload.errors) ? payload.errors : [];

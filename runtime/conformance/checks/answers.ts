@@ -3,9 +3,9 @@
 import { isJsonObject } from "../../contract/index.js";
 import { errorCodeOf, isFailedAnswer } from "../agent/outcome.js";
 import { isSame } from "../equality.js";
-import { pointerOf, valueAt } from "../paths.js";
+import { fieldAt, pointerOfPath } from "../paths.js";
 import { type CheckRunner, failed, passed } from "./types.js";
-import { canonicalUrl } from "./urls.js";
+import { comparableUrl } from "./urls.js";
 
 export const responseSchema: CheckRunner = (_check, view) => {
   const schema = view.schemas.responseOf(view.spoken.tool, view.step.response_schema_ref);
@@ -15,7 +15,7 @@ export const responseSchema: CheckRunner = (_check, view) => {
   if (verdict.ok) return passed({ schema });
   const [first] = verdict.errors;
   const pointer = first?.pointer ?? "";
-  const value = valueAt(view.payload, pointer.split("/").slice(1).join("."));
+  const value = fieldAt(view.payload, pointer.split("/").slice(1).join("."));
   return { ...failed(pointer, { schema: first?.message }, value), schema, note: sentences(verdict.errors) };
 };
 
@@ -28,7 +28,7 @@ export const sentences = (errors: readonly { pointer: string; keyword: string; m
     .map(({ pointer, message, keyword }) => `${pointer === "" ? "the answer" : pointer} ${message} [${keyword}]`)
     .join("; ") + (errors.length > SHOWN_ERRORS ? `; and ${errors.length - SHOWN_ERRORS} more` : "");
 
-export const errorCode: CheckRunner = (check, view) => {
+export const errorCodeCheck: CheckRunner = (check, view) => {
   const { answer } = view;
   if (answer === undefined) return { outcome: "not_graded", note: "the step has no answer" };
   const listed = check.allowed_values ?? (check.value === undefined ? undefined : [check.value]);
@@ -65,8 +65,8 @@ export const on401RequireHeader: CheckRunner = (check, view) => {
 
 export const resourceEqualsAgentUrl: CheckRunner = (_check, view) => {
   const resource = isJsonObject(view.payload) ? view.payload.resource : undefined;
-  const expected = canonicalUrl(view.agentUrl);
-  if (typeof resource === "string" && canonicalUrl(resource) === expected) return passed();
+  const expected = comparableUrl(view.agentUrl);
+  if (typeof resource === "string" && comparableUrl(resource) === expected) return passed();
   return failed("/resource", view.agentUrl, resource);
 };
 
@@ -74,7 +74,7 @@ export const resourceEqualsAgentUrl: CheckRunner = (_check, view) => {
 export const oauthMetadataGraph: CheckRunner = async (_check, view) => {
   const metadata = isJsonObject(view.payload) ? view.payload : {};
   const { resource, authorization_servers: servers } = metadata;
-  if (typeof resource !== "string" || canonicalUrl(resource) !== canonicalUrl(view.agentUrl))
+  if (typeof resource !== "string" || comparableUrl(resource) !== comparableUrl(view.agentUrl))
     return failed("/resource", view.agentUrl, resource);
   if (!Array.isArray(servers) || servers.length === 0)
     return failed("/authorization_servers", "at least one issuer", servers);
@@ -105,17 +105,17 @@ const parallelOnly = "only a step that is sent several times at once has answers
 
 export const crossResponseFieldEqual: CheckRunner = (check, view) => {
   if (view.answers.length < 2) return { outcome: "not_graded", note: parallelOnly };
-  const values = view.answers.map((answer) => valueAt(answer.payload, check.path ?? ""));
+  const values = view.answers.map((answer) => fieldAt(answer.payload, check.path ?? ""));
   const same = values.every((value) => value !== undefined && isSame(value, values[0]));
-  return same ? passed() : failed(pointerOf(check.path ?? ""), "one value in all answers", values);
+  return same ? passed() : failed(pointerOfPath(check.path ?? ""), "one value in all answers", values);
 };
 
 export const crossResponseCountDistinct: CheckRunner = (check, view) => {
   if (view.answers.length < 2) return { outcome: "not_graded", note: parallelOnly };
-  const values = view.answers.map((answer) => JSON.stringify(valueAt(answer.payload, check.path ?? "")));
+  const values = view.answers.map((answer) => JSON.stringify(fieldAt(answer.payload, check.path ?? "")));
   const count = new Set(values.filter((value) => value !== undefined)).size;
   const allowed = check.allowed_values ?? [check.value];
   return allowed.includes(count)
     ? passed()
-    : failed(pointerOf(check.path ?? ""), { distinct_values: allowed }, { distinct_values: count, values });
+    : failed(pointerOfPath(check.path ?? ""), { distinct_values: allowed }, { distinct_values: count, values });
 };

@@ -36,7 +36,7 @@ const replayNotCached: CheckRunner = (_check, { answer, spoken }) =>
 const kinds: Readonly<Record<string, CheckRunner>> = {
   field_present: fields.fieldPresent,
   field_absent: fields.fieldAbsent,
-  field_value: fields.fieldValue,
+  field_value: fields.fieldHasValue,
   field_value_or_absent: fields.fieldValueOrAbsent,
   field_contains: fields.fieldContains,
   field_pattern: fields.fieldPattern,
@@ -50,7 +50,7 @@ const kinds: Readonly<Record<string, CheckRunner>> = {
   envelope_field_absent: fields.fieldAbsent,
   envelope_field_pattern: fields.fieldPattern,
   response_schema: answers.responseSchema,
-  error_code: answers.errorCode,
+  error_code: answers.errorCodeCheck,
   http_status: answers.httpStatus,
   http_status_in: answers.httpStatusIn,
   status_code: statusCode,

@@ -1,7 +1,7 @@
 /** Whether what an answer refers to is there: `refs_resolve`. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { isSame } from "../equality.js";
-import { type Located, valueAt, valuesAt } from "../paths.js";
+import { type FoundValue, fieldAt, valuesAt } from "../paths.js";
 import { type CheckRunner, type CheckView, failed, passed } from "./types.js";
 import { agentRoot } from "./urls.js";
 
@@ -10,13 +10,13 @@ interface Side {
   readonly path?: string;
 }
 
-function side(value: unknown, view: CheckView): Located[] {
+function side(value: unknown, view: CheckView): FoundValue[] {
   const { from, path = "" } = (isJsonObject(value) ? value : {}) as Side;
   if (from !== "context") return valuesAt(view.payload, path);
   const [name = ""] = path.split(/[.[]/);
   if (view.context.has(name)) return valuesAt(Object.fromEntries(view.context), path);
   // What no step has captured by name is read from the newest answer that has it.
-  const holder = view.history.findLast(({ payload }) => valueAt(payload, name) !== undefined);
+  const holder = view.history.findLast(({ payload }) => fieldAt(payload, name) !== undefined);
   return holder === undefined ? [] : valuesAt(holder.payload, path);
 }
 
@@ -41,7 +41,7 @@ function inScope(scope: unknown, reference: unknown, view: CheckView): boolean {
 }
 
 const hasMore = (view: CheckView): boolean =>
-  valueAt(view.payload, "pagination.has_more") === true || valueAt(view.payload, "has_more") === true;
+  fieldAt(view.payload, "pagination.has_more") === true || fieldAt(view.payload, "has_more") === true;
 
 export const refsResolve: CheckRunner = (check, view) => {
   const {

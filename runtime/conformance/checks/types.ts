@@ -1,8 +1,8 @@
 /** What a check is given, and what it finds. */
 import type { JsonObject } from "../../contract/index.js";
-import type { Spoken } from "../agent/outcome.js";
+import type { AnsweredTool } from "../agent/outcome.js";
 import type { AgentAnswer } from "../agent/types.js";
-import type { Step, StoryboardCheck } from "../document.js";
+import type { StoryboardCheck, StoryboardStep } from "../document.js";
 import type { SchemaJudge } from "../schemas.js";
 import type { Substituted } from "../substitution.js";
 
@@ -21,8 +21,8 @@ export interface CheckFinding {
 
 /** What one step sent and got, and what the run knows beside it. */
 export interface CheckView {
-  readonly step: Step;
-  readonly spoken: Spoken;
+  readonly step: StoryboardStep;
+  readonly spoken: AnsweredTool;
   /** What paths start from: the payload of the protocol, or the body of a probe. */
   readonly payload: unknown;
   readonly answer: AgentAnswer | undefined;
@@ -41,10 +41,10 @@ export interface CheckView {
   readonly fetch: typeof globalThis.fetch;
 }
 
-export interface UpstreamQuery {
-  /** Calls since a step began. */
-  (since: string | undefined): Promise<{ ok: true; result: JsonObject } | { ok: false; why: string }>;
-}
+/** Calls since a step began. */
+export type UpstreamQuery = (
+  since: string | undefined,
+) => Promise<{ ok: true; result: JsonObject } | { ok: false; why: string }>;
 
 export type CheckRunner = (check: StoryboardCheck, view: CheckView) => CheckFinding | Promise<CheckFinding>;
 

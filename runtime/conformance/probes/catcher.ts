@@ -4,27 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import type { CaughtWebhook, WebhookCatcher } from "../caught.js";
 
 /** Largest body that is kept, in bytes: a webhook of the protocol is at most 1 MiB. */
 const MAX_BODY = 1024 * 1024;
 /** Deliveries kept in one run: an agent that repeats without end must not fill the memory. */
 const MAX_KEPT = 10_000;
-
-export interface CaughtWebhook {
-  readonly storyboard: string;
-  readonly step: string;
-  /** As the agent was told, whatever stands before the receiver. */
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: Uint8Array;
-  /** Undefined where the body is no JSON object. */
-  readonly json: JsonObject | undefined;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** What was answered. */
-  readonly status: number;
-}
 
 export interface CatcherOptions {
   /** What agents are told, where something stands before the receiver; its own address by default. */
@@ -38,16 +23,6 @@ export interface CatcherOptions {
   /** PEM; it listens with TLS then. */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined;
   readonly now: () => number;
-}
-
-export interface WebhookCatcher {
-  readonly base: string;
-  /** The URL of one step's webhooks, the same each time it is asked for. */
-  urlFor(storyboard: string, step: string): string;
-  caught(storyboard: string, step: string): readonly CaughtWebhook[];
-  /** The first deliveries to a step are refused with a status. */
-  refuse(storyboard: string, step: string, count: number, status: number): void;
-  close(): Promise<void>;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
@@ -69,6 +44,19 @@ const objectOf = (body: Uint8Array): JsonObject | undefined => {
     return undefined;
   }
 };
+
+function listening(server: Server, port: number, host: string): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => resolve(server.address() as AddressInfo));
+  });
+}
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 
 /** Starts listening. */
 export async function openCatcher(options: CatcherOptions): Promise<WebhookCatcher> {
@@ -112,11 +100,7 @@ export async function openCatcher(options: CatcherOptions): Promise<WebhookCatch
     answer(request, response).catch(() => response.destroy());
   };
   const server: Server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address() as AddressInfo;
+  const address = await listening(server, port, host);
   base ||= `${tls === undefined ? "http" : "https"}://${name}:${address.port}`;
   return {
     base,
@@ -129,10 +113,6 @@ export async function openCatcher(options: CatcherOptions): Promise<WebhookCatch
     },
     caught: (storyboard, step) => kept.filter((one) => one.storyboard === storyboard && one.step === step),
     refuse: (storyboard, step, count, status) => void refusals.set(key(storyboard, step), { left: count, status }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closed(server),
   };
 }

@@ -2,9 +2,9 @@
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { headersOf, PROBE_MS, readStart } from "../agent/http.js";
 import type { AgentAnswer } from "../agent/types.js";
-import { canonicalUrl } from "../checks/urls.js";
-import type { OwnTask } from "../own-tasks.js";
-import { valueAt } from "../paths.js";
+import { comparableUrl } from "../checks/urls.js";
+import type { OwnTask } from "../own-task.js";
+import { fieldAt } from "../paths.js";
 import type { StoryState } from "../state.js";
 
 /** One GET, no redirect followed. */
@@ -48,7 +48,7 @@ export const protectedResource: OwnTask = async (step, _phase, story) => {
 
 export const authServerMetadata: OwnTask = async (step, _phase, story) => {
   const resource = [...story.answers.values()].findLast(({ payload }) => Array.isArray(payload?.authorization_servers));
-  const issuer = valueAt(resource?.payload, "authorization_servers[0]");
+  const issuer = fieldAt(resource?.payload, "authorization_servers[0]");
   if (typeof issuer !== "string" || !URL.canParse(issuer))
     return { problem: "the metadata of the protected resource names no authorization server" };
   const { origin, pathname } = new URL(issuer);
@@ -59,7 +59,7 @@ export const authServerMetadata: OwnTask = async (step, _phase, story) => {
 /** Where the agent says that its keys are. */
 async function jwksUriOf(story: StoryState): Promise<{ uri: string } | { answer?: AgentAnswer; problem: string }> {
   const { primary } = story.run;
-  const named = valueAt(primary.capabilities, "identity.brand_json_url");
+  const named = fieldAt(primary.capabilities, "identity.brand_json_url");
   // Where capabilities have no such member, the agent's own host has the file.
   const atHost = story.run.release.facts.discovery.webhooks.value === "host";
   const brandUrl = named ?? (atHost ? `${new URL(primary.url).origin}/.well-known/brand.json` : undefined);
@@ -70,8 +70,8 @@ async function jwksUriOf(story: StoryState): Promise<{ uri: string } | { answer?
       answer: brand,
       problem: `${brandUrl} gives no brand file: ${brand.error?.message ?? `HTTP ${brand.status}`}`,
     };
-  const agents = [brand.payload.agents, valueAt(brand.payload, "house.agents")].flat().filter(isJsonObject);
-  const own = agents.find(({ url }) => typeof url === "string" && canonicalUrl(url) === canonicalUrl(primary.url));
+  const agents = [brand.payload.agents, fieldAt(brand.payload, "house.agents")].flat().filter(isJsonObject);
+  const own = agents.find(({ url }) => typeof url === "string" && comparableUrl(url) === comparableUrl(primary.url));
   if (own === undefined) return { answer: brand, problem: `${brandUrl} lists no agent at ${primary.url}` };
   if (typeof own.jwks_uri === "string") return { uri: own.jwks_uri };
   return { uri: `${new URL(primary.url).origin}/.well-known/jwks.json` };

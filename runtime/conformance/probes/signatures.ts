@@ -1,7 +1,7 @@
 /** Whether webhooks are signed with the keys that their agent publishes. */
 import { type Jwk, memoryReplayStore, staticKeys, verifyWebhook } from "../../signing/index.js";
+import type { CaughtWebhook } from "../caught.js";
 import type { StoryState } from "../state.js";
-import type { CaughtWebhook } from "./catcher.js";
 import { agentKeys, probe } from "./metadata.js";
 
 export type SignatureVerdict = { readonly ok: true } | { readonly ok: false; readonly why: string };

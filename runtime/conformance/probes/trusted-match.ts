@@ -1,15 +1,15 @@
 /** Probes of a router of trusted matches: requests without a publisher's authentication have to be refused. */
 import { isJsonObject } from "../../contract/index.js";
 import { headersOf, readStart } from "../agent/http.js";
-import type { OwnTask } from "../own-tasks.js";
-import { valueAt } from "../paths.js";
+import type { OwnTask } from "../own-task.js";
+import { fieldAt } from "../paths.js";
 import { substituteIn } from "../request.js";
 
 export const trustedMatchProbe: OwnTask = async (step, _phase, story) => {
   const { run } = story;
   const declared =
-    valueAt(run.primary.capabilities, "trusted_match.endpoint") ??
-    valueAt(run.primary.capabilities, "trusted_match.router_url");
+    fieldAt(run.primary.capabilities, "trusted_match.endpoint") ??
+    fieldAt(run.primary.capabilities, "trusted_match.router_url");
   if (typeof declared !== "string")
     return {
       skip: {

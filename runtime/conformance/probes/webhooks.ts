@@ -1,14 +1,14 @@
 /** What is expected of an agent's webhooks. */
 import { wireNames } from "../../contract/index.js";
+import type { CaughtWebhook } from "../caught.js";
 import { sentences } from "../checks/answers.js";
-import type { Step } from "../document.js";
+import type { StoryboardStep } from "../document.js";
 import { isSame } from "../equality.js";
-import type { OwnOutcome, OwnTask } from "../own-tasks.js";
-import { valueAt } from "../paths.js";
+import type { OwnOutcome, OwnTask } from "../own-task.js";
+import { fieldAt } from "../paths.js";
 import { substituteIn } from "../request.js";
-import type { CheckResult } from "../result.js";
+import type { GradedCheck } from "../result.js";
 import type { StoryState } from "../state.js";
-import type { CaughtWebhook } from "./catcher.js";
 import { verifyWebhooks } from "./signatures.js";
 
 /** How long is waited for what does not come, in milliseconds. */
@@ -17,7 +17,7 @@ const POLL_MS = 100;
 const KEY = /^[A-Za-z0-9_.:-]{16,255}$/;
 
 /** Deliveries of the step's trigger that its filter lets through. */
-function matching(step: Step, story: StoryState): CaughtWebhook[] {
+function matching(step: StoryboardStep, story: StoryState): CaughtWebhook[] {
   const { catcher, primary } = story.run;
   const filter = step.filter ?? {};
   // A filter without a body names fields of the body itself; an operation's id there only routes.
@@ -25,12 +25,12 @@ function matching(step: Step, story: StoryState): CaughtWebhook[] {
     Object.fromEntries(Object.entries(filter).filter(([key]) => key !== "operation_id"))) as object;
   const wanted = Object.entries(substituteIn(story, primary.url, fields).value as object);
   return (catcher?.caught(story.storyboard.id, step.triggered_by ?? "") ?? []).filter(({ json }) =>
-    wanted.every(([path, value]) => isSame(valueAt(json, path), value)),
+    wanted.every(([path, value]) => isSame(fieldAt(json, path), value)),
   );
 }
 
 async function until(
-  step: Step,
+  step: StoryboardStep,
   story: StoryState,
   enough: (found: CaughtWebhook[]) => boolean,
   ms: number,
@@ -44,11 +44,11 @@ async function until(
   }
 }
 
-const limitOf = (step: Step, fallback: number): number =>
+const limitOf = (step: StoryboardStep, fallback: number): number =>
   typeof step.timeout_seconds === "number" ? step.timeout_seconds * 1000 : fallback;
 
 /** What keeps a step from looking at webhooks at all. */
-function barred(step: Step, story: StoryState): OwnOutcome | undefined {
+function barred(step: StoryboardStep, story: StoryState): OwnOutcome | undefined {
   if (story.run.catcher === undefined)
     return {
       skip: { reason: "unsatisfied_contract", detail: "webhook_receiver_runner: the run receives no webhooks" },
@@ -59,14 +59,18 @@ function barred(step: Step, story: StoryState): OwnOutcome | undefined {
   return { skip: { reason: "prerequisite_failed", detail } };
 }
 
-const finding = (check: string, description: string, ok: boolean, more: Partial<CheckResult> = {}): CheckResult => ({
+const finding = (check: string, description: string, ok: boolean, more: Partial<GradedCheck> = {}): GradedCheck => ({
   check,
   description,
   outcome: ok ? "passed" : "failed",
   ...more,
 });
 
-function answered(step: Step, story: StoryState, webhook: CaughtWebhook | undefined): Pick<OwnOutcome, "answer"> {
+function answered(
+  step: StoryboardStep,
+  story: StoryState,
+  webhook: CaughtWebhook | undefined,
+): Pick<OwnOutcome, "answer"> {
   if (webhook === undefined) return {};
   const headers = Object.fromEntries(Object.entries(webhook.headers).map(([name, value]) => [name, String(value)]));
   const request = { transport: "http" as const, operation: step.task, url: webhook.url, payload: null };
@@ -86,7 +90,7 @@ function answered(step: Step, story: StoryState, webhook: CaughtWebhook | undefi
 }
 
 /** A trigger that came to its end at once has no webhook to send. */
-const endedAtOnce = (step: Step, story: StoryState): boolean => {
+const endedAtOnce = (step: StoryboardStep, story: StoryState): boolean => {
   const trigger = story.answers.get(step.triggered_by ?? "");
   const status = trigger?.payload?.status ?? trigger?.state;
   return (
@@ -99,9 +103,9 @@ function keysOf(found: readonly CaughtWebhook[]): string[] {
   return [...new Set(found.map(({ json }) => String(json?.idempotency_key)))];
 }
 
-function judged(step: Step, story: StoryState, found: readonly CaughtWebhook[]): CheckResult[] {
+function judged(step: StoryboardStep, story: StoryState, found: readonly CaughtWebhook[]): GradedCheck[] {
   const [first] = found;
-  const results: CheckResult[] = [];
+  const results: GradedCheck[] = [];
   const schema = typeof step.webhook_payload_schema_ref === "string" ? step.webhook_payload_schema_ref : undefined;
   const { schemas } = story.run;
   if (schema !== undefined && schemas.has(schema)) {
@@ -112,7 +116,7 @@ function judged(step: Step, story: StoryState, found: readonly CaughtWebhook[]):
       : {
           pointer,
           note: sentences(verdict.errors),
-          actual: valueAt(first?.json, pointer.slice(1).replaceAll("/", ".")),
+          actual: fieldAt(first?.json, pointer.slice(1).replaceAll("/", ".")),
         };
     results.push(finding("webhook_schema", "the webhook keeps its schema", verdict.ok, { schema, ...more }));
   }

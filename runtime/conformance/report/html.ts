@@ -1,7 +1,7 @@
 /** A report as one page that works from disk: no script, nothing loaded. */
 import { type ConformanceReport, countsLine, type StepResult, type StoryboardResult } from "../result.js";
 import { escapeXml as escaped } from "./junit.js";
-import { brokenChecks, reasonOf, repeatCommand, short, skipsByReason } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason } from "./parts.js";
 
 const style = `:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#8a929c;--bad:#a40e26;--good:#116329;--dim:#4b535d;--code:#f1f3f5}
 @media(prefers-color-scheme:dark){:root{--ink:#e8ebee;--paper:#14171a;--line:#6b747e;--bad:#ff9492;--good:#7ee2a0;--dim:#b4bcc6;--code:#21262c}}
@@ -23,7 +23,7 @@ const body = (value: unknown): string => {
 function failure(report: ConformanceReport, step: StepResult): string {
   const checks = brokenChecks(step).map(
     (check) =>
-      `<li><code>${escaped(check.check)}</code> ${escaped(check.description ?? "")}<br>${escaped(reasonOf(check))}${
+      `<li><code>${escaped(check.check)}</code> ${escaped(check.description ?? "")}<br>${escaped(sentenceOf(check))}${
         check.schema === undefined
           ? ""
           : `<br>schema <code>${escaped(check.schema)}</code> of ${escaped(report.release.version)}`

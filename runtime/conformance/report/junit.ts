@@ -1,6 +1,6 @@
 /** A report as JUnit's XML, as build servers read it. */
 import type { ConformanceReport, StepResult } from "../result.js";
-import { brokenChecks, reasonOf, repeatCommand, short } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short } from "./parts.js";
 
 const named: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -20,7 +20,7 @@ function inner(report: ConformanceReport, step: StepResult): string {
   if (step.status === "failed") {
     const reasons = [
       step.problem ?? "",
-      ...brokenChecks(step).map((check) => `${check.check}: ${reasonOf(check)}`),
+      ...brokenChecks(step).map((check) => `${check.check}: ${sentenceOf(check)}`),
     ].filter((one) => one !== "");
     const more = [...reasons, `required: ${short(step.required, 600)}`, `again: ${repeatCommand(report, step)}`];
     return `<failure message="${escapeXml(reasons[0] ?? "failed")}">${escapeXml(more.join("\n"))}</failure>`;

@@ -1,6 +1,6 @@
 /** A report as Markdown, for a pull request. */
 import { type ConformanceReport, countsLine } from "../result.js";
-import { brokenChecks, reasonOf, repeatCommand, short, skipsByReason } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason } from "./parts.js";
 
 const cell = (text: string): string => short(text, 300).replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
@@ -35,7 +35,7 @@ export function markdownReport(report: ConformanceReport): string {
     if (step.problem !== undefined) lines.push(`- ${cell(step.problem)}`);
     for (const check of brokenChecks(step))
       lines.push(
-        `- \`${check.check}\`: ${cell(reasonOf(check))}${check.schema ? ` (schema ${cell(check.schema)})` : ""}`,
+        `- \`${check.check}\`: ${cell(sentenceOf(check))}${check.schema ? ` (schema ${cell(check.schema)})` : ""}`,
       );
     lines.push(
       "",

@@ -1,5 +1,5 @@
 /** What every form of a report says of a step. */
-import type { CheckResult, ConformanceReport, StepResult } from "../result.js";
+import type { ConformanceReport, GradedCheck, StepResult } from "../result.js";
 
 /** Characters of a value that a line shows. */
 const SHOWN_CHARS = 240;
@@ -7,16 +7,16 @@ const SHOWN_CHARS = 240;
 const control = /[^\x20-\x7e\u00a0-\uffff]/g;
 
 /** Text of an agent must not drive a terminal. */
-export const printable = (text: string): string => text.replace(control, "?");
+export const legible = (text: string): string => text.replace(control, "?");
 
 export function short(value: unknown, most = SHOWN_CHARS): string {
   const text = value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);
-  const plain = printable(text);
+  const plain = legible(text);
   return plain.length <= most ? plain : `${plain.slice(0, most)}...`;
 }
 
 /** Why a check did not hold, as one sentence. */
-export function reasonOf(check: CheckResult): string {
+export function sentenceOf(check: GradedCheck): string {
   const parts = [
     check.pointer ? `at ${check.pointer}` : "",
     "expected" in check && check.expected !== undefined ? `expected ${short(check.expected)}` : "",
@@ -26,7 +26,7 @@ export function reasonOf(check: CheckResult): string {
   return `${parts.join(", ")}${note}`;
 }
 
-export const brokenChecks = (step: StepResult): CheckResult[] =>
+export const brokenChecks = (step: StepResult): GradedCheck[] =>
   step.checks.filter(({ outcome, advisory }) => outcome === "failed" && advisory !== true);
 
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

@@ -1,6 +1,6 @@
 /** A report for a terminal. */
 import { type ConformanceReport, countsLine, type StepResult, type StoryboardResult } from "../result.js";
-import { brokenChecks, printable, reasonOf, repeatCommand, short, skipsByReason } from "./parts.js";
+import { brokenChecks, legible, repeatCommand, sentenceOf, short, skipsByReason } from "./parts.js";
 
 export interface TextOptions {
   /** Every step, those that passed and were skipped among them. */
@@ -10,12 +10,12 @@ export interface TextOptions {
 const marks = { passed: "ok", failed: "FAIL", skipped: "-", not_graded: "?", faulty: "(ok)" } as const;
 
 function failedStep(report: ConformanceReport, step: StepResult): string[] {
-  const lines = [`  FAIL ${step.storyboard}/${step.step} (${step.task}): ${printable(step.title)}`];
+  const lines = [`  FAIL ${step.storyboard}/${step.step} (${step.task}): ${legible(step.title)}`];
   lines.push(`       required: ${short(step.required, 400)}`);
   if (step.problem !== undefined) lines.push(`       ${short(step.problem, 500)}`);
   for (const check of brokenChecks(step)) {
     lines.push(`       ${check.check}: ${check.description === undefined ? "" : short(check.description)}`);
-    lines.push(`         ${reasonOf(check)}`);
+    lines.push(`         ${sentenceOf(check)}`);
     if (check.schema !== undefined) lines.push(`         schema ${check.schema} of ${report.release.version}`);
   }
   if (step.request !== undefined)
@@ -48,7 +48,7 @@ export function textReport(report: ConformanceReport, options: TextOptions = {})
   const { suite, release, agent } = report;
   const lines = [
     `${agent.url} over ${agent.transport}, by the suite of ${suite.version ?? "an unknown version"} and the schemas of ${release.word} ${release.version}`,
-    ...report.notices.map((notice) => `note: ${printable(notice)}`),
+    ...report.notices.map((notice) => `note: ${legible(notice)}`),
     "",
   ];
   for (const one of report.storyboards) lines.push(...storyboardLines(report, one, options));
