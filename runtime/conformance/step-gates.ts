@@ -33,6 +33,9 @@ function lackingTool(step: StoryboardStep, task: string, agent: KnownAgent, stor
     const detail = "the agent declares account.require_operator_auth and no sync_accounts";
     return { reason: "not_applicable", detail };
   }
+  // Any protected read would do for a probe: an agent without one has none to protect.
+  if (step.task.endsWith(".probe_task"))
+    return { reason: "not_applicable", detail: "the agent offers no protected read that a probe could call" };
   return { reason: "missing_tool", detail: `the agent would have to offer the tool ${lacks}` };
 }
 

@@ -11,6 +11,7 @@ import type { Selected } from "./select.js";
 import type { RunState, StoryState } from "./state.js";
 import { runStep, skipped, stepHash } from "./step.js";
 import { missingTool } from "./step-gates.js";
+import { taskOf } from "./tool-names.js";
 import { vectorSteps } from "./vectors.js";
 
 /** Gives a value that five storyboards of the 3.0 line use and none of them sets. */
@@ -153,6 +154,17 @@ async function runPhase(phase: Phase, story: StoryState, cascade: Cascade): Prom
   }
 }
 
+/** A storyboard of what an operation brings about says nothing of an agent that offers no such operation. */
+function noEmitter(story: StoryState): Skip | undefined {
+  const { tools } = story.run.primary;
+  const triggers = story.storyboard.phases.flatMap(({ steps }) =>
+    steps.filter(({ task }) => task.startsWith("$test_kit.operations.")),
+  );
+  const [first] = triggers.map((step) => taskOf(step, story.kit, tools));
+  if (first === undefined || tools.size === 0 || tools.has(first)) return undefined;
+  return { reason: "not_applicable", detail: `the agent would have to offer ${first}, which webhooks follow` };
+}
+
 const allSkipped = (story: StoryState, skip: Skip): void => {
   for (const phase of story.storyboard.phases)
     for (const step of phase.steps) story.results.set(step.id, skipped(step, phase, story, skip));
@@ -231,11 +243,8 @@ export async function runStoryboard(run: RunState, selected: Selected): Promise<
   const story = startStory(run, selected);
   const { storyboard } = selected;
   run.invariants.startStoryboard();
-  const skip = storyboardSkip(
-    storyboard,
-    { ...run.gates, features: run.features, tools: run.primary.tools },
-    selected.claimed,
-  );
+  const facts = { ...run.gates, features: run.features, tools: run.primary.tools };
+  const skip = storyboardSkip(storyboard, facts, selected.claimed) ?? noEmitter(story);
   if (skip !== undefined && run.primary.tools.size > 0) allSkipped(story, skip);
   else if (await prepare(story)) {
     armRetries(story);
