@@ -9,7 +9,7 @@ body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}pre{background:var(--code);padding:.6rem;overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}
 .failed,.gap{color:var(--bad);font-weight:600}.passed{color:var(--good)}.dim{color:var(--dim)}details{border-bottom:1px solid var(--line);padding:.4rem 0}
-summary{cursor:pointer}a{color:inherit}:focus-visible{outline:3px solid currentColor;outline-offset:2px}.wide{overflow-x:auto}dt{font-weight:600}dd{margin:0 0 .6rem}`;
+main{overflow-wrap:anywhere}td.n,th.n{overflow-wrap:normal}summary{cursor:pointer}a{color:inherit}:focus-visible{outline:3px solid currentColor;outline-offset:2px}.wide{overflow-x:auto}dt{font-weight:600}dd{margin:0 0 .6rem}`;
 
 const json = (value: unknown): string => escaped(JSON.stringify(value, null, 2) ?? "nothing");
 
