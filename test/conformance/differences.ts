@@ -16,12 +16,22 @@ import { projectsFolder, RUN_TOKEN, scaffold, serveSeller, tls } from "./served-
 
 const root = path.resolve(import.meta.dirname, "../..");
 const peer = path.join(root, "test/interop/peer/node_modules/@adcp/sdk");
+const clock = path.join(root, "test/interop/clock.mjs");
+/** The suite has dates of mid 2026: both runners and the seller live before them, as that file has it. */
+const OFFSET = Date.parse("2026-03-15T12:00:00Z") - Date.now();
 const SUITE = "3.0.6";
 const RELEASE = "3.0.26";
 /** Longest the npm runner may take, in milliseconds. */
 const PEER_LIMIT_MS = 8 * 60_000;
 
 type Outcome = "passed" | "failed" | "skipped";
+
+interface Graded {
+  readonly outcome: Outcome;
+  readonly why: string;
+  /** The step's id, where it is known. */
+  readonly id?: string;
+}
 
 interface Known {
   readonly storyboard: string;
@@ -33,10 +43,10 @@ interface Known {
 }
 
 /** Steps by `storyboard/step`, as the npm runner grades them. */
-async function theirs(url: string, folder: string): Promise<Map<string, { outcome: Outcome; why: string }>> {
+async function theirs(url: string): Promise<Map<string, Graded>> {
   const args = [
     "--import",
-    path.join(root, "test/interop/clock.mjs"),
+    clock,
     "bin/adcp.js",
     "storyboard",
     "run",
@@ -45,6 +55,8 @@ async function theirs(url: string, folder: string): Promise<Map<string, { outcom
     RUN_TOKEN,
     "--allow-http",
     "--webhook-receiver",
+    "--timeout",
+    "400",
     "--json",
   ];
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: path.join(root, "test/net/fixtures/loopback-test-only.cert.pem") };
@@ -59,34 +71,48 @@ async function theirs(url: string, folder: string): Promise<Map<string, { outcom
   child.stderr.resume();
   await new Promise<void>((resolve) => child.once("close", () => resolve()));
   const text = Buffer.concat(chunks).toString();
-  const found = new Map<string, { outcome: Outcome; why: string }>();
-  collect(JSON.parse(text.slice(text.indexOf("{"))), found, undefined);
-  void folder;
+  return collect(JSON.parse(text.slice(text.indexOf("{"))) as TheirReport);
+}
+
+interface TheirReport {
+  readonly tracks: readonly {
+    readonly scenarios: readonly {
+      /** `<storyboard>/<phase>` */
+      readonly scenario: string;
+      readonly steps?: readonly {
+        /** The step's title. */
+        readonly step: string;
+        readonly passed: boolean;
+        readonly skipped?: boolean;
+        readonly skip_reason?: string;
+        readonly error?: string;
+        readonly details?: string;
+        readonly warnings?: readonly string[];
+      }[];
+    }[];
+  }[];
+}
+
+const oneLine = (text: string): string => text.trim().replace(/\s+/g, " ");
+
+function collect({ tracks }: TheirReport): Map<string, Graded> {
+  const found = new Map<string, Graded>();
+  for (const { scenario, steps = [] } of tracks.flatMap(({ scenarios }) => scenarios))
+    for (const step of steps) {
+      const skipped = step.skipped === true || step.skip_reason !== undefined;
+      const outcome: Outcome = skipped ? "skipped" : step.passed ? "passed" : "failed";
+      const why = oneLine(step.skip_reason ?? step.error ?? step.warnings?.[0] ?? step.details ?? "").slice(0, 200);
+      found.set(`${scenario}/${oneLine(step.step)}`, { outcome, why });
+    }
   return found;
 }
 
-/** The report nests by track and storyboard; steps are what has a `step_id`. */
-function collect(
-  value: unknown,
-  found: Map<string, { outcome: Outcome; why: string }>,
-  storyboard: string | undefined,
-): void {
-  if (typeof value !== "object" || value === null) return;
-  const one = value as Record<string, unknown>;
-  const id = typeof one.storyboard_id === "string" ? one.storyboard_id : storyboard;
-  if (typeof one.step_id === "string" && typeof one.passed === "boolean") {
-    const skipped = one.skipped === true || one.skip !== undefined || one.skip_reason !== undefined;
-    const outcome: Outcome = skipped ? "skipped" : one.passed ? "passed" : "failed";
-    found.set(`${id}/${one.step_id}`, { outcome, why: String(one.error ?? one.skip_reason ?? "").slice(0, 160) });
-  }
-  for (const inner of Object.values(one)) collect(inner, found, id);
-}
-
-async function ours(url: string): Promise<Map<string, { outcome: Outcome; why: string }>> {
+async function ours(url: string): Promise<Map<string, Graded>> {
   const suite = await loadSuite(path.join(peer, "compliance/cache", SUITE));
   const whole = await wholeReleaseAt(path.join(corpus, "releases", RELEASE));
   const webhooks = { name: "localhost", tls };
-  const report = await runConformance({ url, suite, ...whole, auth: RUN_TOKEN, ca: tls.cert, webhooks });
+  const now = (): number => Date.now() + OFFSET;
+  const report = await runConformance({ url, suite, ...whole, auth: RUN_TOKEN, ca: tls.cert, webhooks, now });
   const outcomeOf = {
     passed: "passed",
     failed: "failed",
@@ -101,13 +127,16 @@ async function ours(url: string): Promise<Map<string, { outcome: Outcome; why: s
       const why = step.skip
         ? `${step.skip.reason}: ${step.skip.detail}`
         : (step.problem ?? broken?.note ?? broken?.description ?? "");
-      return [`${step.storyboard}/${step.step}`, { outcome: outcomeOf[step.status], why: why.slice(0, 160) }] as const;
+      return [
+        `${step.storyboard}/${step.phase}/${step.title}`,
+        { outcome: outcomeOf[step.status], why: oneLine(why).slice(0, 200), id: step.step },
+      ] as const;
     }),
   );
 }
 
 async function fresh<T>(folder: string, job: (url: string) => Promise<T>): Promise<T> {
-  const served = await serveSeller(folder);
+  const served = await serveSeller(folder, { NODE_OPTIONS: `--import ${clock}` });
   try {
     return await job(served.url);
   } finally {
@@ -120,11 +149,12 @@ async function main(specialism: string): Promise<void> {
   process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
   const folder = await scaffold(projects, path.join(corpus, "releases", RELEASE), specialism);
   const mine = await fresh(folder, ours);
-  const others = await fresh(folder, (url) => theirs(url, projects));
+  const others = await fresh(folder, theirs);
   const list = path.join(import.meta.dirname, "differences.json");
   const known: readonly Known[] = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
   const totals = { passed: 0, failed: 0, known: 0 };
-  for (const [key, { outcome, why }] of mine) {
+  for (const [key, { outcome, why, id }] of mine) {
+    const name = `${key.split("/").slice(0, -2).join("/")}/${id}`;
     const other = others.get(key);
     if (other === undefined) continue;
     if (other.outcome === outcome) {
@@ -132,11 +162,11 @@ async function main(specialism: string): Promise<void> {
       continue;
     }
     const entry = known.find(
-      (one) => `${one.storyboard}/${one.step}` === key && one.ours === outcome && one.theirs === other.outcome,
+      (one) => `${one.storyboard}/${one.step}` === name && one.ours === outcome && one.theirs === other.outcome,
     );
     totals[entry === undefined ? "failed" : "known"] += 1;
     console.log(
-      `${entry === undefined ? "DIFFERS" : `known, right: ${entry.right}`} ${key}: ours ${outcome} (${why}), theirs ${other.outcome} (${other.why})`,
+      `${entry === undefined ? "DIFFERS" : `known, right: ${entry.right}`} ${name}: ours ${outcome} (${why}), theirs ${other.outcome} (${other.why})`,
     );
   }
   const alone = [...others.keys()].filter((key) => !mine.has(key));
