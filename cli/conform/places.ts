@@ -60,7 +60,7 @@ async function suiteFor(source: string, version: string): Promise<Suite> {
 }
 
 /** Versions that both a suite and a release are at hand of, newest first. */
-export function versionsAtHand(): string[] {
+function versionsAtHand(): string[] {
   const root = corpus();
   const folder = root === undefined ? undefined : path.join(root, "compliance");
   if (folder === undefined || !existsSync(folder)) return [];

@@ -13,7 +13,7 @@ const implicit: Readonly<Record<string, readonly [name: string, path: string]>> 
   create_content_standards: ["content_standards_id", "standards_id"],
 };
 
-export const captureName = ({ name, key }: ContextOutput): string => name ?? key ?? "";
+const captureName = ({ name, key }: ContextOutput): string => name ?? key ?? "";
 
 /** What a capture of a task's end is called: `task_completion.<path>`. */
 export const COMPLETION = "task_completion.";

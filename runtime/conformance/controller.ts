@@ -19,7 +19,7 @@ const kinds: readonly { readonly list: string; readonly scenario: string; readon
 ];
 
 /** The account of the first step that names one: seeded state is to be found by that caller. */
-export function accountOf(storyboard: Storyboard): JsonObject | undefined {
+function accountOf(storyboard: Storyboard): JsonObject | undefined {
   for (const { steps } of storyboard.phases)
     for (const { sample_request: request } of steps)
       if (isJsonObject(request?.account) && !JSON.stringify(request.account).includes("$context."))

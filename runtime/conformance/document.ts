@@ -132,6 +132,3 @@ export function readStoryboard(file: string, value: JsonObject): Storyboard {
     for (const other of needed) if (!known.has(other)) fail(file, `phase ${id} depends on ${other}, which is no phase`);
   return { ...(value as unknown as Storyboard), file, phases };
 }
-
-/** What every step of a storyboard is called in one word. */
-export const stepKey = (storyboard: string, step: string): string => `${storyboard}/${step}`;

@@ -65,6 +65,15 @@ function unmetRequirement(name: string, features: RunFeatures): string | undefin
   return `${name}: this runner has no such thing`;
 }
 
+/** Tools that every agent has, or every one under test: that one is offered says nothing of what else is. */
+const common = /^(get_\w+_capabilities|comply_test_controller)$/;
+
+/** Of a storyboard's tools those that tell what an agent is about. */
+function telling(tools: readonly string[]): readonly string[] {
+  const own = tools.filter((tool) => !common.test(tool));
+  return own.length > 0 ? own : tools;
+}
+
 /** Why a storyboard does not apply to an agent; undefined where it does. */
 export function storyboardSkip(
   storyboard: Storyboard,
@@ -90,7 +99,7 @@ export function storyboardSkip(
       const detail = `missing_required_tool_family: needs ${tools.join(" or ")}${rationale ? ` (${rationale})` : ""}`;
       return { reason: "requirement_unmet", detail };
     }
-  const needed = storyboard.required_tools ?? [];
+  const needed = telling(storyboard.required_tools ?? []);
   if (needed.length > 0 && !needed.some((tool) => facts.tools.has(tool)))
     return {
       reason: claimed ? "missing_tool" : "not_applicable",

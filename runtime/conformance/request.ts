@@ -8,7 +8,7 @@ import { fieldAt } from "./paths.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { type Substituted, type SubstitutionSource, substitute } from "./substitution.js";
 
-export function substitutionOf(story: StoryState, agentUrl: string): SubstitutionSource {
+function substitutionOf(story: StoryState, agentUrl: string): SubstitutionSource {
   const { run, context, kit, storyboard } = story;
   return {
     context,

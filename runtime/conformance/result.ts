@@ -4,21 +4,29 @@ import type { SentRequest } from "./agent/types.js";
 import type { CheckOutcome } from "./checks/types.js";
 
 /** Why a step was not run. */
-export const skipReasons = {
-  not_applicable: "what the step is about is not offered",
-  no_phases: "the storyboard has no steps",
-  prerequisite_failed: "a step that it builds on did not pass",
-  missing_tool: "the agent lacks a tool that it claims by its protocols or specialisms",
-  missing_test_controller: "the agent has no test controller to prepare the state",
-  fixture_unavailable: "the runner has no fixture that fits",
-  fixture_unsatisfied: "neither seeding nor discovery gave the state",
-  unsatisfied_contract: "the runner was not set up for it",
-  peer_branch_taken: "another branch of the same choice was taken",
-  peer_substituted: "another step provides the same state",
-  requirement_unmet: "the run lacks what the storyboard requires",
-} as const;
-
-export type SkipReason = keyof typeof skipReasons;
+export type SkipReason =
+  /** What the step is about is not offered. */
+  | "not_applicable"
+  /** The storyboard has no steps. */
+  | "no_phases"
+  /** A step that it builds on did not pass. */
+  | "prerequisite_failed"
+  /** The agent lacks a tool that it claims by its protocols or specialisms. */
+  | "missing_tool"
+  /** The agent has no test controller to prepare the state. */
+  | "missing_test_controller"
+  /** The runner has no fixture that fits. */
+  | "fixture_unavailable"
+  /** Neither seeding nor discovery gave the state. */
+  | "fixture_unsatisfied"
+  /** The runner was not set up for it. */
+  | "unsatisfied_contract"
+  /** Another branch of the same choice was taken. */
+  | "peer_branch_taken"
+  /** Another step provides the same state. */
+  | "peer_substituted"
+  /** The run lacks what the storyboard requires. */
+  | "requirement_unmet";
 
 export interface Skip {
   readonly reason: SkipReason;

@@ -76,6 +76,3 @@ export function substitute(template: unknown, source: SubstitutionSource): Subst
   };
   return { value: walk(template), unresolved };
 }
-
-/** Whether anything in a template is taken from `name.` at run time. */
-export const mentions = (template: unknown, part: string): boolean => JSON.stringify(template ?? null).includes(part);

@@ -1,32 +1,7 @@
-/** Tasks of storyboards that are none of an agent's tools. */
+/** The tool that a step calls. */
 import { isJsonObject } from "../contract/index.js";
 import type { StoryboardStep } from "./document.js";
 import { fieldAt } from "./paths.js";
-
-/** What the runner does itself, by what it does it with. */
-export const ownTasks = {
-  probe: ["protected_resource_metadata", "oauth_auth_server_metadata", "fetch_brand_jwks", "assert_jwks_purpose"],
-  webhook: [
-    "expect_webhook",
-    "expect_no_webhook",
-    "expect_webhook_retry_keys_stable",
-    "expect_webhook_signature_valid",
-    "replay_webhook_vector",
-  ],
-  other: [
-    "assert_contribution",
-    "expect_substitution_safe",
-    "expect_rate_limit_not_replayed",
-    "trusted_match_missing_auth_context_probe",
-    "trusted_match_invalid_auth_context_probe",
-    "trusted_match_missing_auth_identity_probe",
-    "trusted_match_invalid_auth_identity_probe",
-  ],
-} as const;
-
-const own: ReadonlySet<string> = new Set(Object.values(ownTasks).flat());
-
-export const isOwnTask = (task: string): boolean => own.has(task);
 
 /** Reads that a probe may be made with, where the kit names none that is offered. */
 const probeTasks = [

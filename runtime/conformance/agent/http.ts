@@ -38,7 +38,7 @@ export async function createHttp({ resolve = {}, ca }: HttpOptions): Promise<Htt
 export const headersOf = (response: Response): Record<string, string> => Object.fromEntries(response.headers);
 
 /** Bytes of a probe's answer that are read. */
-export const PROBE_BYTES = 64 * 1024;
+const PROBE_BYTES = 64 * 1024;
 /** Milliseconds a probe may take. */
 export const PROBE_MS = 10_000;
 

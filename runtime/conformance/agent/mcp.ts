@@ -86,7 +86,7 @@ export async function openMcpSession(options: SessionOptions): Promise<AgentSess
 }
 
 /** The JSON-RPC message in a body, be it plain or a stream of events. */
-export function rpcMessage(text: string): JsonObject | undefined {
+function rpcMessage(text: string): JsonObject | undefined {
   const candidates = [text, ...text.split("\n").flatMap((line) => (line.startsWith("data:") ? [line.slice(5)] : []))];
   for (const one of candidates) {
     try {
