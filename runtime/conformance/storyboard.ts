@@ -107,10 +107,7 @@ function phaseSkip(phase: Phase, story: StoryState): Skip | undefined {
   }
   if (phase.skip_if !== undefined && skipIf(phase.skip_if, story.kit, story.context))
     return { reason: "not_applicable", detail: `the phase is left out where ${phase.skip_if}` };
-  const branch = phase.branch_set?.id;
-  const by = branch === undefined ? undefined : story.flags.get(branch);
-  if (by === undefined) return undefined;
-  return { reason: "peer_branch_taken", detail: `${branch} contributed by ${by} — ${phase.id} is moot` };
+  return undefined;
 }
 
 /** The first deliveries that a later step expects to be repeated are refused: that has to stand before the trigger is sent. */

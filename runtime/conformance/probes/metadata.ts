@@ -78,7 +78,7 @@ async function jwksUriOf(story: StoryState): Promise<{ uri: string } | { answer?
 }
 
 /** The agent's keys by its capabilities and brand file. */
-export async function agentKeys(
+export async function publishedKeysOf(
   story: StoryState,
 ): Promise<{ keys: JsonObject[]; answer: AgentAnswer } | { answer?: AgentAnswer; problem: string }> {
   const at = await jwksUriOf(story);
@@ -90,13 +90,13 @@ export async function agentKeys(
 }
 
 export const fetchBrandJwks: OwnTask = async (_step, _phase, story) => {
-  const found = await agentKeys(story);
+  const found = await publishedKeysOf(story);
   if ("keys" in found) return { answer: found.answer };
   return { ...(found.answer !== undefined && { answer: found.answer }), problem: found.problem };
 };
 
 export const assertJwksPurpose: OwnTask = async (_step, _phase, story) => {
-  const found = await agentKeys(story);
+  const found = await publishedKeysOf(story);
   if (!("keys" in found)) return { ...(found.answer && { answer: found.answer }), problem: found.problem };
   const { word, facts } = story.run.release;
   const use = `${word}_use`;

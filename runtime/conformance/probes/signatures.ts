@@ -2,13 +2,13 @@
 import { type Jwk, memoryReplayStore, staticKeys, verifyWebhook } from "../../signing/index.js";
 import type { CaughtWebhook } from "../caught.js";
 import type { StoryState } from "../state.js";
-import { agentKeys, probe } from "./metadata.js";
+import { probe, publishedKeysOf } from "./metadata.js";
 
 export type SignatureVerdict = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 /** Keys by the brand file that capabilities name; else those at the agent's own host. */
 async function keysOf(story: StoryState): Promise<Jwk[] | string> {
-  const named = await agentKeys(story);
+  const named = await publishedKeysOf(story);
   if ("keys" in named) return named.keys as Jwk[];
   const own = await probe(`${new URL(story.run.primary.url).origin}/.well-known/jwks.json`, "jwks", story);
   const keys = own.payload?.keys;
