@@ -46,7 +46,7 @@ const own: Readonly<Record<string, OwnTask>> = {
   expect_webhook_signature_valid: signatureValid,
   replay_webhook_vector: replayVector,
   expect_substitution_safe: cannot("substitution_observer_runner: the run observes no rendered previews"),
-  expect_rate_limit_not_replayed: cannot("rate_limit_trip_runner: allow it with --contract rate_limit_trip_runner"),
+  expect_rate_limit_not_replayed: cannot("rate_limit_trip_runner: this runner trips no limits"),
   trusted_match_missing_auth_context_probe: trustedMatchProbe,
   trusted_match_invalid_auth_context_probe: trustedMatchProbe,
   trusted_match_missing_auth_identity_probe: trustedMatchProbe,
