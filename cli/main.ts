@@ -20,6 +20,10 @@ const commands = {
   diff: { help: "what changed between two releases, and whom it breaks", load: () => import("./diff.js") },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
+  conform: {
+    help: "the published storyboards of a release, run against a live agent",
+    load: () => import("./conform.js"),
+  },
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },
   webhook: { help: "sign, verify, send or print webhooks by hand", load: () => import("./webhook.js") },
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },
