@@ -1,6 +1,7 @@
 /** IR -> what each template shows. Everything is text and decided here; templates only lay it out. */
 import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
+import { firstSentence } from "../model/sentence.js";
 import { identOf, pascalCase, toolUnit } from "./names.js";
 import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
@@ -151,7 +152,7 @@ export const typesView = ({ units }: CompiledTypes): object => {
 
 const codeRow = ({ code, recovery, description, suggestion, addedIn }: CodeModel): object => ({
   code: keyText(code),
-  doc: docText(description),
+  doc: docText(firstSentence(description)),
   fields: present([
     ["recovery", recovery],
     ["suggestion", suggestion],

@@ -52,7 +52,7 @@ const buildCodes = (manifest: Manifest): CodeModel[] =>
   sorted(manifest.error_codes).map(([code, entry]) => ({
     code,
     recovery: entry.recovery,
-    description: firstSentence(entry.description),
+    description: entry.description,
     suggestion: entry.suggestion,
     addedIn: entry.added_in,
   }));
@@ -84,10 +84,14 @@ const withShapes = (tool: BareTool, { resolve }: Shapes, word: string): ToolMode
 
 const digestOf = (schema: unknown): string => createHash("sha256").update(JSON.stringify(schema)).digest("hex");
 
-/** Schema files that some tool reaches, sorted. */
-function neededSchemas(release: LoadedRelease, tools: readonly BareTool[]): LoadedRelease["schemas"] {
-  const needed = new Set(tools.flatMap((tool) => [...release.reach(tool.name)]));
-  const files = [...release.schemas].filter(([path]) => needed.has(path));
+/** Schema files that some tool reaches, and those asked for beside them, sorted. */
+function neededSchemas(
+  release: LoadedRelease,
+  tools: readonly BareTool[],
+  beside: ReadonlySet<string>,
+): LoadedRelease["schemas"] {
+  const needed = new Set([...beside, ...tools.flatMap((tool) => [...release.reach(tool.name)])]);
+  const files = [...release.documents].filter(([path]) => needed.has(path));
   return new Map(files.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
@@ -121,8 +125,13 @@ export function releaseFacts(release: LoadedRelease): PackageFacts {
 /**
  * Builds the IR of a release that its checks accept.
  * @param broken tools to leave out, with the reasons
+ * @param beside schema files that no tool reaches and that are wanted too; they and what they refer to have no faults
  */
-export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, string[]> = new Map()): Model {
+export function buildModel(
+  release: LoadedRelease,
+  broken: ReadonlyMap<string, string[]> = new Map(),
+  beside: ReadonlySet<string> = new Set(),
+): Model {
   const manifest = checkedManifest(release);
   const said = new SchemaFacts(release.schemas);
   const extensions = extensionsOf(release.manifest, release.word);
@@ -130,7 +139,7 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     .filter((name) => !broken.has(name))
     .sort(byCodePoint)
     .map((name) => buildTool(name, manifest, said, extensions.tools as JsonMap));
-  const schemas = neededSchemas(release, tools);
+  const schemas = neededSchemas(release, tools, beside);
   const { projections: _, ...facts } = factsOf(release, tools);
   const shapes = readShapes(
     schemas,

@@ -8,9 +8,9 @@ import type { Finding, Rule, Source } from "./source.js";
  * upwards today is on the list of exceptions.
  */
 const ranks: Readonly<Record<string, readonly string[]>> = {
-  "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/ explorer/", "result", "run", "scaffold/", "index"],
+  "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/", "explorer/", "result", "run", "scaffold/", "index"],
   "generator/load/": ["walk read-json", "archive checksum find", "files", "*", "load", "facts meta-schema part"],
-  "generator/model/": ["shape", "model", "*", "facts/", "build"],
+  "generator/model/": ["shape", "model", "*", "facts/", "build", "atlas"],
   "generator/model/facts/": ["read versions", "*", "derive"],
   "generator/lint/": ["*", "checks", "check", "release"],
   "generator/diff/": [
@@ -26,9 +26,20 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "*",
     "diff",
   ],
+  "generator/explorer/": [
+    "markup address type-text",
+    "conditions book example",
+    "fields",
+    "views",
+    "*",
+    "history pages/",
+    "markdown",
+    "site",
+  ],
+  "generator/explorer/pages/": ["layout fields", "tool", "*"],
   "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
-  "cli/": ["output", "release/", "diff/", "*", "check/ check", "demo/", "demo soak main", "bin dev/"],
+  "cli/": ["output", "release/", "diff/", "explorer/", "*", "check/ check", "demo/", "demo soak main", "bin dev/"],
   "runtime/contract/": ["*", "index"],
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],
