@@ -6,14 +6,14 @@ import { recover, writePlans } from "../generator/emit/disk-swap.js";
 import type { Site } from "../generator/explorer/site.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type LoadedReleases, loadReleases } from "./explorer/load.js";
-import { type Comparing, comparing, planExplorer, type Reports, siteDigest } from "./explorer/plan.js";
+import { type ComparedReleases, comparing, planExplorer, type Reports, siteDigest } from "./explorer/plan.js";
 import { serveExplorer } from "./explorer/serve.js";
 import { plural, printable, printJson, shownPath, userPath, wholeNumber } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveReleases, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {
   out: string;
-  compare: Comparing;
+  compare: ComparedReleases;
   title?: string;
   force?: boolean;
   json?: boolean;
@@ -70,10 +70,20 @@ async function build(given: readonly string[], options: Options): Promise<void> 
   const made = { generator: generatorName(), options: { explorer: true, compare }, digest };
   recover(folder);
   const owned = force ? undefined : unchangedSince(out, made);
-  if (owned !== undefined) return report(options, { releases: releases.length, files: Object.keys(owned.files).length, outcome: "unchanged", started });
+  if (owned !== undefined) {
+    const files = Object.keys(owned.files).length + 1;
+    report(options, { releases: releases.length, files, outcome: "unchanged", started });
+    return;
+  }
   const site = planExplorer(releases, { compare, ...(title !== undefined && { title }), tell });
   const versions = releases.map(({ atlas }) => `${atlas.model.word}@${atlas.model.version}`).join(" ");
-  const plan = withOwned(printed(site), { ...made, word: "explorer", version: versions, counts: countsOf(loaded), leftOut: [] });
+  const plan = withOwned(printed(site), {
+    ...made,
+    word: "explorer",
+    version: versions,
+    counts: countsOf(loaded),
+    leftOut: [],
+  });
   const plans = new Map([[name, plan]]);
   assertReplaceable(folder, plans, force);
   await writePlans(folder, plans);
@@ -89,7 +99,10 @@ interface Outcome {
 
 function report({ out, json }: Options, { releases, files, outcome, started }: Outcome): void {
   const first = path.join(userPath(out), "index.html");
-  if (json) return printJson({ ok: true, outcome, releases, files, open: first });
+  if (json) {
+    printJson({ ok: true, outcome, releases, files, open: first });
+    return;
+  }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${plural(releases, "release")}, ${plural(files, "file")} ${outcome}  ${seconds} s`);
   console.log(`open ${shownPath(first)}`);
@@ -104,7 +117,12 @@ async function serve(given: readonly string[], options: ServeGiven): Promise<voi
     const loaded = await loadReleases(paths, { lenient: true });
     tellPassedOver(loaded);
     if (loaded.releases.length === 0) throw none();
-    return planExplorer(loaded.releases, { compare: "all", ...(options.title !== undefined && { title: options.title }), reports, tell });
+    return planExplorer(loaded.releases, {
+      compare: "all",
+      ...(options.title !== undefined && { title: options.title }),
+      reports,
+      tell,
+    });
   };
   const server = await serveExplorer({ host: options.host, port, watched: paths, make, tell });
   console.log(`listening on ${server.url}`);

@@ -1,6 +1,5 @@
 /** Paths of releases -> what the explorer shows of them, the oldest first. */
 import semver from "semver";
-import { judgeOf } from "../diff/validators.js";
 import { checkNames } from "../../generator/emit/names.js";
 import type { ExplorerRelease } from "../../generator/explorer/book.js";
 import { formatFinding } from "../../generator/finding.js";
@@ -9,6 +8,7 @@ import { findReleases } from "../../generator/load/files.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildAtlas } from "../../generator/model/atlas.js";
 import { AdbindError } from "../../runtime/errors.js";
+import { judgeOf } from "../diff/validators.js";
 
 export interface LoadedReleases {
   readonly releases: readonly ExplorerRelease[];

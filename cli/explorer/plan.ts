@@ -8,14 +8,14 @@ import { type Comparison, planSite, type Site } from "../../generator/explorer/s
 
 /** Which releases are compared: every two, each with the next, or none. */
 export const comparing = ["all", "neighbours", "none"] as const;
-export type Comparing = (typeof comparing)[number];
+export type ComparedReleases = (typeof comparing)[number];
 
 /** Reports by the digests of their releases: what was compared once is not compared again. */
 export type Reports = Map<string, DiffReport>;
 
 const sideOf = ({ atlas, judge }: ExplorerRelease) => ({ model: atlas.model, judge });
 
-function pairsOf(releases: readonly ExplorerRelease[], which: Comparing): [ExplorerRelease, ExplorerRelease][] {
+function pairsOf(releases: readonly ExplorerRelease[], which: ComparedReleases): [ExplorerRelease, ExplorerRelease][] {
   const pairs = releases.flatMap((newer, index) => {
     const older = releases.slice(0, index).filter(({ atlas }) => atlas.model.word === newer.atlas.model.word);
     const wanted = { all: older, neighbours: older.slice(-1), none: [] }[which];
@@ -25,7 +25,7 @@ function pairsOf(releases: readonly ExplorerRelease[], which: Comparing): [Explo
 }
 
 export interface PlanOptions {
-  readonly compare: Comparing;
+  readonly compare: ComparedReleases;
   readonly title?: string;
   readonly reports?: Reports;
   /** Told before each comparison. */

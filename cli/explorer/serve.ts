@@ -71,20 +71,35 @@ class Serving {
   }
 
   answer(request: IncomingMessage, response: ServerResponse): void {
+    const plain = (status: number, text: string): void => {
+      response.writeHead(status, { "content-type": types[".txt"] }).end(`${text}\n`);
+    };
     // A page of elsewhere whose name leads to this machine must not read what lies on it.
     const host = (request.headers.host ?? "").replace(/:\d+$/, "");
-    if (this.loopback && !isLoopback(host)) return void response.writeHead(421).end("not this host\n");
-    if (request.method !== "GET" && request.method !== "HEAD") return void response.writeHead(405, { allow: "GET, HEAD" }).end();
     const file = fileOf(request.url ?? "/");
-    if (file === "changes") return this.listen(response);
+    if (this.loopback && !isLoopback(host)) plain(421, "not this host");
+    else if (request.method !== "GET" && request.method !== "HEAD") plain(405, "only GET and HEAD");
+    else if (file === "changes") this.listen(response);
+    else this.page(file, request, response, () => plain(404, "no such page"));
+  }
+
+  private page(
+    file: string | undefined,
+    { method }: IncomingMessage,
+    response: ServerResponse,
+    missing: () => void,
+  ): void {
     const text = file === undefined ? undefined : this.text(file);
-    if (file === undefined || text === undefined) return void response.writeHead(404, { "content-type": types[".txt"] }).end("no such page\n");
+    if (file === undefined || text === undefined) {
+      missing();
+      return;
+    }
     const head = {
       "content-type": types[path.extname(file)] ?? "application/octet-stream",
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
     };
-    response.writeHead(200, head).end(request.method === "HEAD" ? undefined : text);
+    response.writeHead(200, head).end(method === "HEAD" ? undefined : text);
   }
 
   private text(file: string): string | undefined {
@@ -98,7 +113,10 @@ class Serving {
   }
 
   private listen(response: ServerResponse): void {
-    if (this.listeners.size >= MOST_LISTENERS) return void response.writeHead(503).end();
+    if (this.listeners.size >= MOST_LISTENERS) {
+      response.writeHead(503).end();
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
     response.write(": listening\n\n");
     this.listeners.add(response);
@@ -124,7 +142,11 @@ function watchAll(places: readonly string[], changed: () => void, tell: (line: s
   };
   const watchers = places.flatMap((place): FSWatcher[] => {
     try {
-      return [watch(place, { recursive: true }, soon).on("error", (error) => tell(`${place} is watched no more: ${error.message}`))];
+      return [
+        watch(place, { recursive: true }, soon).on("error", (error) =>
+          tell(`${place} is watched no more: ${error.message}`),
+        ),
+      ];
     } catch (error) {
       tell(`${place} cannot be watched: ${(error as Error).message}`);
       return [];
@@ -164,7 +186,10 @@ export async function serveExplorer(options: ServeOptions): Promise<ExplorerServ
       tell(`not read again: ${error.message}`);
     }
   };
-  const stop = watchAll(watched, () => void (making = making.then(remake)), tell);
+  const changed = (): void => {
+    making = making.then(remake);
+  };
+  const stop = watchAll(watched, changed, tell);
   return {
     url,
     async close() {

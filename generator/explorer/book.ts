@@ -62,7 +62,12 @@ const TASK_EVENT = "task";
 function eventsOf({ facts }: Model): EventEntry[] {
   const { kinds, task, subscribable } = facts.events;
   const open = new Set(subscribable?.value);
-  const rows = Object.entries(kinds).map(([kind, { value, from }]) => ({ kind, ...value, from, subscribable: open.has(kind) }));
+  const rows = Object.entries(kinds).map(([kind, { value, from }]) => ({
+    kind,
+    ...value,
+    from,
+    subscribable: open.has(kind),
+  }));
   const own = task === undefined ? [] : [{ kind: TASK_EVENT, ...task.value, from: task.from, subscribable: false }];
   return [...own, ...rows.filter(({ kind }) => kind !== TASK_EVENT)];
 }
@@ -142,13 +147,11 @@ export function openBook({ atlas, judge }: ExplorerRelease): Book {
   };
 }
 
-export const hasPage = (book: Book, kind: PageKind, name: string): boolean => book.page(kind, name) !== undefined;
-
 /** The first sentence of what a schema says of itself. */
 export const aboutSchema = ({ shape }: DocumentModel): string => firstSentence(shape.description ?? shape.title ?? "");
 
 /** The page that shows a schema: a tool's where it is one of its messages, else its own. */
-export const schemaPage = (book: Book, ref: string): string | undefined => {
+export const pageOfSchema = (book: Book, ref: string): string | undefined => {
   const file = fileOf(ref);
   return book.documents.has(file) ? book.page("schemas", file) : undefined;
 };

@@ -69,11 +69,16 @@ const plain = (shape: Shape): string =>
 function linesOf(shape: Shape): string[] {
   const values =
     shape.kind === "enum"
-      ? [shape.values.slice(0, MOST_VALUES).map(valueText).join(", ") + (shape.values.length > MOST_VALUES ? ", ..." : "")]
+      ? [
+          shape.values.slice(0, MOST_VALUES).map(valueText).join(", ") +
+            (shape.values.length > MOST_VALUES ? ", ..." : ""),
+        ]
       : [];
   const names =
     shape.kind === "object"
-      ? [shape.properties.map(({ name, required }) => (required ? `${name}*` : name)).join(", ")].filter((one) => one !== "")
+      ? [shape.properties.map(({ name, required }) => (required ? `${name}*` : name)).join(", ")].filter(
+          (one) => one !== "",
+        )
       : [];
   return [plain(shape), ...values, ...names, ...notesOf(shape), ...conditionTexts(shape)];
 }
@@ -82,7 +87,8 @@ function linesOf(shape: Shape): string[] {
 function sideText(book: Book, places: ReadonlyMap<string, Shape>, pointer: string): SideText {
   const file = pointer.split("#")[0]!;
   const shape = places.get(pointer) ?? book.model.resolve(pointer);
-  const page = manifestPage(book, pointer) ?? (book.documents.has(file) ? `${book.page("schemas", file)}.html` : undefined);
+  const page =
+    manifestPage(book, pointer) ?? (book.documents.has(file) ? `${book.page("schemas", file)}.html` : undefined);
   return { pointer, ...(page !== undefined && { page }), lines: shape === undefined ? [] : linesOf(shape) };
 }
 

@@ -58,33 +58,42 @@ function ifText({ test, whenTrue, whenFalse }: Extract<Condition, { kind: "if" }
   const otherwise = whenFalse === undefined ? [] : asks(whenFalse);
   return [
     ...(whenTrue === undefined ? [] : [`${premise}: ${then.length === 0 ? more : listed(then, "and")}`]),
-    ...(whenFalse === undefined ? [] : [`${premise === "In some cases" ? "In the others" : "Otherwise"}: ${otherwise.length === 0 ? more : listed(otherwise, "and")}`]),
+    ...(whenFalse === undefined
+      ? []
+      : [
+          `${premise === "In some cases" ? "In the others" : "Otherwise"}: ${otherwise.length === 0 ? more : listed(otherwise, "and")}`,
+        ]),
   ];
 }
 
-/** @returns a sentence each, without a full stop */
-export const conditionTexts = ({ conditions = [] }: Shape): string[] =>
-  conditions.flatMap((condition): string[] => {
-    switch (condition.kind) {
-      case "if":
-        return ifText(condition);
-      case "not": {
-        const said = asks(condition.shape);
-        return [said.length === 0 ? "Some values are refused (the schema says which)" : `Not: ${listed(said, "and")}`];
-      }
-      case "contains": {
-        const said = asks(condition.shape);
-        const what = said.length === 0 ? "of a kind that the schema says" : `where ${listed(said, "and")}`;
-        const most = condition.max === undefined ? "" : ` and at most ${condition.max}`;
-        return [`At least ${condition.min ?? 1}${most} of the items ${what}`];
-      }
-      case "names":
-        return [condition.shape.kind === "scalar" && condition.shape.pattern !== undefined ? `Names match ${condition.shape.pattern}` : "Names are of a kind that the schema says"];
-      case "needs":
-        return [`With ${condition.property}, ${listed(condition.properties, "and")} must be there too`];
-      case "entails": {
-        const said = asks(condition.shape);
-        return [`With ${condition.property}: ${said.length === 0 ? more : listed(said, "and")}`];
-      }
+function conditionText(condition: Condition): string[] {
+  switch (condition.kind) {
+    case "if":
+      return ifText(condition);
+    case "not": {
+      const said = asks(condition.shape);
+      return [said.length === 0 ? "Some values are refused (the schema says which)" : `Not: ${listed(said, "and")}`];
     }
-  });
+    case "contains": {
+      const said = asks(condition.shape);
+      const what = said.length === 0 ? "of a kind that the schema says" : `where ${listed(said, "and")}`;
+      const most = condition.max === undefined ? "" : ` and at most ${condition.max}`;
+      return [`At least ${condition.min ?? 1}${most} of the items ${what}`];
+    }
+    case "names":
+      return [
+        condition.shape.kind === "scalar" && condition.shape.pattern !== undefined
+          ? `Names match ${condition.shape.pattern}`
+          : "Names are of a kind that the schema says",
+      ];
+    case "needs":
+      return [`With ${condition.property}, ${listed(condition.properties, "and")} must be there too`];
+    case "entails": {
+      const said = asks(condition.shape);
+      return [`With ${condition.property}: ${said.length === 0 ? more : listed(said, "and")}`];
+    }
+  }
+}
+
+/** @returns a sentence each, without a full stop */
+export const conditionTexts = ({ conditions = [] }: Shape): string[] => conditions.flatMap(conditionText);

@@ -37,6 +37,8 @@ const DEEPEST = 8;
 
 interface Reading {
   readonly resolve: Resolve;
+  /** Schemas that the top takes in whole are shown in it, and not named only. */
+  readonly whole: boolean;
   readonly depth: number;
   /** Schemas that are being taken in, so that one that takes in itself ends. */
   readonly open: readonly string[];
@@ -51,7 +53,10 @@ const valuesOf = (shape: Shape): FieldRow["values"] =>
     ? undefined
     : shape.values.map((value) => {
         const meaning = shape.meanings?.[String(value)];
-        return { value: typeof value === "string" ? value : valueText(value), ...(meaning !== undefined && { meaning }) };
+        return {
+          value: typeof value === "string" ? value : valueText(value),
+          ...(meaning !== undefined && { meaning }),
+        };
       });
 
 type Named = Pick<FieldRow, "name" | "kind" | "at"> & { readonly required?: boolean; readonly from?: string };
@@ -79,7 +84,9 @@ function rowOf(shape: Shape, { required, from, ...named }: Named, reading: Readi
 
 const allNotes = (shape: Shape): string[] =>
   shape.kind === "all"
-    ? shape.parts.flatMap((part) => (part.kind === "reference" ? [] : [...notesOf(part), ...conditionTexts(part), ...allNotes(part)]))
+    ? shape.parts.flatMap((part) =>
+        part.kind === "reference" ? [] : [...notesOf(part), ...conditionTexts(part), ...allNotes(part)],
+      )
     : [];
 
 const aboutOfAll = (shape: Shape): string | undefined =>
@@ -108,11 +115,17 @@ function choiceName(union: UnionShape, index: number): string {
   return member.kind === "reference" ? nameOfPath(member.to) : `form ${index + 1}`;
 }
 
-const isPlain = ({ kind }: Shape): boolean => kind === "reference" || kind === "scalar" || kind === "const" || kind === "any";
+const isPlain = ({ kind }: Shape): boolean =>
+  kind === "reference" || kind === "scalar" || kind === "const" || kind === "any";
 
 function unionRows(union: UnionShape, at: string, reading: Reading): FieldRow[] {
   // Alternatives that say all in their type need no rows.
-  if (union.discriminator === undefined && union.members.length <= 6 && union.members.every((one) => isPlain(one) && one.description === undefined)) return [];
+  if (
+    union.discriminator === undefined &&
+    union.members.length <= 6 &&
+    union.members.every((one) => isPlain(one) && one.description === undefined)
+  )
+    return [];
   return union.members.map((member, index) =>
     rowOf(member, { name: choiceName(union, index), kind: "choice", at: step(at, `~${index + 1}`) }, reading),
   );
@@ -145,11 +158,13 @@ function rowsIn(shape: Shape, at: string, reading: Reading): FieldRow[] {
   }
 }
 
-/** What one part of a whole adds: at the top of a page a schema that is taken in is shown, with where it comes from. */
+/** What one part of a whole adds: at the top of a message a schema that is taken in is shown, with where it comes from. */
 function partRows(part: Shape, at: string, reading: Reading): FieldRow[] {
   if (part.kind !== "reference") return rowsIn(part, at, reading);
   if (reading.depth > 0 || reading.open.includes(part.to)) return [];
-  const target = reading.resolve(part.to);
+  const named: FieldRow = { name: "everything of", kind: "rest", at: step(at, `&${part.to}`), type: typeText(part) };
+  const target = reading.whole ? reading.resolve(part.to) : undefined;
+  if (!reading.whole) return [named];
   if (target === undefined) return [];
   const inner = { ...reading, open: [...reading.open, part.to] };
   return rowsIn(target, at, inner).map((row) => ({ ...row, from: row.from ?? part.to }));
@@ -185,9 +200,12 @@ const sorted = (rows: readonly FieldRow[]): FieldRow[] => [
   ...rows.filter(({ required }) => !required),
 ];
 
-/** What a page shows of a shape. */
-export function fieldTable(shape: Shape, resolve: Resolve): FieldTable {
-  const rows = sorted(merged(rowsIn(shape, "", { resolve, depth: 0, open: [] })));
+/**
+ * What a page shows of a shape.
+ * @param whole show what it takes in from other schemas too, as who writes a message wants it
+ */
+export function fieldTable(shape: Shape, resolve: Resolve, whole = false): FieldTable {
+  const rows = sorted(merged(rowsIn(shape, "", { resolve, whole, depth: 0, open: [] })));
   const values = valuesOf(shape);
   return {
     ...(shape.title !== undefined && { title: shape.title }),

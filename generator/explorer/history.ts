@@ -14,7 +14,13 @@ export interface TimelineEntry {
   /** The day it was made, as its manifest says. */
   readonly made: string;
   readonly digest: string;
-  readonly counts: { readonly tools: number; readonly events: number; readonly codes: number; readonly specialisms: number; readonly schemas: number };
+  readonly counts: {
+    readonly tools: number;
+    readonly events: number;
+    readonly codes: number;
+    readonly specialisms: number;
+    readonly schemas: number;
+  };
   /** Bytes of a list of all its tools, described. */
   readonly listing: number;
   /** The release that it is compared with; absent for the first of its word. */
@@ -66,7 +72,12 @@ function entryOf(book: Book, before: Book | undefined): TimelineEntry {
 
 /** @param books oldest first */
 export const timelineOf = (books: readonly Book[]): TimelineEntry[] =>
-  books.map((book, index) => entryOf(book, books.slice(0, index).findLast(({ model }) => model.word === book.model.word)));
+  books.map((book, index) =>
+    entryOf(
+      book,
+      books.slice(0, index).findLast(({ model }) => model.word === book.model.word),
+    ),
+  );
 
 /** The page of the same thing in another release. */
 export const sameIn = (other: Book, kind: PageKind, name: string): string | undefined => other.page(kind, name);

@@ -2,7 +2,7 @@
 import type { Book } from "./book.js";
 import type { FieldRow } from "./fields.js";
 import { codeMarkdown, plainMarkdown } from "./markup.js";
-import { nameOf, type Shelf } from "./pages/layout.js";
+import { bookName, type Shelf } from "./pages/layout.js";
 import type { MessageView, ToolView } from "./views.js";
 
 const typeOf = ({ type }: Pick<FieldRow, "type">): string =>
@@ -33,7 +33,9 @@ function messageLines(heading: string, { schema, fields, examples }: MessageView
     "",
     `Schema ${codeMarkdown(schema)}.`,
     "",
-    ...(fields.rows.length === 0 ? [`It is ${plainMarkdown(typeOf(fields))}.`] : fields.rows.flatMap((row) => rowLines(row, 0))),
+    ...(fields.rows.length === 0
+      ? [`It is ${plainMarkdown(typeOf(fields))}.`]
+      : fields.rows.flatMap((row) => rowLines(row, 0))),
     ...(notes.length === 0 ? [] : ["", ...notes]),
     // Four ticks: what a release quotes has three at most, and JSON has none at the start of a line.
     ...(example === undefined ? [] : ["", "Example:", "", "````json", text, "````"]),
@@ -43,11 +45,13 @@ function messageLines(heading: string, { schema, fields, examples }: MessageView
 
 /** A tool's page as Markdown. */
 export function toolMarkdown(book: Book, view: ToolView): string {
-  const failing = view.arms.flatMap((arm) => ("carries" in arm && arm.carries === "failure" ? [codeMarkdown(arm.status)] : []));
+  const failing = view.arms.flatMap((arm) =>
+    "carries" in arm && arm.carries === "failure" ? [codeMarkdown(arm.status)] : [],
+  );
   const facts = [
-    `- Release: ${plainMarkdown(nameOf(book))}`,
+    `- Release: ${plainMarkdown(bookName(book))}`,
     `- Area: ${plainMarkdown(view.area)}`,
-    `- Effect: ${view.mutating ? "changes something" : "only reads"}`,
+    `- Effect: ${view.mutating ? "writes" : "only reads"}`,
     `- Idempotency key: ${view.idempotency}`,
     ...(view.deprecatedIn === undefined ? [] : [`- Deprecated in ${plainMarkdown(view.deprecatedIn)}`]),
     ...(view.supersededBy === undefined ? [] : [`- Superseded by ${view.supersededBy.map(codeMarkdown).join(", ")}`]),
@@ -63,7 +67,9 @@ export function toolMarkdown(book: Book, view: ToolView): string {
     "",
     ...messageLines("Request", view.request),
     ...view.arms.flatMap((arm) => ("schema" in arm ? messageLines(`Answer: ${arm.status}`, arm) : [])),
-    ...(failing.length === 0 ? [] : [`Answers ${failing.join(", ")} carry \`errors\`, each with a code and a recovery.`, ""]),
+    ...(failing.length === 0
+      ? []
+      : [`Answers ${failing.join(", ")} carry \`errors\`, each with a code and a recovery.`, ""]),
     ...(view.codes.length === 0 ? [] : [`Codes it speaks of: ${view.codes.map(codeMarkdown).join(", ")}.`, ""]),
   ].join("\n");
 }
@@ -71,7 +77,7 @@ export function toolMarkdown(book: Book, view: ToolView): string {
 function releaseLines(book: Book): string[] {
   const { model, folder } = book;
   return [
-    `## ${plainMarkdown(nameOf(book))}`,
+    `## ${plainMarkdown(bookName(book))}`,
     "",
     ...model.tools.map(
       ({ name, summary }) => `- [${plainMarkdown(name)}](${book.page("tools", name)}.md): ${plainMarkdown(summary)}`,

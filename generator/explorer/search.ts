@@ -134,8 +134,6 @@ const otherEntries = (book: Book): Found[] => [
 export function searchIndex(book: Book): { readonly stopWords: readonly string[]; readonly index: object } {
   const index = new MiniSearch<Entry>(options);
   const entries = [...toolEntries(book), ...otherEntries(book), ...schemaEntries(book)];
-  index.addAll(
-    entries.map((entry, id) => ({ ...entry, id, page: entry.page.slice(book.folder.length) })),
-  );
+  index.addAll(entries.map((entry, id) => ({ ...entry, id, page: entry.page.slice(book.folder.length) })));
   return { stopWords: [...stopWords].sort(), index: index.toJSON() };
 }

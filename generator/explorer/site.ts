@@ -3,17 +3,25 @@ import type { DiffReport } from "../diff/finding.js";
 import { type Book, type ExplorerRelease, openBook, type PageKind } from "./book.js";
 import { compareView } from "./compare.js";
 import { presenceOf, sameIn, timelineOf } from "./history.js";
-import { scriptText } from "./markup.js";
 import { llmsText, toolMarkdown } from "./markdown.js";
+import type { Markup } from "./markup.js";
+import { scriptText } from "./markup.js";
 import { codePage, eventPage, schemaPage, specialismPage } from "./pages/entries.js";
 import type { Here } from "./pages/fields.js";
-import { type Page, pageText, type Shelf } from "./pages/layout.js";
+import { pageText, type Shelf, type SitePage } from "./pages/layout.js";
 import { codesPage, eventsPage, listingPage, schemasPage, specialismsPage, toolsPage } from "./pages/lists.js";
-import { comparePage, comparisonName, homePage, searchPage, timelinePage } from "./pages/site.js";
+import { comparePage, comparisonName, frontPage, searchPage, timelinePage } from "./pages/site.js";
 import { type Presence, toolPage } from "./pages/tool.js";
 import { searchIndex } from "./search.js";
-import { codeMentions, codeView, eventView, schemaListView, schemaView, specialismView, toolView } from "./views.js";
-import type { Markup } from "./markup.js";
+import {
+  codeMentions,
+  listSchemas,
+  lookUpCode,
+  lookUpEvent,
+  lookUpSchema,
+  lookUpSpecialism,
+  lookUpTool,
+} from "./views.js";
 
 /** Path -> the file's text, made when it is called. */
 export type Site = Map<string, () => string>;
@@ -70,23 +78,44 @@ class Chapter {
     const mentions = once(() => codeMentions(this.book));
     for (const { name } of model.tools) this.addTool(name);
     for (const { code } of model.codes)
-      this.entry({ kind: "codes", name: code, title: code, section: "Errors", view: () => codeView(this.book, code, mentions()), print: codePage });
+      this.entry({
+        kind: "codes",
+        name: code,
+        title: code,
+        section: "Errors",
+        view: () => lookUpCode(this.book, code, mentions()),
+        print: codePage,
+      });
     for (const event of events)
       this.entry({
         ...{ kind: "events", name: event.kind, title: event.kind, section: "Events" },
-        view: () => eventView(this.book, event)!,
+        view: () => lookUpEvent(this.book, event)!,
         print: eventPage,
       });
     for (const { id } of model.specialisms)
-      this.entry({ kind: "specialisms", name: id, title: id, section: "Specialisms", view: () => specialismView(this.book, id), print: specialismPage });
+      this.entry({
+        kind: "specialisms",
+        name: id,
+        title: id,
+        section: "Specialisms",
+        view: () => lookUpSpecialism(this.book, id),
+        print: specialismPage,
+      });
     for (const { path } of model.documents)
-      this.entry({ kind: "schemas", name: path, title: path, section: "Schemas", view: () => schemaView(this.book, path), print: schemaPage });
+      this.entry({
+        kind: "schemas",
+        name: path,
+        title: path,
+        section: "Schemas",
+        view: () => lookUpSchema(this.book, path),
+        print: schemaPage,
+      });
     const index = `${this.book.folder}search`;
     this.site.set(`${index}-index.js`, () => `adbindSearch(${scriptText(searchIndex(this.book))});\n`);
     this.page({ path: index, title: "Search", bare: true, body: () => searchPage(this.book) });
   }
 
-  private page({ body, ...page }: Omit<Page, "shelf" | "book" | "body"> & { readonly body: () => Markup }): void {
+  private page({ body, ...page }: Omit<SitePage, "shelf" | "book" | "body"> & { readonly body: () => Markup }): void {
     this.site.set(`${page.path}.html`, () => pageText({ ...page, shelf: this.shelf, book: this.book, body: body() }));
   }
 
@@ -100,15 +129,24 @@ class Chapter {
   private addLists(): void {
     const { book } = this;
     const { model, atlas } = book;
-    const schemas = once(() => schemaListView(book));
+    const schemas = once(() => listSchemas(book));
     const tools = () => ({
       ...{ word: model.word, version: model.version, digest: model.digest },
-      tools: model.tools.map(({ name, protocol, mutating, idempotency, summary }) => ({ name, area: protocol, mutating, idempotency, summary })),
+      tools: model.tools.map(({ name, protocol, mutating, idempotency, summary }) => ({
+        name,
+        area: protocol,
+        mutating,
+        idempotency,
+        summary,
+      })),
     });
     const specialisms = () => model.specialisms.map((one) => ({ ...one, needs: atlas.needs.get(one.id) ?? [] }));
     this.list("index", "Tools", toolsPage, tools);
     this.list("events/index", "Events", eventsPage, () => book.events);
-    this.list("codes/index", "Errors", codesPage, () => ({ defaultUnknownRecovery: model.defaultUnknownRecovery, codes: model.codes }));
+    this.list("codes/index", "Errors", codesPage, () => ({
+      defaultUnknownRecovery: model.defaultUnknownRecovery,
+      codes: model.codes,
+    }));
     this.list("specialisms/index", "Specialisms", specialismsPage, specialisms);
     this.list("schemas/index", "Schemas", (here) => schemasPage(here, schemas()), schemas);
     this.list("listing", "Listing cost", listingPage, () => Object.fromEntries(atlas.listings));
@@ -126,7 +164,7 @@ class Chapter {
   }
 
   private addTool(name: string): void {
-    const view = once(() => toolView(this.book, name));
+    const view = once(() => lookUpTool(this.book, name));
     const path = this.entry({ kind: "tools", name, title: name, section: "Tools", view, print: toolPage });
     this.site.set(`${path}.md`, () => toolMarkdown(this.book, view()));
   }
@@ -145,9 +183,9 @@ export function planSite({ releases, comparisons, assets, title }: SiteOptions):
   const shelf: Shelf = { books, title: title ?? titleOf(books) };
   const timeline = timelineOf(books);
   for (const [name, text] of assets) site.set(`assets/${name}`, () => text);
-  const add = (path: string, page: Omit<Page, "shelf" | "path" | "body">, body: () => Markup): void =>
+  const add = (path: string, page: Omit<SitePage, "shelf" | "path" | "body">, body: () => Markup): void =>
     void site.set(`${path}.html`, () => pageText({ ...page, shelf, path, body: body() }));
-  add("index", { title: "Home" }, () => homePage(shelf, timeline));
+  add("index", { title: "Home" }, () => frontPage(shelf, timeline));
   add("timeline", { title: "Releases", section: "Releases" }, () => timelinePage(shelf, timeline));
   for (const path of ["index", "timeline"]) site.set(`${path}.json`, () => json(timeline));
   const compared = new Set<string>();
@@ -160,7 +198,9 @@ export function planSite({ releases, comparisons, assets, title }: SiteOptions):
     site.set(`compare/${name}.js`, () => `adbindCompare(${scriptText(view())});\n`);
   }
   const script = ["assets/compare.js"];
-  add("compare", { title: "Compare", section: "Compare", bare: true, scripts: script }, () => comparePage(shelf, compared, "compare"));
+  add("compare", { title: "Compare", section: "Compare", bare: true, scripts: script }, () =>
+    comparePage(shelf, compared, "compare"),
+  );
   for (const book of books) new Chapter(site, shelf, book).add();
   site.set("llms.txt", () => llmsText(shelf));
   return site;

@@ -10,11 +10,14 @@ const list = (part: readonly TypePart[]): TypePart[] => ["list of ", ...part];
 
 export const nameOfPath = (ref: string): string => {
   const [path = "", pointer] = ref.split("#");
-  const file = path.split("/").at(-1)!.replace(/\.json$/, "");
+  const file = path
+    .split("/")
+    .at(-1)!
+    .replace(/\.json$/, "");
   return pointer === undefined ? file : `${file} ${pointer.split("/").at(-1)}`;
 };
 
-/** @param followed references that stand for a scalar or a list of values are said as what they are, with the link */
+/** What a value is, in a few words. */
 export function typeText(shape: Shape): TypePart[] {
   switch (shape.kind) {
     case "any":
@@ -98,7 +101,11 @@ export function notesOf(shape: Shape): string[] {
       case "scalar":
         return scalarNotes(shape);
       case "array":
-        return [...range(shape.minItems, shape.maxItems, "item"), ...(shape.unique ? ["no item twice"] : []), ...itemNotes(shape.items)];
+        return [
+          ...range(shape.minItems, shape.maxItems, "item"),
+          ...(shape.unique ? ["no item twice"] : []),
+          ...itemNotes(shape.items),
+        ];
       case "tuple":
         return range(shape.minItems, shape.maxItems, "item");
       case "object":
@@ -109,7 +116,7 @@ export function notesOf(shape: Shape): string[] {
           ...(shape.patterns ?? []).map(({ pattern }) => `names match ${pattern}`),
         ];
       case "union":
-        return shape.mode === "any" ? ["one at least holds"] : [];
+        return shape.mode === "any" ? ["at least one of the forms holds"] : [];
       case "any":
       case "never":
       case "enum":

@@ -1,5 +1,4 @@
 /** What each page of a release says, as data: the page is printed from it, and it lies beside the page as JSON. */
-import { firstSentence } from "../model/sentence.js";
 import type { Shape } from "../model/shape.js";
 import { aboutSchema, type Book, type EventEntry, type MessageOf, type SchemaUse } from "./book.js";
 import { type Example, examplesOf } from "./example.js";
@@ -26,9 +25,17 @@ export interface ToolView {
   /** Specialisms that need it without exercising it. */
   readonly neededBy: readonly string[];
   /** Bytes of its entry in a tool list. */
-  readonly listing: { readonly described: number; readonly bare: number; readonly answer: number; readonly projections: Readonly<Record<string, number>> };
+  readonly listing: {
+    readonly described: number;
+    readonly bare: number;
+    readonly answer: number;
+    readonly projections: Readonly<Record<string, number>>;
+  };
   readonly request: MessageView;
-  readonly arms: readonly (({ readonly status: string } & MessageView) | { readonly status: string; readonly carries: "failure" | "nothing told" })[];
+  readonly arms: readonly (
+    | ({ readonly status: string } & MessageView)
+    | { readonly status: string; readonly carries: "failure" | "nothing told" }
+  )[];
   /** Names that an answer with errors may have beside them. */
   readonly failureFields: readonly string[];
   /** Codes that its schemas name. */
@@ -39,7 +46,11 @@ const shapeAt = (book: Book, ref: string): Shape => book.model.resolve(ref)!;
 
 function messageView(book: Book, ref: string, shape = shapeAt(book, ref)): MessageView {
   const { resolve } = book.model;
-  return { schema: ref, fields: fieldTable(shape, resolve), examples: examplesOf({ ref, resolve, judge: book.judge }) };
+  return {
+    schema: ref,
+    fields: fieldTable(shape, resolve, true),
+    examples: examplesOf({ ref, resolve, judge: book.judge }),
+  };
 }
 
 /** Words of a text that are codes of the release. */
@@ -48,7 +59,7 @@ export const codesIn = (book: Book, text: string): string[] =>
 
 const textOf = (shape: unknown): string => JSON.stringify(shape);
 
-export function toolView(book: Book, name: string): ToolView {
+export function lookUpTool(book: Book, name: string): ToolView {
   const tool = book.tools.get(name)!;
   const route = book.model.facts.tools.routes[name]?.value;
   const request = messageView(book, tool.request);
@@ -80,8 +91,10 @@ export function toolView(book: Book, name: string): ToolView {
 export interface SchemaView {
   readonly path: string;
   readonly title?: string;
-  readonly fields: FieldTable;
-  readonly examples: readonly Example[];
+  readonly about?: string;
+  /** Absent of a message of a tool: the tool's page has them. */
+  readonly fields?: FieldTable;
+  readonly examples?: readonly Example[];
   /** Messages of tools that it is. */
   readonly messages: readonly MessageOf[];
   readonly events: readonly string[];
@@ -90,16 +103,21 @@ export interface SchemaView {
   readonly parts: readonly { readonly ref: string; readonly fields: FieldTable }[];
 }
 
-export function schemaView(book: Book, path: string): SchemaView {
+export function lookUpSchema(book: Book, path: string): SchemaView {
   const { shape } = book.documents.get(path)!;
   const { resolve, places } = book.model;
-  const parts = places.filter((ref) => ref.startsWith(`${path}#`));
+  // What stands below a property is in the table already.
+  const parts = places.filter((ref) => ref.startsWith(`${path}#/$defs/`) || ref.startsWith(`${path}#/definitions/`));
+  const messages = book.messages.get(path) ?? [];
   return {
     path,
     ...(shape.title !== undefined && { title: shape.title }),
-    fields: fieldTable(shape, resolve),
-    examples: examplesOf({ ref: path, resolve, judge: book.judge }),
-    messages: book.messages.get(path) ?? [],
+    ...(shape.description !== undefined && { about: shape.description }),
+    ...(messages.length === 0 && {
+      fields: fieldTable(shape, resolve),
+      examples: examplesOf({ ref: path, resolve, judge: book.judge }),
+    }),
+    messages,
     events: book.events.filter(({ schema }) => schema === path).map(({ kind }) => kind),
     usedBy: book.usedBy.get(path) ?? [],
     parts: parts.map((ref) => ({ ref, fields: fieldTable(resolve(ref)!, resolve) })),
@@ -113,7 +131,11 @@ export interface CodeView {
   readonly suggestion: string;
   readonly addedIn?: string;
   /** Schemas and other codes that speak of it. */
-  readonly mentions: { readonly tools: readonly string[]; readonly schemas: readonly string[]; readonly codes: readonly string[] };
+  readonly mentions: {
+    readonly tools: readonly string[];
+    readonly schemas: readonly string[];
+    readonly codes: readonly string[];
+  };
 }
 
 /** Which schemas speak of which code: one walk through all of them. */
@@ -124,7 +146,7 @@ export function codeMentions(book: Book): ReadonlyMap<string, readonly string[]>
   return found;
 }
 
-export function codeView(book: Book, code: string, mentions: ReadonlyMap<string, readonly string[]>): CodeView {
+export function lookUpCode(book: Book, code: string, mentions: ReadonlyMap<string, readonly string[]>): CodeView {
   const { recovery, description, suggestion, addedIn } = book.codes.get(code)!;
   const schemas = mentions.get(code) ?? [];
   const tools = new Set(schemas.flatMap((path) => (book.messages.get(path) ?? []).map(({ tool }) => tool)));
@@ -148,7 +170,7 @@ export interface EventView extends EventEntry {
   readonly examples: readonly Example[];
 }
 
-export function eventView(book: Book, entry: EventEntry): EventView | undefined {
+export function lookUpEvent(book: Book, entry: EventEntry): EventView | undefined {
   const shape = book.model.resolve(entry.schema);
   if (shape === undefined) return undefined;
   const { fields, examples } = messageView(book, entry.schema, shape);
@@ -182,11 +204,13 @@ export interface SpecialismView {
   readonly harness: readonly string[];
 }
 
-export function specialismView(book: Book, id: string): SpecialismView {
+export function lookUpSpecialism(book: Book, id: string): SpecialismView {
   const { title, protocol, entryPoints, exercised, harness } = book.specialisms.get(id)!;
   const why = (name: string): SpecialismView["tools"][number]["why"] =>
     entryPoints.includes(name) ? "entry point" : exercised.includes(name) ? "exercised" : "needed beside";
-  const names = [...new Set([...(book.atlas.needs.get(id) ?? []), ...exercised, ...entryPoints])].filter((name) => book.tools.has(name));
+  const names = [...new Set([...(book.atlas.needs.get(id) ?? []), ...exercised, ...entryPoints])].filter((name) =>
+    book.tools.has(name),
+  );
   const order = ["entry point", "exercised", "needed beside"];
   return {
     id,
@@ -211,11 +235,15 @@ export interface SchemaListView {
   readonly unreadable: readonly { readonly path: string; readonly because: string }[];
 }
 
-export function schemaListView(book: Book): SchemaListView {
+export function listSchemas(book: Book): SchemaListView {
   const folders = new Map<string, SchemaListView["folders"][number]["schemas"][number][]>();
   for (const document of book.model.documents) {
     const folder = document.path.split("/").slice(0, -1).join("/");
-    const row = { path: document.path, about: aboutSchema(document), uses: book.usedBy.get(document.path)?.length ?? 0 };
+    const row = {
+      path: document.path,
+      about: aboutSchema(document),
+      uses: book.usedBy.get(document.path)?.length ?? 0,
+    };
     folders.set(folder, [...(folders.get(folder) ?? []), row]);
   }
   return {
@@ -223,5 +251,3 @@ export function schemaListView(book: Book): SchemaListView {
     unreadable: book.atlas.unreadable,
   };
 }
-
-export const toolAbout = (about: string): string => firstSentence(about);

@@ -1,6 +1,6 @@
 /** Checked release -> all that a reader may want to look up in it: the IR with every schema, and what is derived beside it. */
 import type { FactTable } from "../../runtime/contract/index.js";
-import { type LoadedRelease, checkedManifest } from "../load/load.js";
+import { checkedManifest, type LoadedRelease } from "../load/load.js";
 import { checkSchemas } from "../load/meta-schema.js";
 import { partOfRelease } from "../load/part.js";
 import { isMap, type Schema } from "../load/walk.js";
@@ -23,7 +23,20 @@ export interface Atlas {
 }
 
 /** Lists and registries lie beside the schemas: what has none of these keywords says nothing of a value. */
-const keywords = ["$ref", "allOf", "anyOf", "oneOf", "const", "enum", "properties", "items", "type", "$defs", "not", "if"];
+const keywords = [
+  "$ref",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "const",
+  "enum",
+  "properties",
+  "items",
+  "type",
+  "$defs",
+  "not",
+  "if",
+];
 
 const isSchema = (schema: Schema): boolean => isMap(schema) && keywords.some((word) => Object.hasOwn(schema, word));
 

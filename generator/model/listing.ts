@@ -18,9 +18,16 @@ export interface ListingCost {
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const silent = (key: string): boolean =>
-  ["title", "description", "examples", "default", "$comment", "deprecated", "enumDescriptions", "enumMetadata"].includes(
-    key,
-  ) || key.startsWith("x-");
+  [
+    "title",
+    "description",
+    "examples",
+    "default",
+    "$comment",
+    "deprecated",
+    "enumDescriptions",
+    "enumMetadata",
+  ].includes(key) || key.startsWith("x-");
 
 /** One schema that refers to nothing outside itself: what it reaches stands below `$defs`. */
 function bundled(release: LoadedRelease, root: string, keep: (key: string) => boolean): JsonMap {
@@ -71,7 +78,12 @@ function compact(text: Buffer): number {
 /** What a listing costs, by the tool's name. */
 export function listingCosts(
   release: LoadedRelease,
-  tools: readonly { readonly name: string; readonly summary: string; readonly request: string; readonly response: string }[],
+  tools: readonly {
+    readonly name: string;
+    readonly summary: string;
+    readonly request: string;
+    readonly response: string;
+  }[],
 ): ReadonlyMap<string, ListingCost> {
   const projected = projectedBytes(release);
   return new Map(

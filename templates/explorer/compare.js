@@ -23,7 +23,8 @@
 
   const side = (label, { pointer, page, lines }) => {
     const head = make("h3", { textContent: label });
-    if (pointer === "") return make("div", { className: "side" }, [head, make("p", { textContent: "does not have it" })]);
+    if (pointer === "")
+      return make("div", { className: "side" }, [head, make("p", { textContent: "does not have it" })]);
     const at = page ? make("a", { href: page }, [code(pointer)]) : code(pointer);
     const said = lines.map((line) => make("p", { textContent: line }));
     return make("div", { className: "side" }, [head, make("p", { className: "from" }, [at]), ...said]);
@@ -31,7 +32,10 @@
 
   const proof = ({ witness }) => {
     if (!witness) return [];
-    const text = witness.kind === "payload" ? witness.payload : { [view.from.version]: witness.from, [view.to.version]: witness.to };
+    const text =
+      witness.kind === "payload"
+        ? witness.payload
+        : { [view.from.version]: witness.from, [view.to.version]: witness.to };
     const says =
       witness.kind === "payload"
         ? `${witness.accepts} accepts this and ${witness.refuses} refuses it: ${witness.because}`
@@ -40,26 +44,47 @@
     block.setAttribute("aria-label", "The payload");
     const details = make("details", { className: "proof" }, [make("summary", { textContent: "Proof" })]);
     // Payloads are many: each is written when it is looked at.
-    details.addEventListener("toggle", () => details.open && details.childElementCount === 1 && details.append(make("p", { textContent: says }), block));
+    details.addEventListener(
+      "toggle",
+      () => details.open && details.childElementCount === 1 && details.append(make("p", { textContent: says }), block),
+    );
     return [details];
   };
 
   const where = (change) => {
-    const places = change.where.map(({ tool, side: message, at }) => (message === "release" ? at : `${tool} ${message} ${at}`.trim()));
+    const places = change.where.map(({ tool, side: message, at }) =>
+      message === "release" ? at : `${tool} ${message} ${at}`.trim(),
+    );
     if (places.length === 1) return make("p", { className: "from" }, [code(places[0])]);
-    const list = make("ul", {}, places.map((one) => make("li", {}, [code(one)])));
-    return make("details", {}, [make("summary", { textContent: `${places.length} messages, e.g. ${places[0]}` }), list]);
+    const list = make(
+      "ul",
+      {},
+      places.map((one) => make("li", {}, [code(one)])),
+    );
+    return make("details", {}, [
+      make("summary", { textContent: `${places.length} messages, e.g. ${places[0]}` }),
+      list,
+    ]);
   };
 
   const card = (change) => {
     const breaks = change.breaks.map((one) => words[one] ?? one);
     const facts = [
-      ...(breaks.length > 0 ? [`Breaks ${breaks.join("; ")}${change.undeclaredOnly ? " (undeclared names only)" : ""}.`] : []),
+      ...(breaks.length > 0
+        ? [`Breaks ${breaks.join("; ")}${change.undeclaredOnly ? " (undeclared names only)" : ""}.`]
+        : []),
       ...(change.reason ? [`${change.reason}.`] : []),
       ...(change.verdict === "safe" ? [] : [`Do: ${change.fix}.`]),
     ];
-    const title = make("h2", {}, [make("b", { className: `tag ${change.verdict}`, textContent: change.verdict }), " ", change.message]);
-    const sides = make("div", { className: "sides" }, [side(view.from.version, change.a), side(view.to.version, change.b)]);
+    const title = make("h2", {}, [
+      make("b", { className: `tag ${change.verdict}`, textContent: change.verdict }),
+      " ",
+      change.message,
+    ]);
+    const sides = make("div", { className: "sides" }, [
+      side(view.from.version, change.a),
+      side(view.to.version, change.b),
+    ]);
     return make("article", { id: change.id }, [
       title,
       make("p", { className: "from", textContent: change.rule }),
@@ -77,7 +102,10 @@
       (change) =>
         (verdict.value === "" || change.verdict === verdict.value) &&
         (pairing.value === "" || change.breaks.includes(pairing.value)) &&
-        (asked === "" || JSON.stringify([change.message, change.rule, change.where, change.a, change.b]).toLowerCase().includes(asked)),
+        (asked === "" ||
+          JSON.stringify([change.message, change.rule, change.where, change.a, change.b])
+            .toLowerCase()
+            .includes(asked)),
     );
   };
 
@@ -87,7 +115,10 @@
     const { broken, undecided, safe } = view.summary;
     const all = `${view.from.version} to ${view.to.version}: ${view.changes.length} changes; findings ${broken} broken, ${undecided} undecided, ${safe} safe`;
     state.textContent = found.length === view.changes.length ? all : `${all}. ${found.length} changes shown`;
-    const more = make("button", { type: "button", textContent: `Show ${Math.min(SHOWN, found.length - shown)} more of ${found.length - shown}` });
+    const more = make("button", {
+      type: "button",
+      textContent: `Show ${Math.min(SHOWN, found.length - shown)} more of ${found.length - shown}`,
+    });
     more.addEventListener("click", () => {
       const from = shown;
       shown += SHOWN;
@@ -97,7 +128,12 @@
       next.focus();
     });
     place.replaceChildren(...found.slice(0, shown).map(card), ...(found.length > shown ? [more] : []));
-    if (found.length === 0) place.append(make("p", { textContent: view.changes.length === 0 ? "Nothing changed in meaning." : "No change is like that." }));
+    if (found.length === 0)
+      place.append(
+        make("p", {
+          textContent: view.changes.length === 0 ? "Nothing changed in meaning." : "No change is like that.",
+        }),
+      );
   };
 
   globalThis.adbindCompare = (held) => {

@@ -178,7 +178,10 @@
     const first = found.find(named) ?? found[0];
     if (first && location.hash === "") first.scrollIntoView({ block: "center" });
   };
-  const words = asked.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter((word) => word.length > 1);
+  const words = asked
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_]+/u)
+    .filter((word) => word.length > 1);
   const heading = document.querySelector("h1")?.textContent.toLowerCase() ?? "";
   if (!results && words.length > 0 && !words.every((word) => heading.includes(word))) mark(words);
 

@@ -8,7 +8,18 @@ import type { Finding, Rule, Source } from "./source.js";
  * upwards today is on the list of exceptions.
  */
 const ranks: Readonly<Record<string, readonly string[]>> = {
-  "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/", "explorer/", "result", "run", "scaffold/", "index"],
+  "generator/": [
+    "finding",
+    "load/",
+    "model/",
+    "lint/",
+    "emit/ diff/",
+    "explorer/",
+    "result",
+    "run",
+    "scaffold/",
+    "index",
+  ],
   "generator/load/": ["walk read-json", "archive checksum find", "files", "*", "load", "facts meta-schema part"],
   "generator/model/": ["shape", "model", "*", "facts/", "build", "atlas"],
   "generator/model/facts/": ["read versions", "*", "derive"],
@@ -39,7 +50,17 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "generator/explorer/pages/": ["layout fields", "tool", "*"],
   "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
-  "cli/": ["output", "release/", "diff/", "explorer/", "*", "check/ check", "demo/", "demo soak main", "bin dev/"],
+  "cli/": [
+    "output listening",
+    "release/",
+    "diff/",
+    "explorer/",
+    "*",
+    "check/ check",
+    "demo/",
+    "demo soak main",
+    "bin dev/",
+  ],
   "runtime/contract/": ["*", "index"],
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],

@@ -2,7 +2,7 @@
 import { firstSentence } from "../../model/sentence.js";
 import type { Json } from "../../model/shape.js";
 import { linkFrom } from "../address.js";
-import { type Book, schemaPage } from "../book.js";
+import { type Book, pageOfSchema } from "../book.js";
 import type { Example } from "../example.js";
 import type { FieldRow, FieldTable } from "../fields.js";
 import { type Insert, type Markup, markup } from "../markup.js";
@@ -21,18 +21,23 @@ const SHOWN = 240;
 /** Values of a list that are shown at once. */
 const SHOWN_VALUES = 12;
 
+/** A text with what it quotes as code; nothing else in it is a mark. */
+export const quoted = (text: string): Insert =>
+  text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 0 ? part : markup`<code>${part}</code>`));
+
 /** A text as far as a reader needs it at first, the rest a click away. */
 export function prose(text: string | undefined): Insert {
   if (text === undefined || text.trim() === "") return undefined;
   const line = text.replace(/\s+/g, " ").trim();
-  if (line.length <= SHOWN) return line;
+  if (line.length <= SHOWN) return quoted(line);
   const sentence = firstSentence(line);
-  const head = line.startsWith(sentence) && sentence.length < line.length ? sentence : line.slice(0, line.lastIndexOf(" ", SHOWN));
-  return markup`${head} <details class="more"><summary>more</summary>${line.slice(head.length)}</details>`;
+  const head =
+    line.startsWith(sentence) && sentence.length < line.length ? sentence : line.slice(0, line.lastIndexOf(" ", SHOWN));
+  return markup`${quoted(head)} <details class="more"><summary>more</summary>${quoted(line.slice(head.length))}</details>`;
 }
 
 export const schemaLink = ({ book, path }: Here, ref: string, text: string): Insert => {
-  const page = schemaPage(book, ref);
+  const page = pageOfSchema(book, ref);
   if (page === undefined) return text;
   const anchor = ref.includes("#") ? `#${ref.slice(ref.indexOf("#") + 1)}` : "";
   return markup`<a href="${linkFrom(path, `${page}.html${anchor}`)}">${text}</a>`;
@@ -40,7 +45,9 @@ export const schemaLink = ({ book, path }: Here, ref: string, text: string): Ins
 
 export const pageLink = ({ book, path }: Here, kind: Parameters<Book["page"]>[0], name: string): Insert => {
   const page = book.page(kind, name);
-  return page === undefined ? markup`<code>${name}</code>` : markup`<a href="${linkFrom(path, `${page}.html`)}"><code>${name}</code></a>`;
+  return page === undefined
+    ? markup`<code>${name}</code>`
+    : markup`<a href="${linkFrom(path, `${page}.html`)}"><code>${name}</code></a>`;
 };
 
 const typeMarkup = (here: Here, parts: readonly TypePart[]): Insert =>
@@ -52,7 +59,7 @@ function valueList(values: FieldRow["values"]): Insert {
   if (values === undefined) return undefined;
   const described = values.some(({ meaning }) => meaning !== undefined);
   const shown = described
-    ? markup`<dl>${values.map(({ value, meaning }) => markup`<dt><code>${value}</code><dd>${meaning}`)}</dl>`
+    ? markup`<dl>${values.map(({ value, meaning }) => markup`<dt><code>${value}</code><dd>${meaning !== undefined && quoted(meaning)}`)}</dl>`
     : markup`<p class="values">${values.map(({ value }) => markup`<code>${value}</code> `)}`;
   if (values.length <= SHOWN_VALUES && !described) return shown;
   const few = values.slice(0, 4).map(({ value }) => value);
@@ -62,11 +69,12 @@ function valueList(values: FieldRow["values"]): Insert {
 const noteList = (notes: readonly string[] | undefined): Insert =>
   notes !== undefined && notes.length > 0 && markup`<ul class="notes">${notes.map((note) => markup`<li>${note}`)}</ul>`;
 
-const nameMarkup = ({ name, kind }: FieldRow): Markup => (kind === "property" ? markup`<code>${name}</code>` : markup`<i>${name}</i>`);
+const nameMarkup = ({ name, kind }: FieldRow): Markup =>
+  kind === "property" ? markup`<code>${name}</code>` : markup`<i>${name}</i>`;
 
 function rowMarkup(here: Here, row: FieldRow, prefix: string, level: number): Insert {
   const id = `${prefix}.${row.at}`;
-  return markup`<tr id="${id}" class="l${Math.min(level, 8)}"><th scope="row"><a href="${`#${encodeURIComponent(id)}`}">${nameMarkup(row)}</a>${row.required && tag("required", "must")}${row.deprecated && tag("deprecated", "old")}${row.experimental && tag("experimental", "new")}<span class="type">${typeMarkup(here, row.type)}</span><td>${prose(row.about)}${valueList(row.values)}${noteList(row.notes)}${row.from !== undefined && markup`<p class="from">from ${schemaLink(here, row.from, row.from)}`}
+  return markup`<tr id="${id}"${level > 0 && markup` class="l${Math.min(level, 8)}"`}><th><a href="${`#${encodeURIComponent(id)}`}">${nameMarkup(row)}</a>${row.required && tag("required", "must")}${row.deprecated && tag("deprecated", "old")}${row.experimental && tag("experimental", "new")}<span class="type">${typeMarkup(here, row.type)}</span><td>${prose(row.about)}${valueList(row.values)}${noteList(row.notes)}${row.from !== undefined && markup`<p class="from">from ${schemaLink(here, row.from, row.from)}`}
 ${(row.rows ?? []).map((inner) => rowMarkup(here, inner, prefix, level + 1))}`;
 }
 
@@ -76,8 +84,7 @@ ${(row.rows ?? []).map((inner) => rowMarkup(here, inner, prefix, level + 1))}`;
  */
 export function fieldsMarkup(here: Here, table: FieldTable, prefix: string, caption: string): Insert {
   const head = markup`${valueList(table.values)}${noteList(table.notes)}`;
-  if (table.rows.length === 0)
-    return markup`${head}<p class="type">${typeMarkup(here, table.type)}`;
+  if (table.rows.length === 0) return markup`${head}<p class="type">${typeMarkup(here, table.type)}`;
   return markup`${head}<table class="fields"><caption>${caption}</caption><thead><tr><th scope="col">Field<th scope="col">Meaning<tbody>
 ${table.rows.map((row) => rowMarkup(here, row, prefix, 0))}</table>`;
 }
@@ -97,7 +104,10 @@ const jsonText = (value: Json): string => JSON.stringify(value, null, 2);
 /** A table whose rows are cells, on narrow screens scrolled by itself. */
 export const plainTable = (caption: string, head: readonly Insert[], rows: readonly (readonly Insert[])[]): Markup =>
   markup`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table><thead><tr>${head.map((cell) => markup`<th scope="col">${cell}`)}<tbody>
-${rows.map(([first, ...rest]) => markup`<tr><th scope="row">${first}${rest.map((cell) => markup`<td>${cell}`)}
-`)}</table></div>`;
+${rows.map(
+  ([first, ...rest]) => markup`<tr><th scope="row">${first}${rest.map((cell) => markup`<td>${cell}`)}
+`,
+)}</table></div>`;
 
-export const joined = (list: readonly Insert[]): Insert => list.map((one, index) => (index === 0 ? one : [", ", one]));
+export const withCommas = (list: readonly Insert[]): Insert =>
+  list.map((one, index) => (index === 0 ? one : [", ", one]));

@@ -10,7 +10,7 @@ export interface Shelf {
   readonly title: string;
 }
 
-export interface Page {
+export interface SitePage {
   readonly shelf: Shelf;
   /** Path of the page from the top of the site, without its ending. */
   readonly path: string;
@@ -38,22 +38,23 @@ const menu = [
 ] as const;
 
 /** No page runs what a release says: scripts and styles are files of the site. */
-const policy = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'self' file:";
+const policy =
+  "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'self' file:";
 
-export const nameOf = ({ model }: Book): string => `${model.word} ${model.version}`;
+export const bookName = ({ model }: Book): string => `${model.word} ${model.version}`;
 
-function releaseMenu({ shelf, book, path, elsewhere }: Page): Insert {
+function releaseMenu({ shelf, book, path, elsewhere }: SitePage): Insert {
   if (book === undefined) return undefined;
   const others = [...shelf.books].reverse().map((other) => {
     const same = other === book ? path : elsewhere?.(other);
     const current = other === book && markup` aria-current="true"`;
     const hint = other !== book && elsewhere !== undefined && same === undefined && markup` <small>not there</small>`;
-    return markup`<li><a href="${linkFrom(path, `${same ?? `${other.folder}index`}.html`)}"${current}>${nameOf(other)}</a>${hint}`;
+    return markup`<li><a href="${linkFrom(path, `${same ?? `${other.folder}index`}.html`)}"${current}>${bookName(other)}</a>${hint}`;
   });
-  return markup`<details class="releases"><summary>${nameOf(book)}</summary><ul>${others}</ul></details>`;
+  return markup`<details class="releases"><summary>${bookName(book)}</summary><ul>${others}</ul></details>`;
 }
 
-function mainMenu({ shelf, book, path, section }: Page): Insert {
+function mainMenu({ shelf, book, path, section }: SitePage): Insert {
   const item = (text: string, to: string): Markup =>
     markup`<li><a href="${linkFrom(path, `${to}.html`)}"${text === section && markup` aria-current="page"`}>${text}</a>`;
   const own = book === undefined ? [] : menu.map(([text, to]) => item(text, `${book.folder}${to}`));
@@ -62,13 +63,15 @@ function mainMenu({ shelf, book, path, section }: Page): Insert {
 }
 
 /** The page as a file: it has no script of its own, so what a release says cannot be one. */
-export function pageText(page: Page): string {
+export function pageText(page: SitePage): string {
   const { shelf, path, title, body, bare, scripts = [] } = page;
   const searched = page.book ?? shelf.books.at(-1)!;
   const to = (file: string): string => linkFrom(path, file);
   const file = path.split("/").at(-1)!;
-  const beside = bare === true ? undefined : markup`<link rel="alternate" type="application/json" href="${`${file}.json`}">`;
-  const json = bare === true ? undefined : markup`<p class="beside"><a href="${`${file}.json`}">This page as JSON</a></p>`;
+  const beside =
+    bare === true ? undefined : markup`<link rel="alternate" type="application/json" href="${`${file}.json`}">`;
+  const json =
+    bare === true ? undefined : markup`<p class="beside"><a href="${`${file}.json`}">This page as JSON</a></p>`;
   return markup`<!doctype html>
 <html lang="en" data-top="${to("").replace(/[^/]*$/, "")}" data-release="${searched.folder}">
 <meta charset="utf-8">
@@ -84,7 +87,7 @@ ${beside}<script src="${to("assets/theme.js")}"></script>
 <header>
 <a class="home" href="${to("index.html")}">${shelf.title}</a>
 ${releaseMenu(page)}
-<form class="search" role="search" action="${to(`${searched.folder}search.html`)}"><label for="q">Search ${nameOf(searched)}</label><input id="q" name="q" type="search" placeholder="Search ${nameOf(searched)}" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></form>
+<form class="search" role="search" action="${to(`${searched.folder}search.html`)}"><label for="q">Search ${bookName(searched)}</label><input id="q" name="q" type="search" placeholder="Search ${bookName(searched)}" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></form>
 <button class="theme" type="button" hidden>Dark</button>
 ${mainMenu(page)}
 </header>

@@ -3,27 +3,30 @@ import { linkFrom } from "../address.js";
 import type { Book } from "../book.js";
 import type { Brought, TimelineEntry } from "../history.js";
 import { type Insert, type Markup, markup } from "../markup.js";
-import { nameOf, type Shelf } from "./layout.js";
+import { bookName, type Shelf } from "./layout.js";
 
 const bookOf = ({ books }: Shelf, { word, version }: TimelineEntry): Book =>
   books.find(({ model }) => model.word === word && model.version === version)!;
 
 /** The front door: the newest release first, and what can be asked. */
-export function homePage(shelf: Shelf, timeline: readonly TimelineEntry[]): Markup {
+export function frontPage(shelf: Shelf, timeline: readonly TimelineEntry[]): Markup {
   const newest = shelf.books.at(-1)!;
   const cards = [...timeline].reverse().map((entry) => {
     const book = bookOf(shelf, entry);
     const { tools, events, codes, specialisms } = entry.counts;
-    return markup`<li><a href="${`${book.folder}index.html`}">${nameOf(book)}</a> <small>${entry.made}</small><p>${tools} tools, ${events} events, ${codes} error codes, ${specialisms} specialisms`;
+    return markup`<li><a href="${`${book.folder}index.html`}">${bookName(book)}</a> <small>${entry.made}</small><p>${tools} tools, ${events} events, ${codes} error codes, ${specialisms} specialisms`;
   });
   const { folder, model } = newest;
-  const first = model.specialisms.find(({ id }) => newest.model.facts.roles[id]?.value === "seller") ?? model.specialisms[0];
+  const first =
+    model.specialisms.find(({ id }) => newest.model.facts.roles[id]?.value === "seller") ?? model.specialisms[0];
   const questions: Insert[] = [
     markup`<li><a href="${`${folder}index.html`}">Which tools are there, and what do they take and answer?</a>`,
-    first && markup`<li><a href="${`${newest.page("specialisms", first.id)}.html`}">What must a ${first.id} ${newest.model.facts.roles[first.id]?.value ?? "seller"} implement?</a>`,
+    first &&
+      markup`<li><a href="${`${newest.page("specialisms", first.id)}.html`}">What must a ${first.id} ${newest.model.facts.roles[first.id]?.value ?? "seller"} implement?</a>`,
     markup`<li><a href="${`${folder}codes/index.html`}">What do I do about this error code?</a>`,
     markup`<li><a href="${`${folder}events/index.html`}">Which webhooks may come?</a>`,
-    shelf.books.length > 1 && markup`<li><a href="compare.html">What changed between two releases, and whom does it break?</a>`,
+    shelf.books.length > 1 &&
+      markup`<li><a href="compare.html">What changed between two releases, and whom does it break?</a>`,
   ];
   return markup`<h1>${shelf.title}</h1>
 <p class="lead">Look a release up: tools, messages, errors, events, schemas. Press <kbd>/</kbd> to search.</p>
@@ -32,7 +35,12 @@ export function homePage(shelf: Shelf, timeline: readonly TimelineEntry[]): Mark
 <p class="from">For language models: <a href="llms.txt">llms.txt</a>, a Markdown file for each tool.</p>`;
 }
 
-function broughtMarkup(book: Book, what: string, kind: "tools" | "codes" | "specialisms" | "events", { added, removed }: Brought): Insert {
+function broughtMarkup(
+  book: Book,
+  what: string,
+  kind: "tools" | "codes" | "specialisms" | "events",
+  { added, removed }: Brought,
+): Insert {
   if (added.length + removed.length === 0) return undefined;
   const link = (name: string): Markup => markup`<a href="${`${book.page(kind, name)}.html`}"><code>${name}</code></a> `;
   const list = markup`${added.map((name) => markup`<span class="plus">${link(name)}</span>`)}${removed.map((name) => markup`<del><code>${name}</code></del> `)}`;
@@ -44,11 +52,16 @@ export function timelinePage(shelf: Shelf, timeline: readonly TimelineEntry[]): 
   const items = [...timeline].reverse().map((entry) => {
     const book = bookOf(shelf, entry);
     const { counts } = entry;
-    const old = entry.before === undefined ? undefined : shelf.books.find(({ model }) => model.word === entry.word && model.version === entry.before);
-    const compare = old && markup`<p><a href="${`compare.html#${comparisonName(old, book)}`}">What breaks against ${entry.before}</a>`;
+    const old =
+      entry.before === undefined
+        ? undefined
+        : shelf.books.find(({ model }) => model.word === entry.word && model.version === entry.before);
+    const compare =
+      old &&
+      markup`<p><a href="${`compare.html#${comparisonName(old, book)}`}">What breaks against ${entry.before}</a>`;
     const deprecated = entry.deprecated.map((name) => markup`<code>${name}</code> `);
-    return markup`<li><h2 id="${entry.version}"><a href="${`${book.folder}index.html`}">${nameOf(book)}</a> <small>${entry.made}</small></h2>
-<p>${counts.tools} tools, ${counts.events} events, ${counts.codes} error codes, ${counts.specialisms} specialisms, ${counts.schemas} schemas; all tools in a list ${Math.round(entry.listing / 1000)} kB</p>
+    return markup`<li><h2 id="${entry.version}"><a href="${`${book.folder}index.html`}">${bookName(book)}</a> <small>${entry.made}</small></h2>
+<p>${counts.tools} tools, ${counts.events} events, ${counts.codes} error codes, ${counts.specialisms} specialisms, ${counts.schemas} schemas; a list of all tools has ${(entry.listing / 1e6).toFixed(1)} MB</p>
 ${entry.before !== undefined && markup`<p class="from">Against ${entry.before}:</p>`}
 ${broughtMarkup(book, "Tools", "tools", entry.tools)}${entry.deprecated.length > 0 && markup`<details><summary>Deprecated: ${entry.deprecated.length} tools</summary><p>${deprecated}</details>`}${broughtMarkup(book, "Events", "events", entry.events)}${broughtMarkup(book, "Error codes", "codes", entry.codes)}${broughtMarkup(book, "Specialisms", "specialisms", entry.specialisms)}${compare}`;
   });
@@ -56,11 +69,14 @@ ${broughtMarkup(book, "Tools", "tools", entry.tools)}${entry.deprecated.length >
 }
 
 /** What a comparison of two releases is called: its file, and the link to it. */
-export const comparisonName = (a: Book, b: Book): string => `${a.folder.slice(0, -1).replace("/", "@")}...${b.folder.slice(0, -1).replace("/", "@")}`;
+export const comparisonName = (a: Book, b: Book): string =>
+  `${a.folder.slice(0, -1).replace("/", "@")}...${b.folder.slice(0, -1).replace("/", "@")}`;
 
 /** Two releases side by side: the page is empty until its script has the data of the two. */
 export function comparePage(shelf: Shelf, compared: ReadonlySet<string>, path: string): Markup {
-  const options = [...shelf.books].reverse().map((book) => markup`<option value="${book.folder.slice(0, -1).replace("/", "@")}">${nameOf(book)}`);
+  const options = [...shelf.books]
+    .reverse()
+    .map((book) => markup`<option value="${book.folder.slice(0, -1).replace("/", "@")}">${bookName(book)}`);
   const has = [...compared].sort();
   return markup`<h1>Compare two releases</h1>
 <form class="compare" action="${linkFrom(path, "compare.html")}" data-compared="${has.join(" ")}">
@@ -74,6 +90,6 @@ export function comparePage(shelf: Shelf, compared: ReadonlySet<string>, path: s
 <div id="changes"></div>`;
 }
 
-export const searchPage = (book: Book): Markup => markup`<h1>Search ${nameOf(book)}</h1>
+export const searchPage = (book: Book): Markup => markup`<h1>Search ${bookName(book)}</h1>
 <p id="state" role="status">Type above.</p><ol id="results" class="results"></ol>
 <noscript><p>The search needs its script.</noscript>`;

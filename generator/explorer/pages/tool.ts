@@ -2,7 +2,7 @@
 import { linkFrom } from "../address.js";
 import { type Insert, type Markup, markup } from "../markup.js";
 import type { MessageView, ToolView } from "../views.js";
-import { exampleMarkup, fieldsMarkup, type Here, joined, pageLink, prose, schemaLink } from "./fields.js";
+import { exampleMarkup, fieldsMarkup, type Here, pageLink, prose, schemaLink, withCommas } from "./fields.js";
 
 const idempotency: Readonly<Record<string, string>> = {
   required: "required: repeat a call under its key and nothing happens twice",
@@ -44,16 +44,18 @@ function armMarkup(here: Here, arm: ToolView["arms"][number], tool: ToolView): I
   if ("schema" in arm) return messageMarkup(here, id, heading, arm);
   if (arm.carries === "nothing told")
     return markup`<section><h2 id="${id}">${heading}</h2><p>The release says nothing of its data.</section>`;
-  const beside = tool.failureFields.length > 0 && markup`, and may have ${joined(tool.failureFields.map((one) => markup`<code>${one}</code>`))} beside them`;
+  const beside =
+    tool.failureFields.length > 0 &&
+    markup`, and may have ${withCommas(tool.failureFields.map((one) => markup`<code>${one}</code>`))} beside them`;
   return markup`<section><h2 id="${id}">${heading}</h2><p>It carries <code>errors</code>${beside}; each error has a <a href="${linkFrom(here.path, `${here.book.folder}codes/index.html`)}">code and a recovery</a>.</section>`;
 }
 
 function factsMarkup(here: Here, view: ToolView, presence: readonly Presence[]): Markup {
-  const tools = (names: readonly string[]): Insert => joined(names.map((name) => pageLink(here, "tools", name)));
-  const claims = (ids: readonly string[]): Insert => joined(ids.map((id) => pageLink(here, "specialisms", id)));
+  const tools = (names: readonly string[]): Insert => withCommas(names.map((name) => pageLink(here, "tools", name)));
+  const claims = (ids: readonly string[]): Insert => withCommas(ids.map((id) => pageLink(here, "specialisms", id)));
   return markup`<dl class="facts">
 <dt>Area<dd><a href="${linkFrom(here.path, `${here.book.folder}index.html#area-${view.area}`)}">${view.area}</a>
-<dt>Effect<dd>${view.mutating ? "changes something" : "only reads"}
+<dt>Effect<dd>${view.mutating ? "writes" : "only reads"}
 <dt>Idempotency key<dd>${idempotency[view.idempotency] ?? view.idempotency}
 ${view.addedIn !== undefined && markup`<dt>Added in<dd>${view.addedIn}`}
 ${view.deprecatedIn !== undefined && markup`<dt>Deprecated in<dd>${view.deprecatedIn}`}
@@ -62,7 +64,7 @@ ${view.fallback !== undefined && markup`<dt>With an older peer<dd>${view.fallbac
 ${view.specialisms.length > 0 && markup`<dt>Exercised by<dd>${claims(view.specialisms)}`}
 ${view.neededBy.length > 0 && markup`<dt>Needed by<dd>${view.neededBy.length === here.book.specialisms.size ? "every specialism" : claims(view.neededBy)}`}
 <dt>Cost in a tool list<dd>${bytes(view.listing.described)} described, ${bytes(view.listing.bare)} bare (<a href="${linkFrom(here.path, `${here.book.folder}listing.html`)}">all tools</a>)
-${view.codes.length > 0 && markup`<dt>Codes it speaks of<dd>${joined(view.codes.map((code) => pageLink(here, "codes", code)))}`}
+${view.codes.length > 0 && markup`<dt>Codes it speaks of<dd>${withCommas(view.codes.map((code) => pageLink(here, "codes", code)))}`}
 ${presenceMarkup(here, presence)}</dl>`;
 }
 
