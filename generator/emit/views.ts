@@ -152,7 +152,7 @@ export const typesView = ({ units }: CompiledTypes): object => {
 
 const codeRow = ({ code, recovery, description, suggestion, addedIn }: CodeModel): object => ({
   code: keyText(code),
-  doc: docText(firstSentence(description)),
+  doc: docText(description),
   fields: present([
     ["recovery", recovery],
     ["suggestion", suggestion],
@@ -160,13 +160,17 @@ const codeRow = ({ code, recovery, description, suggestion, addedIn }: CodeModel
   ]),
 });
 
-export const errorsView = (model: Model): object => ({
-  ...manifestBanner([model.codes, model.policyNote, model.defaultUnknownRecovery]),
-  contractModule,
-  codes: model.codes.map(codeRow),
-  note: docText(model.policyNote),
-  defaultRecovery: literal(model.defaultUnknownRecovery),
-});
+export function errorsView({ codes, policyNote, defaultUnknownRecovery }: Model): object {
+  // What is emitted of a description is what the file is of.
+  const told = codes.map((one) => ({ ...one, description: firstSentence(one.description) }));
+  return {
+    ...manifestBanner([told, policyNote, defaultUnknownRecovery]),
+    contractModule,
+    codes: told.map(codeRow),
+    note: docText(policyNote),
+    defaultRecovery: literal(defaultUnknownRecovery),
+  };
+}
 
 const specialismRow = ({ id, protocol, title, entryPoints, exercised, harness }: SpecialismModel): object => ({
   id: keyText(id),

@@ -21,7 +21,7 @@ const entities: Readonly<Record<string, string>> = {
 /** Characters that turn the direction of what follows would show a name as another one. */
 const turning = /[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g;
 
-export const escaped = (text: string): string =>
+const escaped = (text: string): string =>
   text.replace(turning, "\ufffd").replace(/[&<>"']/g, (character) => entities[character]!);
 
 const textOf = (part: Insert): string => {

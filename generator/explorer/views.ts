@@ -54,7 +54,7 @@ function messageView(book: Book, ref: string, shape = shapeAt(book, ref)): Messa
 }
 
 /** Words of a text that are codes of the release. */
-export const codesIn = (book: Book, text: string): string[] =>
+const codesIn = (book: Book, text: string): string[] =>
   [...new Set(text.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g) ?? [])].filter((code) => book.codes.has(code)).sort();
 
 const textOf = (shape: unknown): string => JSON.stringify(shape);

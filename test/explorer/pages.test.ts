@@ -1,15 +1,13 @@
-/** The site in a real browser, opened from the disk: by keyboard, in three widths, light and dark. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+/** The site in a real browser, opened from the disk, as a reader uses it: by keyboard, search, comparison, theme. */
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startBrowser } from "../support/browser.js";
 import { eventfulRelease, harmfulRelease, nextRelease, siteOf, writeSite } from "./fixture.js";
+import { audit, visit } from "./visit.js";
 
 const pages = suite("explorer in a browser");
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser: Browser | undefined;
 let base: string;
@@ -22,82 +20,8 @@ pages.after(async () => {
   await browser?.close();
 });
 
-/** Opens a page in a context of its own; what was refused, failed or loaded from elsewhere fails it. */
-async function open(
-  file: string,
-  run: (page: Page) => Promise<void>,
-  options: BrowserContextOptions & { from?: string } = {},
-): Promise<void> {
-  if (browser === undefined) return;
-  const { from = base, ...rest } = options;
-  const context = await browser.newContext(rest);
-  const page = await context.newPage();
-  const faults: string[] = [];
-  page.on("pageerror", (error) => void faults.push(error.message));
-  page.on("requestfailed", (request) => void faults.push(`${request.url()} failed`));
-  page.on("console", (message) => void (message.type() === "error" && faults.push(message.text())));
-  page.on("request", (request) => {
-    if (!request.url().startsWith(from) && !request.url().startsWith("data:")) faults.push(request.url());
-  });
-  try {
-    await page.goto(from + file);
-    await run(page);
-    assert.equal(faults, [], "something was refused by the policy, or loaded from elsewhere");
-  } finally {
-    await context.close();
-  }
-}
-
-interface Audit {
-  readonly violations: { readonly id: string; readonly nodes: { readonly html: string }[] }[];
-}
-
-const tooWide = async (page: Page): Promise<string[]> =>
-  (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
-    ? [`${page.url()} is wider than the screen`]
-    : [];
-
-/** What axe finds wrong, and whether the page is wider than the screen. */
-async function audit(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = (await page.evaluate("axe.run(document, { preload: false })")) as Audit;
-  return [...violations.map(({ id, nodes }) => `${page.url()} ${id}: ${nodes[0]!.html}`), ...(await tooWide(page))];
-}
-
-const kinds = [
-  ...["index", "timeline", "compare", "proto/1.3.0/index", "proto/1.3.0/listing", "proto/1.3.0/search"],
-  ...["tools/place_order", "codes/index", "codes/BUSY", "events/index", "events/order.changed"].map(
-    (page) => `proto/1.3.0/${page}`,
-  ),
-  ...["specialisms/index", "specialisms/selling", "schemas/index", "schemas/core/line"].map(
-    (page) => `proto/1.3.0/${page}`,
-  ),
-];
-
-const screens = [
-  { width: 320, colorScheme: "light" },
-  { width: 768, colorScheme: "dark" },
-  { width: 1280, colorScheme: "light" },
-] as const;
-
-for (const [turn, { width, colorScheme }] of screens.entries())
-  pages(`nothing is wrong by axe, and nothing too wide, at ${width} px and ${colorScheme}`, async () => {
-    // Each kind of page before axe once, in one of the screens; none is wider than the narrowest.
-    const judged = kinds.filter((_, index) => index % screens.length === turn);
-    await open(
-      "index.html",
-      async (page) => {
-        const found: string[] = [];
-        for (const file of width === 320 ? kinds : judged) {
-          await page.goto(`${base}${file}.html`);
-          if (file === "compare") await page.waitForSelector("article");
-          found.push(...(judged.includes(file) ? await audit(page) : await tooWide(page)));
-        }
-        assert.equal(found, []);
-      },
-      { viewport: { width, height: 800 }, colorScheme },
-    );
-  });
+const open = (file: string, run: (page: Page) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> =>
+  visit(file, run, { browser, base, ...options });
 
 pages("by keyboard: search for a field, choose with the arrows, land where it is", async () => {
   await open("proto/1.3.0/index.html", async (page) => {
@@ -190,7 +114,7 @@ pages("without scripts everything is there but the search and the comparison", a
 
 pages("a release that means harm is shown, and does none", async () => {
   const from = `${pathToFileURL(writeSite(await siteOf([harmfulRelease()]))).href}/`;
-  await open(
+  await visit(
     "index.html",
     async (page) => {
       for (const file of ["index", "tools/place_order", "codes/NOT_FOUND", "events/index", "schemas/index", "search"]) {
@@ -203,7 +127,7 @@ pages("a release that means harm is shown, and does none", async () => {
         assert.is(await page.locator("img").count(), 0, file);
       }
     },
-    { from },
+    { browser, base: from },
   );
 });
 
