@@ -38,6 +38,8 @@ export const nextRelease = (): string =>
     manifest.tools.cancel_order = { ...manifest.tools.end_session, protocol: "media-buy" };
     files["media-buy/list-orders-request.json"].properties = { account_id: { ...text, description: "Whose orders." } };
     files["media-buy/list-orders-request.json"].required = ["account_id"];
+    // No likely text is one of these.
+    files["session/end-session-request.json"].properties = { session_id: { ...text, pattern: "^a{3}$" } };
   });
 
 export const HARM = '</script><script>globalThis.harmed=1</script><img src=x onerror="globalThis.harmed=1">';

@@ -54,7 +54,8 @@ test("a tool has its request, arms, examples that are valid, and what it costs i
   );
   assert.ok(view.listing.bare < view.listing.described);
   const { releases } = await loadReleases([nextRelease()]);
-  for (const message of [view.request, ...view.arms.flatMap((arm) => ("schema" in arm ? [arm] : []))]) {
+  const bound = read<ToolView>(pair, "proto/1.3.0/tools/end_session.json");
+  for (const message of [bound.request, view.request, ...view.arms.flatMap((arm) => ("schema" in arm ? [arm] : []))]) {
     assert.is(message.examples.length, 1, message.schema);
     assert.equal(releases[0]!.judge(message.schema, message.examples[0]!.value), []);
   }
@@ -156,15 +157,28 @@ test("what is put into a page is text: in markup, in Markdown, in scripts, in na
   assert.is(linkFrom("p/1/tools/a", "p/2/index.html#x y"), "../../2/index.html#x%20y");
 });
 
+const own = await loadReleases([path.resolve(import.meta.dirname, "../../manifests/3.1.0")]);
+
+test("every message of the release that comes with adbind has an example, and each is valid", () => {
+  const { judge, atlas } = own.releases[0]!;
+  const site = planExplorer(own.releases, { compare: "none" });
+  for (const { name } of atlas.model.tools) {
+    const { request, arms } = read<ToolView>(site, `proto/3.1.0/tools/${name}.json`);
+    for (const { schema: ref, examples } of [request, ...arms.flatMap((arm) => ("schema" in arm ? [arm] : []))]) {
+      assert.ok(examples.length > 0, ref);
+      for (const { value } of examples) assert.equal(judge(ref, value), [], ref);
+    }
+  }
+});
+
 const golden = path.resolve(import.meta.dirname, "../golden/explorer");
 const shown = [
   ...["index.json", "codes/index.json", "specialisms/index.json", "listing.json", "tools/get_products.html"],
   ...["tools/get_products.json", "tools/get_products.md", "codes/RATE_LIMITED.html", "schemas/core/error.html"],
 ];
 
-test("the release that comes with adbind gives the same bytes, whatever the order it is given in", async () => {
-  const own = path.resolve(import.meta.dirname, "../../manifests/3.1.0");
-  const { releases } = await loadReleases([own]);
+test("the release that comes with adbind gives the same bytes, whatever the order it is printed in", () => {
+  const { releases } = own;
   const [site, again] = [planExplorer(releases, { compare: "none" }), planExplorer(releases, { compare: "none" })];
   const wanted = ["llms.txt", "index.html", ...shown.map((file) => `proto/3.1.0/${file}`)];
   // In another order, so that nothing of one page depends on those printed before it.
