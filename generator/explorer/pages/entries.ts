@@ -75,7 +75,7 @@ export function specialismPage(here: Here, view: SpecialismView, presence: reado
     idempotency,
     arms.join(", "),
   ]);
-  return markup`<h1>What must a <code>${view.id}</code> ${view.role} ${must}?</h1>
+  return markup`<h1>What must ${article(view.id)} <code>${view.id}</code> ${view.role} ${must}?</h1>
 <div class="lead">${view.title}</div>
 <p>${roles[view.role] ?? "An agent"} that claims <code>${view.id}</code> ${caller ? "calls" : "answers"} these ${view.tools.length} tools${caller ? "" : ", each with every status that it may come to"}. Entry points are asked first, its tests exercise the rest; needed beside is what every agent has, and what others fall back to.</p>
 ${plainTable(`Tools of ${view.id}`, ["Tool", "Why", "What it does", "Effect", "Key", "May answer"], rows)}

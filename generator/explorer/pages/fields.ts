@@ -101,9 +101,12 @@ export const exampleMarkup = (examples: readonly Example[], what: string): Inser
 
 const jsonText = (value: Json): string => JSON.stringify(value, null, 2);
 
-/** A table whose rows are cells, on narrow screens scrolled by itself. */
+/** Columns of a table whose cells stand one below the other on a narrow screen; one of more is scrolled by itself. */
+const MOST_STACKED = 4;
+
+/** A table whose rows are cells. */
 export const plainTable = (caption: string, head: readonly Insert[], rows: readonly (readonly Insert[])[]): Markup =>
-  markup`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table><thead><tr>${head.map((cell) => markup`<th scope="col">${cell}`)}<tbody>
+  markup`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table${head.length <= MOST_STACKED && markup` class="stack"`}><thead><tr>${head.map((cell) => markup`<th scope="col">${cell}`)}<tbody>
 ${rows.map(
   ([first, ...rest]) => markup`<tr><th scope="row">${first}${rest.map((cell) => markup`<td>${cell}`)}
 `,
@@ -111,3 +114,6 @@ ${rows.map(
 
 export const withCommas = (list: readonly Insert[]): Insert =>
   list.map((one, index) => (index === 0 ? one : [", ", one]));
+
+/** The article that a name takes, as near as its first letter tells. */
+export const article = (name: string): string => (/^[aeiou]/i.test(name) ? "an" : "a");

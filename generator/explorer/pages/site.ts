@@ -3,6 +3,7 @@ import { linkFrom } from "../address.js";
 import type { Book } from "../book.js";
 import type { Brought, TimelineEntry } from "../history.js";
 import { type Insert, type Markup, markup } from "../markup.js";
+import { article } from "./fields.js";
 import { bookName, type Shelf } from "./layout.js";
 
 const bookOf = ({ books }: Shelf, { word, version }: TimelineEntry): Book =>
@@ -17,12 +18,13 @@ export function frontPage(shelf: Shelf, timeline: readonly TimelineEntry[]): Mar
     return markup`<li><a href="${`${book.folder}index.html`}">${bookName(book)}</a> <small>${entry.made}</small><p>${tools} tools, ${events} events, ${codes} error codes, ${specialisms} specialisms`;
   });
   const { folder, model } = newest;
-  const first =
-    model.specialisms.find(({ id }) => newest.model.facts.roles[id]?.value === "seller") ?? model.specialisms[0];
+  // The claim that most is asked of is the one that is looked up most.
+  const sold = model.specialisms.filter(({ id }) => model.facts.roles[id]?.value === "seller");
+  const [first] = [...sold].sort((a, b) => b.exercised.length - a.exercised.length || (a.id < b.id ? -1 : 1));
   const questions: Insert[] = [
     markup`<li><a href="${`${folder}index.html`}">Which tools are there, and what do they take and answer?</a>`,
     first &&
-      markup`<li><a href="${`${newest.page("specialisms", first.id)}.html`}">What must a ${first.id} ${newest.model.facts.roles[first.id]?.value ?? "seller"} implement?</a>`,
+      markup`<li><a href="${`${newest.page("specialisms", first.id)}.html`}">What must ${article(first.id)} ${first.id} seller implement?</a>`,
     markup`<li><a href="${`${folder}codes/index.html`}">What do I do about this error code?</a>`,
     markup`<li><a href="${`${folder}events/index.html`}">Which webhooks may come?</a>`,
     shelf.books.length > 1 &&
