@@ -21,6 +21,8 @@ export function eventfulRelease(change: (files: Record<string, any>) => void = (
       idempotency_key: text,
       notification_type: { enum: ["order.changed", "order.ended"] },
       line: { $ref: "/schemas/1.2.3/core/line.json" },
+      product_id: { $ref: "/schemas/1.2.3/core/line.json#/properties/product_id" },
+      orders: { $ref: "/schemas/1.2.3/media-buy/list-orders-response.json#/properties/orders" },
     },
     required: ["idempotency_key", "notification_type"],
   });

@@ -83,7 +83,10 @@ test("codes know who speaks of them, schemas who uses them, specialisms what the
   const line = read<SchemaView>(pair, "proto/1.2.3/schemas/core/line.json");
   assert.equal(
     line.usedBy.map(({ path: file, pointer }) => `${file}#${pointer}`),
-    ["media-buy/order-webhook.json#/properties/line", "media-buy/place-order-request.json#/properties/lines/items"],
+    [
+      ...["line", "product_id"].map((name) => `media-buy/order-webhook.json#/properties/${name}`),
+      "media-buy/place-order-request.json#/properties/lines/items",
+    ],
   );
   const event = read<EventView>(pair, "proto/1.2.3/events/order.changed.json");
   assert.equal([event.discriminator, event.schema], ["notification_type", "media-buy/order-webhook.json"]);

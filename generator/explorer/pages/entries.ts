@@ -3,6 +3,7 @@ import { linkFrom } from "../address.js";
 import { type Insert, type Markup, markup } from "../markup.js";
 import type { CodeView, EventView, SchemaView, SpecialismView } from "../views.js";
 import {
+  article,
   exampleMarkup,
   fieldsMarkup,
   type Here,

@@ -36,10 +36,25 @@ export function prose(text: string | undefined): Insert {
   return markup`${quoted(head)} <details class="more"><summary>more</summary>${quoted(line.slice(head.length))}</details>`;
 }
 
+/** Where a place inside a schema stands on its page: parts have a heading each, properties a row. */
+function anchorOf(book: Book, ref: string): string {
+  const [file = "", pointer] = ref.split("#");
+  if (pointer === undefined || book.messages.has(file)) return "";
+  if (/^\/(\$defs|definitions)\//.test(pointer)) return `#${pointer}`;
+  const steps = pointer
+    .replace(/\/items$/, "")
+    .split("/")
+    .slice(1);
+  const named = steps.every((step, index) => index % 2 === 1 || step === "properties");
+  if (!named || steps.length % 2 === 1) return "";
+  const names = steps.filter((_, index) => index % 2 === 1);
+  return `#field.${names.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~")).join(".")}`;
+}
+
 export const schemaLink = ({ book, path }: Here, ref: string, text: string): Insert => {
   const page = pageOfSchema(book, ref);
   if (page === undefined) return text;
-  const anchor = ref.includes("#") ? `#${ref.slice(ref.indexOf("#") + 1)}` : "";
+  const anchor = anchorOf(book, ref);
   return markup`<a href="${linkFrom(path, `${page}.html${anchor}`)}">${text}</a>`;
 };
 
