@@ -153,8 +153,10 @@ function rowsIn(shape: Shape, at: string, reading: Reading): FieldRow[] {
     case "scalar":
     case "enum":
     case "const":
-    case "reference":
       return [];
+    case "reference":
+      // A message that is another schema as it stands is shown as that.
+      return reading.depth === 0 ? partRows(shape, at, reading) : [];
   }
 }
 

@@ -55,6 +55,11 @@ test("a tool has its request, arms, examples that are valid, and what it costs i
   assert.ok(view.listing.bare < view.listing.described);
   const { releases } = await loadReleases([nextRelease()]);
   const bound = read<ToolView>(pair, "proto/1.3.0/tools/end_session.json");
+  const whole = bound.arms.find(({ status }) => status === "completed")!;
+  assert.equal("schema" in whole && whole.fields.rows.map(({ name, from }) => `${name} of ${from}`), [
+    "product_id of core/line.json",
+    "parts of core/line.json",
+  ]);
   for (const message of [bound.request, view.request, ...view.arms.flatMap((arm) => ("schema" in arm ? [arm] : []))]) {
     assert.is(message.examples.length, 1, message.schema);
     assert.equal(releases[0]!.judge(message.schema, message.examples[0]!.value), []);

@@ -46,7 +46,7 @@ function anchorOf(book: Book, ref: string): string {
     .split("/")
     .slice(1);
   const named = steps.every((step, index) => index % 2 === 1 || step === "properties");
-  if (!named || steps.length % 2 === 1) return "";
+  if (!named || steps.length === 0 || steps.length % 2 === 1) return "";
   const names = steps.filter((_, index) => index % 2 === 1);
   return `#field.${names.map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~")).join(".")}`;
 }
