@@ -18,6 +18,10 @@ const commands = {
   },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
   diff: { help: "what changed between two releases, and whom it breaks", load: () => import("./diff.js") },
+  explorer: {
+    help: "a site to look releases up in; serve watches a folder of them",
+    load: () => import("./explorer.js"),
+  },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
   conform: {

@@ -61,7 +61,7 @@ const buildCodes = (manifest: Manifest): CodeModel[] =>
   sorted(manifest.error_codes).map(([code, entry]) => ({
     code,
     recovery: entry.recovery,
-    description: firstSentence(entry.description),
+    description: entry.description,
     suggestion: entry.suggestion,
     addedIn: entry.added_in,
   }));
@@ -93,13 +93,13 @@ const withShapes = (tool: BareTool, { resolve }: Shapes, word: string): ToolMode
 
 const digestOf = (schema: unknown): string => createHash("sha256").update(JSON.stringify(schema)).digest("hex");
 
-/** Schema files that some tool or event reaches, sorted. */
+/** Schema files that some tool or event reaches, and those asked for beside them, sorted. */
 function neededSchemas(
   release: LoadedRelease,
   tools: readonly BareTool[],
-  events: Iterable<string>,
+  { events, beside }: { readonly events: Iterable<string>; readonly beside: ReadonlySet<string> },
 ): LoadedRelease["schemas"] {
-  const needed = new Set(tools.flatMap((tool) => [...release.reach(tool.name)]));
+  const needed = new Set([...beside, ...tools.flatMap((tool) => [...release.reach(tool.name)])]);
   for (const path of release.reachOfEvents(events)) needed.add(path);
   const files = [...release.documents].filter(([path]) => needed.has(path));
   return new Map(files.sort(([a], [b]) => byCodePoint(a, b)));
@@ -148,8 +148,13 @@ export function releaseFacts(release: LoadedRelease): PackageFacts {
 /**
  * Builds the IR of a release that its checks accept.
  * @param broken tools to leave out, with the reasons
+ * @param beside schema files that no tool reaches and that are wanted too; they and what they refer to have no faults
  */
-export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, string[]> = new Map()): Model {
+export function buildModel(
+  release: LoadedRelease,
+  broken: ReadonlyMap<string, string[]> = new Map(),
+  beside: ReadonlySet<string> = new Set(),
+): Model {
   const manifest = checkedManifest(release);
   const said = new SchemaFacts(release.schemas);
   const extensions = extensionsOf(release.manifest, release.word);
@@ -160,11 +165,7 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
   const { projections: _, ...facts } = factsOf(release, tools);
   const events = buildEvents(release, facts);
   // The envelope's own schema judges no result: it takes whatever one of the many arms takes.
-  const schemas = neededSchemas(
-    release,
-    tools,
-    events.map(({ schema }) => schema),
-  );
+  const schemas = neededSchemas(release, tools, { events: events.map(({ schema }) => schema), beside });
   const shapes = readShapes(
     schemas,
     tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),

@@ -46,6 +46,7 @@ export interface ToolModel {
 export interface CodeModel {
   code: string;
   recovery: string;
+  /** As the release has it, whole. */
   description: string;
   suggestion: string;
   addedIn: string | undefined;

@@ -8,9 +8,20 @@ import type { Finding, Rule, Source } from "./source.js";
  * upwards today is on the list of exceptions.
  */
 const ranks: Readonly<Record<string, readonly string[]>> = {
-  "generator/": ["finding", "load/", "model/", "lint/", "emit/ diff/ explorer/", "result", "run", "scaffold/", "index"],
+  "generator/": [
+    "finding",
+    "load/",
+    "model/",
+    "lint/",
+    "emit/ diff/",
+    "explorer/",
+    "result",
+    "run",
+    "scaffold/",
+    "index",
+  ],
   "generator/load/": ["walk read-json", "archive checksum find", "files", "*", "load", "facts meta-schema part"],
-  "generator/model/": ["shape", "model", "*", "facts/", "build"],
+  "generator/model/": ["shape", "model", "*", "facts/", "build", "atlas"],
   "generator/model/facts/": ["read versions", "*", "derive"],
   "generator/lint/": ["*", "checks", "check", "release"],
   "generator/diff/": [
@@ -26,12 +37,24 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "*",
     "diff",
   ],
+  "generator/explorer/": [
+    "markup address type-text",
+    "conditions book example",
+    "fields",
+    "views",
+    "*",
+    "history pages/",
+    "markdown",
+    "site",
+  ],
+  "generator/explorer/pages/": ["layout fields", "tool", "*"],
   "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
   "cli/": [
-    "output",
+    "output listening",
     "release/",
     "diff/",
+    "explorer/",
     "*",
     "check/ check",
     "conform/ conform",
