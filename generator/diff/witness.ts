@@ -19,7 +19,8 @@ export interface Proof {
   readonly because: string;
 }
 
-const MOST_TRIES = 48;
+/** Tries upon each payload of a place: what shows a change shows it at once, or upon one made another way. */
+const TRIES = [48, 12, 4, 4] as const;
 
 const keyOf = ({ keyword, instancePath, params }: SchemaRefusal): string =>
   JSON.stringify([keyword, instancePath, params]);
@@ -58,8 +59,8 @@ interface Base {
 /** Payloads that have a place, and that the sender's release accepts: those that both accept first. */
 function* basesOf({ source, target, place }: Sought): Generator<Base> {
   const seen = new Set<string>();
-  for (const sides of [[source, target], [source]] as const) {
-    for (const turn of [0, 1, 2]) {
+  for (const turn of [0, 1]) {
+    for (const sides of [[source, target], [source]] as const) {
       const options: SampleOptions = { path: place.at, choices: place.choices, turn };
       const payload = sample(
         sides.map(({ part }) => part),
@@ -128,7 +129,7 @@ export interface Sought {
 
 /** Full searches for one change that found nothing, after which less is tried: another tool rarely shows what these did not. */
 const FRUITLESS = 1;
-const FEW_TRIES = 6;
+const FEW = [6] as const;
 
 /** Looks for proofs, and learns: what showed a change in one tool shows it in the next that shares the schema. */
 export class Prover {
@@ -143,11 +144,11 @@ export class Prover {
    */
   find(sought: Sought, key: string, tries: () => readonly Attempt[]): Proof | undefined {
     const hint = this.won.get(key);
-    const quick = hint === undefined ? undefined : this.search(sought, [hint], 1);
+    const quick = hint === undefined ? undefined : this.search(sought, [hint], FEW);
     if (quick !== undefined) return quick.proof;
     const fruitless = this.lost.get(key) ?? 0;
     const tired = fruitless >= FRUITLESS;
-    const found = this.search(sought, tries().slice(0, tired ? FEW_TRIES : MOST_TRIES), tired ? 1 : 6);
+    const found = this.search(sought, tries(), tired ? FEW : TRIES);
     if (found === undefined) this.lost.set(key, fruitless + 1);
     else this.won.set(key, found.attempt);
     return found?.proof;
@@ -156,12 +157,12 @@ export class Prover {
   private search(
     sought: Sought,
     attempts: readonly Attempt[],
-    most: number,
+    most: readonly number[],
   ): { proof: Proof; attempt: Attempt } | undefined {
-    for (let index = 0; index < most; index++) {
+    for (const [index, count] of most.entries()) {
       const base = this.base(sought, index);
       if (base === undefined) return undefined;
-      for (const attempt of attempts) {
+      for (const attempt of attempts.slice(0, count)) {
         const proof = tried(base, attempt, sought);
         if (proof !== undefined) return { proof, attempt };
       }
