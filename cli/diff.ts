@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type Command, Option } from "commander";
-import { type DiffSide, diffReleases, reportOf } from "../generator/diff/diff.js";
+import { diffReleases, reportOf } from "../generator/diff/diff.js";
 import {
   type DiffFinding,
   type DiffReport,
@@ -12,6 +12,7 @@ import {
   verdicts,
 } from "../generator/diff/finding.js";
 import { diffRules } from "../generator/diff/rules.js";
+import type { DiffSide } from "../generator/diff/side.js";
 import { AdbindError } from "../runtime/errors.js";
 import { unaccepted } from "./diff/accepted.js";
 import { type Format, formats } from "./diff/formats.js";
@@ -32,6 +33,7 @@ interface Options extends ReleaseOptions {
   accept?: string;
   witness?: string;
   traffic?: string;
+  suites?: string[];
   matrix?: string[];
 }
 
@@ -114,8 +116,19 @@ function tellReport(report: DiffReport, options: Options): void {
   if (atLevel(report.findings, options.level)) process.exitCode = exitCodes.failed;
 }
 
+/** Both releases, each with the suite that is named for it. */
+async function sidesOf([from, to]: readonly [string, string], options: Options): Promise<[DiffSide, DiffSide]> {
+  const { suites } = options;
+  if (suites !== undefined && suites.length !== 2)
+    throw new AdbindError("usage", "--suites takes two folders", {
+      remedy: "adbind diff A B --suites SUITE_A SUITE_B",
+    });
+  const [a, b] = [0, 1].map((index) => (suites === undefined ? options : { ...options, suite: suites[index]! }));
+  return [await loadSide(from, a), await loadSide(to, b)];
+}
+
 async function diff([from, to]: readonly [string, string], options: Options): Promise<void> {
-  const [a, b] = [await loadSide(from, options), await loadSide(to, options)];
+  const [a, b] = await sidesOf([from, to], options);
   if (options.traffic !== undefined) {
     if (tellTraffic(options.traffic, [a, b], options.json === true || options.format === "json"))
       process.exitCode = exitCodes.failed;
@@ -160,6 +173,7 @@ export function register(command: Command): void {
     .option("--accept <file>", "findings that are accepted: [{id, reason, by, expires}]")
     .option("--witness <folder>", "write each finding with its witnesses to a file")
     .option("--traffic <file>", "recorded payloads, one a line: how many of them break")
+    .option("--suites <folders...>", "storyboards and vectors of both; by default those the releases come with")
     .option("--matrix <releases...>", "which releases' callers and sellers understand each other")
     .option("--rules", "list the rules")
     .addHelpText("after", HELP)

@@ -1,7 +1,7 @@
 /** Recorded payloads before two releases: how many of what was really sent breaks. */
 import { readFileSync } from "node:fs";
-import type { DiffSide } from "../../generator/diff/diff.js";
 import { pairingOf, type Side } from "../../generator/diff/finding.js";
+import type { DiffSide } from "../../generator/diff/side.js";
 import { reasonOf } from "../../generator/diff/witness.js";
 import type { Json } from "../../generator/model/shape.js";
 import { AdbindError } from "../../runtime/errors.js";

@@ -1,7 +1,8 @@
 /** Alternatives and conditions of one place. */
 import type { Condition, Json, Shape, UnionShape } from "../model/shape.js";
-import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace } from "./change.js";
-import { type Both, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
+import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace, placeText } from "./change.js";
+import { type Both, oneByOne, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
+import { conditionText } from "./condition-text.js";
 import { flatten, same } from "./flat.js";
 import { leavesOf, type ShapePart } from "./part.js";
 import { sample } from "./sample.js";
@@ -68,17 +69,18 @@ function compareUnion(both: Both, comparing: Comparing, before: Union, now: Unio
   const { place } = both;
   const [old, fresh] = [membersOf(before), membersOf(now)];
   const matched = match(old, fresh, comparing);
+  const within = place.within ?? placeText(place.at);
   const exclusive = place.exclusive || !apart(before.union) || !apart(now.union);
   for (const [a, b] of matched.pairs) {
     if (comparing.forms.of([old[a]!]) === comparing.forms.of([fresh[b]!])) continue;
     const choices = withChoice(place, [before.union, a], [now.union, b]);
-    comparing.enter({ ...place, a: [old[a]!], b: [fresh[b]!], choices, exclusive });
+    comparing.enter({ ...place, a: [old[a]!], b: [fresh[b]!], choices, exclusive, within });
   }
   const beside = (parts: readonly ShapePart[], one: UnionShape): ShapePart[] =>
     leavesOf(parts).filter(({ shape }) => shape !== one);
   const alone = (parts: readonly ShapePart[], union: UnionShape, member: ShapePart): ChangeClaim =>
     probing([...beside(parts, union), member]);
-  const unsure = { ...place, exclusive };
+  const unsure = { ...place, exclusive, within };
   for (const index of matched.gone)
     tell({ ...both, place: unsure }, comparing, {
       rule: "alternative-removed",
@@ -160,39 +162,38 @@ function demandChanged(both: Both, comparing: Comparing, added: boolean): void {
   });
 }
 
+/** Each value, and each object once more without each of its names. */
+function* withAndWithout(values: Iterable<Json>): Generator<Json> {
+  for (const value of values) {
+    yield value;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) continue;
+    for (const name of Object.keys(value))
+      yield Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
+  }
+}
+
 /** Values that meet what a condition asks and not what it demands then. */
-function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Attempt[] {
+function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Iterable<Attempt> {
   const part = (shape: Shape): ShapePart => ({ shape, of });
-  const dropped = (values: ReturnType<typeof samplesOf>): Attempt[] =>
-    tryingValues(
-      values.flatMap((value): Json[] => {
-        if (typeof value !== "object" || value === null || Array.isArray(value)) return [value];
-        return [
-          value,
-          ...Object.keys(value).map((name) =>
-            Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
-          ),
-        ];
-      }),
-    );
+  const dropped = (values: Iterable<Json>): Iterable<Attempt> => tryingValues(withAndWithout(values));
   switch (condition.kind) {
     case "if":
-      return [
-        ...dropped(samplesOf([...parts, part(condition.test)], 4)),
-        ...(condition.whenFalse === undefined ? [] : dropped(samplesOf(parts, 4))),
-        ...outside(condition, of, parts),
-      ];
+      return oneByOne(
+        dropped(samplesOf([...parts, part(condition.test)], 4)),
+        condition.whenFalse === undefined ? [] : dropped(samplesOf(parts, 4)),
+        outside(condition, of, parts),
+      );
     case "not":
     case "entails":
       return dropped(samplesOf([...parts, part(condition.shape)], 4));
     case "names":
       return ["unheard_of", "UNHEARD", "~", "", "a b"].map((name): Attempt => ({ kind: "put", name, value: "a" }));
     case "contains":
-      return tryingValues([[], ...samplesOf(parts)]);
+      return tryingValues(oneByOne<Json>([[]], samplesOf(parts)));
     case "needs":
-      return condition.properties.flatMap((name) =>
-        tryingValues(
-          samplesOf(parts, 2).map((value) =>
+      return tryingValues(
+        condition.properties.flatMap((name) =>
+          [...samplesOf(parts, 2)].map((value) =>
             typeof value === "object" && value !== null && !Array.isArray(value)
               ? {
                   ...Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
@@ -206,23 +207,31 @@ function against(condition: Condition, of: ShapePart["of"], parts: readonly Shap
 }
 
 /** Values that meet the test, with names that what follows speaks of holding something else. */
-function outside(
+function* outside(
   condition: Extract<Condition, { kind: "if" }>,
   of: ShapePart["of"],
   parts: readonly ShapePart[],
-): Attempt[] {
+): Generator<Attempt> {
   const then = condition.whenTrue;
-  if (then === undefined) return [];
+  if (then === undefined) return;
   const base = sample([...parts, { shape: condition.test, of }], { full: 1 });
-  if (typeof base !== "object" || base === null || Array.isArray(base)) return [];
+  if (typeof base !== "object" || base === null || Array.isArray(base)) return;
   const own = flatten(parts);
-  return [...flatten([{ shape: then, of }]).properties.keys()].flatMap((name) => {
+  for (const name of flatten([{ shape: then, of }]).properties.keys()) {
     const held = own.properties.get(name)?.parts ?? [];
-    return tryingValues(
-      [...samplesOf(held, 4), "no such text", 7, [], {}].map((value) => ({ ...base, [name]: value })),
-    );
-  });
+    for (const value of oneByOne<Json>(samplesOf(held, 4), ["no such text", 7, [], {}]))
+      yield { kind: "value", value: { ...base, [name]: value } };
+  }
 }
+
+/** Clauses that a message has before it says how many more there are. */
+const CLAUSES = 3;
+
+const clauses = (conditions: Both["a"]["conditions"]): string =>
+  conditions
+    .slice(0, CLAUSES)
+    .map(({ condition, of }) => conditionText(condition, of))
+    .join("; ") + (conditions.length > CLAUSES ? `; and ${conditions.length - CLAUSES} more` : "");
 
 export function compareConditions(both: Both, comparing: Comparing): void {
   const { a, b, place } = both;
@@ -238,10 +247,13 @@ export function compareConditions(both: Both, comparing: Comparing): void {
   const claim = (conditions: typeof fresh, parts: readonly ShapePart[]): ChangeClaim =>
     conditions.length === 0
       ? contained
-      : { tries: () => conditions.flatMap(({ condition, of }) => against(condition, of, parts)) };
+      : { tries: () => oneByOne(...conditions.map(({ condition, of }) => against(condition, of, parts))) };
   tell(both, comparing, {
     rule,
-    message: `${[...(gone.length > 0 ? [`${gone.length} no more`] : []), ...(fresh.length > 0 ? [`${fresh.length} new`] : [])].join(", ")}: what one value demands of another`,
+    message: [
+      ...(fresh.length > 0 ? [`now ${clauses(fresh)}`] : []),
+      ...(gone.length > 0 ? [`no more ${clauses(gone)}`] : []),
+    ].join("; "),
     forward: claim(fresh, place.a),
     backward: claim(gone, place.b),
   });

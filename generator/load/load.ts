@@ -27,6 +27,8 @@ export interface LoadedRelease {
   findings: Finding[];
   /** Paths a tool reaches from its own schemas. */
   reach(tool: string): Set<string>;
+  /** Paths that schema files reach, themselves included. */
+  reachFrom(paths: readonly string[]): Set<string>;
 }
 
 /** Schema paths a tool's manifest entry names, with where each stands. */
@@ -121,6 +123,7 @@ export async function loadRelease(label: string, options: OpenOptions = {}): Pro
     ids: closure.ids,
     findings,
     reach: (tool) => closure.reach(roots.get(tool) ?? []),
+    reachFrom: (paths) => closure.reach(paths.filter((path) => closure.files.has(path))),
   };
 }
 

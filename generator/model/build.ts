@@ -1,6 +1,6 @@
 /** Checked release -> IR. */
 import { createHash } from "node:crypto";
-import { answerFields, wireNames } from "../../runtime/contract/index.js";
+import { answerFields, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
 import { exercising, isExempt } from "../lint/checks.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
@@ -84,10 +84,14 @@ const withShapes = (tool: BareTool, { resolve }: Shapes, word: string): ToolMode
 
 const digestOf = (schema: unknown): string => createHash("sha256").update(JSON.stringify(schema)).digest("hex");
 
-/** Schema files that some tool reaches, sorted. */
-function neededSchemas(release: LoadedRelease, tools: readonly BareTool[]): LoadedRelease["schemas"] {
-  const needed = new Set(tools.flatMap((tool) => [...release.reach(tool.name)]));
-  const files = [...release.schemas].filter(([path]) => needed.has(path));
+/** Schema files that some tool, or one of the further files, reaches; sorted. */
+function neededSchemas(
+  release: LoadedRelease,
+  tools: readonly BareTool[],
+  further: readonly string[],
+): LoadedRelease["schemas"] {
+  const needed = new Set([...tools.flatMap((tool) => [...release.reach(tool.name)]), ...release.reachFrom(further)]);
+  const files = [...release.documents].filter(([path]) => needed.has(path));
   return new Map(files.sort(([a], [b]) => byCodePoint(a, b)));
 }
 
@@ -121,8 +125,13 @@ export function releaseFacts(release: LoadedRelease): PackageFacts {
 /**
  * Builds the IR of a release that its checks accept.
  * @param broken tools to leave out, with the reasons
+ * @param further gives schema files that no tool reaches and that belong to it all the same; none by default
  */
-export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, string[]> = new Map()): Model {
+export function buildModel(
+  release: LoadedRelease,
+  broken: ReadonlyMap<string, string[]> = new Map(),
+  further: (facts: ReleaseFacts) => readonly string[] = () => [],
+): Model {
   const manifest = checkedManifest(release);
   const said = new SchemaFacts(release.schemas);
   const extensions = extensionsOf(release.manifest, release.word);
@@ -130,8 +139,8 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     .filter((name) => !broken.has(name))
     .sort(byCodePoint)
     .map((name) => buildTool(name, manifest, said, extensions.tools as JsonMap));
-  const schemas = neededSchemas(release, tools);
   const { projections: _, ...facts } = factsOf(release, tools);
+  const schemas = neededSchemas(release, tools, further(facts));
   const shapes = readShapes(
     schemas,
     tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),
