@@ -18,6 +18,7 @@ import { unaccepted } from "./diff/accepted.js";
 import { type Format, formats } from "./diff/formats.js";
 import { loadSide } from "./diff/load.js";
 import { judgeTraffic } from "./diff/traffic.js";
+import { verify } from "./diff/verify.js";
 import { exitCodes, reportFailure } from "./failure.js";
 import { plural, printJson, userPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
@@ -34,6 +35,7 @@ interface Options extends ReleaseOptions {
   witness?: string;
   traffic?: string;
   suites?: string[];
+  verify?: boolean;
   matrix?: string[];
 }
 
@@ -116,6 +118,16 @@ function tellReport(report: DiffReport, options: Options): void {
   if (atLevel(report.findings, options.level)) process.exitCode = exitCodes.failed;
 }
 
+/** The findings after a second validator and generated payloads were asked; what came of it is told beside them. */
+function verified(report: DiffReport, sides: readonly [DiffSide, DiffSide]): DiffFinding[] {
+  const { findings, witnesses, disputed, payloads, withdrawn, unsaid } = verify(report, sides);
+  console.error(
+    `verified: ${witnesses} witnesses before a second validator, ${disputed.length} findings disputed; ${plural(payloads, "payload")}, ${withdrawn.length} findings not safe after all, ${unsaid.length} messages with a break that no finding says`,
+  );
+  for (const line of unsaid) console.error(`no finding says: ${line}`);
+  return findings;
+}
+
 /** Both releases, each with the suite that is named for it. */
 async function sidesOf([from, to]: readonly [string, string], options: Options): Promise<[DiffSide, DiffSide]> {
   const { suites } = options;
@@ -134,7 +146,8 @@ async function diff([from, to]: readonly [string, string], options: Options): Pr
       process.exitCode = exitCodes.failed;
     return;
   }
-  const found = selected(diffReleases(a, b).findings, options);
+  const report = diffReleases(a, b);
+  const found = selected(options.verify ? verified(report, [a, b]) : report.findings, options);
   const today = new Date().toISOString().slice(0, 10);
   const left = options.accept === undefined ? found : unaccepted(found, options.accept, today);
   tellReport(reportOf(a.model, b.model, left, found.length - left.length), options);
@@ -174,6 +187,7 @@ export function register(command: Command): void {
     .option("--witness <folder>", "write each finding with its witnesses to a file")
     .option("--traffic <file>", "recorded payloads, one a line: how many of them break")
     .option("--suites <folders...>", "storyboards and vectors of both; by default those the releases come with")
+    .option("--verify", "ask a second validator of every witness, and 200 generated payloads of every message")
     .option("--matrix <releases...>", "which releases' callers and sellers understand each other")
     .option("--rules", "list the rules")
     .addHelpText("after", HELP)

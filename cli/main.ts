@@ -18,6 +18,10 @@ const commands = {
   },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
   diff: { help: "what changed between two releases, and whom it breaks", load: () => import("./diff.js") },
+  explain: {
+    help: "what a release says of a code, tool, field or specialism; what a finding means",
+    load: () => import("./explain.js"),
+  },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },

@@ -13,7 +13,7 @@ import { type DiffSide, TASK_ENVELOPE } from "./side.js";
 import { Prover } from "./witness.js";
 
 /** Schemas of a tool's messages, by side. An arm that stands inside the answer is compared with the answer. */
-function messagesOf(tool: ToolModel): Map<Side, string> {
+export function messagesOf(tool: ToolModel): Map<Side, string> {
   const found = new Map<Side, string>([
     ["request", tool.request],
     ["answer", tool.response],

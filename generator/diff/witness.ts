@@ -134,6 +134,7 @@ export interface Sought {
 /** Full searches for one change that found nothing, after which less is tried: another tool rarely shows what these did not. */
 const FRUITLESS = 1;
 const FEW = [6] as const;
+const TIRED = [6, 6] as const;
 /** Fruitless searches below the same alternatives, after which another takes in what one refuses, most likely. */
 const FRUITLESS_WITHIN = 4;
 
@@ -178,7 +179,7 @@ export class Prover {
     const scope = `${sought.source.ref} ${sought.place.within}`;
     const stuck = sought.place.within === undefined ? 0 : (this.stuck.get(scope) ?? 0);
     const tired = fruitless >= FRUITLESS || stuck >= FRUITLESS_WITHIN;
-    const found = this.search(sought, tries(), tired ? FEW : TRIES);
+    const found = this.search(sought, tries(), tired ? TIRED : TRIES);
     if (found !== undefined) {
       this.won.set(key, found.attempt);
       return found.proof;
