@@ -1,6 +1,4 @@
 /** `adbind diff`: what changed between two releases, whom it breaks, and the proof. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { type Command, Option } from "commander";
 import { diffReleases, reportOf } from "../generator/diff/diff.js";
 import {
@@ -17,10 +15,13 @@ import { AdbindError } from "../runtime/errors.js";
 import { unaccepted } from "./diff/accepted.js";
 import { type Format, formats } from "./diff/formats.js";
 import { loadSide } from "./diff/load.js";
+import { mentionsIn } from "./diff/mentions.js";
 import { judgeTraffic } from "./diff/traffic.js";
+import { usedBy } from "./diff/used-by.js";
 import { verify } from "./diff/verify.js";
+import { writeWitnesses } from "./diff/witness-files.js";
 import { exitCodes, reportFailure } from "./failure.js";
-import { plural, printJson, userPath } from "./output.js";
+import { plural, printJson } from "./output.js";
 import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {
@@ -36,6 +37,7 @@ interface Options extends ReleaseOptions {
   traffic?: string;
   suites?: string[];
   verify?: boolean;
+  usedBy?: string;
   matrix?: string[];
 }
 
@@ -58,15 +60,6 @@ function selected(found: readonly DiffFinding[], { pairing, declared, stability 
       !(declared && one.undeclaredOnly) &&
       (stability === undefined || one.stability === stability),
   );
-}
-
-/** A file for each finding that has a witness: what it says, and the payloads. */
-function writeWitnesses(folder: string, findings: readonly DiffFinding[]): number {
-  const place = userPath(folder);
-  mkdirSync(place, { recursive: true });
-  const shown = findings.filter(({ witness }) => witness?.kind === "payload");
-  for (const one of shown) writeFileSync(path.join(place, `${one.id}.json`), `${JSON.stringify(one, null, 2)}\n`);
-  return shown.length;
 }
 
 function tellTraffic(file: string, [a, b]: readonly [DiffSide, DiffSide], json: boolean): boolean {
@@ -111,10 +104,12 @@ async function tellMatrix(names: readonly string[], options: Options): Promise<v
       );
 }
 
-function tellReport(report: DiffReport, options: Options): void {
+function tellReport(report: DiffReport, sides: readonly DiffSide[], options: Options): void {
   console.log(formats[options.json ? "json" : options.format](report));
   if (options.witness !== undefined)
-    console.error(`${plural(writeWitnesses(options.witness, report.findings), "witness file")} in ${options.witness}`);
+    console.error(
+      `${plural(writeWitnesses(options.witness, report.findings, sides), "witness file")} in ${options.witness}; node --test replays them`,
+    );
   if (atLevel(report.findings, options.level)) process.exitCode = exitCodes.failed;
 }
 
@@ -147,10 +142,12 @@ async function diff([from, to]: readonly [string, string], options: Options): Pr
     return;
   }
   const report = diffReleases(a, b);
-  const found = selected(options.verify ? verified(report, [a, b]) : report.findings, options);
+  const held = options.verify ? verified(report, [a, b]) : report.findings;
+  const touching = options.usedBy === undefined ? held : usedBy(held, mentionsIn(options.usedBy), [a, b]);
+  const found = selected(touching, options);
   const today = new Date().toISOString().slice(0, 10);
   const left = options.accept === undefined ? found : unaccepted(found, options.accept, today);
-  tellReport(reportOf(a.model, b.model, left, found.length - left.length), options);
+  tellReport(reportOf(a.model, b.model, left, found.length - left.length), [a, b], options);
 }
 
 async function run(from: string | undefined, to: string | undefined, options: Options): Promise<void> {
@@ -184,9 +181,13 @@ export function register(command: Command): void {
     .option("--declared", "leave out what only payloads with undeclared names show")
     .addOption(new Option("--stability <stability>", "only what is stable").choices(["stable"]))
     .option("--accept <file>", "findings that are accepted: [{id, reason, by, expires}]")
-    .option("--witness <folder>", "write each finding with its witnesses to a file")
+    .option(
+      "--witness <folder>",
+      "write each finding with its witnesses to a file, and a test beside it that replays them",
+    )
     .option("--traffic <file>", "recorded payloads, one a line: how many of them break")
     .option("--suites <folders...>", "storyboards and vectors of both; by default those the releases come with")
+    .option("--used-by <folder>", "only what touches the tools, fields and codes that a project's sources mention")
     .option("--verify", "ask a second validator of every witness, and 200 generated payloads of every message")
     .option("--matrix <releases...>", "which releases' callers and sellers understand each other")
     .option("--rules", "list the rules")

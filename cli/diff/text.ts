@@ -55,7 +55,7 @@ function tableLines(findings: readonly DiffFinding[]): string[] {
 }
 
 function changeLines(folded: Folded): string[] {
-  const { rule, message, verdict, undeclaredOnly, id, reason, fix, side } = folded.first;
+  const { rule, message, verdict, undeclaredOnly, id, reason, fix, side, usedAt } = folded.first;
   const place = foldedPlace(folded);
   const what = side === "release" ? `${folded.where}: ${message}` : `${place}: ${message}`;
   return [
@@ -68,6 +68,7 @@ function changeLines(folded: Folded): string[] {
         ]),
     ...(reason === undefined ? [] : [`          because ${reason}`]),
     ...(verdict === "safe" ? [] : [`          do: ${fix}`]),
+    ...(usedAt === undefined ? [] : [`          used at ${usedAt.join(", ")}`]),
   ];
 }
 

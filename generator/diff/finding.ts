@@ -72,6 +72,8 @@ export interface DiffFinding {
   /** Why a verdict is not reached, or why it is safe. */
   readonly reason?: string;
   readonly fix: string;
+  /** Where a project mentions it, `<file>:<line>`, a few; only where one was asked for. */
+  readonly usedAt?: readonly string[];
 }
 
 /** @returns 16 hexadecimal digits */
