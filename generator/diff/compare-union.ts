@@ -1,79 +1,35 @@
 /** Alternatives and conditions of one place. */
 import type { Condition, Json, Shape, UnionShape } from "../model/shape.js";
+import { type Alternative, alternativesOf, formName, matchForms } from "./alternatives.js";
 import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace, placeText } from "./change.js";
 import { type Both, oneByOne, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
 import { conditionText } from "./condition-text.js";
-import { flatten, same } from "./flat.js";
+import { flatten } from "./flat.js";
 import { leavesOf, type ShapePart } from "./part.js";
 import { sample } from "./sample.js";
 
 type Union = Both["a"]["unions"][number];
 
-const membersOf = ({ union, of }: Union): ShapePart[] => union.members.map((shape) => ({ shape, of }));
+const partsOf = (alternatives: readonly Alternative[]): ShapePart[] => alternatives.map(({ part }) => part);
+const formsIn = ({ union, of }: Union): ShapePart[] => partsOf(alternativesOf(union, of));
 
-/** What an alternative is known by beside its meaning: constants, then names. */
-function likeness(a: ShapePart, b: ShapePart): number {
-  const [one, two] = [flatten([a]), flatten([b])];
-  let score = 0;
-  for (const [name, { parts, required }] of one.properties) {
-    const other = two.properties.get(name);
-    if (other === undefined) continue;
-    score += required && other.required ? 2 : 1;
-    const [mine, theirs] = [flatten(parts).values, flatten(other.parts).values];
-    if (mine?.length !== 1 || theirs?.length !== 1) continue;
-    if (!same(mine[0]!, theirs[0]!)) return 0;
-    score += 20;
-  }
-  const title = (part: ShapePart): string | undefined =>
-    leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
-  if (title(a) !== undefined && title(a) === title(b)) score += 10;
-  const kinds = (flat: typeof one): string => JSON.stringify([...(flat.kinds ?? [])].sort());
-  if (one.properties.size === 0 && two.properties.size === 0 && kinds(one) === kinds(two)) score += 5;
-  return score;
-}
-
-interface Matched {
-  pairs: [a: number, b: number][];
-  gone: number[];
-  fresh: number[];
-}
-
-/** Which alternative became which: those of one meaning first, then the likest. */
-function match(before: readonly ShapePart[], now: readonly ShapePart[], { forms }: Comparing): Matched {
-  const [left, right] = [new Set(before.keys()), new Set(now.keys())];
-  const pairs: [number, number][] = [];
-  const take = (a: number, b: number): void => {
-    pairs.push([a, b]);
-    left.delete(a);
-    right.delete(b);
-  };
-  for (const a of [...left]) {
-    const twin = [...right].find((b) => forms.of([before[a]!]) === forms.of([now[b]!]));
-    if (twin !== undefined) take(a, twin);
-  }
-  const ranked = [...left]
-    .flatMap((a) => [...right].map((b) => ({ a, b, score: likeness(before[a]!, now[b]!) })))
-    .filter(({ score }) => score > 0)
-    .sort((one, two) => two.score - one.score);
-  for (const { a, b } of ranked) if (left.has(a) && right.has(b)) take(a, b);
-  return { pairs, gone: [...left], fresh: [...right] };
-}
-
-const withChoice = (place: DiffPlace, ...taken: [UnionShape, number][]): DiffPlace["choices"] =>
-  new Map([...place.choices, ...taken]);
+const withChoices = (place: DiffPlace, ...taken: readonly Alternative[]): DiffPlace["choices"] =>
+  new Map([...place.choices, ...taken.flatMap(({ choices }) => choices)]);
 
 /** Alternatives that a constant tells apart: no value is of two of them. */
 const apart = (union: UnionShape): boolean => union.mode === "any" || union.discriminator !== undefined;
 
 function compareUnion(both: Both, comparing: Comparing, before: Union, now: Union): void {
   const { place } = both;
-  const [old, fresh] = [membersOf(before), membersOf(now)];
-  const matched = match(old, fresh, comparing);
+  const [had, has] = [alternativesOf(before.union, before.of), alternativesOf(now.union, now.of)];
+  const [old, fresh] = [partsOf(had), partsOf(has)];
+  const matched = matchForms(old, fresh, comparing.forms);
+  const unions = [...had, ...has].flatMap(({ choices }) => choices.map(([union]) => union));
   const within = place.within ?? placeText(place.at);
-  const exclusive = place.exclusive || !apart(before.union) || !apart(now.union);
+  const exclusive = place.exclusive || unions.some((union) => !apart(union));
   for (const [a, b] of matched.pairs) {
     if (comparing.forms.of([old[a]!]) === comparing.forms.of([fresh[b]!])) continue;
-    const choices = withChoice(place, [before.union, a], [now.union, b]);
+    const choices = withChoices(place, had[a]!, has[b]!);
     comparing.enter({ ...place, a: [old[a]!], b: [fresh[b]!], choices, exclusive, within });
   }
   const beside = (parts: readonly ShapePart[], one: UnionShape): ShapePart[] =>
@@ -84,14 +40,14 @@ function compareUnion(both: Both, comparing: Comparing, before: Union, now: Unio
   for (const index of matched.gone)
     tell({ ...both, place: unsure }, comparing, {
       rule: "alternative-removed",
-      message: `alternative ${nameOf(old[index]!, index)} removed`,
+      message: `alternative ${formName(old[index]!, index)} removed`,
       forward: alone(place.a, before.union, old[index]!),
       backward: contained,
     });
   for (const index of matched.fresh)
     tell({ ...both, place: unsure }, comparing, {
       rule: "alternative-added",
-      message: `alternative ${nameOf(fresh[index]!, index)} added`,
+      message: `alternative ${formName(fresh[index]!, index)} added`,
       forward: contained,
       backward: alone(place.b, now.union, fresh[index]!),
     });
@@ -105,19 +61,6 @@ function compareUnion(both: Both, comparing: Comparing, before: Union, now: Unio
     forward: stricter ? probing(place.a) : contained,
     backward: stricter ? contained : probing(place.b),
   });
-}
-
-function nameOf(part: ShapePart, index: number): string {
-  const flat = flatten([part]);
-  const title = leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
-  if (title !== undefined) return JSON.stringify(title);
-  for (const [name, { parts }] of flat.properties) {
-    const values = flatten(parts).values;
-    if (values?.length === 1) return `with ${name} ${JSON.stringify(values[0])}`;
-  }
-  const required = [...flat.properties].filter(([, { required }]) => required).map(([name]) => name);
-  if (required.length > 0) return `with ${required.slice(0, 3).join(", ")}`;
-  return flat.kinds === undefined ? `${index + 1}` : `of ${[...flat.kinds].join(" or ")}`;
 }
 
 /** Alternatives of both sides, those of one meaning put aside. */
@@ -135,7 +78,7 @@ export function compareUnions(both: Both, comparing: Comparing): void {
   });
   const likest = (one: Union): Union | undefined => {
     const ranked = now
-      .map((two) => ({ two, score: match(membersOf(one), membersOf(two), comparing).pairs.length }))
+      .map((two) => ({ two, score: matchForms(formsIn(one), formsIn(two), comparing.forms).pairs.length }))
       .sort((x, y) => y.score - x.score);
     return ranked[0]?.two;
   };
