@@ -1,7 +1,6 @@
 /** `adbind explain`: what a release says of a code, a tool, a field, a specialism; and what a finding of `adbind diff` means. */
 import type { Command } from "commander";
 import { diffReleases } from "../generator/diff/diff.js";
-import type { DiffFinding } from "../generator/diff/finding.js";
 import { diffRules } from "../generator/diff/rules.js";
 import type { DiffSide } from "../generator/diff/side.js";
 import { AdbindError } from "../runtime/errors.js";
@@ -9,14 +8,12 @@ import { loadSide } from "./diff/load.js";
 import { explainedLines } from "./explain/lines.js";
 import { releasesAtHand, span } from "./explain/releases.js";
 import {
-  type CodeExplained,
+  type Explained,
   explainCode,
   explainField,
   explainSpecialism,
   explainTool,
-  type FieldExplained,
-  type SpecialismExplained,
-  type ToolExplained,
+  type FindingExplained,
 } from "./explain/subjects.js";
 import { printable, printJson } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
@@ -26,15 +23,6 @@ interface Options extends ReleaseOptions {
   since?: string;
   json?: boolean;
 }
-
-export interface FindingExplained {
-  readonly kind: "finding";
-  readonly finding: DiffFinding;
-  /** What its rule says. */
-  readonly rule: string;
-}
-
-export type Explained = CodeExplained | ToolExplained | SpecialismExplained | FieldExplained | FindingExplained;
 
 const FINDING_ID = /^[0-9a-f]{16}$/;
 

@@ -5,10 +5,10 @@ import { mentionsIn } from "./diff/mentions.js";
 import { exitCodes } from "./failure.js";
 import { printJson } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
-import { type Applied, applyUpgrade } from "./upgrade/apply.js";
+import { type AppliedUpgrade, applyUpgrade } from "./upgrade/apply.js";
 import { appliedLines, proofLines, worksheetLines } from "./upgrade/lines.js";
 import { olderRelease, openProject } from "./upgrade/project.js";
-import { type Proof, proveProject } from "./upgrade/proof.js";
+import { type ProjectProof, proveProject } from "./upgrade/proof.js";
 import { type Worksheet, worksheetOf } from "./upgrade/worksheet.js";
 
 interface Options extends ReleaseOptions {
@@ -21,8 +21,8 @@ interface Options extends ReleaseOptions {
 /** As `--json` prints it. */
 export interface Upgrade {
   readonly worksheet: Worksheet;
-  readonly applied?: Applied;
-  readonly proof?: Proof;
+  readonly applied?: AppliedUpgrade;
+  readonly proof?: ProjectProof;
 }
 
 async function upgrade(given: string, options: Options): Promise<Upgrade> {

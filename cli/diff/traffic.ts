@@ -33,7 +33,7 @@ export interface Traffic {
 }
 
 /** The schema of a tool's message; undefined where the release has none. */
-export function schemaOf({ model }: DiffSide, tool: string, side: Side): string | undefined {
+export function messageSchema({ model }: DiffSide, tool: string, side: Side): string | undefined {
   const found = model.tools.find(({ name }) => name === tool);
   if (side === "request") return found?.request;
   if (side === "answer") return found?.response;
@@ -65,7 +65,7 @@ export function judgeTraffic(file: string, a: DiffSide, b: DiffSide): Traffic {
   let unreadable = 0;
   for (const [index, { tool, direction, payload }] of rows.entries()) {
     const side = (direction === "response" ? "answer" : direction) as Side;
-    const [old, now] = [schemaOf(a, tool, side), schemaOf(b, tool, side)];
+    const [old, now] = [messageSchema(a, tool, side), messageSchema(b, tool, side)];
     if (old === undefined || a.judge(old, payload).length > 0) {
       unreadable++;
       continue;

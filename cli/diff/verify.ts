@@ -7,9 +7,9 @@ import type { DiffSide } from "../../generator/diff/side.js";
 import { generated, survive } from "../../generator/diff/survive.js";
 import type { Json } from "../../generator/model/shape.js";
 import { type SecondJudge, secondJudgeOf } from "./second-judge.js";
-import { schemaOf } from "./traffic.js";
+import { messageSchema } from "./traffic.js";
 
-export interface Verified {
+export interface VerifiedDiff {
   readonly findings: DiffFinding[];
   /** Witnesses that the second validator was asked of, and the findings of those that it does not believe. */
   readonly witnesses: number;
@@ -78,7 +78,7 @@ function survival(report: DiffReport, [a, b]: readonly [DiffSide, DiffSide], { c
   let payloads = 0;
   for (const [name, findings] of messages) {
     const [{ tool, side }] = findings as [DiffFinding];
-    const [old, now] = [schemaOf(a, tool!, side), schemaOf(b, tool!, side)];
+    const [old, now] = [messageSchema(a, tool!, side), messageSchema(b, tool!, side)];
     if (old === undefined || now === undefined) continue;
     const sides = [sided(a, old), sided(b, now)] as const;
     const given = corpus.filter((one) => one.tool === tool && one.side === side).map(({ payload }) => payload);
@@ -94,7 +94,7 @@ function survival(report: DiffReport, [a, b]: readonly [DiffSide, DiffSide], { c
   return { withdrawn, unsaid, payloads };
 }
 
-export function verify(report: DiffReport, sides: readonly [DiffSide, DiffSide], shown: Shown = {}): Verified {
+export function verify(report: DiffReport, sides: readonly [DiffSide, DiffSide], shown: Shown = {}): VerifiedDiff {
   const [a, b] = sides;
   // Two releases of one version have one name: the newer's judge cannot speak for the older then.
   const judges = new Map([

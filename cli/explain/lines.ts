@@ -1,6 +1,5 @@
 /** An explanation for a person. */
-import type { Explained } from "../explain.js";
-import type { CodeExplained, FieldExplained, SpecialismExplained, ToolExplained } from "./subjects.js";
+import type { CodeExplained, Explained, FieldExplained, SpecialismExplained, ToolExplained } from "./subjects.js";
 
 const names = (list: readonly string[], most = 12): string =>
   list.length === 0

@@ -20,7 +20,7 @@ export interface FieldPlace {
 }
 
 /** What a place holds, in a few words. */
-export function holdsText(flat: Flat): string {
+function holdsText(flat: Flat): string {
   if (flat.never) return "nothing";
   if (flat.values !== undefined) {
     const shown = flat.values.slice(0, 8).map((value) => JSON.stringify(value));
@@ -37,7 +37,7 @@ export function holdsText(flat: Flat): string {
   return said.length === 0 ? kinds : `${kinds} (${said.join(", ")})`;
 }
 
-export const descriptionOf = (parts: readonly ShapePart[]): string | undefined =>
+const descriptionOf = (parts: readonly ShapePart[]): string | undefined =>
   leavesOf(parts).find(({ shape }) => shape.description !== undefined)?.shape.description;
 
 interface Visit {

@@ -1,5 +1,6 @@
 /** What a release says of one of its tools, codes, specialisms or fields. */
 import { messagesOf } from "../../generator/diff/diff.js";
+import type { DiffFinding } from "../../generator/diff/finding.js";
 import { sided } from "../../generator/diff/prove.js";
 import type { DiffSide } from "../../generator/diff/side.js";
 import { smallest } from "../../generator/diff/witness.js";
@@ -69,6 +70,15 @@ export interface FieldExplained {
   /** Places that are not told. */
   readonly more: number;
 }
+
+export interface FindingExplained {
+  readonly kind: "finding";
+  readonly finding: DiffFinding;
+  /** What its rule says. */
+  readonly rule: string;
+}
+
+export type Explained = CodeExplained | ToolExplained | SpecialismExplained | FieldExplained | FindingExplained;
 
 const actors: Readonly<Record<string, string>> = {
   correctable: "the caller: mend the request and send it again, under a new key",

@@ -9,14 +9,14 @@ import { AdbindError } from "../../runtime/errors.js";
 import type { Mentions } from "../diff/mentions.js";
 import type { UpgradedProject } from "./project.js";
 
-export interface Applied {
+export interface AppliedUpgrade {
   /** Files changed, relative to the project. */
   readonly files: readonly string[];
   /** What could not be changed safely, `<file>: <what>`. */
   readonly byHand: readonly string[];
 }
 
-export interface Target {
+export interface UpgradeTarget {
   /** Path of the newer release. */
   readonly release: string;
   readonly model: Model;
@@ -27,7 +27,7 @@ const SETTINGS = ["package.json", "tsconfig.json", "adbind.config.json"];
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-async function regenerate({ bindings }: UpgradedProject, { release }: Target): Promise<void> {
+async function regenerate({ bindings }: UpgradedProject, { release }: UpgradeTarget): Promise<void> {
   const { standalone = false, open = false, partial = false, importExtension = "js" } = bindings.options;
   const result = await generate([release], { out: bindings.out, standalone, open, partial, importExtension });
   if (!result.ok)
@@ -59,7 +59,7 @@ function edit(file: string, change: (text: string) => string): boolean {
   return after !== before;
 }
 
-function editSources(project: UpgradedProject, mentions: Mentions, model: Model): Applied {
+function editSources(project: UpgradedProject, mentions: Mentions, model: Model): AppliedUpgrade {
   const files: string[] = [];
   const byHand: string[] = [];
   const sources = new Project({ skipAddingFilesFromTsConfig: true, skipFileDependencyResolution: true });
@@ -77,7 +77,11 @@ function editSources(project: UpgradedProject, mentions: Mentions, model: Model)
 }
 
 /** @throws AdbindError release_invalid, output_edited */
-export async function applyUpgrade(project: UpgradedProject, target: Target, mentions: Mentions): Promise<Applied> {
+export async function applyUpgrade(
+  project: UpgradedProject,
+  target: UpgradeTarget,
+  mentions: Mentions,
+): Promise<AppliedUpgrade> {
   const { version } = target.model;
   const { folder } = project;
   if (project.scaffolded) {

@@ -1,6 +1,6 @@
 /** A worksheet for a person, as Markdown: it is kept beside the work. */
-import type { Applied } from "./apply.js";
-import type { Proof } from "./proof.js";
+import type { AppliedUpgrade } from "./apply.js";
+import type { ProjectProof } from "./proof.js";
 import type { Worksheet, WorksheetItem } from "./worksheet.js";
 
 const at = (usedAt: readonly string[]): string => (usedAt.length === 0 ? "" : ` (${usedAt.join(", ")})`);
@@ -41,7 +41,7 @@ export function worksheetLines(sheet: Worksheet): string[] {
   ];
 }
 
-export const appliedLines = ({ files, byHand }: Applied): string[] => [
+export const appliedLines = ({ files, byHand }: AppliedUpgrade): string[] => [
   ...section(
     "Done",
     files.map((file) => `- [x] ${file}`),
@@ -55,7 +55,7 @@ export const appliedLines = ({ files, byHand }: Applied): string[] => [
 /** Faults of types that are listed. */
 const MOST_FAULTS = 60;
 
-export function proofLines({ types, faults, tests, output }: Proof): string[] {
+export function proofLines({ types, faults, tests, output }: ProjectProof): string[] {
   const listed = faults
     .slice(0, MOST_FAULTS)
     .map(({ file, line, code, message }) => `- [ ] ${file}:${line} ${code} ${message}`);

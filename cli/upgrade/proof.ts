@@ -15,7 +15,7 @@ export interface TypeFault {
   readonly message: string;
 }
 
-export interface Proof {
+export interface ProjectProof {
   /** `none` where the project has no such thing. */
   readonly types: "passed" | "failed" | "none";
   readonly faults: readonly TypeFault[];
@@ -71,11 +71,11 @@ function testScript(folder: string): boolean {
 
 const TAIL = 4000;
 
-export async function proveProject(folder: string): Promise<Proof> {
+export async function proveProject(folder: string): Promise<ProjectProof> {
   const tsc = existsSync(path.join(folder, "tsconfig.json")) ? binary(folder, "tsc") : undefined;
   const types = tsc === undefined ? undefined : await run(tsc, ["--noEmit", "--pretty", "false", "-p", "."], folder);
   const tests = testScript(folder) ? await run("npm", ["test", "--silent"], folder) : undefined;
-  const said = (ended: Ended | undefined): Proof["types"] =>
+  const said = (ended: Ended | undefined): ProjectProof["types"] =>
     ended === undefined ? "none" : ended.code === 0 ? "passed" : "failed";
   return {
     types: said(types),

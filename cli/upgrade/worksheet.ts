@@ -76,7 +76,7 @@ const told = /^(signing|discovery|envelope|results|events\.keyBinding)/;
 
 const SAME_FOR_ALL = /^envelope\.answers/;
 
-export function factChanges(a: DiffSide, b: DiffSide): FactChange[] {
+function factChanges(a: DiffSide, b: DiffSide): FactChange[] {
   const [before, now] = [new Map(factsOf(a.model.facts)), new Map(factsOf(b.model.facts))];
   return [...new Set([...before.keys(), ...now.keys()])]
     .filter((fact) => told.test(fact) && !SAME_FOR_ALL.test(fact))

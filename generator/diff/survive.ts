@@ -5,7 +5,7 @@ import { always, mended, type SchemaRefusal, type Sided } from "./mend.js";
 import { sample } from "./sample.js";
 
 /** Payloads that are made of each message. */
-export const GENERATED = 200;
+const GENERATED = 200;
 
 /** Levels of optional properties that are made. */
 const FULL = [0, 1, 2, 3] as const;

@@ -2,7 +2,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register as registerDiff } from "../../cli/diff.js";
-import { type Explained, register } from "../../cli/explain.js";
+import type { Explained } from "../../cli/explain/subjects.js";
+import { register } from "../../cli/explain.js";
 import type { DiffReport } from "../../generator/diff/finding.js";
 import { runCommand } from "../cli/run-command.js";
 import { changedRelease, smallRelease, writeRelease } from "../support/release.js";
