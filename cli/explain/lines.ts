@@ -1,4 +1,5 @@
 /** An explanation for a person. */
+import { placeOf } from "../diff/fold.js";
 import type { CodeExplained, Explained, FieldExplained, SpecialismExplained, ToolExplained } from "./subjects.js";
 
 const names = (list: readonly string[], most = 12): string =>
@@ -65,9 +66,9 @@ export function explainedLines(explained: Explained): string[] {
       return fieldLines(explained);
     case "finding": {
       const { finding, rule } = explained;
-      const { id, tool, side, at, verdict, message, breaks, undecided, reason, fix, witnesses = [] } = finding;
+      const { id, verdict, message, breaks, undecided, reason, fix, witnesses = [] } = finding;
       return [
-        `${id}: ${[tool, side, at].filter(Boolean).join(" ")}: ${message}`,
+        `${id}: ${placeOf(finding)}: ${message}`,
         `${finding.rule}: ${rule}; ${verdict}`,
         ...(breaks.length > 0 ? [`breaks ${breaks.join(", ")}`] : []),
         ...(undecided.length > 0 ? [`open for ${undecided.join(", ")}`] : []),
