@@ -14,7 +14,7 @@ import type { DiffSide } from "../generator/diff/side.js";
 import { AdbindError } from "../runtime/errors.js";
 import { unaccepted } from "./diff/accepted.js";
 import { type Format, formats } from "./diff/formats.js";
-import { loadSide } from "./diff/load.js";
+import { loadSide, loadSides } from "./diff/load.js";
 import { mentionsIn } from "./diff/mentions.js";
 import { judgeTraffic } from "./diff/traffic.js";
 import { usedBy } from "./diff/used-by.js";
@@ -123,19 +123,8 @@ function verified(report: DiffReport, sides: readonly [DiffSide, DiffSide]): Dif
   return findings;
 }
 
-/** Both releases, each with the suite that is named for it. */
-async function sidesOf([from, to]: readonly [string, string], options: Options): Promise<[DiffSide, DiffSide]> {
-  const { suites } = options;
-  if (suites !== undefined && suites.length !== 2)
-    throw new AdbindError("usage", "--suites takes two folders", {
-      remedy: "adbind diff A B --suites SUITE_A SUITE_B",
-    });
-  const [a, b] = [0, 1].map((index) => (suites === undefined ? options : { ...options, suite: suites[index]! }));
-  return [await loadSide(from, a), await loadSide(to, b)];
-}
-
 async function diff([from, to]: readonly [string, string], options: Options): Promise<void> {
-  const [a, b] = await sidesOf([from, to], options);
+  const [a, b] = await loadSides([from, to], options);
   if (options.traffic !== undefined) {
     if (tellTraffic(options.traffic, [a, b], options.json === true || options.format === "json"))
       process.exitCode = exitCodes.failed;

@@ -1,6 +1,6 @@
 /** `adbind upgrade`: a project onto a newer release: a worksheet, what is safe to change, and whether it holds afterwards. */
 import type { Command } from "commander";
-import { loadSide } from "./diff/load.js";
+import { loadSides } from "./diff/load.js";
 import { mentionsIn } from "./diff/mentions.js";
 import { exitCodes } from "./failure.js";
 import { printJson } from "./output.js";
@@ -15,6 +15,7 @@ interface Options extends ReleaseOptions {
   to: string;
   from?: string;
   apply?: boolean;
+  suites?: string[];
   json?: boolean;
 }
 
@@ -28,8 +29,7 @@ export interface Upgrade {
 async function upgrade(given: string, options: Options): Promise<Upgrade> {
   const project = openProject(given);
   const release = await resolveRelease(options.to, options);
-  const older = await loadSide(options.from ?? olderRelease(project, release), options);
-  const newer = await loadSide(release, options);
+  const [older, newer] = await loadSides([options.from ?? olderRelease(project, release), release], options);
   const mentions = mentionsIn(given);
   const worksheet = worksheetOf([older, newer], mentions);
   if (!options.apply) return { worksheet };
@@ -41,6 +41,7 @@ export function register(command: Command): void {
   withReleaseOptions(command.argument("[project]", "folder of the project; where you stand by default", "."))
     .requiredOption("--to <release>", `the newer release: ${releaseHelp}`)
     .option("--from <release>", "the release it is on; by default the one of its bindings")
+    .option("--suites <folders...>", "storyboards and vectors of both; by default those the releases come with")
     .option("--apply", "make the changes that are safe, then type-check the project and run its tests")
     .option("--json", "print it as JSON")
     .addHelpText(

@@ -33,3 +33,25 @@ export async function loadSide(given: string, options: SideOptions = {}): Promis
   const suite = await readSuite(options.suite ?? source, options.suite !== undefined);
   return { ...sideOf(model, judgeOf(model)), ...(suite !== undefined && { suite }) };
 }
+
+export interface SidesOptions extends ReleaseOptions {
+  /** Suites of both, in their order. */
+  suites?: string[];
+}
+
+/**
+ * Both releases, each with the suite that is named for it.
+ * @throws AdbindError usage, release_unreadable
+ */
+export async function loadSides(
+  [from, to]: readonly [string, string],
+  options: SidesOptions,
+): Promise<[DiffSide, DiffSide]> {
+  const { suites } = options;
+  if (suites !== undefined && suites.length !== 2)
+    throw new AdbindError("usage", "--suites takes two folders", {
+      remedy: "name that of the older release, then the other",
+    });
+  const [a, b] = [0, 1].map((index) => (suites === undefined ? options : { ...options, suite: suites[index]! }));
+  return [await loadSide(from, a), await loadSide(to, b)];
+}

@@ -48,6 +48,15 @@ function ofWebhook(one: DiffFinding, mentions: Mentions): readonly Mention[] {
   return own.length > 0 || !kinds.includes("task") ? own : mentions.of("adbind/receiver");
 }
 
+/** Who sells is graded by what is universal, and by the storyboards of the specialisms that it claims. */
+function ofSuite(file: string, mentions: Mentions, sides: readonly DiffSide[]): readonly Mention[] {
+  if (file.startsWith("universal/")) return mentions.of("adbind/seller");
+  const claimed = sides.flatMap(({ model }) => model.specialisms.map(({ id }) => id));
+  return [...new Set(claimed)]
+    .filter((id) => file.startsWith(`specialisms/${id.replaceAll("_", "-")}/`))
+    .flatMap((id) => [...mentions.of(id), ...mentions.of(id.replaceAll("_", "-"))]);
+}
+
 function ofRelease(one: DiffFinding, mentions: Mentions, sides: readonly DiffSide[]): readonly Mention[] {
   const [sort, name = ""] = one.at.split(/\/(.*)/s);
   if (one.rule === "tool-added") return [];
@@ -60,10 +69,7 @@ function ofRelease(one: DiffFinding, mentions: Mentions, sides: readonly DiffSid
         .filter(({ request, response }) => request === name || response === name)
         .flatMap((tool) => mentions.ofTool(tool.name)),
     );
-  if (sort === "suite")
-    return sides.flatMap(({ model }) =>
-      model.specialisms.filter(({ id }) => name.includes(id.replaceAll("_", "-"))).flatMap(({ id }) => mentions.of(id)),
-    );
+  if (sort === "suite") return ofSuite(name, mentions, sides);
   return [];
 }
 

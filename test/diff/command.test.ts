@@ -1,6 +1,6 @@
 /** `adbind diff` as its users call it: forms, exit codes, and what is left out. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv } from "ajv";
 import { test } from "uvu";
@@ -100,6 +100,31 @@ test("what a project uses: its tools, fields and codes, with file and line", asy
   assert.equal(await found('if (code === "BUSY") retry();'), [["code-recovery", "src/a.ts:1"]]);
   assert.equal(await found("const nothing = 1;"), []);
   assert.is((await run(older, other, "--used-by", "nowhere")).code, 2);
+});
+
+test("suites: those that are named, and the one beside the schemas of an unpacked bundle", async () => {
+  const board = (task: string) => `phases:\n  - id: p\n    steps:\n      - id: s\n        task: ${task}\n`;
+  const suite = (folder: string, task: string): string => {
+    mkdirSync(at(`${folder}/universal`), { recursive: true });
+    writeFileSync(at(`${folder}/universal/a.yaml`), board(task));
+    return folder;
+  };
+  const changed = async (...argv: string[]): Promise<string[]> =>
+    (JSON.parse((await run(...argv, "--json")).out) as DiffReport).findings
+      .filter(({ rule }) => rule.startsWith("storyboard"))
+      .map(({ rule, at: place }) => `${rule} ${place}`);
+  const named = [suite("old-suite", "list_orders"), suite("new-suite", "place_order")];
+  assert.equal(await changed(older, newer, "--suites", ...named), ["storyboard-step-changed suite/universal/a.yaml"]);
+  assert.equal(await changed(older, newer), []);
+  for (const [name, from, task] of [
+    ["b1", older, "list_orders"],
+    ["b2", newer, "place_order"],
+  ] as const) {
+    cpSync(from, at(`${name}/schemas`), { recursive: true });
+    suite(`${name}/compliance`, task);
+  }
+  assert.equal((await changed(at("b1/schemas"), at("b2/schemas"))).length, 1);
+  assert.is((await run(older, newer, "--suites", "old-suite")).code, 2);
 });
 
 test("--verify asks a second validator, and nothing that was told falls", async () => {
