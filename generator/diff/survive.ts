@@ -1,7 +1,7 @@
 /** Payloads of a release that must pass where a comparison says that it is safe; one that does not takes the word back. */
 import type { Json } from "../model/shape.js";
 import type { DiffFinding, Pairing } from "./finding.js";
-import { always, mended, type SchemaRefusal, type Sided } from "./mend.js";
+import { always, insideAlternative, mended, type SchemaRefusal, type Sided } from "./mend.js";
 import { sample } from "./sample.js";
 
 /** Payloads that are made of each message. */
@@ -21,10 +21,30 @@ export function generated(side: Sided, most = GENERATED): Json[] {
   return [...found.values()];
 }
 
-const generic = ({ instancePath }: SchemaRefusal): string => instancePath.replace(/\/\d+(?=\/|$)/g, "/-");
+interface RefusedPlace {
+  readonly steps: readonly string[];
+  /** Something below it may be why: no alternative fitted, or a condition does not hold. */
+  readonly deep: boolean;
+}
 
-const related = (at: string, place: string): boolean =>
-  at === place || at.startsWith(`${place}/`) || place.startsWith(`${at}/`) || at === "" || place === "";
+const stepsOf = (place: string): string[] => place.split("/").slice(1);
+
+/** The place that is refused; where a name is missing or one too many, the name's own. */
+function placesOf(refusal: SchemaRefusal): RefusedPlace[] {
+  const steps = stepsOf(refusal.instancePath.replace(/\/\d+(?=\/|$)/g, "/-"));
+  const name = refusal.params.missingProperty ?? refusal.params.additionalProperty;
+  const own: RefusedPlace = { steps, deep: insideAlternative(refusal) };
+  return name === undefined ? [own] : [own, { ...own, steps: [...steps, String(name)] }];
+}
+
+/** `*` stands for any name. */
+const leads = (above: readonly string[], below: readonly string[]): boolean =>
+  above.length <= below.length && above.every((step, index) => step === "*" || step === below[index]);
+
+const related = (at: string, { steps, deep }: RefusedPlace): boolean => {
+  const own = stepsOf(at);
+  return leads(own, steps) || (deep && leads(steps, own));
+};
 
 export interface Survival {
   /** Payloads that the sender's release accepts. */
@@ -52,9 +72,8 @@ export function survive(
   const withdrawn = new Set<string>();
   const unsaid: Json[] = [];
   for (const value of accepted) {
-    const places = target.judge(target.ref, value).map(generic);
-    if (places.length === 0 || open.some(({ at }) => places.some((place) => related(at.replaceAll("*", "-"), place))))
-      continue;
+    const places = target.judge(target.ref, value).flatMap(placesOf);
+    if (places.length === 0 || open.some(({ at }) => places.some((place) => related(at, place)))) continue;
     const liars = safe.filter(({ at }) => places.some((place) => related(at, place)));
     for (const { id } of liars) withdrawn.add(id);
     if (liars.length === 0) unsaid.push(value);
