@@ -29,6 +29,8 @@ export interface LoadedRelease {
   reach(tool: string): Set<string>;
   /** Paths that schema files reach, themselves included. */
   reachFrom(paths: readonly string[]): Set<string>;
+  /** Paths that schemas of events reach, themselves included; none in a part of a release, which is of tools. */
+  reachOfEvents(paths: Iterable<string>): Set<string>;
 }
 
 /** Schema paths a tool's manifest entry names, with where each stands. */
@@ -124,6 +126,7 @@ export async function loadRelease(label: string, options: OpenOptions = {}): Pro
     findings,
     reach: (tool) => closure.reach(roots.get(tool) ?? []),
     reachFrom: (paths) => closure.reach(paths.filter((path) => closure.files.has(path))),
+    reachOfEvents: (paths) => closure.reach(paths),
   };
 }
 

@@ -35,6 +35,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "explain/ upgrade/",
     "*",
     "check/ check",
+    "event-sample",
     "demo/",
     "demo soak main",
     "bin dev/",
@@ -56,6 +57,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": [
+    "event",
     "types keys jobs rows expiry sweep-clock lease-watch access sent-tasks migrations/",
     "sqlite/ postgres/",
     "*",
