@@ -22,6 +22,14 @@ const commands = {
     help: "a site to look releases up in; serve watches a folder of them",
     load: () => import("./explorer.js"),
   },
+  explain: {
+    help: "what a release says of a code, tool, field or specialism; what a finding means",
+    load: () => import("./explain.js"),
+  },
+  upgrade: {
+    help: "a project onto a newer release: a worksheet, and what is safe to change",
+    load: () => import("./upgrade.js"),
+  },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
   conform: {

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { diffReleases } from "../../generator/diff/diff.js";
 import type { DiffReport } from "../../generator/diff/finding.js";
+import { sideOf } from "../../generator/diff/side.js";
 import { explorerAssets } from "../../generator/emit/render.js";
 import type { ExplorerRelease } from "../../generator/explorer/book.js";
 import { type Comparison, planSite, type Site } from "../../generator/explorer/site.js";
@@ -12,8 +13,6 @@ export type ComparedReleases = (typeof comparing)[number];
 
 /** Reports by the digests of their releases: what was compared once is not compared again. */
 export type Reports = Map<string, DiffReport>;
-
-const sideOf = ({ atlas, judge }: ExplorerRelease) => ({ model: atlas.model, judge });
 
 function pairsOf(releases: readonly ExplorerRelease[], which: ComparedReleases): [ExplorerRelease, ExplorerRelease][] {
   const pairs = releases.flatMap((newer, index) => {
@@ -44,7 +43,7 @@ export function planExplorer(
       const known = reports.get(key);
       if (known !== undefined) return known;
       tell(`comparing ${a.version} with ${b.version}`);
-      const made = diffReleases(sideOf(older), sideOf(newer));
+      const made = diffReleases(sideOf(a, older.judge), sideOf(b, newer.judge));
       reports.set(key, made);
       return made;
     };

@@ -93,7 +93,7 @@ export async function buildAtlas(
   broken: ReadonlyMap<string, string[]> = new Map(),
 ): Promise<Atlas> {
   const { beside, unreadable } = await besideTools(release);
-  const model = buildModel(release, broken, reachOf(release, beside));
+  const model = buildModel(release, broken, () => [...reachOf(release, beside)]);
   return {
     model,
     listings: listingCosts(release, model.tools),

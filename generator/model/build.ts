@@ -1,6 +1,6 @@
 /** Checked release -> IR. */
 import { createHash } from "node:crypto";
-import { answerFields, wireNames } from "../../runtime/contract/index.js";
+import { answerFields, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
 import { exercising, isExempt } from "../lint/checks.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
@@ -93,13 +93,13 @@ const withShapes = (tool: BareTool, { resolve }: Shapes, word: string): ToolMode
 
 const digestOf = (schema: unknown): string => createHash("sha256").update(JSON.stringify(schema)).digest("hex");
 
-/** Schema files that some tool or event reaches, and those asked for beside them, sorted. */
+/** Schema files that some tool, event, or one of the further files, reaches; sorted. */
 function neededSchemas(
   release: LoadedRelease,
   tools: readonly BareTool[],
-  { events, beside }: { readonly events: Iterable<string>; readonly beside: ReadonlySet<string> },
+  { events, further }: { readonly events: readonly string[]; readonly further: readonly string[] },
 ): LoadedRelease["schemas"] {
-  const needed = new Set([...beside, ...tools.flatMap((tool) => [...release.reach(tool.name)])]);
+  const needed = new Set([...tools.flatMap((tool) => [...release.reach(tool.name)]), ...release.reachFrom(further)]);
   for (const path of release.reachOfEvents(events)) needed.add(path);
   const files = [...release.documents].filter(([path]) => needed.has(path));
   return new Map(files.sort(([a], [b]) => byCodePoint(a, b)));
@@ -148,12 +148,12 @@ export function releaseFacts(release: LoadedRelease): PackageFacts {
 /**
  * Builds the IR of a release that its checks accept.
  * @param broken tools to leave out, with the reasons
- * @param beside schema files that no tool reaches and that are wanted too; they and what they refer to have no faults
+ * @param further gives schema files that no tool reaches and that belong to it all the same; none by default
  */
 export function buildModel(
   release: LoadedRelease,
   broken: ReadonlyMap<string, string[]> = new Map(),
-  beside: ReadonlySet<string> = new Set(),
+  further: (facts: ReleaseFacts) => readonly string[] = () => [],
 ): Model {
   const manifest = checkedManifest(release);
   const said = new SchemaFacts(release.schemas);
@@ -165,7 +165,10 @@ export function buildModel(
   const { projections: _, ...facts } = factsOf(release, tools);
   const events = buildEvents(release, facts);
   // The envelope's own schema judges no result: it takes whatever one of the many arms takes.
-  const schemas = neededSchemas(release, tools, { events: events.map(({ schema }) => schema), beside });
+  const schemas = neededSchemas(release, tools, {
+    events: events.map(({ schema }) => schema),
+    further: further(facts),
+  });
   const shapes = readShapes(
     schemas,
     tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),
