@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type SignableRequest, verifyWebhook } from "../runtime/signing/index.js";
 import { openSqliteStore } from "../runtime/store/index.js";
+import { startPostgres } from "../test/support/postgres.js";
 import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
@@ -73,7 +74,7 @@ async function startServer(kind: string, port: number, jwk: object, database: st
   return { port, stop };
 }
 
-const KINDS = ["receiver", "bare", "fastify"] as const;
+const KINDS = ["receiver", "bare", "fastify", "postgres"] as const;
 type Kind = (typeof KINDS)[number];
 const BARE = "a bare server that verifies";
 const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
@@ -81,18 +82,24 @@ const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
 /** What a server says of itself at its end, in microseconds of processor time. */
 const cpuOf = (output: string): number => Number(/cpu (\d+)/.exec(output)?.[1] ?? Number.NaN);
 
+const ofEach = <T>(make: () => T): Record<Kind, T> =>
+  Object.fromEntries(KINDS.map((kind) => [kind, make()])) as Record<Kind, T>;
+
 /** The whole receiver and the bare server, in turn, on one core; this process on another. */
 async function http(rounds: number): Promise<Row[]> {
   const where = folder();
   const { privateKey, jwk } = makeKeys();
   if (pinned) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
   const servers = new Map<Kind, Server>();
-  const speeds: Record<Kind, number[]> = { receiver: [], bare: [], fastify: [] };
-  const p99: Record<Kind, number[]> = { receiver: [], bare: [], fastify: [] };
-  const ends: Record<Kind, string> = { receiver: "", bare: "", fastify: "" };
+  const speeds = ofEach<number[]>(() => []);
+  const p99 = ofEach<number[]>(() => []);
+  const ends = ofEach(() => "");
+  const cluster = await startPostgres();
+  const storeOf = async (kind: Kind): Promise<string> =>
+    kind === "postgres" ? cluster.database() : `sqlite:${path.join(where, `${kind}.db`)}`;
   try {
     for (const [at, kind] of KINDS.entries()) {
-      servers.set(kind, await startServer(kind, 18_431 + at, jwk, path.join(where, `${kind}.db`)));
+      servers.set(kind, await startServer(kind, 18_431 + at, jwk, await storeOf(kind)));
     }
     for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
       for (const kind of KINDS) {
@@ -105,13 +112,25 @@ async function http(rounds: number): Promise<Row[]> {
     }
   } finally {
     for (const [kind, server] of servers) ends[kind] = await server.stop();
+    await cluster.stop();
     rmSync(where, { recursive: true });
     if (pinned) spawnSync("taskset", ["-cp", "0-1023", String(process.pid)]);
   }
-  for (const kind of ["receiver", "fastify"] as const) {
+  for (const kind of ["receiver", "fastify", "postgres"] as const) {
     if (!ends[kind].includes(HANDLED))
       throw new Error(`${kind} left events unhandled, or judged them wrong: ${ends[kind]}`);
   }
+  return httpRows({ speeds, p99, ends });
+}
+
+/** What was measured of each server, round by round. */
+interface Measured {
+  readonly speeds: Record<Kind, number[]>;
+  readonly p99: Record<Kind, number[]>;
+  readonly ends: Record<Kind, string>;
+}
+
+function httpRows({ speeds, p99, ends }: Measured): Row[] {
   const ratio = (kind: Kind) => median(speeds[kind].map((speed, at) => speed / speeds.bare[at]!));
   const sides = (kind: Kind) => `${Math.round(median(speeds[kind]))}/s against ${Math.round(median(speeds.bare))}/s`;
   const cpu = (kind: Kind) => `processor time ${(cpuOf(ends.bare) / cpuOf(ends[kind])).toFixed(2)} x`;
@@ -134,6 +153,13 @@ async function http(rounds: number): Promise<Row[]> {
       unit: "x",
       floor: { of: BARE, times: 1 / ratio("fastify") },
       note: `${sides("fastify")}, ${cpu("fastify")}`,
+    },
+    {
+      name: "the same on PostgreSQL",
+      value: ratio("postgres"),
+      unit: "x",
+      floor: { of: BARE, times: 1 / ratio("postgres") },
+      note: `${sides("postgres")}, ${cpu("postgres")}; the database on the other core, with the requests`,
     },
   ];
 }

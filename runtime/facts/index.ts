@@ -12,3 +12,4 @@ export {
   surfaceMember,
 } from "./events.js";
 export { type EndpointSigning, endpointSigning, legacySigned, peerProfile } from "./signing.js";
+export { signingRecovery } from "./signing-recovery.js";

@@ -102,6 +102,7 @@ async function verified<T extends Tools>(options: ConstructOptions<T>) {
   }
   const result = await verifyWebhook(request, {
     ...{ keys, replay, word: release.word, now: () => Math.floor(now() / 1000) },
+    keyUses: release.facts.signing.webhookKeyUses.value,
     ...(revocation && { revocation }),
   });
   if (result.ok) return result;

@@ -73,11 +73,13 @@ function select<Tx>(
   const { handlers } = bound;
   const { kind } = event;
   if (kind === "task") return runTask(bound, event, delivery);
-  const data = dataOf(kind, isJsonObject(delivery.body) ? delivery.body : {});
+  const flat = isJsonObject(delivery.body) ? delivery.body : {};
   if (handlers.events !== undefined && typeof known === "object") {
     const handler = member(handlers.events, known.kind);
-    if (typeof handler === "function") return handler(data, delivery);
+    const within = known.within === "result" && isJsonObject(flat.result) ? flat.result : flat;
+    if (typeof handler === "function") return handler(within, delivery);
   }
+  const data = dataOf(kind, flat);
   switch (kind) {
     case "report":
       return handlers.report ? handlers.report(data as DeliveryReport, delivery) : handlers.fallback(delivery);

@@ -32,8 +32,8 @@ export interface Incoming {
   readonly raw: Uint8Array;
   readonly token: string | null;
   readonly nonce?: NonceUse;
-  /** SHA-256 of the body in base64url, where it is known already. */
-  readonly digest?: string;
+  /** What tells this payload from others under its key, where it is known already. */
+  readonly digest?: Uint8Array;
   /** The request that brought it; absent for what was polled. */
   readonly span?: RequestSpan;
 }
@@ -115,10 +115,7 @@ function arrivalOf<Tx>(
   return {
     event,
     ...(nonce && { nonce }),
-    digest:
-      bind || digest === undefined
-        ? payloadDigest(body, raw, bind)
-        : Buffer.from(digest, "base64url").subarray(0, DIGEST_BYTES),
+    digest: digest ?? payloadDigest(body, raw, { bind }),
     ...(once !== undefined && { once }),
     ...(unfit !== undefined && { unfit }),
     now,
@@ -141,9 +138,21 @@ interface KeepContext {
   readonly bind: boolean;
 }
 
+interface PayloadDigestOf {
+  readonly bind: boolean;
+  /** Of the bytes, where it is known; base64url. */
+  readonly sha256?: string;
+}
+
 /** What tells two payloads apart: their bytes, or what they say (RFC 8785). */
-export const payloadDigest = (body: unknown, raw: Uint8Array, bind: boolean): Uint8Array =>
-  hash("sha256", (bind && canonicalize(body)) || raw, "buffer").subarray(0, DIGEST_BYTES);
+export function payloadDigest(body: unknown, raw: Uint8Array, { bind, sha256 }: PayloadDigestOf): Uint8Array {
+  const canonical = bind ? canonicalize(body) : undefined;
+  const whole =
+    canonical === undefined && sha256 !== undefined
+      ? Buffer.from(sha256, "base64url")
+      : hash("sha256", canonical ?? raw, "buffer");
+  return whole.subarray(0, DIGEST_BYTES);
+}
 
 /** What a change of an account is known by, pushed or read from its feed. */
 export function onceOf({ kind }: Pick<NewEvent, "kind">, body: unknown): string | undefined {

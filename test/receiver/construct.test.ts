@@ -1,6 +1,7 @@
 /** `constructEvent`: the check alone. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { release as before31 } from "../../generated/3.0.0/index.js";
 import { release } from "../../generated/3.1.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type ConstructOptions, constructEvent, WebhookRefused } from "../../runtime/receiver/index.js";
@@ -75,6 +76,12 @@ test("what is not to be believed is thrown, with code, step and the answer to gi
   const untyped = Object.entries(good.headers as Record<string, string>).filter(([name]) => name !== "Content-Type");
   const typed = await refusalOf(constructEvent({ ...options, request: { ...good, headers: untyped } }));
   assert.is(typed.answer.status, 415);
+});
+
+test("a key may be for what the release says", async () => {
+  const older = { release: before31 as never };
+  const refused = await refusalOf(construct(envelope(), older));
+  assert.is(refused.reason, "webhook_signature_key_purpose_invalid");
 });
 
 test("nothing is kept: the same request holds again, unless nonces are remembered", async () => {

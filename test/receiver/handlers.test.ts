@@ -4,6 +4,7 @@ import { release as release30 } from "../../generated/3.0.0/index.js";
 import { release as release31 } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { bindRelease, createReceiver, type Delivery } from "../../runtime/receiver/index.js";
+import { createTestKey } from "../../runtime/testing/index.js";
 import {
   at,
   bought,
@@ -14,7 +15,6 @@ import {
   receiverSuite,
   SELLER,
   type Setup,
-  sellerKey,
   send,
   silent,
   statusOf,
@@ -165,7 +165,8 @@ test("two releases side by side: the sender's, or the registration's, reads the 
   const s = await open();
   await s.receiver.stop();
   const seen: string[] = [];
-  const key = sellerKey();
+  // What 3.0 wants of a key that signs webhooks; 3.1 takes it still.
+  const key = createTestKey({ use: "webhook-signing" });
   const handler = (version: string) => ({
     fallback: (delivery: Delivery) => void seen.push(`${version} ${delivery.release}`),
   });

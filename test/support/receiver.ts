@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import { release } from "../../generated/3.1.0/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
 import type { ReceiverAnswer, ReceiverRequest, ReceiverSettings, SenderConfig } from "../../runtime/receiver/index.js";
-import type { ReceiverHandlers } from "../../runtime/receiver/types.js";
+import type { BoundRelease, ReceiverHandlers } from "../../runtime/receiver/types.js";
 import { signHmac, staticKeys } from "../../runtime/signing/index.js";
 import {
   createTestKey,
@@ -15,6 +15,7 @@ import {
   TEST_NOW_MS,
   type TestKey,
   type TestReceiver,
+  type TestReceiverOptions,
 } from "../../runtime/testing/index.js";
 
 export const START_MS = TEST_NOW_MS;
@@ -39,6 +40,7 @@ export interface SetupOptions extends Partial<ReceiverSettings<Database.Database
   readonly handlers?: Partial<Handlers>;
   readonly senderConfig?: Partial<SenderConfig>;
   readonly more?: Record<string, SenderConfig>;
+  readonly releases?: readonly BoundRelease<Database.Database>[];
 }
 
 export async function setup({ more, ...options }: SetupOptions = {}): Promise<Setup> {
@@ -46,7 +48,7 @@ export async function setup({ more, ...options }: SetupOptions = {}): Promise<Se
     release: release as Release<(typeof release)["tools"]>,
     ...{ sender: SELLER, publicUrl: PUBLIC_URL, keyid: "key-1", ...(more && { senders: more }) },
     ...options,
-  });
+  } as TestReceiverOptions<(typeof release)["tools"]>);
 }
 
 /** What `create_media_buy` answers when it is completed. */

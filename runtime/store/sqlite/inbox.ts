@@ -193,11 +193,11 @@ interface Lane {
 
 const INSERT =
   "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
-  "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, " +
-  `lane, body) values (${Array(23).fill("?").join(", ")})`;
+  "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, lane, " +
+  `body) values (${Array(23).fill("?").join(", ")})`;
 
 /** Was what an event tells told before, under another key? At the bound it is taken all the same: its own key is claimed. */
-const told = (claims: Claims, sender: number, { once, ...arrival }: Arrival): boolean =>
+const toldBefore = (claims: Claims, sender: number, { once, ...arrival }: Arrival): boolean =>
   once !== undefined &&
   typeof claims.claim(sender, { ...arrival, event: { ...arrival.event, key: once } }) === "object";
 
@@ -230,7 +230,7 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     const claim = claims.claim(sender, arrival);
     if (claim === "full") return { outcome: "full" };
     if (claim !== "fresh") return { outcome: "duplicate", changed: claim.changed };
-    if (told(claims, sender, arrival)) return { outcome: "duplicate", changed: false };
+    if (toldBefore(claims, sender, arrival)) return { outcome: "duplicate", changed: false };
     const ordered = order !== undefined && event.taskId !== null && arrival.unfit === undefined;
     let first = true;
     if (ordered) {
