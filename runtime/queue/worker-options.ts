@@ -30,7 +30,9 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
    * fault of ours: the job is tried again later.
    */
   handle(job: Job, lease: JobLease): Promise<Handled>;
-  /** Jobs leased at once. Default 1,024. */
+  /** Told of jobs that were leased, which are handled soon: what they need can be looked up for all of them. */
+  readonly onLeased?: (jobs: readonly Job[]) => void;
+  /** Attempts at once. Default 1,024. A quarter as many more jobs are leased ahead, of endpoints that are well. */
   readonly concurrency?: number;
   /** How often the queue is asked without being woken, in milliseconds. Default 250; ever less often while it is idle. */
   readonly pollMs?: number;

@@ -173,6 +173,8 @@ export async function attempt(
     body: job.body,
     maxBytes: ANSWER_LIMIT_BYTES,
     oversize: "truncate",
+    // The status decides: the receiver has taken the event, whatever becomes of the words after it.
+    readBody: false,
     timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
   });
   const success = isHealthy(result);

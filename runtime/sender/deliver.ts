@@ -5,9 +5,9 @@ import type { AckEffect, Job } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import { activityRow } from "./activity.js";
-import { type AttemptOptions, attempt } from "./attempt.js";
+import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
-import { isChange, metaOf } from "./outbox.js";
+import { endpointOf, isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
 import type { LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
@@ -25,6 +25,7 @@ export interface DelivererParts {
 }
 
 export interface Deliverer {
+  readonly onLeased: (jobs: readonly Job[]) => void;
   readonly handle: (job: Job, lease: JobLease) => Promise<Handled>;
   readonly effect: AckEffect;
 }
@@ -43,6 +44,7 @@ export function deliverer(parts: DelivererParts): Deliverer {
   const { tables, tasks, targets, limitsOf, attemptOptions, metrics, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   return {
+    onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
@@ -59,10 +61,14 @@ export function deliverer(parts: DelivererParts): Deliverer {
       }
       if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
       const { target } = found;
+      // It has moved: what is known of the place it was at says nothing of this one.
+      const endpoint = endpointFor(meta.principal, target.url);
+      if (endpoint !== undefined && endpoint !== job.endpoint)
+        return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
       const { timeoutMs, perSecond } = inBounds(limitsOf({ principal: meta.principal, url: target.url }) ?? {});
       const report = await attempt({ job, target, lease, timeoutMs }, attemptOptions);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
-      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url }, now(), activityDays));
+      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
       metrics.attempted(job, report);
       return { ...report.handled, perSecond };
     },
@@ -71,6 +77,20 @@ export function deliverer(parts: DelivererParts): Deliverer {
       yield* tables.log(query, made);
     },
   };
+}
+
+/** None for a URL that cannot be read: its attempt says so. */
+const endpointFor = (principal: string, url: string): string | undefined =>
+  URL.canParse(url) ? endpointOf({ principal, url }) : undefined;
+
+/** What says where a job goes; none for what goes nowhere, or cannot be read: that is told when it is handled. */
+function deliveryOf(job: Job): DeliveryMeta[] {
+  try {
+    const meta = metaOf(job);
+    return isChange(meta) ? [] : [meta];
+  } catch {
+    return [];
+  }
 }
 
 interface StoredChange {

@@ -24,12 +24,23 @@ export interface Delivery extends DeliveryMeta {
 const DIGEST_CHARACTERS = 22;
 const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, DIGEST_CHARACTERS);
 
+/** Names of endpoints that are asked for again and again. */
+const endpoints = new Map<string, string>();
+const KNOWN_ENDPOINTS = 2_000;
+
 /**
  * What shares turns, and fails, as a whole: one principal's URL. Others' on the same host are endpoints of their own; the
  * host comes first, for people, and stands before a blank; then the principal, before a dot.
  */
-const endpointOf = ({ principal, url }: EndpointIdentity): string =>
-  `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
+export function endpointOf({ principal, url }: EndpointIdentity): string {
+  const name = `${url} ${principal}`;
+  const known = endpoints.get(name);
+  if (known !== undefined) return known;
+  const endpoint = `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
+  if (endpoints.size >= KNOWN_ENDPOINTS) endpoints.clear();
+  endpoints.set(name, endpoint);
+  return endpoint;
+}
 
 /** Who stands behind an endpoint, by its name. */
 export function ownerOf(endpoint: string): EndpointOwner {
@@ -73,8 +84,18 @@ export interface ChangeMeta {
   readonly taskId: string;
 }
 
-/** @throws AdbindError `job_unreadable` for a row that was written by somebody else's hand */
-export function metaOf({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
+const read = new WeakMap<object, DeliveryMeta | ChangeMeta>();
+
+/** Read once, however often it is asked for. @throws AdbindError `job_unreadable` for a row that was written by somebody else's hand */
+export function metaOf(job: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
+  const known = read.get(job);
+  if (known !== undefined) return known;
+  const meta = metaIn(job);
+  read.set(job, meta);
+  return meta;
+}
+
+function metaIn({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
   let read: unknown;
   try {
     read = JSON.parse(meta);

@@ -26,15 +26,20 @@ export type LookedUp =
   /** There is none any more, or it is another principal's: for good. */
   | { readonly kind: "gone"; readonly why: string };
 
+interface Sought {
+  readonly target: TargetRef;
+  readonly principal: string;
+}
+
 export interface Targets {
+  /** Looks up what is asked for soon. */
+  expect(all: readonly Sought[]): void;
   /** @throws what the database throws where it cannot be reached; AdbindError `job_unreadable` */
   find(of: TargetQuery): Promise<LookedUp>;
 }
 
 /** A delivery whose target is looked up. */
-export interface TargetQuery {
-  readonly target: TargetRef;
-  readonly principal: string;
+export interface TargetQuery extends Sought {
   /** The account it tells an agent of. */
   readonly account?: string;
 }
@@ -42,41 +47,54 @@ export interface TargetQuery {
 /** May a principal be told of an account now? */
 export type Authorized = (principal: string, account: string) => MaybePromise<boolean>;
 
-interface Asked {
-  readonly of: TargetQuery;
-  readonly resolve: (found: LookedUp) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** Targets looked up in one statement: keeps its parameters to some hundreds. */
-const BATCH_LIMIT = 128;
+/** How old what was looked up ahead may be when an attempt goes by it, in milliseconds. */
+const FRESH_MS = 1_000;
+/** Targets looked up in one statement. */
+const BATCH_LIMIT = 256;
 
 const nameOf = ({ resource, kind, subscriber }: ChannelKey): string => JSON.stringify([resource, kind, subscriber]);
 
-/** Attempts that begin in the same turn of the event loop share their statements. */
+const keyOf = (ref: TargetRef): string => ("task" in ref ? `task ${ref.task}` : nameOf(ref.channel));
+
+interface Looked {
+  readonly at: number;
+  readonly rows: Promise<Rows>;
+}
+
+/** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
 export function createTargets(queue: Queue, tables: SenderTables, authorized: Authorized = () => true): Targets {
-  const asked: Asked[] = [];
-  const lookUp = (): void => {
-    const batch = asked.splice(0, BATCH_LIMIT);
-    if (asked.length > 0) setImmediate(lookUp);
-    queue
-      .read((q) => rowsOf(tables, q, batch))
-      .then((rows) => {
-        for (const one of batch) answer(one, rows);
-      })
-      .catch((error: unknown) => {
-        for (const { reject } of batch) reject(error);
-      });
+  /** By target, the oldest first. */
+  const looked = new Map<string, Looked>();
+  const lookUp = (refs: readonly TargetRef[]): Promise<Rows> => {
+    const found: Looked = { at: performance.now(), rows: queue.read((q) => rowsOf(tables, q, refs)) };
+    for (const ref of refs) {
+      looked.delete(keyOf(ref));
+      looked.set(keyOf(ref), found);
+    }
+    return found.rows;
+  };
+  const forgetOld = (now: number): void => {
+    for (const [key, { at }] of looked) {
+      if (at > now - FRESH_MS) return;
+      looked.delete(key);
+    }
   };
   return {
+    expect(all) {
+      forgetOld(performance.now());
+      for (let at = 0; at < all.length; at += BATCH_LIMIT) {
+        const refs = all.slice(at, at + BATCH_LIMIT).map(({ target }) => target);
+        // Whoever asks for one of them is told.
+        lookUp(refs).catch(() => undefined);
+      }
+    },
     async find(of) {
       if (of.account !== undefined && !(await authorized(of.principal, of.account))) {
         return gone("its principal is not authorized for the account");
       }
-      const { promise, resolve, reject } = Promise.withResolvers<LookedUp>();
-      if (asked.length === 0) setImmediate(lookUp);
-      asked.push({ of, resolve, reject });
-      return await promise;
+      const known = looked.get(keyOf(of.target));
+      const fresh = known !== undefined && known.at > performance.now() - FRESH_MS;
+      return answerIn(of, await (fresh ? known.rows : lookUp([of.target])));
     },
   };
 }
@@ -86,8 +104,7 @@ interface Rows {
   readonly channels: ReadonlyMap<string, ChannelRow>;
 }
 
-function* rowsOf(tables: SenderTables, q: Query, batch: readonly Asked[]): Coroutine<Rows> {
-  const refs = batch.map(({ of }) => of.target);
+function* rowsOf(tables: SenderTables, q: Query, refs: readonly TargetRef[]): Coroutine<Rows> {
   const ids = [...new Set(refs.flatMap((ref) => ("task" in ref ? [ref.task] : [])))];
   const keys = new Map(refs.flatMap((ref) => ("channel" in ref ? [[nameOf(ref.channel), ref.channel]] : [])));
   const tasks = ids.length === 0 ? [] : yield* tables.taskTargets(q, ids);
@@ -99,17 +116,17 @@ function* rowsOf(tables: SenderTables, q: Query, batch: readonly Asked[]): Corou
 }
 
 /** One row that cannot be read fails its own delivery. */
-function answer({ of, resolve, reject }: Asked, rows: Rows): void {
+function answerIn(of: Sought, rows: Rows): LookedUp {
   try {
-    resolve(foundIn(of, rows));
+    return foundIn(of, rows);
   } catch (cause) {
-    reject(new AdbindError("job_unreadable", "the registration it goes by cannot be read", { cause }));
+    throw new AdbindError("job_unreadable", "the registration it goes by cannot be read", { cause });
   }
 }
 
 const gone = (why: string): LookedUp => ({ kind: "gone", why });
 
-function foundIn({ target, principal }: Asked["of"], { tasks, channels }: Rows): LookedUp {
+function foundIn({ target, principal }: Sought, { tasks, channels }: Rows): LookedUp {
   const row = "task" in target ? tasks.get(target.task) : channels.get(nameOf(target.channel));
   if (row === undefined) return gone("its registration is not there any more");
   if (row.principal !== principal) return gone("its registration belongs to another principal now");

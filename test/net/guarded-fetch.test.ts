@@ -94,6 +94,37 @@ test("a compressed answer is refused unread", async () => {
   assert.is(codeOf(await guarded(`http://seller.example.com:${port}/empty`)), "status 200");
 });
 
+test("where only the head matters, a body that hangs, is cut or has no end changes nothing", async () => {
+  const port = await serve((request, response) => {
+    response.writeHead(request.url === "/gone" ? 410 : 200, { "retry-after": "7" });
+    if (request.url === "/cut") return void response.write("half", () => response.destroy());
+    if (request.url === "/endless") {
+      const timer = setInterval(() => response.write(Buffer.alloc(64 * 1024)), 1);
+      return void response.on("close", () => clearInterval(timer));
+    }
+    response.write("x");
+    if (request.url !== "/hangs") response.end();
+  });
+  const guarded = guardedFetch();
+  for (const [path, status] of Object.entries({
+    "/": 200,
+    "/gone": 410,
+    "/cut": 200,
+    "/endless": 200,
+    "/hangs": 200,
+  })) {
+    const result = await guarded(`http://seller.example.com:${port}${path}`, { readBody: false, maxBytes: 10 });
+    assert.is(codeOf(result), `status ${status}`, path);
+    assert.ok(result.ok && result.headers["retry-after"] === "7" && result.body.length === 0);
+  }
+});
+
+test("a caller who has given up before is told so", async () => {
+  const port = await serve((_request, response) => response.end());
+  const result = await guardedFetch()(`http://seller.example.com:${port}/`, { signal: AbortSignal.abort() });
+  assert.is(codeOf(result), "aborted");
+});
+
 test("a redirect is an answer unless the caller allows some", async () => {
   const port = await serve((_request, response) => response.writeHead(302, { location: "/next" }).end());
   const guarded = guardedFetch();

@@ -6,8 +6,9 @@ import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
 import { type EndpointHealth, type JobFilter, LEASE_MS, type Queue, type QueueOptions } from "../types.js";
-import { type SqliteJobs, sqliteJobs } from "./jobs.js";
+import { sqliteJobs } from "./jobs.js";
 import { type KeptJobs, keptJobs } from "./kept-jobs.js";
+import type { SqliteJobs } from "./sqlite-jobs.js";
 
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
 const refusePromise = (): AdbindError =>
