@@ -155,7 +155,7 @@ export function payloadDigest(body: unknown, raw: Uint8Array, { bind, sha256 }: 
 }
 
 /** What a change of an account is known by, pushed or read from its feed. */
-export function onceOf({ kind }: Pick<NewEvent, "kind">, body: unknown): string | undefined {
+function onceOf({ kind }: Pick<NewEvent, "kind">, body: unknown): string | undefined {
   if (kind !== "account" && kind !== "agent") return undefined;
   const change = member(body, "change_id");
   return member(body, "notification_type") === "account.change_recorded" && typeof change === "string"
