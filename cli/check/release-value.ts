@@ -40,6 +40,7 @@ function toRelease(model: Model): Release {
     defaultUnknownRecovery: model.defaultUnknownRecovery as Recovery,
     specialisms,
     facts: model.facts,
+    events: Object.fromEntries(model.events.map(({ kind, schema }) => [kind, { schema }])),
     schemas: async () => documents,
   };
 }

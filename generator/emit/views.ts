@@ -208,6 +208,21 @@ export const schemaPartView = (documents: readonly { path: string; json: string 
 
 export const schemasView = (parts: readonly string[]): object => ({ ...manifestBanner(parts), contractModule, parts });
 
+/** Events by kind, each with the type of its body. */
+export const eventsView = (model: Model, types: CompiledTypes): object => {
+  const rows = model.events.map(({ kind, schema }) => ({ kind, schema, place: types.placeOf(schema) }));
+  return {
+    ...bannerOf(
+      [...new Set(rows.map(({ schema }) => schema))].sort(),
+      rows.map(({ kind, schema, place }) => [kind, schema, place]),
+    ),
+    contractModule,
+    eventType: symbols.typedEvent,
+    imports: groupImports(rows.map(({ place }) => place)),
+    events: rows.map(({ kind, schema, place }) => ({ kind: keyText(kind), schema: literal(schema), body: place.name })),
+  };
+};
+
 export const indexView = (model: Model): object => ({
   ...manifestBanner([model.version, model.digest, model.tools.map(({ name }) => name)]),
   contractModule,

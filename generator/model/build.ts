@@ -11,7 +11,16 @@ import { armsOf } from "./arms.js";
 import { completedShape } from "./completed.js";
 import { deriveFacts, type PackageFacts } from "./facts/derive.js";
 import type { FactTool } from "./facts/read.js";
-import type { ArmModel, CodeModel, DocumentModel, Idempotency, Model, SpecialismModel, ToolModel } from "./model.js";
+import type {
+  ArmModel,
+  CodeModel,
+  DocumentModel,
+  EventModel,
+  Idempotency,
+  Model,
+  SpecialismModel,
+  ToolModel,
+} from "./model.js";
 import { readShapes, type Shapes } from "./read-shapes.js";
 import { firstSentence } from "./sentence.js";
 import { validationOf } from "./validation.js";
@@ -84,11 +93,29 @@ const withShapes = (tool: BareTool, { resolve }: Shapes, word: string): ToolMode
 
 const digestOf = (schema: unknown): string => createHash("sha256").update(JSON.stringify(schema)).digest("hex");
 
-/** Schema files that some tool reaches, sorted. */
-function neededSchemas(release: LoadedRelease, tools: readonly BareTool[]): LoadedRelease["schemas"] {
+/** Schema files that some tool or event reaches, sorted. */
+function neededSchemas(
+  release: LoadedRelease,
+  tools: readonly BareTool[],
+  events: Iterable<string>,
+): LoadedRelease["schemas"] {
   const needed = new Set(tools.flatMap((tool) => [...release.reach(tool.name)]));
-  const files = [...release.schemas].filter(([path]) => needed.has(path));
+  for (const path of release.reachOfEvents(events)) needed.add(path);
+  const files = [...release.documents].filter(([path]) => needed.has(path));
   return new Map(files.sort(([a], [b]) => byCodePoint(a, b)));
+}
+
+/** Kinds of events whose schemas are sound, all they refer to included. A challenge is no event: it is answered at once. */
+function buildEvents(release: LoadedRelease, { events }: Pick<PackageFacts, "events">): EventModel[] {
+  const sound = (path: string): boolean => {
+    const reached = [...release.reachOfEvents([path])];
+    return reached.length > 0 && reached.every((one) => release.documents.get(one)?.findings.length === 0);
+  };
+  return Object.entries(events.kinds)
+    .filter(([, { value }]) => !value.channels.includes("challenge"))
+    .map(([kind, { value }]) => ({ kind, schema: value.schema }))
+    .filter(({ schema }) => sound(schema))
+    .sort((a, b) => byCodePoint(a.kind, b.kind));
 }
 
 function buildDocuments(schemas: LoadedRelease["schemas"], { resolve }: Shapes): DocumentModel[] {
@@ -130,8 +157,14 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     .filter((name) => !broken.has(name))
     .sort(byCodePoint)
     .map((name) => buildTool(name, manifest, said, extensions.tools as JsonMap));
-  const schemas = neededSchemas(release, tools);
   const { projections: _, ...facts } = factsOf(release, tools);
+  const events = buildEvents(release, facts);
+  // The envelope's own schema judges no result: it takes whatever one of the many arms takes.
+  const schemas = neededSchemas(
+    release,
+    tools,
+    events.map(({ schema }) => schema),
+  );
   const shapes = readShapes(
     schemas,
     tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),
@@ -147,6 +180,7 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     codes: buildCodes(manifest),
     specialisms: buildSpecialisms(manifest),
     documents: buildDocuments(schemas, shapes),
+    events,
     resolve: shapes.resolve,
     places: shapes.places,
     extensions: extensions.manifest as JsonMap,

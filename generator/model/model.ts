@@ -70,6 +70,13 @@ export interface DocumentModel {
   digest: string;
 }
 
+/** An event that a seller sends unasked. */
+export interface EventModel {
+  kind: string;
+  /** Schema of the body, or of the result in it. */
+  schema: string;
+}
+
 export interface Model {
   word: string;
   version: string;
@@ -81,6 +88,8 @@ export interface Model {
   codes: CodeModel[];
   specialisms: SpecialismModel[];
   documents: DocumentModel[];
+  /** Events whose schemas are among the documents. */
+  events: EventModel[];
   /** Shapes of the documents, and of the places inside them that something refers to. */
   resolve: Resolve;
   /** Those places, `<path>#<pointer>`. */

@@ -22,6 +22,12 @@ export interface DeliveryMeta {
   /** `notification_type` of persistent channels; a task's tool otherwise. */
   readonly type: string;
   readonly sequence?: number | undefined;
+  /** Its key stands for its payload: an answer 409 ends it. */
+  readonly bound?: true;
+  /** Why it cannot be delivered at all; it is there for an operator to see. */
+  readonly undeliverable?: string;
+  /** The account it tells of, where who is told must be authorized for it at each attempt. */
+  readonly account?: string;
 }
 
 export interface AttemptOptions {
@@ -49,7 +55,12 @@ export interface AttemptReport {
 /** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
-async function headersFor(job: Job, target: DeliveryTarget, options: AttemptOptions): Promise<Record<string, string>> {
+/** Header fields that prove who sends a body. */
+export async function signedHeaders(
+  body: Uint8Array,
+  target: DeliveryTarget,
+  options: AttemptOptions,
+): Promise<Record<string, string>> {
   const { word, version, now } = options;
   const seconds = () => Math.floor(now() / 1_000);
   const base = {
@@ -58,7 +69,7 @@ async function headersFor(job: Job, target: DeliveryTarget, options: AttemptOpti
   };
   if (target.auth === null) {
     const { key, keyid } = options.signer();
-    const request = { method: "POST", url: target.url, headers: {}, body: job.body };
+    const request = { method: "POST", url: target.url, headers: {}, body };
     const { headers } = signWebhookSync(request, { key, keyid, now: seconds, word });
     const { "Content-Type": _, ...signed } = headers;
     return { ...base, ...signed };
@@ -67,7 +78,7 @@ async function headersFor(job: Job, target: DeliveryTarget, options: AttemptOpti
   const secret = target.auth.credentials;
   // Registered once and warned of then; not again at each attempt.
   const quiet = () => undefined;
-  return { ...base, ...(await signHmac(job.body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
+  return { ...base, ...(await signHmac(body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
 }
 
 const statusOf = (code: NetCode): AttemptStatus => {
@@ -105,6 +116,10 @@ function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick
       : `${result.code}: ${netCodes[result.code].summary}`,
   );
   const retryAfter = result.ok ? result.headers["retry-after"] : undefined;
+  if (result.ok && result.status === 409 && (JSON.parse(job.meta) as DeliveryMeta).bound === true) {
+    const conflict = boundError(`${error}: the receiver has another payload under its key`);
+    return { handled: { outcome: { kind: "dead", error: conflict }, healthy: true }, error: conflict };
+  }
   const now = options.now();
   const asked = result.ok && asksForTime.includes(result.status) ? retryAfterMs(retryAfter, now) : undefined;
   const holdUntil = asked === undefined ? undefined : now + asked;
@@ -146,7 +161,7 @@ export async function attempt(
 ): Promise<AttemptReport | undefined> {
   let headers: Record<string, string>;
   try {
-    headers = await headersFor(job, target, options);
+    headers = await signedHeaders(job.body, target, options);
   } catch (fault) {
     return unsent(job, fault, options);
   }

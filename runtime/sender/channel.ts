@@ -1,9 +1,14 @@
 /** What a channel is: its config, its states, and what everything that is sent on one needs. */
+
+import type { Logger } from "pino";
 import { AdbindError } from "../errors.js";
+import { operationRequired } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
 import type { ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
+import { boundUnder } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
+import type { SenderReleases } from "./spoken.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
 /** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
@@ -22,6 +27,8 @@ export interface ChannelParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly rules: RegistrationRules;
+  readonly spoken: SenderReleases;
+  readonly log: Logger | undefined;
   readonly reports: ReportSource | undefined;
   readonly coalescence?: Readonly<Record<string, number>>;
   readonly now: () => number;
@@ -40,9 +47,18 @@ export const closedError = (resource: string): AdbindError =>
   });
 
 /** Where what is sent on a channel goes, and for whom. */
-export const target = ({ resource, kind, subscriber, principal, config }: ChannelRow) => ({
+export const target = (
+  { spoken }: Pick<ChannelParts, "spoken">,
+  { resource, kind, subscriber, principal, config, release }: ChannelRow,
+) => ({
   target: { channel: { resource, kind, subscriber } },
   url: (JSON.parse(config) as PushNotificationConfig).url,
   principal,
   subject: resource,
+  ...boundUnder(spoken.of(release).release),
 });
+
+/** Can its events name the buyer's operation, where they must? None is ever invented. */
+export const isNamed = ({ spoken }: Pick<ChannelParts, "spoken">, { config, release }: ChannelRow): boolean =>
+  (JSON.parse(config) as PushNotificationConfig | null)?.operation_id !== undefined ||
+  !operationRequired(spoken.of(release).release);

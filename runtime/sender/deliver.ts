@@ -46,6 +46,9 @@ export function deliverer(parts: DelivererParts): Deliverer {
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
+      if (meta.undeliverable !== undefined) {
+        return { outcome: { kind: "refused", error: meta.undeliverable }, healthy: null };
+      }
       let found: LookedUp;
       try {
         found = await targets.find(meta);

@@ -5,6 +5,11 @@ export type { EventsWebhook, ReportingWebhook } from "./channel.js";
 export type { BuyChannels, Channels, NoticeKind } from "./channels.js";
 export { createSender } from "./create.js";
 export type { Impairment } from "./impairments.js";
+export type {
+  NotificationConfigState,
+  NotificationConfigs,
+  NotificationEvent,
+} from "./notifications.js";
 export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxFilter } from "./outbox.js";
 export type { Sender } from "./sender.js";
 export type { Tasks } from "./tasks.js";

@@ -1,7 +1,9 @@
 /** Where events become jobs, and where people look at them. */
 import { hash } from "node:crypto";
+import type { Release } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
+import { keysBindPayloads } from "../facts/index.js";
 import type { EndpointOwner } from "../queue/endpoint-options.js";
 import type { JobFilter, JobRecord, NewJob, Queue } from "../queue/types.js";
 import type { DeliveryMeta } from "./attempt.js";
@@ -34,6 +36,10 @@ export function ownerOf(endpoint: string): EndpointOwner {
   const [host = endpoint, rest = endpoint] = endpoint.split(" ");
   return { host, principal: rest.split(".")[0]! };
 }
+
+/** What is said of deliveries whose key stands for one payload: an answer that it does not ends them. */
+export const boundUnder = (release: Pick<Release, "facts">): { readonly bound?: true } =>
+  keysBindPayloads(release) ? { bound: true } : {};
 
 /** Longest id that stands in an ordering key as it is, in characters: longer ones would not fit into an index. */
 const KEY_CHARACTERS = 300;

@@ -10,17 +10,19 @@ import type { Queue } from "../queue/types.js";
 import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
-import { validatorsFrom } from "../validate/source.js";
 import { type ActivityRecord, pendingRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
+import { type EndpointProof, endpointProof } from "./endpoint-proof.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
+import { createNotifications, type NotificationConfigs } from "./notifications.js";
 import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf, ownerOf } from "./outbox.js";
 import type { RegistrationRules } from "./registration.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
+import { spokenReleases } from "./spoken.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
 import type { SenderOptions } from "./types.js";
@@ -29,6 +31,7 @@ import { senderUpkeep } from "./upkeep.js";
 export interface Sender {
   readonly tasks: Tasks;
   readonly channels: Channels;
+  readonly notifications: NotificationConfigs;
   readonly outbox: Outbox;
   /**
    * `webhook_activity[]` of a media buy or a task, newest first, for the principal it was fired for.
@@ -81,7 +84,7 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
       (options.onDeprecated ?? warnOnce)(message);
     },
   };
-  const validator = await validatorsFrom(options.validator, [release])!(release);
+  const spoken = await spokenReleases([release, ...(options.releases ?? [])], options.validator);
   const metrics = senderMetrics(options.meter);
   const attemptOptions: AttemptOptions = {
     fetch: options.fetch ?? ownFetch!,
@@ -92,11 +95,11 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     random,
     onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
   };
-  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid, known: knownTasks(tables) });
+  const tasks = createTasks({ queue, tables, spoken, rules, now, uuid, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
     tasks,
-    targets: createTargets(queue, tables),
+    targets: createTargets(queue, tables, options.authorized),
     limitsOf: options.limits ?? (() => undefined),
     attemptOptions,
     metrics,
@@ -108,6 +111,8 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     queue,
     tables,
     rules,
+    spoken,
+    log: options.logger,
     reports: options.reports,
     now,
     uuid,
@@ -117,6 +122,7 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
   return {
     tasks,
     channels: createChannels(channelParts),
+    notifications: createNotifications({ ...channelParts, proof: proofOf(attemptOptions, options.agentUrl) }),
     outbox: outboxOf(queue, now),
     activity: (request) => listActivity(queue, tables, request),
     start() {
@@ -131,6 +137,12 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     },
   };
 }
+
+/** @returns what proves endpoints; without a name of one's own it proves none */
+const proofOf = (attempts: AttemptOptions, agentUrl: string | undefined): EndpointProof =>
+  agentUrl === undefined
+    ? async () => "the sender has no agentUrl to name in a challenge"
+    : endpointProof(attempts, agentUrl);
 
 const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, logger }: SenderOptions): Worker =>
   createWorker({

@@ -2,6 +2,7 @@
  * Where a delivery goes, looked up at each attempt: what is queued follows an endpoint that moved or a secret that was
  * rotated, and never goes to a new owner of its task or resource.
  */
+import type { MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
@@ -27,11 +28,22 @@ export type LookedUp =
 
 export interface Targets {
   /** @throws what the database throws where it cannot be reached; AdbindError `job_unreadable` */
-  find(of: { readonly target: TargetRef; readonly principal: string }): Promise<LookedUp>;
+  find(of: TargetQuery): Promise<LookedUp>;
 }
 
+/** A delivery whose target is looked up. */
+export interface TargetQuery {
+  readonly target: TargetRef;
+  readonly principal: string;
+  /** The account it tells an agent of. */
+  readonly account?: string;
+}
+
+/** May a principal be told of an account now? */
+export type Authorized = (principal: string, account: string) => MaybePromise<boolean>;
+
 interface Asked {
-  readonly of: { readonly target: TargetRef; readonly principal: string };
+  readonly of: TargetQuery;
   readonly resolve: (found: LookedUp) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -42,7 +54,7 @@ const BATCH_LIMIT = 128;
 const nameOf = ({ resource, kind, subscriber }: ChannelKey): string => JSON.stringify([resource, kind, subscriber]);
 
 /** Attempts that begin in the same turn of the event loop share their statements. */
-export function createTargets(queue: Queue, tables: SenderTables): Targets {
+export function createTargets(queue: Queue, tables: SenderTables, authorized: Authorized = () => true): Targets {
   const asked: Asked[] = [];
   const lookUp = (): void => {
     const batch = asked.splice(0, BATCH_LIMIT);
@@ -57,11 +69,14 @@ export function createTargets(queue: Queue, tables: SenderTables): Targets {
       });
   };
   return {
-    find(of) {
+    async find(of) {
+      if (of.account !== undefined && !(await authorized(of.principal, of.account))) {
+        return gone("its principal is not authorized for the account");
+      }
       const { promise, resolve, reject } = Promise.withResolvers<LookedUp>();
       if (asked.length === 0) setImmediate(lookUp);
       asked.push({ of, resolve, reject });
-      return promise;
+      return await promise;
     },
   };
 }
@@ -107,4 +122,8 @@ function foundIn({ target, principal }: Asked["of"], { tasks, channels }: Rows):
 const configIn = ({ details }: TaskTargetRow, { via }: { via: "push" | "a2a" }) =>
   (JSON.parse(details) as TaskDetails)[via] as PushNotificationConfig | A2aPushConfig | undefined;
 
-const configOf = ({ config }: ChannelRow) => JSON.parse(config) as PushNotificationConfig | null;
+/** A config of notifications is none while it is paused, or has not answered its challenge. */
+const configOf = ({ config }: ChannelRow): PushNotificationConfig | null => {
+  const read = JSON.parse(config) as (PushNotificationConfig & { proven?: boolean; active?: boolean }) | null;
+  return read?.proven === false || read?.active === false ? null : read;
+};

@@ -3,6 +3,7 @@ import type { MaybePromise } from "../contract/index.js";
 import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
+import { operationRequired } from "../facts/index.js";
 import type { EachWork } from "../queue/each.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
@@ -26,10 +27,11 @@ import type {
 export interface Tasks {
   /**
    * Judges channels without taking them, so that a call is refused before it has done anything.
+   * @param release version of the one spoken with the caller
    * @returns a refusal to answer the caller with; undefined where `register` takes them
    * @throws AdbindError `event_invalid` for a tool the release does not have
    */
-  check(tool: string, channels: TaskChannels): Refused | undefined;
+  check(tool: string, channels: TaskChannels, release?: string): Refused | undefined;
   /**
    * Takes the channels of a task whose initial response was not terminal; registering it again changes nothing.
    * @param options with `tx`, on SQLite, the answer is no promise
@@ -71,11 +73,10 @@ export function createTasks(parts: TaskParts): Tasks {
   const registering: EachWork<SentTaskRow, Registered> = (query, rows) => registerFlow(parts, query, rows);
   const updating = updateWork(parts);
   return {
-    check: (tool, channels) => channelsFault(channels, toolOf(parts.release, tool), parts.rules),
+    check: (tool, channels, version) => faultIn(parts, channels, tool, version),
     register(start, channels, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
-      const tool = toolOf(parts.release, start.tool);
-      const fault = channelsFault(channels, tool, parts.rules);
+      const fault = faultIn(parts, channels, start.tool, start.release);
       if (fault !== undefined) return fault;
       if (channels.push === undefined && channels.a2a === undefined) return { ok: true, registered: false };
       const item = taskRow(parts, start, channels);
@@ -83,8 +84,7 @@ export function createTasks(parts: TaskParts): Tasks {
     },
     attach(start, a2a, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
-      const tool = toolOf(parts.release, start.tool);
-      const fault = a2a === null ? undefined : channelsFault({ a2a }, tool, parts.rules);
+      const fault = a2a === null ? undefined : faultIn(parts, { a2a }, start.tool, start.release);
       return fault ?? inTransaction(queue, tx, (open) => attachFlow(parts, open, start, a2a));
     },
     attached: (taskId, { tx } = {}) =>
@@ -104,6 +104,18 @@ export function createTasks(parts: TaskParts): Tasks {
       return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
     },
   };
+}
+
+/** @throws AdbindError `event_invalid` for a tool the release does not have */
+function faultIn(
+  { spoken, rules }: TaskParts,
+  channels: TaskChannels,
+  name: string,
+  version: string | undefined,
+): Refused | undefined {
+  const { release } = spoken.of(version);
+  const refuse = operationRequired(release) ? { ...rules.refuse, withoutOperationId: true } : rules.refuse;
+  return channelsFault(channels, toolOf(release, name), { ...rules, refuse, version: release.version });
 }
 
 function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: RegistrationRules): Refused | undefined {
@@ -140,13 +152,14 @@ function checkId(where: "taskId" | "dedupKey", id: string): void {
 }
 
 function taskRow({ now }: TaskParts, start: TaskStart, channels: TaskChannels): SentTaskRow {
-  const { taskId, context, contextId } = start;
+  const { taskId, context, contextId, release } = start;
   checkId("taskId", taskId);
   const details: TaskDetails = {
     ...(channels.push !== undefined && { push: channels.push }),
     ...(channels.a2a !== undefined && { a2a: channels.a2a }),
     ...(context !== undefined && { context }),
     ...(contextId !== undefined && { contextId }),
+    ...(release !== undefined && { release }),
   };
   return {
     task_id: taskId,

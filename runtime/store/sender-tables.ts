@@ -20,6 +20,8 @@ export interface ChannelRow {
   readonly period_start: number | null;
   readonly next_fire: number | null;
   readonly closed: number;
+  /** Version of the release it was registered under; null for the sender's first. */
+  readonly release: string | null;
 }
 
 /** A channel by its key. */
@@ -111,7 +113,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
   const lock = dialect.forUpdate;
   const columns = [
     ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
-    ...["period_start", "next_fire", "closed"],
+    ...["period_start", "next_fire", "closed", "release"],
   ];
   return {
     ...taskTables(lock),

@@ -15,8 +15,12 @@ export interface TestKey {
   keysOf(sender: string): KeySource;
 }
 
-/** Makes an Ed25519 key. @param use its purpose; the line before 3.1 wants `webhook-signing` of one that signs webhooks */
-export function createTestKey({ keyid = "test-1", word = "proto", use = "request-signing" } = {}): TestKey {
+/**
+ * Makes an Ed25519 key.
+ * @param word the release's; `proto` by default
+ * @param use what it is published for; by default the one purpose that receivers of every release take
+ */
+export function createTestKey({ keyid = "test-1", word = "proto", use = "webhook-signing" } = {}): TestKey {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const purpose = { kid: keyid, use: "sig", key_ops: ["verify"], alg: "EdDSA", [`${word}_use`]: use };
   const jwk = { ...publicKey.export({ format: "jwk" }), ...purpose } as Jwk;

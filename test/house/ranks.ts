@@ -28,7 +28,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
   "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
-  "cli/": ["output", "release/", "diff/", "*", "check/ check", "demo/", "demo soak main", "bin dev/"],
+  "cli/": ["output", "release/", "diff/", "*", "check/ check", "event-sample", "demo/", "demo soak main", "bin dev/"],
   "runtime/contract/": ["*", "index"],
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],
@@ -46,6 +46,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": [
+    "event",
     "types keys jobs rows expiry sweep-clock lease-watch access sent-tasks migrations/",
     "sqlite/ postgres/",
     "*",

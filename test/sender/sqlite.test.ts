@@ -7,6 +7,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/op
 import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
+import { notificationCase } from "./notifications.case.js";
 import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import type { SenderCase } from "./sender-suite.js";
@@ -40,6 +41,7 @@ attemptCase(on);
 outboxCase(on);
 channelCase(on);
 strangersCase(on);
+notificationCase(on);
 operatorCase(on);
 coalescenceCase(on);
 

@@ -8,6 +8,7 @@ export const judges = {
   scaffold: "test/scaffold/new.test.ts",
   market: "test/cli/demo.test.ts",
   diff: "test/diff/neighbours.test.ts",
+  events: "test/webhooks/kinds.test.ts",
 } as const;
 
 /** Proofs that set everything up from nothing, each the dearest of its file: a commit's run takes one of them. */

@@ -84,6 +84,7 @@ create table adbind_channels (
   period_start bigint,
   next_fire bigint,
   closed integer not null default 0,
+  release text,
   primary key (resource, kind, subscriber)
 );
 create index adbind_channels_fire on adbind_channels (next_fire) where next_fire is not null;

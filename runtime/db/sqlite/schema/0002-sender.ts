@@ -80,6 +80,7 @@ create table adbind_channels (
   period_start integer,
   next_fire integer,
   closed integer not null default 0,
+  release text,
   primary key (resource, kind, subscriber)
 ) strict, without rowid;
 create index adbind_channels_fire on adbind_channels (next_fire) where next_fire is not null;
