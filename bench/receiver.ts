@@ -9,7 +9,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type SignableRequest, verifyWebhook } from "../runtime/signing/index.js";
 import { openSqliteStore } from "../runtime/store/index.js";
-import { startPostgres } from "../test/support/postgres.js";
 import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
@@ -74,7 +73,7 @@ async function startServer(kind: string, port: number, jwk: object, database: st
   return { port, stop };
 }
 
-const KINDS = ["receiver", "bare", "fastify", "postgres"] as const;
+const KINDS = ["receiver", "bare", "fastify"] as const;
 type Kind = (typeof KINDS)[number];
 const BARE = "a bare server that verifies";
 const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
@@ -94,12 +93,9 @@ async function http(rounds: number): Promise<Row[]> {
   const speeds = ofEach<number[]>(() => []);
   const p99 = ofEach<number[]>(() => []);
   const ends = ofEach(() => "");
-  const cluster = await startPostgres();
-  const storeOf = async (kind: Kind): Promise<string> =>
-    kind === "postgres" ? cluster.database() : `sqlite:${path.join(where, `${kind}.db`)}`;
   try {
     for (const [at, kind] of KINDS.entries()) {
-      servers.set(kind, await startServer(kind, 18_431 + at, jwk, await storeOf(kind)));
+      servers.set(kind, await startServer(kind, 18_431 + at, jwk, `sqlite:${path.join(where, `${kind}.db`)}`));
     }
     for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
       for (const kind of KINDS) {
@@ -112,11 +108,10 @@ async function http(rounds: number): Promise<Row[]> {
     }
   } finally {
     for (const [kind, server] of servers) ends[kind] = await server.stop();
-    await cluster.stop();
     rmSync(where, { recursive: true });
     if (pinned) spawnSync("taskset", ["-cp", "0-1023", String(process.pid)]);
   }
-  for (const kind of ["receiver", "fastify", "postgres"] as const) {
+  for (const kind of ["receiver", "fastify"] as const) {
     if (!ends[kind].includes(HANDLED))
       throw new Error(`${kind} left events unhandled, or judged them wrong: ${ends[kind]}`);
   }
@@ -153,13 +148,6 @@ function httpRows({ speeds, p99, ends }: Measured): Row[] {
       unit: "x",
       floor: { of: BARE, times: 1 / ratio("fastify") },
       note: `${sides("fastify")}, ${cpu("fastify")}`,
-    },
-    {
-      name: "the same on PostgreSQL",
-      value: ratio("postgres"),
-      unit: "x",
-      floor: { of: BARE, times: 1 / ratio("postgres") },
-      note: `${sides("postgres")}, ${cpu("postgres")}; the database on the other core, with the requests`,
     },
   ];
 }

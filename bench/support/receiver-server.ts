@@ -1,6 +1,6 @@
 /**
  * A server to be measured from another process: `receiver` and `fastify` are all of it on SQLite with synchronous=FULL, on
- * node's own server and on fastify, `postgres` the first on PostgreSQL; `bare` is node's own server that verifies and answers.
+ * node's own server and on fastify; `bare` is node's own server that verifies and answers.
  * Arguments: kind, port, key as JSON, the store's URL.
  */
 import { createServer } from "node:http";

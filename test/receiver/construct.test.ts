@@ -6,6 +6,7 @@ import { release } from "../../generated/3.1.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type ConstructOptions, constructEvent, WebhookRefused } from "../../runtime/receiver/index.js";
 import { memoryReplayStore } from "../../runtime/signing/index.js";
+import { createTestKey } from "../../runtime/testing/index.js";
 import { envelope, keysOf, PUBLIC_URL, SELLER, START_MS, sellerKey, signed } from "../support/receiver.js";
 
 const key = sellerKey();
@@ -79,8 +80,11 @@ test("what is not to be believed is thrown, with code, step and the answer to gi
 });
 
 test("a key may be for what the release says", async () => {
-  const older = { release: before31 as never };
-  const refused = await refusalOf(construct(envelope(), older));
+  const other = createTestKey({ use: "request-signing" });
+  const { method, target, headers, body } = await signed({ key: other, clock: { ms: START_MS } }, envelope());
+  const given = { request: { method, url: PUBLIC_URL + target, headers, body }, keys: keysOf(SELLER, other), now };
+  assert.is((await constructEvent({ ...given, release })).kind, "task");
+  const refused = await refusalOf(constructEvent({ ...given, release: before31 }));
   assert.is(refused.reason, "webhook_signature_key_purpose_invalid");
 });
 
