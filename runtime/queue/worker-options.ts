@@ -36,7 +36,7 @@ export interface WorkerOptions extends Partial<EndpointOptions> {
   readonly concurrency?: number;
   /** How often the queue is asked without being woken, in milliseconds. Default 250; ever less often while it is idle. */
   readonly pollMs?: number;
-  /** How often leases are renewed, in milliseconds. Default 5,000. */
+  /** How often leases are renewed, in milliseconds. Default 4,000. */
   readonly renewMs?: number;
   /** No delay we give is longer, in milliseconds: what lies further ahead was written by a clock gone wrong. */
   readonly longestDelayMs: number;
@@ -65,7 +65,7 @@ export interface Worker {
 const defaults = {
   concurrency: 1_024,
   pollMs: 250,
-  renewMs: 5_000,
+  renewMs: 4_000,
   perEndpoint: 64,
   failuresToPause: 5,
   pauseMs: 5_000,
