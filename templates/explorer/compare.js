@@ -136,8 +136,8 @@
       );
   };
 
-  globalThis.adbindCompare = (held) => {
-    view = held;
+  globalThis.adbindCompare = (text) => {
+    view = JSON.parse(text);
   };
 
   const load = () => {

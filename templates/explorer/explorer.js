@@ -31,7 +31,8 @@
   // Search: the index comes as a script when it is first wanted, since pages from a disk may load nothing else.
   let index;
   let wanted;
-  globalThis.adbindSearch = ({ stopWords, index: held }) => {
+  globalThis.adbindSearch = (text) => {
+    const { stopWords, index: held } = JSON.parse(text);
     const stop = new Set(stopWords);
     index = globalThis.MiniSearch.loadJS(held, {
       fields: ["name", "title", "fields", "text"],
@@ -45,10 +46,11 @@
   };
   const load = (src) =>
     new Promise((onload, onerror) => {
-      document.head.append(make("script", { src: `${top}${src}`, onload, onerror }));
+      // Fetched side by side, run one after the other.
+      document.head.append(make("script", { src: `${top}${src}`, async: false, onload, onerror }));
     });
   const loadIndex = () => {
-    wanted ??= load("assets/minisearch.js").then(() => load(`${release}search-index.js`));
+    wanted ??= Promise.all(["assets/minisearch.js", `${release}search-index.js`].map(load));
     return wanted;
   };
   const weights = { tool: 3, error: 2, event: 2, specialism: 2, schema: 1 };

@@ -1,6 +1,7 @@
 /** The site as files: what is in it, that it is the same each time, and that a release cannot speak in it but as text. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { runInNewContext } from "node:vm";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { loadReleases } from "../../cli/explorer/load.js";
@@ -155,7 +156,9 @@ test("what is put into a page is text: in markup, in Markdown, in scripts, in na
   assert.is(markup`<p>${HARM.slice(0, 9)}${undefined}${[1, false]}`.text, "<p>&lt;/script&gt;1");
   assert.is(plainMarkdown("# a\n[b](c) <d> `e` * f"), "\\# a \\[b\\](c) &lt;d&gt; \\`e\\` \\* f");
   assert.is(codeMarkdown("a``b"), "``` a``b ```");
-  assert.is(scriptText("</script>\u2028"), '"\\u003c/script\\u003e\\u2028"');
+  for (const text of ["</script>\u2028", 'it\'s "a\\\\b"\n', HARM])
+    assert.is(JSON.parse(runInNewContext(scriptText(text)) as string), text);
+  assert.not.match(scriptText("</script>\u2028"), /[<>\u2028]/);
   assert.is(segmentOf("create_media_buy"), "create_media_buy");
   for (const odd of ["..", "", "a/b", "con", "index", "<b>", "x".repeat(300)])
     assert.match(segmentOf(odd), /^[A-Za-z0-9._-]+-[0-9a-f]{8}$/, odd);
