@@ -5,9 +5,11 @@ import { assertReplaceable, generatorName, unchangedSince, withOwned } from "../
 import { recover, writePlans } from "../generator/emit/disk-swap.js";
 import type { Site } from "../generator/explorer/site.js";
 import { AdbindError } from "../runtime/errors.js";
+import { createComparer } from "./explorer/comparer.js";
 import { type LoadedReleases, loadReleases } from "./explorer/load.js";
-import { type ComparedReleases, comparing, planExplorer, type Reports, siteDigest } from "./explorer/plan.js";
+import { type ComparedReleases, comparing, planExplorer, siteDigest } from "./explorer/plan.js";
 import { serveExplorer } from "./explorer/serve.js";
+import { servedSite } from "./explorer/served-site.js";
 import { plural, printable, printJson, shownPath, userPath, wholeNumber } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveReleases, withReleaseOptions } from "./release/resolve.js";
 
@@ -112,24 +114,23 @@ async function serve(given: readonly string[], options: ServeGiven): Promise<voi
   const port = options.port === "0" ? 0 : wholeNumber(options.port, "port", "give 0 to 65535");
   if (given.length === 0) throw none();
   const paths = await pathsOf(given, options);
-  const reports: Reports = new Map();
-  const make = async (): Promise<Site> => {
-    const loaded = await loadReleases(paths, { lenient: true });
-    tellPassedOver(loaded);
-    if (loaded.releases.length === 0) throw none();
-    return planExplorer(loaded.releases, {
-      compare: "all",
-      ...(options.title !== undefined && { title: options.title }),
-      reports,
-      tell,
-    });
-  };
+  const comparer = createComparer(tell);
+  const { title } = options;
+  const make = servedSite(comparer, {
+    ...(title !== undefined && { title }),
+    load: async () => {
+      const loaded = await loadReleases(paths, { lenient: true });
+      tellPassedOver(loaded);
+      if (loaded.releases.length === 0) throw none();
+      return loaded.releases;
+    },
+  });
   const server = await serveExplorer({ host: options.host, port, watched: paths, make, tell });
   console.log(`listening on ${server.url}`);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
   });
-  await server.close();
+  await Promise.all([server.close(), comparer.close()]);
 }
 
 const HELP = `

@@ -10,14 +10,19 @@ import { buildAtlas } from "../../generator/model/atlas.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { judgeOf } from "../diff/validators.js";
 
+export interface ReadRelease extends ExplorerRelease {
+  /** Where it was read. */
+  readonly source: string;
+}
+
 export interface LoadedReleases {
-  readonly releases: readonly ExplorerRelease[];
+  readonly releases: readonly ReadRelease[];
   /** What looked like a release and cannot be shown, with the reason. */
   readonly passedOver: readonly { readonly path: string; readonly why: string }[];
 }
 
 /** @throws AdbindError release_unreadable for one that breaks a rule; tools whose files are missing are left out */
-async function loadOne(source: string): Promise<ExplorerRelease> {
+export async function loadOne(source: string): Promise<ReadRelease> {
   const release = await loadRelease(source);
   const { findings, broken } = await checkRelease(release, { checkNames, partial: true, levels: ["error"] });
   const [first] = findings.filter(({ level }) => level === "error");
@@ -27,7 +32,7 @@ async function loadOne(source: string): Promise<ExplorerRelease> {
       remedy: `adbind lint ${source} lists what is wrong with it`,
     });
   const atlas = await buildAtlas(release, broken);
-  return { atlas, judge: judgeOf(atlas.model) };
+  return { atlas, judge: judgeOf(atlas.model), source };
 }
 
 const versionsOf = (a: string, b: string): number =>
@@ -40,8 +45,8 @@ const byAge = (one: ExplorerRelease, two: ExplorerRelease): number => {
 };
 
 /** The same release given twice is one. @throws AdbindError output_conflict for two of one version that differ */
-function distinct(given: readonly ExplorerRelease[]): ExplorerRelease[] {
-  const kept = new Map<string, ExplorerRelease>();
+function distinct(given: readonly ReadRelease[]): ReadRelease[] {
+  const kept = new Map<string, ReadRelease>();
   for (const one of given) {
     const { word, version, digest } = one.atlas.model;
     const known = kept.get(`${word}@${version}`);
@@ -63,7 +68,7 @@ export async function loadReleases(
   paths: readonly string[],
   { lenient = false, tell = () => undefined }: { lenient?: boolean; tell?: (line: string) => void } = {},
 ): Promise<LoadedReleases> {
-  const releases: ExplorerRelease[] = [];
+  const releases: ReadRelease[] = [];
   const passedOver: { path: string; why: string }[] = [];
   for (const path of paths) {
     const found = await findReleases(path);

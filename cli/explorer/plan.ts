@@ -14,14 +14,25 @@ export type ComparedReleases = (typeof comparing)[number];
 /** Reports by the digests of their releases: what was compared once is not compared again. */
 export type Reports = Map<string, DiffReport>;
 
-function pairsOf(releases: readonly ExplorerRelease[], which: ComparedReleases): [ExplorerRelease, ExplorerRelease][] {
-  const pairs = releases.flatMap((newer, index) => {
+/** The older first. */
+export function pairsOf<Release extends ExplorerRelease>(
+  releases: readonly Release[],
+  which: ComparedReleases,
+): [Release, Release][] {
+  return releases.flatMap((newer, index) => {
     const older = releases.slice(0, index).filter(({ atlas }) => atlas.model.word === newer.atlas.model.word);
     const wanted = { all: older, neighbours: older.slice(-1), none: [] }[which];
-    return wanted.map((one): [ExplorerRelease, ExplorerRelease] => [one, newer]);
+    return wanted.map((one): [Release, Release] => [one, newer]);
   });
-  return pairs;
 }
+
+/** What two releases are known by among reports. */
+export const reportKey = (older: ExplorerRelease, newer: ExplorerRelease): string =>
+  `${older.atlas.model.digest} ${newer.atlas.model.digest}`;
+
+/** Seconds of work. */
+export const compareReleases = (older: ExplorerRelease, newer: ExplorerRelease): DiffReport =>
+  diffReleases(sideOf(older.atlas.model, older.judge), sideOf(newer.atlas.model, newer.judge));
 
 export interface PlanOptions {
   readonly compare: ComparedReleases;
@@ -38,12 +49,12 @@ export function planExplorer(
 ): Site {
   const comparisons = pairsOf(releases, compare).map(([older, newer]): Comparison => {
     const [a, b] = [older.atlas.model, newer.atlas.model];
-    const key = `${a.digest} ${b.digest}`;
+    const key = reportKey(older, newer);
     const report = (): DiffReport => {
       const known = reports.get(key);
       if (known !== undefined) return known;
       tell(`comparing ${a.version} with ${b.version}`);
-      const made = diffReleases(sideOf(a, older.judge), sideOf(b, newer.judge));
+      const made = compareReleases(older, newer);
       reports.set(key, made);
       return made;
     };

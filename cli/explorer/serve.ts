@@ -27,13 +27,20 @@ const LIVE = '<script src="/assets/live.js" defer></script>\n';
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 
+/** A site, and what must be done before one of its files is printed. */
+export interface ServedSite {
+  readonly site: Site;
+  /** @returns nothing where the file can be printed at once */
+  readonly prepare?: (file: string) => Promise<void> | undefined;
+}
+
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   /** Folders and files to watch. */
   readonly watched: readonly string[];
   /** Makes the site; called again after each change. */
-  readonly make: () => Promise<Site>;
+  readonly make: () => Promise<ServedSite>;
   /** Told of every reading, and of why one failed. */
   readonly tell: (line: string) => void;
 }
@@ -54,14 +61,14 @@ const fileOf = (url: string): string | undefined => {
 
 /** What is served now, and who wants to hear of another. */
 class Serving {
-  site: Site = new Map();
+  private held: ServedSite = { site: new Map() };
   private readonly printed = new Map<string, string>();
   private readonly listeners = new Set<ServerResponse>();
 
   constructor(private readonly loopback: boolean) {}
 
-  replace(site: Site): void {
-    this.site = site;
+  replace(held: ServedSite): void {
+    this.held = held;
     this.printed.clear();
     for (const listener of this.listeners) listener.write("data: changed\n\n");
   }
@@ -70,7 +77,7 @@ class Serving {
     for (const listener of this.listeners) listener.end();
   }
 
-  answer(request: IncomingMessage, response: ServerResponse): void {
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const plain = (status: number, text: string): void => {
       response.writeHead(status, { "content-type": types[".txt"] }).end(`${text}\n`);
     };
@@ -80,20 +87,14 @@ class Serving {
     if (this.loopback && !isLoopback(host)) plain(421, "not this host");
     else if (request.method !== "GET" && request.method !== "HEAD") plain(405, "only GET and HEAD");
     else if (file === "changes") this.listen(response);
-    else this.page(file, request, response, () => plain(404, "no such page"));
+    else if (file === undefined || !this.held.site.has(file)) plain(404, "no such page");
+    else await this.page(file, request, response);
   }
 
-  private page(
-    file: string | undefined,
-    { method }: IncomingMessage,
-    response: ServerResponse,
-    missing: () => void,
-  ): void {
-    const text = file === undefined ? undefined : this.text(file);
-    if (file === undefined || text === undefined) {
-      missing();
-      return;
-    }
+  private async page(file: string, { method }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { held } = this;
+    await held.prepare?.(file);
+    const text = this.text(file, held);
     const head = {
       "content-type": types[path.extname(file)] ?? "application/octet-stream",
       "cache-control": "no-store",
@@ -102,13 +103,13 @@ class Serving {
     response.writeHead(200, head).end(method === "HEAD" ? undefined : text);
   }
 
-  private text(file: string): string | undefined {
-    const known = this.printed.get(file);
+  private text(file: string, held: ServedSite): string {
+    const known = held === this.held ? this.printed.get(file) : undefined;
     if (known !== undefined) return known;
-    const text = this.site.get(file)?.();
-    if (text === undefined) return undefined;
+    const text = held.site.get(file)!();
     const made = file.endsWith(".html") ? text + LIVE : text;
-    this.printed.set(file, made);
+    // What was asked of a site that was replaced meanwhile is told, and not kept.
+    if (held === this.held) this.printed.set(file, made);
     return made;
   }
 
@@ -167,13 +168,11 @@ export async function serveExplorer(options: ServeOptions): Promise<ExplorerServ
   const serving = new Serving(isLoopback(host));
   serving.replace(await make());
   const server = createServer({ requestTimeout: REQUEST_LIMIT_MS }, (request, response) => {
-    try {
-      serving.answer(request, response);
-    } catch (error) {
+    serving.answer(request, response).catch((error) => {
       tell(`${request.url}: ${error instanceof Error ? error.message : error}`);
       if (!response.headersSent) response.writeHead(500);
       response.end();
-    }
+    });
   });
   const url = await bound(server, options);
   let making = Promise.resolve();

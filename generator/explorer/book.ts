@@ -111,9 +111,17 @@ function messagesOf(model: Model): Map<string, MessageOf[]> {
 const byName = <T>(list: readonly T[], name: (one: T) => string): Map<string, T> =>
   new Map(list.map((one) => [name(one), one]));
 
+/** Folder of a release's pages from the top of the site, with a `/` at the end. */
+export const folderOf = ({ word, version }: Pick<Model, "word" | "version">): string =>
+  `${segmentOf(word)}/${segmentOf(version)}/`;
+
+/** What a comparison of two releases is called: its file, and the link to it. */
+export const comparisonName = (a: Pick<Book, "folder">, b: Pick<Book, "folder">): string =>
+  `${a.folder.slice(0, -1).replace("/", "@")}...${b.folder.slice(0, -1).replace("/", "@")}`;
+
 export function openBook({ atlas, judge }: ExplorerRelease): Book {
   const { model } = atlas;
-  const folder = `${segmentOf(model.word)}/${segmentOf(model.version)}/`;
+  const folder = folderOf(model);
   const events = eventsOf(model);
   const places = new Places();
   const names: [PageKind, readonly string[]][] = [

@@ -1,6 +1,6 @@
 /** Releases -> a site: each file by its path, printed when it is asked for. */
 import type { DiffReport } from "../diff/finding.js";
-import { type Book, type ExplorerRelease, openBook, type PageKind } from "./book.js";
+import { type Book, comparisonName, type ExplorerRelease, openBook, type PageKind } from "./book.js";
 import { compareView } from "./compare.js";
 import { presenceOf, sameIn, timelineOf } from "./history.js";
 import { llmsText, toolMarkdown } from "./markdown.js";
@@ -10,7 +10,7 @@ import { codePage, eventPage, schemaPage, specialismPage } from "./pages/entries
 import type { Here } from "./pages/fields.js";
 import { pageText, type Shelf, type SitePage } from "./pages/layout.js";
 import { codesPage, eventsPage, listingPage, schemasPage, specialismsPage, toolsPage } from "./pages/lists.js";
-import { comparePage, comparisonName, frontPage, searchPage, timelinePage } from "./pages/site.js";
+import { comparePage, frontPage, searchPage, timelinePage } from "./pages/site.js";
 import { type Presence, toolPage } from "./pages/tool.js";
 import { searchIndex } from "./search.js";
 import {

@@ -5,6 +5,7 @@
   const place = document.getElementById("changes");
   const compared = new Set(form.dataset.compared.split(" "));
   const SHOWN = 100;
+  const LATE_MS = 1000;
   let view;
   let shown = SHOWN;
 
@@ -156,14 +157,20 @@
       return;
     }
     state.textContent = "Loading ...";
+    // From a folder it is there at once; a server that compares these two for the first time takes a while.
+    const late = setTimeout(() => {
+      state.textContent = "The two are being compared; this page shows it when that is done. Other pages can be read.";
+    }, LATE_MS);
     history.replaceState(null, "", `#${name}`);
     const script = make("script", { src: `compare/${name}.js` });
     script.onload = () => {
+      clearTimeout(late);
       script.remove();
       shown = SHOWN;
       draw();
     };
     script.onerror = () => {
+      clearTimeout(late);
       state.textContent = "The comparison could not be loaded.";
     };
     document.head.append(script);

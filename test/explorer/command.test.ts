@@ -4,9 +4,11 @@ import { request } from "node:http";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { createComparer } from "../../cli/explorer/comparer.js";
 import { loadReleases } from "../../cli/explorer/load.js";
 import { planExplorer } from "../../cli/explorer/plan.js";
 import { serveExplorer } from "../../cli/explorer/serve.js";
+import { servedSite } from "../../cli/explorer/served-site.js";
 import { register } from "../../cli/explorer.js";
 import { commandFolder, runCommand } from "../cli/run-command.js";
 import { tempFolder } from "../support/release.js";
@@ -81,11 +83,11 @@ test("serve: pages from memory, for this machine alone, made anew when a release
   const folder = tempFolder();
   cpSync(older, path.join(folder, "one"), { recursive: true });
   const lines: string[] = [];
-  const make = async () => {
-    const { releases } = await loadReleases([folder], { lenient: true });
-    return planExplorer(releases, { compare: "all" });
-  };
+  const order: string[] = [];
   const tell = (line: string): void => void lines.push(line);
+  const comparer = createComparer(tell);
+  const load = async () => (await loadReleases([folder], { lenient: true })).releases;
+  const make = servedSite(comparer, { load });
   const server = await serveExplorer({ host: "127.0.0.1", port: 0, watched: [folder], make, tell });
   try {
     const home = await (await fetch(server.url)).text();
@@ -108,8 +110,19 @@ test("serve: pages from memory, for this machine alone, made anew when a release
       "the new release is served",
     );
     assert.match(new TextDecoder().decode((await changes.read()).value), "data: changed");
-    const compared = await fetch(`${server.url}compare/proto@1.2.3...proto@1.3.0.json`);
-    assert.is(compared.status, 200);
+    const [compared, script] = ["json", "js"].map((ending) =>
+      fetch(`${server.url}compare/proto@1.2.3...proto@1.3.0.${ending}`).then(async (got) => {
+        order.push(ending);
+        assert.is(got.status, 200);
+        return got.text();
+      }),
+    );
+    await fetch(`${server.url}proto/1.3.0/tools/place_order.html`);
+    order.push("a page");
+    assert.match(await compared!, '"rule":"code-added"');
+    assert.match(await script!, /^adbindCompare\(/);
+    assert.is(order[0], "a page", "pages are answered while two releases are compared");
+    assert.is(lines.filter((line) => line === "comparing 1.2.3 with 1.3.0").length, 1);
     writeFileSync(path.join(folder, "two/manifest.json"), "{");
     await until(
       async () => !(await (await fetch(server.url)).text()).includes("proto 1.3.0"),
@@ -117,7 +130,7 @@ test("serve: pages from memory, for this machine alone, made anew when a release
     );
     assert.ok(lines.length > 0);
   } finally {
-    await server.close();
+    await Promise.all([server.close(), comparer.close()]);
   }
 });
 

@@ -1,6 +1,6 @@
 /** The pages that are of no one release: the first one, the timeline, the comparison, the search. */
 import { linkFrom } from "../address.js";
-import type { Book } from "../book.js";
+import { type Book, comparisonName } from "../book.js";
 import type { Brought, TimelineEntry } from "../history.js";
 import { type Insert, type Markup, markup } from "../markup.js";
 import { article } from "./fields.js";
@@ -69,10 +69,6 @@ ${broughtMarkup(book, "Tools", "tools", entry.tools)}${entry.deprecated.length >
   });
   return markup`<h1>Releases</h1><ol class="timeline">${items}</ol>`;
 }
-
-/** What a comparison of two releases is called: its file, and the link to it. */
-export const comparisonName = (a: Book, b: Book): string =>
-  `${a.folder.slice(0, -1).replace("/", "@")}...${b.folder.slice(0, -1).replace("/", "@")}`;
 
 /** Two releases side by side: the page is empty until its script has the data of the two. */
 export function comparePage(shelf: Shelf, compared: ReadonlySet<string>, path: string): Markup {
