@@ -54,7 +54,8 @@
 
   const where = (change) => {
     const places = change.where.map(({ tool, side: message, at }) =>
-      message === "release" ? at : `${tool} ${message} ${at}`.trim(),
+      // Webhooks and errors are of no one tool.
+      message === "release" ? at : [tool, message, at].filter(Boolean).join(" "),
     );
     if (places.length === 1) return make("p", { className: "from" }, [code(places[0])]);
     const list = make(

@@ -40,6 +40,7 @@ export const nextRelease = (): string =>
     manifest.tools.cancel_order = { ...manifest.tools.end_session, protocol: "media-buy" };
     files["media-buy/list-orders-request.json"].properties = { account_id: { ...text, description: "Whose orders." } };
     files["media-buy/list-orders-request.json"].required = ["account_id"];
+    files["media-buy/order-webhook.json"].properties.ended_because = text;
     files["session/end-session-response.json"] = schema("session/end-session-response.json", {
       $ref: "/schemas/1.2.3/core/line.json",
     });

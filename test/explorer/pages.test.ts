@@ -68,6 +68,9 @@ pages("two releases are compared in the page: sides, filters, the proof, a link 
   await open("compare.html#proto@1.2.3...proto@1.3.0", async (page) => {
     await page.waitForSelector("article");
     const all = await page.locator("article").count();
+    const places = await page.locator("#changes").textContent();
+    assert.match(places!, "property-addedwebhook");
+    assert.not.match(places!, "null");
     await page.getByLabel("Verdict").selectOption("broken");
     await page.getByLabel("Tool or text").fill("account_id");
     const left = await page.locator("article").count();
