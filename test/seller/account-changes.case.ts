@@ -29,7 +29,7 @@ type Page = Record<string, any>;
 
 const DAY_MS = 86_400_000;
 
-async function world(of: SellerCase, options: { readonly now?: () => number } = {}) {
+export async function world(of: SellerCase, options: { readonly now?: () => number } = {}) {
   const store = await of.open();
   let count = 0;
   const changes = createAccountChanges<never>({
