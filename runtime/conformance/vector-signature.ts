@@ -73,7 +73,7 @@ function signatureOf(base: string, inner: string, keys: readonly SigningKey[]): 
 }
 
 /** Headers of a vector's request for the agent's URL. */
-export function signedHeaders(vector: SigningVector, parts: SignatureParts): Record<string, string> {
+export function vectorHeaders(vector: SigningVector, parts: SignatureParts): Record<string, string> {
   const { headers: given } = vector.request;
   const input = given["Signature-Input"];
   const code = vector.expected_outcome?.error_code;

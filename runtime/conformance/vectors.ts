@@ -7,7 +7,7 @@ import { suiteFile } from "./load.js";
 import { fieldAt } from "./paths.js";
 import type { Skip, StepResult } from "./result.js";
 import type { StoryState } from "./state.js";
-import { type SigningKey, type SigningVector, signedHeaders } from "./vector-signature.js";
+import { type SigningKey, type SigningVector, vectorHeaders } from "./vector-signature.js";
 
 const FOLDER = "test-vectors/request-signing/";
 
@@ -112,7 +112,7 @@ async function play(named: NamedVector, story: StoryState, capability: JsonObjec
   const { now, uuid, primary, release } = story.run;
   const body = bodyOf(named, capability, uuid);
   const sign = (): Record<string, string> =>
-    signedHeaders(vector, {
+    vectorHeaders(vector, {
       url: primary.url,
       body,
       now: Math.floor(now() / 1000),

@@ -17,6 +17,7 @@ import { type Seller, signatureAuth } from "../../runtime/seller/index.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { createTestKey } from "../../runtime/testing/index.js";
 import { buyRequest, newBench, openSeller } from "../seller/fixture.js";
 import { freePort } from "../support/agent.js";
 import { sellerKey } from "../support/receiver.js";
@@ -40,7 +41,7 @@ interface Both {
 async function both(more: object = {}): Promise<Both> {
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-buyer-"));
   const key = sellerKey("seller-1");
-  const requestKey = sellerKey("buyer-1");
+  const requestKey = createTestKey({ keyid: "buyer-1", use: "request-signing" });
   const outbox = openSqliteStore({ path: path.join(folder, "seller.db") });
   const inbox = openSqliteStore({ path: path.join(folder, "buyer.db") });
   const endings = createTaskEndings();

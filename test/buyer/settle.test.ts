@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { createTaskEndings } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { Delivery } from "../../runtime/receiver/index.js";
-import { envelope, PUBLIC_URL, SELLER, send, setup } from "../support/receiver.js";
+import { bought, envelope, PUBLIC_URL, SELLER, send, setup } from "../support/receiver.js";
 import { failing, order, scene } from "./fixtures.js";
 
 const answer = ({ tool }: { tool: string }) =>
@@ -24,7 +24,7 @@ async function settledBy(how: "handlers" | "inbox"): Promise<void> {
     const called = await made.buyer.tools.create_media_buy(order);
     assert.is(made.calls()[0]?.push?.operation_id, called.operationId);
     const settled = called.settled();
-    const result = { media_buy_id: "mb1", packages: [] };
+    const result = { ...bought, media_buy_id: "mb1" };
     const sent = await send(hooks, envelope({ operation_id: called.operationId, status: "completed", result }));
     assert.is(sent.status, 200);
     const end = await settled;

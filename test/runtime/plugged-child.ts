@@ -28,7 +28,7 @@ async function receiver(): Promise<unknown> {
   try {
     const task = { route: "/hooks/a", sender: SELLER, kind: "task", taskType: "create_media_buy" } as const;
     await hooks.receiver.expect({ ...task, operationId: "op-1" });
-    const { status } = await send(hooks, envelope({ status: "completed", result: { media_buy_id: 7 } }));
+    const { status } = await send(hooks, envelope({ status: "working", result: { percentage: "some" } }));
     await hooks.receiver.idle();
     return [status, hooks.seen[0]?.notes.map(({ code }) => code)[0]];
   } finally {

@@ -170,7 +170,8 @@ const receiver: World = {
       "insert into adbind_nonces values (1, 'n', 1)",
       `insert into adbind_tasks values (1, 't', '2026', 'working', ${no}, null, 1)`,
       "insert into adbind_notifications values (1, 'n', 1)",
-      `insert into adbind_registrations values ('/r', '', 's', 'task', 'signature', 'mcp', null, null, null, 1)`,
+      "insert into adbind_registrations (route, operation_id, sender, kind, mode, format, expires) " +
+        "values ('/r', '', 's', 'task', 'signature', 'mcp', 1)",
       "insert into adbind_inbox (state, sender, key, route, kind, release, reemission, received_at, due, notes, body) " +
         `values ('parked', 1, 'k', '/p', 'task', '3.1.0', ${no}, 1, 1, '[]', ${blob})`,
     ]),
