@@ -55,6 +55,7 @@ const errorTable = {
   duplicate_key_input: "a body to sign has an object with the same key twice",
   body_not_json: "a body to sign is not JSON",
   secret_weak: "a shared secret is too short or too regular",
+  webhook_id_invalid: "an id cannot be sent as `webhook-id`",
   legacy_auth_removed: "the release has no HMAC or Bearer webhooks any more",
   source_asynchronous: "a source answered with a promise where none can be awaited",
   // registry

@@ -5,6 +5,7 @@ import {
   receivedMode,
   verifyBearer,
   verifyHmac,
+  verifyStandardWebhook,
   verifyWebhook,
 } from "../signing/index.js";
 import type { HeaderFields, Refusal, SignableRequest } from "../signing/types.js";
@@ -56,6 +57,14 @@ const byLegacy = (now: () => number, word: string) => ({
       : verifyBearer(request, { tokens: held.bearer, sender, now, word, onDeprecated }),
 });
 
+/** What both sides have agreed on outside of any release. */
+const byStandard =
+  (now: () => number) =>
+  async (request: SignableRequest, { sender }: RouteBinding, held: SenderConfig): Promise<Authenticated> =>
+    held.standardWebhooks === undefined
+      ? refusal("hmac_signature_invalid", 0, { detail: "the sender has no secret" })
+      : verifyStandardWebhook(request, { secrets: held.standardWebhooks, sender, now });
+
 /**
  * Makes the function that authenticates a request for a route.
  * The promise rejects only for configuration that changed under it, e.g. a release without legacy schemes.
@@ -95,7 +104,11 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
     return { ok: true, json, ...(digest !== undefined && { digest }), ...(nonce && { nonce }) };
   };
 
-  const byMode = { signature: bySignature, ...byLegacy(now, word) } satisfies Record<RegisteredMode, unknown>;
+  const byMode = {
+    signature: bySignature,
+    ...byLegacy(now, word),
+    "standard-webhooks": byStandard(now),
+  } satisfies Record<RegisteredMode, unknown>;
 
   return {
     /** What the header fields say before a byte of the body is read. */
@@ -123,7 +136,13 @@ const unconfigured = (): Refusal =>
 
 /** Does the request carry the mode's own headers, whatever else is there? */
 const carries = (headers: HeaderFields, mode: RegisteredMode, word: string): boolean => {
-  const others = { signature: [], "HMAC-SHA256": signatureFields, Bearer: [...signatureFields, `x-${word}-`] }[mode];
+  const legacyFields = [...signatureFields, `x-${word}-`];
+  const others = {
+    signature: [],
+    "HMAC-SHA256": signatureFields,
+    "standard-webhooks": legacyFields,
+    Bearer: [...legacyFields, "webhook-"],
+  }[mode];
   const own = pairs(headers).filter(([name]) => !others.some((prefix) => name.toLowerCase().startsWith(prefix)));
   return receivedMode(own, word) === mode;
 };

@@ -142,6 +142,12 @@ const notificationIdOf = (body: JsonObject, kind: EventKind): string | null => {
   return places.find(isId) ?? null;
 };
 
+/** A push of A2A has no field for the token of a protocol's config: it stands in `metadata`, else in A2A's own header. */
+function tokenIn(metadata: unknown): string | null {
+  const token = member(metadata, "token");
+  return typeof token === "string" ? token : null;
+}
+
 /** Tasks and their events as A2A pushes them: their identifiers are A2A's, the key may stand in `metadata`. */
 function readTask(body: JsonObject, { now, raw }: EnvelopeContext): EnvelopeResult {
   const { event, wrapper } = unwrapA2a(body);
@@ -167,7 +173,7 @@ function readTask(body: JsonObject, { now, raw }: EnvelopeContext): EnvelopeResu
     // A2A need not say when; then the order is that of arrival.
     time: timeOf(member(event.status, "timestamp"), now),
     notificationId: id(pick("notification_id")),
-    token: null,
+    token: tokenIn(metadata),
     ordered: state !== null,
     terminal: isTaskStatus(state) && isTerminal(state),
   };

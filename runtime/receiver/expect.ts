@@ -2,7 +2,8 @@
 import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { eventCatalogue } from "../facts/index.js";
-import { checkSecret } from "../signing/index.js";
+import { checkSecret, standardKey } from "../signing/index.js";
+import type { HmacSecrets } from "../signing/types.js";
 import type { EventKind, RegisteredMode, Registration } from "../store/types.js";
 import { tokenDigest } from "./keep.js";
 import { isRoute } from "./routes.js";
@@ -13,6 +14,8 @@ import type { Expectation, SenderConfig } from "./types.js";
 const TASK_EXPIRY_SECONDS = 90 * 86_400;
 /** Release that no longer has HMAC and Bearer (service.md, "Versioning", 3). */
 const LEGACY_REMOVED_IN_MAJOR = 4;
+/** Shortest `push_notification_config.token`, in characters (webhooks-facts.md 5); A2A's own config has no least length. */
+const TOKEN_CHARS = 16;
 /** Identifiers are `[A-Za-z0-9_.:-]{1,255}` where published; anything a database stores as it is will do. */
 const MAX_OPERATION_BYTES = 1024;
 
@@ -29,7 +32,12 @@ const kinds: readonly EventKind[] = [
   "account",
   "agent",
 ];
-const credentials = { signature: "keys", "HMAC-SHA256": "hmac", Bearer: "bearer" } as const;
+const credentials = {
+  signature: "keys",
+  "HMAC-SHA256": "hmac",
+  Bearer: "bearer",
+  "standard-webhooks": "standardWebhooks",
+} as const;
 
 function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: RegisteredMode, version: string): void {
   const credential = sender[credentials[mode]];
@@ -37,15 +45,17 @@ function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: R
     throw invalid(`the sender is not configured for ${mode}`, "mode", `give it ${credentials[mode]} in senders`);
   }
   if (mode === "signature") return;
+  const { current, previous } = credential as HmacSecrets;
+  const check = mode === "standard-webhooks" ? standardKey : checkSecret;
+  check(current, `senders: ${credentials[mode]}.current`);
+  if (previous !== undefined) check(previous, `senders: ${credentials[mode]}.previous`);
+  if (mode === "standard-webhooks") return;
   if (Number.parseInt(version, 10) >= LEGACY_REMOVED_IN_MAJOR) {
     throw new AdbindError("legacy_auth_removed", `release ${version} has no ${mode} webhooks`, {
       where: "mode",
       remedy: "register without the authentication block: deliveries are then signed",
     });
   }
-  const { current, previous } = credential as { current: string; previous?: string };
-  checkSecret(current, `senders: ${credentials[mode]}.current`);
-  if (previous !== undefined) checkSecret(previous, `senders: ${credentials[mode]}.previous`);
   config.log.warn({ mode }, "deprecated webhook authentication registered; it ends with release 4.0");
 }
 
@@ -74,6 +84,9 @@ function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation
   checkEvents(config.releases.get(version)!.release, expectation);
   if (operationId !== undefined && !isOperationId(operationId)) {
     throw invalid("the operation id cannot be stored", "operationId", `use 1 to ${MAX_OPERATION_BYTES} bytes of text`);
+  }
+  if (token !== undefined && format !== "a2a" && [...token].length < TOKEN_CHARS) {
+    throw invalid("the token is too short", "token", `give at least ${TOKEN_CHARS} characters: sellers refuse others`);
   }
   const lifetime = expiresInSeconds ?? (kind === "task" && operationId !== undefined ? TASK_EXPIRY_SECONDS : undefined);
   return {

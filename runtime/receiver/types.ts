@@ -39,6 +39,8 @@ export interface SenderConfig {
   readonly revocation?: RevocationSource;
   /** Secrets of mode `HMAC-SHA256`; deprecated. */
   readonly hmac?: HmacSecrets;
+  /** Secrets of mode `standard-webhooks`, `whsec_...`: what Standard Webhooks calls symmetric signatures. */
+  readonly standardWebhooks?: HmacSecrets;
   /** Tokens of mode `Bearer`; deprecated. */
   readonly bearer?: HmacSecrets;
   /** Version of the release it speaks; the receiver's first by default. */
@@ -59,13 +61,16 @@ export interface Expectation {
   readonly kind: EventKind;
   /** Of an `account` or `agent` config: its `event_types`; all there are by default. */
   readonly events?: readonly string[];
-  /** `signature` unless the registration carried an `authentication` block. */
+  /**
+   * `signature` unless the registration carried an `authentication` block, or both sides agreed on `standard-webhooks`
+   * elsewhere: no release has a field for it.
+   */
   readonly mode?: RegisteredMode;
   /** `push_notification_config.operation_id`. Left out: any operation of this route. */
   readonly operationId?: string;
   /** The tool that was called. */
   readonly taskType?: string;
-  /** `push_notification_config.token`; only its digest is kept. */
+  /** `push_notification_config.token`, of 16 characters or more; of A2A's own config any. Only its digest is kept. */
   readonly token?: string;
   /** Known shape; detected when left out. `a2a` for configs registered through A2A's own mechanism. */
   readonly format?: "mcp" | "a2a";

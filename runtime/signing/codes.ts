@@ -64,7 +64,7 @@ export const requestCodes = {
 
 /** Codes of the legacy credentials, and of sources that cannot be asked: none of them is the checklist's. */
 export const otherCodes = {
-  hmac_signature_missing: refused("a signature or timestamp header of the legacy scheme is missing or doubled"),
+  hmac_signature_missing: refused("a header of the HMAC scheme is missing or doubled"),
   hmac_timestamp_invalid: refused("the timestamp is not an integer, or more than 300 seconds away"),
   hmac_signature_invalid: refused("the HMAC is not that of the body under a registered secret"),
   bearer_token_invalid: refused("the bearer token is missing or not a registered one"),

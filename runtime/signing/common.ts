@@ -33,5 +33,6 @@ export type { RequestRules } from "./profiles.js";
 export { type MemoryReplayOptions, type MemoryReplayStore, memoryReplayStore } from "./replay.js";
 export type { SignOptions, SignRequestOptions } from "./sign.js";
 export { receivedMode, type Signing, type VerifyRequestOptions, type VerifyWebhookOptions } from "./signing.js";
+export { type StandardSignOptions, type StandardVerifyOptions, standardKey } from "./standard-webhooks.js";
 export type * from "./types.js";
 export { refusal, type VerifyOptions } from "./verify.js";

@@ -6,7 +6,7 @@ export interface CryptoBackend {
   /** SHA-256 as unpadded base64url. */
   sha256(data: Uint8Array): MaybePromise<string>;
   /** HMAC-SHA256 as lower-case hex. */
-  hmacSha256(secret: string, data: Uint8Array): MaybePromise<string>;
+  hmacSha256(secret: string | Uint8Array, data: Uint8Array): MaybePromise<string>;
   /** Equality in time that does not depend on where two texts of one length differ. */
   equal(left: string, right: string): boolean;
   /** Unpadded base64url of that many random bytes, which no other text had. */

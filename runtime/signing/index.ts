@@ -19,4 +19,6 @@ export const {
   signHmac,
   verifyHmac,
   verifyBearer,
+  signStandardWebhook,
+  verifyStandardWebhook,
 } = createSigning(nodeCrypto);

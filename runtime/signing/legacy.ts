@@ -15,7 +15,7 @@ import { refusal, systemSeconds } from "./verify.js";
 /** Shortest secret or token, in characters, each at least a byte (service.md "Limits"). */
 const SECRET_CHARS = 32;
 /** Largest difference between a timestamp and the clock, either way (service.md "Limits"). */
-const TIMESTAMP_SKEW_SECONDS = 300;
+export const TIMESTAMP_SKEW_SECONDS = 300;
 /** Release that no longer has these schemes. */
 const REMOVED_IN_MAJOR = 4;
 
@@ -164,7 +164,7 @@ export function* hmacVerification(
     const mac = yield* wait(backend.hmacSha256(secret, signed));
     holds = backend.equal(`sha256=${mac}`, signature) || holds;
   }
-  return holds ? readBody(request.body, options.sender) : refusal("hmac_signature_invalid", 0);
+  return holds ? verifiedBody(request.body, options.sender) : refusal("hmac_signature_invalid", 0);
 }
 
 /** Verifies a delivery of a registration for Bearer. */
@@ -186,16 +186,16 @@ export function* bearerVerification(
   for (const expected of previous === undefined ? [current] : [current, previous]) {
     holds = backend.equal(yield* wait(backend.sha256(utf8.encode(expected))), digest) || holds;
   }
-  return holds ? readBody(request.body, options.sender) : refusal("bearer_token_invalid", 0);
+  return holds ? verifiedBody(request.body, options.sender) : refusal("bearer_token_invalid", 0);
 }
 
-const isSigned = ({ headers }: Pick<SignableRequest, "headers">): boolean =>
+export const isSigned = ({ headers }: Pick<SignableRequest, "headers">): boolean =>
   fieldValue(headers, "signature-input") !== undefined || fieldValue(headers, "signature") !== undefined;
 
-const mismatch = (received: string): Refusal =>
+export const mismatch = (received: string): Refusal =>
   refusal("webhook_mode_mismatch", 0, { detail: `the delivery was authenticated by ${received}` });
 
-function readBody(body: Uint8Array, sender: string | undefined): LegacyResult {
+export function verifiedBody(body: Uint8Array, sender: string | undefined): LegacyResult {
   const json = parseStrict(body);
   if (json.ok) return { ok: true, sender, json: json.value };
   if (json.reason !== "duplicate_keys" && json.reason !== "depth") return { ok: true, sender, json: undefined };

@@ -8,6 +8,7 @@ import { type Binding, resolveOperation } from "./operation.js";
 import { calledBy, type NamedOperations, onlyWarns, type RequestCapability, unsignedFault } from "./policy.js";
 import { type RequestRules, requestProfile, rulesOf31, webhookProfile } from "./profiles.js";
 import { requestSignature, type SignOptions, type SignRequestOptions, webhookSignature } from "./sign.js";
+import * as standard from "./standard-webhooks.js";
 import type {
   AuthMode,
   HeaderFields,
@@ -48,6 +49,7 @@ export function receivedMode(headers: HeaderFields, word = "proto"): AuthMode | 
   const has = (name: string) => hasField(headers, name);
   if (has("signature-input") || has("signature")) return "signature";
   if (has(names.hmacSignatureHeader) || has(names.hmacTimestampHeader)) return "HMAC-SHA256";
+  if (has("webhook-signature")) return "standard-webhooks";
   return /^bearer /i.test(fieldValue(headers, "authorization") ?? "") ? "Bearer" : undefined;
 }
 
@@ -89,6 +91,16 @@ export interface Signing {
     request: Pick<SignableRequest, "headers" | "body">,
     options: legacy.BearerVerifyOptions,
   ): Promise<legacy.LegacyResult>;
+  /** Headers of Standard Webhooks for a body. @throws AdbindError `secret_weak`, `webhook_id_invalid` */
+  signStandardWebhook(body: Uint8Array, options: standard.StandardSignOptions): Promise<Record<string, string>>;
+  /**
+   * Verifies a delivery by Standard Webhooks: HMAC, at most 300 seconds old or early, one of several signatures.
+   * @throws AdbindError `secret_weak`
+   */
+  verifyStandardWebhook(
+    request: Pick<SignableRequest, "headers" | "body">,
+    options: standard.StandardVerifyOptions,
+  ): Promise<legacy.LegacyResult>;
 }
 
 /** Makes the functions for a backend. */
@@ -113,6 +125,8 @@ export function createSigning(backend: CryptoBackend): Signing {
     signHmac: (body, options) => runAsync(legacy.hmacHeaders(body, options, backend)),
     verifyHmac: (request, options) => runAsync(legacy.hmacVerification(request, options, backend)),
     verifyBearer: (request, options) => runAsync(legacy.bearerVerification(request, options, backend)),
+    signStandardWebhook: (body, options) => runAsync(standard.standardHeaders(body, options, backend)),
+    verifyStandardWebhook: (request, options) => runAsync(standard.standardVerification(request, options, backend)),
   };
 }
 

@@ -118,7 +118,7 @@ export interface HmacSecrets {
 }
 
 /** How a sender authenticates its webhooks, fixed at registration (service.md "Authentication"). */
-export type AuthMode = "signature" | "HMAC-SHA256" | "Bearer";
+export type AuthMode = "signature" | "HMAC-SHA256" | "Bearer" | "standard-webhooks";
 
 export interface Refusal {
   readonly ok: false;

@@ -43,7 +43,8 @@ export const webCrypto: CryptoBackend = {
   sha256: async (data) => encodeBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", owned(data)))),
   hmacSha256: async (secret, data) => {
     const parameters = { name: "HMAC", hash: "SHA-256" };
-    const key = await crypto.subtle.importKey("raw", bytesOf(secret), parameters, false, ["sign"]);
+    const material = typeof secret === "string" ? bytesOf(secret) : owned(secret);
+    const key = await crypto.subtle.importKey("raw", material, parameters, false, ["sign"]);
     return hex(new Uint8Array(await crypto.subtle.sign("HMAC", key, owned(data))));
   },
   equal: (left, right) => {

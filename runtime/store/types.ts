@@ -187,8 +187,8 @@ export interface Inbox<Tx> {
   oldest(): Promise<number | null>;
 }
 
-/** How a sender authenticates on a route. */
-export type RegisteredMode = "signature" | "HMAC-SHA256" | "Bearer";
+/** How a sender authenticates on a route; `standard-webhooks` where both sides agreed on it, by no field of a release. */
+export type RegisteredMode = "signature" | "HMAC-SHA256" | "Bearer" | "standard-webhooks";
 
 /** What is known of a webhook before it arrives. */
 export interface Registration {

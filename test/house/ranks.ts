@@ -78,6 +78,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "discovery/",
     "sign verify",
     "legacy",
+    "standard-webhooks",
     "signing common",
     "index web",
   ],

@@ -1,6 +1,17 @@
 /** What becomes of events that were signed well: accepted once, matched to their task, in order, kept for later. */
 import * as assert from "uvu/assert";
-import { envelope, goBy, keysOf, SELLER, sellerKey, send, signed, statusOf, TOKEN } from "../support/receiver.js";
+import {
+  envelope,
+  errorOf,
+  goBy,
+  keysOf,
+  SELLER,
+  sellerKey,
+  send,
+  signed,
+  statusOf,
+  TOKEN,
+} from "../support/receiver.js";
 import { receiverSuite } from "./receiver-suite.js";
 
 const test = receiverSuite("arrivals");
@@ -64,6 +75,20 @@ test("correlation is by operation_id in the body, never by the URL", async ({ op
   assert.is((await send(s, envelope({ operation_id: "op-1", token: TOKEN }), { route })).status, 200);
   await s.receiver.idle();
   assert.is(s.seen[0]!.operationId, "op-1");
+});
+
+test("a push of A2A carries its token in metadata or in A2A's own header, however short it is", async ({ open }) => {
+  const s = await open();
+  const route = "/hooks/a2a";
+  await s.receiver.expect({ route, sender: SELLER, kind: "task", format: "a2a", token: "short" });
+  const task = (metadata: object) => ({
+    statusUpdate: { taskId: "t-1", status: { state: "TASK_STATE_WORKING" }, metadata },
+  });
+  assert.is(errorOf(await send(s, task({}), { route })), "webhook_token_mismatch");
+  assert.is(errorOf(await send(s, task({ token: "other" }), { route })), "webhook_token_mismatch");
+  assert.is((await send(s, task({ token: "short" }), { route })).status, 200);
+  const headers = { "x-a2a-notification-token": "short" };
+  assert.is((await send(s, task({ again: 1 }), { route, headers })).status, 200);
 });
 
 test("a query is part of a route where it was registered with one, and ignored where not", async ({ open }) => {

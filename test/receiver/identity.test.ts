@@ -1,5 +1,6 @@
 /** Who an event is from: never what its body says. */
 import * as assert from "uvu/assert";
+import { signStandardWebhook } from "../../runtime/signing/index.js";
 import {
   envelope,
   errorOf,
@@ -14,6 +15,7 @@ import {
   statusOf,
   TOKEN,
 } from "../support/receiver.js";
+import { codeOf } from "../support/thrown.js";
 import { receiverSuite } from "./receiver-suite.js";
 
 const test = receiverSuite("identity");
@@ -50,6 +52,33 @@ test("legacy credentials by registration only, with two secrets while rotating",
   assert.is(refused.status, 401);
   assert.match(refused.headers["www-authenticate"]!, /^Bearer/);
   assert.is(errorOf(await sendHmac(s, "text", { route })), "body_not_object");
+});
+
+test("Standard Webhooks by registration only, with two secrets while rotating", async ({ open }) => {
+  const route = "/hooks/s";
+  const expected = { route, sender: SELLER, kind: "task", operationId: "op-1", mode: "standard-webhooks" } as const;
+  const bare = await open();
+  assert.is(await codeOf(() => bare.receiver.expect(expected)), "registration_invalid");
+  const weak = await open({ senderConfig: { standardWebhooks: { current: SECRET } } });
+  assert.is(await codeOf(() => weak.receiver.expect(expected)), "secret_weak");
+
+  const [current, previous] = [`whsec_${btoa(SECRET)}`, `whsec_${btoa(TOKEN)}`];
+  const s = await open({ senderConfig: { standardWebhooks: { current, previous } } });
+  await s.receiver.expect(expected);
+  const sent = async (body: object, secret = current, to = route) => {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const headers = await signStandardWebhook(bytes, { secret, id: "msg_1", now: () => Math.floor(s.clock.ms / 1000) });
+    const fields = { "content-type": "application/json", host: "hooks.buyer.example", ...headers };
+    return s.receiver.handle({ method: "POST", target: to, headers: fields, body: bytes });
+  };
+  const body = envelope({ task_id: "1" });
+  assert.is(statusOf(await sent(body)), "accepted");
+  assert.is(statusOf(await sent(body)), "duplicate");
+  assert.is((await sent(envelope({ task_id: "2" }), previous)).status, 200);
+  const wrong = await sent(envelope({ task_id: "3" }), `whsec_${btoa("d3Jvbmctc2VjcmV0LW9mLWEtc2VsbGVy")}`);
+  assert.equal([wrong.status, errorOf(wrong)], [401, "hmac_signature_invalid"]);
+  assert.is(errorOf(await sent(body, current, "/hooks/a")), "webhook_mode_mismatch");
+  assert.is(errorOf(await send(s, body, { route })), "webhook_mode_mismatch");
 });
 
 test("a seller that migrates from HMAC to signatures keeps one keyspace", async ({ open }) => {

@@ -60,6 +60,9 @@ test("configuration that cannot work is refused when it is given", async ({ open
   assert.is(await codeOf(() => s.receiver.expect({ ...base, mode: "Bearer" })), "secret_weak");
   assert.is(await codeOf(() => s.receiver.expect({ ...base, release: "9.9.9" })), "registration_invalid");
   assert.is(await codeOf(() => s.receiver.expect({ ...base, operationId: "" })), "registration_invalid");
+  const short = { ...base, token: "15 characters.." };
+  assert.is(await codeOf(() => s.receiver.expect(short)), "registration_invalid");
+  assert.is(await s.receiver.expect({ ...short, format: "a2a" }), 0, "A2A's own config has no least length");
   assert.is(
     await codeOf(() => s.receiver.expect({ ...base, route: "/hooks/a", kind: "report" })),
     "registration_invalid",

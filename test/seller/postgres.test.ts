@@ -12,6 +12,7 @@ import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
+import { accountChangesCase } from "./account-changes.case.js";
 import { buyRequest, newBench, openSeller, settled } from "./fixture.js";
 import { idempotencyCase } from "./idempotency.case.js";
 import type { SellerCase } from "./store-suite.js";
@@ -29,10 +30,15 @@ const of = {
   note: async (tx: Tx, text: string) => {
     await sql`insert into notes values (${text})`.run(tx);
   },
+  within: (store: PostgresStore, work: (tx: Tx) => unknown) =>
+    store.database.transaction(async (tx) => {
+      await work(tx as never);
+    }),
   notes: async (store: PostgresStore) =>
     (await sql<{ text: string }>`select text from notes`.rows(store.database)).map(({ text }) => text),
 } as unknown as SellerCase;
 
+accountChangesCase(of);
 idempotencyCase(of);
 tasksCase(of);
 

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Database } from "better-sqlite3";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { tempFolder } from "../support/release.js";
+import { accountChangesCase } from "./account-changes.case.js";
 import { idempotencyCase } from "./idempotency.case.js";
 import type { SellerCase } from "./store-suite.js";
 import { tasksCase } from "./tasks.case.js";
@@ -18,8 +19,10 @@ const of = {
     return store;
   },
   note: (tx: Database, text: string) => void tx.prepare("insert into notes values (?)").run(text),
+  within: async (store: SqliteStore, work: (tx: Database) => unknown) => store.db.transaction(() => work(store.db))(),
   notes: async (store: SqliteStore) => store.db.prepare("select text from notes").pluck().all() as string[],
 } as unknown as SellerCase;
 
+accountChangesCase(of);
 idempotencyCase(of);
 tasksCase(of);

@@ -12,6 +12,8 @@ export interface SellerCase {
   open(): Promise<SqliteStore | PostgresStore>;
   /** Adds a row to a table of the application's own, in an effect. */
   note(tx: never, text: string): unknown;
+  /** Does something in a transaction of the application's own. */
+  within(store: never, work: (tx: never) => unknown): Promise<unknown>;
   notes(store: never): Promise<readonly string[]>;
 }
 
