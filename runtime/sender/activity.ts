@@ -43,7 +43,7 @@ export function activityRow(
     http_status_code: report.httpStatus,
     response_time_ms: report.responseMs,
     error_message: report.error,
-    payload_size_bytes: job.body.length,
+    payload_size_bytes: report.bytes,
     ...(meta.sequence !== undefined && { sequence_number: meta.sequence }),
     url: redactUrl(url),
   };

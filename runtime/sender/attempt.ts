@@ -1,13 +1,17 @@
 /** One attempt: signed afresh over the same bytes, sent under guard, and judged. */
+import type { MaybePromise } from "../contract/index.js";
+import { isPromise } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { type NetCode, netCodes } from "../net/codes.js";
 import type { Fetcher, FetchResult } from "../net/index.js";
 import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
-import { signHmac, signWebhookSync } from "../signing/index.js";
+import { signHmac, signWebhook, signWebhookSync } from "../signing/index.js";
+import { withToken } from "./envelope.js";
 import { boundError } from "./redact.js";
 import { nextAttempt, retryAfterMs } from "./schedule.js";
-import type { DeliveryTarget, TargetRef } from "./targets.js";
+import type { TargetRef } from "./stored-configs.js";
+import type { DeliveryTarget } from "./targets.js";
 import type { Signer } from "./types.js";
 
 /** What a delivery's job says beside its body. No secret is among it. */
@@ -22,11 +26,13 @@ export interface DeliveryMeta {
   /** `notification_type` of persistent channels; a task's tool otherwise. */
   readonly type: string;
   readonly sequence?: number | undefined;
+  /** The token of its registration goes into the body when it is sent: it does not stand in the queue. */
+  readonly tokened?: true | undefined;
 }
 
 export interface AttemptOptions {
   readonly fetch: Fetcher;
-  readonly signer: () => Signer;
+  readonly signerFor: (principal: string) => MaybePromise<Signer>;
   readonly word: string;
   readonly version: string;
   readonly now: () => number;
@@ -44,30 +50,71 @@ export interface AttemptReport {
   /** Milliseconds; null where no answer came. */
   readonly responseMs: number | null;
   readonly error: string | null;
+  /** Bytes of the body as it was sent. */
+  readonly bytes: number;
 }
 
 /** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
-async function headersFor(job: Job, target: DeliveryTarget, options: AttemptOptions): Promise<Record<string, string>> {
+/** Milliseconds a signer has. */
+const SIGN_LIMIT_MS = 5_000;
+
+async function signedHeaders(
+  { url, body }: Message,
+  principal: string,
+  { signerFor, now, word }: AttemptOptions,
+): Promise<Record<string, string>> {
+  const asked = signerFor(principal);
+  const signer = isPromise(asked) ? await inTime(asked) : asked;
+  const options = { keyid: signer.keyid, now: () => Math.floor(now() / 1_000), word };
+  const request = { method: "POST", url, headers: {}, body };
+  const { headers } =
+    "key" in signer
+      ? signWebhookSync(request, { ...options, key: signer.key })
+      : await inTime(signWebhook(request, { ...options, key: signer }));
+  const { "Content-Type": _, ...signed } = headers;
+  return { ...signed };
+}
+
+/** A key that is elsewhere may be out of reach. */
+async function inTime<T>(asked: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new SignerTimeout()), SIGN_LIMIT_MS);
+  try {
+    return await Promise.race([asked, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+class SignerTimeout extends Error {
+  override readonly message = `the signer did not answer in ${SIGN_LIMIT_MS / 1_000} s`;
+}
+
+/** What one attempt sends. */
+interface Message {
+  readonly url: string;
+  readonly body: Uint8Array;
+}
+
+async function headersFor(
+  message: Message,
+  { target, principal }: Pick<AttemptOf, "target" | "principal">,
+  options: AttemptOptions,
+): Promise<Record<string, string>> {
   const { word, version, now } = options;
-  const seconds = () => Math.floor(now() / 1_000);
   const base = {
     "content-type": "application/json",
     ...(target.a2aToken !== undefined && { "x-a2a-notification-token": target.a2aToken }),
   };
-  if (target.auth === null) {
-    const { key, keyid } = options.signer();
-    const request = { method: "POST", url: target.url, headers: {}, body: job.body };
-    const { headers } = signWebhookSync(request, { key, keyid, now: seconds, word });
-    const { "Content-Type": _, ...signed } = headers;
-    return { ...base, ...signed };
-  }
+  if (target.auth === null) return { ...base, ...(await signedHeaders(message, principal, options)) };
   if (target.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${target.auth.credentials}` };
   const secret = target.auth.credentials;
+  const seconds = () => Math.floor(now() / 1_000);
   // Registered once and warned of then; not again at each attempt.
   const quiet = () => undefined;
-  return { ...base, ...(await signHmac(job.body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
+  return { ...base, ...(await signHmac(message.body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
 }
 
 const statusOf = (code: NetCode): AttemptStatus => {
@@ -121,16 +168,20 @@ function laterOrDead(
 
 /** Nothing was sent: a key that cannot sign, a body that cannot be signed. For the operator to mend; it is no fault of the endpoint. */
 function unsent(job: Job, fault: unknown, options: AttemptOptions): AttemptReport {
-  const why = fault instanceof AdbindError ? fault.code : "the signer failed";
+  const known = fault instanceof AdbindError ? fault.code : "the signer failed";
+  const why = fault instanceof SignerTimeout ? fault.message : known;
   options.onFault(fault);
   const error = boundError(`not sent: ${why}`);
   const handled: Handled = { outcome: laterOrDead({ job, error }, options), healthy: null };
-  return { handled, status: "failed", httpStatus: null, responseMs: null, error };
+  return { handled, status: "failed", httpStatus: null, responseMs: null, error, bytes: job.body.length };
 }
 
 interface AttemptOf {
   readonly job: Job;
+  readonly principal: string;
   readonly target: DeliveryTarget;
+  /** The token of the registration goes into the body. */
+  readonly tokened: boolean;
   readonly lease: JobLease;
   /** Milliseconds the receiver has: to say something, and altogether. */
   readonly timeoutMs: number;
@@ -140,13 +191,12 @@ interface AttemptOf {
  * Delivers a job once. Whatever the network does is in the report; nothing is thrown.
  * @returns undefined where the lease ended before anything was sent: it is somebody else's now
  */
-export async function attempt(
-  { job, target, lease, timeoutMs }: AttemptOf,
-  options: AttemptOptions,
-): Promise<AttemptReport | undefined> {
+export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<AttemptReport | undefined> {
+  const { job, target, lease, timeoutMs } = of;
+  const body = of.tokened && target.token !== undefined ? withToken(job.body, target.token) : job.body;
   let headers: Record<string, string>;
   try {
-    headers = await headersFor(job, target, options);
+    headers = await headersFor({ url: target.url, body }, of, options);
   } catch (fault) {
     return unsent(job, fault, options);
   }
@@ -155,7 +205,7 @@ export async function attempt(
   const result = await options.fetch(target.url, {
     method: "POST",
     headers,
-    body: job.body,
+    body,
     maxBytes: ANSWER_LIMIT_BYTES,
     oversize: "truncate",
     timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
@@ -166,5 +216,6 @@ export async function attempt(
     status: result.ok ? (success ? "success" : "failed") : statusOf(result.code),
     httpStatus: result.ok ? result.status : null,
     responseMs: result.ok ? Math.round(performance.now() - started) : null,
+    bytes: body.length,
   };
 }

@@ -1,9 +1,14 @@
 /** What a channel is: its config, its states, and what everything that is sent on one needs. */
+import type { JsonObject } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
-import type { ChannelRow, SenderTables } from "../store/sender-tables.js";
+import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
+import { encodeBody, TOKEN_BYTES } from "./envelope.js";
+import { orderingKeyOf } from "./outbox.js";
+import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
+import type { Keyring } from "./sealing.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
 /** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
@@ -26,12 +31,8 @@ export interface ChannelParts {
   readonly coalescence?: Readonly<Record<string, number>>;
   readonly now: () => number;
   readonly uuid: () => string;
+  readonly keyring: Keyring;
 }
-
-/** `closed` of a channel: open, waiting for its final report, over. */
-export const OPEN = 0;
-export const CLOSING = 1;
-export const CLOSED = 2;
 
 export const closedError = (resource: string): AdbindError =>
   new AdbindError("channel_closed", "the channel has ended: nothing fires after the final event", {
@@ -40,9 +41,17 @@ export const closedError = (resource: string): AdbindError =>
   });
 
 /** Where what is sent on a channel goes, and for whom. */
-export const target = ({ resource, kind, subscriber, principal, config }: ChannelRow) => ({
-  target: { channel: { resource, kind, subscriber } },
-  url: (JSON.parse(config) as PushNotificationConfig).url,
-  principal,
-  subject: resource,
-});
+export const target = ({ resource, kind, subscriber, principal, config }: ChannelRow) => {
+  const { url, endpoint } = JSON.parse(config) as StoredConfig<PushNotificationConfig>;
+  return { target: { channel: { resource, kind, subscriber } }, url, endpoint, principal, subject: resource };
+};
+
+/** An event that its receiver finds the registration's token in. */
+export function tokenedBody(config: StoredConfig<PushNotificationConfig>, body: JsonObject, what: string) {
+  const tokened = config.tokened === true;
+  return { body: encodeBody(body, what, tokened ? TOKEN_BYTES : 0), ...(tokened && { tokened: true as const }) };
+}
+
+/** Ordering key of what is sent on a channel. */
+export const channelOrderingKey = ({ resource, kind, subscriber }: ChannelKey): string =>
+  subscriber === "" ? orderingKeyOf("buy", resource) : orderingKeyOf(kind, JSON.stringify([resource, subscriber]));

@@ -5,19 +5,14 @@ import { AdbindError } from "../errors.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
-import {
-  type ChannelParts,
-  CLOSED,
-  CLOSING,
-  type EventsWebhook,
-  OPEN,
-  type ReportingWebhook,
-  target,
-} from "./channel.js";
+import { type ChannelParts, channelOrderingKey, type EventsWebhook, type ReportingWebhook, target } from "./channel.js";
+import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
-import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import { type Delivery, enqueue } from "./outbox.js";
+import { channelRegistration } from "./registered-config.js";
+import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
@@ -162,24 +157,29 @@ const elsewhere = refused("there is no such media buy", "media_buy_id", "MEDIA_B
 
 /** Opens a channel or changes its config; what it counts and what it has covered stays. */
 function* putFlow(
-  { tables, now }: ChannelParts,
+  { tables, now, keyring }: ChannelParts,
   tx: Query,
   of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal">,
   config: PushNotificationConfig | ReportingWebhook | null,
 ): Coroutine<{ ok: true }> {
   const [known] = yield* tables.channel(tx, of.resource, of.kind, of.subscriber);
   if (known !== undefined && known.closed !== OPEN) return { ok: true };
+  const registration = channelRegistration(of);
+  const names = { registration, orderingKey: channelOrderingKey(of), principal: of.principal };
+  const sealed = config === null ? undefined : sealedConfig({ ...names, config }, keyring, now());
   const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
   const start = known?.period_start ?? now();
   const row: ChannelRow = {
     ...of,
-    config: JSON.stringify(config),
+    config: JSON.stringify(sealed?.stored ?? null),
     sequence: known?.sequence ?? 0,
     period_start: frequency === undefined ? (known?.period_start ?? null) : start,
     next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
     closed: OPEN,
   };
   yield* tables.putChannel(tx, row);
+  if (sealed?.row !== undefined) yield* tables.putSecrets(tx, [sealed.row]);
+  else if (known !== undefined) yield* tables.dropSecrets(tx, [registration]);
   return { ok: true };
 }
 
@@ -190,6 +190,7 @@ function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine
   if (events?.closed === OPEN) {
     sent = yield* flush(parts, tx, events, EVER);
     yield* tables.putChannel(tx, { ...events, closed: CLOSED });
+    yield* tables.checkSecrets(tx, [channelRegistration(events)], now());
   }
   const [reporting] = yield* tables.channel(tx, resource, "reporting");
   if (reporting?.closed === OPEN) {
@@ -220,8 +221,7 @@ function* noticeFlow(
     const key = uuid();
     const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
     // Each has its own order: none of them waits for another's first attempt.
-    const orderingKey = orderingKeyOf(kind, JSON.stringify([resource, channel.principal]));
-    return { ...target(channel), key, orderingKey, type, body };
+    return { ...target(channel), key, orderingKey: channelOrderingKey(channel), type, body };
   });
   yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

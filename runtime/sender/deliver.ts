@@ -42,6 +42,7 @@ const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits)
 export function deliverer(parts: DelivererParts): Deliverer {
   const { tables, tasks, targets, limitsOf, attemptOptions, metrics, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
+  const erasing = new WeakMap<object, string>();
   return {
     async handle(job, lease) {
       const meta = metaOf(job);
@@ -55,17 +56,21 @@ export function deliverer(parts: DelivererParts): Deliverer {
         return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
       }
       if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
-      const { target } = found;
-      const { timeoutMs, perSecond } = inBounds(limitsOf({ principal: meta.principal, url: target.url }) ?? {});
-      const report = await attempt({ job, target, lease, timeoutMs }, attemptOptions);
+      const { target, erasable } = found;
+      const { principal, tokened = false } = meta;
+      const { timeoutMs, perSecond } = inBounds(limitsOf({ principal, url: target.url }) ?? {});
+      const report = await attempt({ job, principal, target, tokened, lease, timeoutMs }, attemptOptions);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
       rows.set(report.handled.outcome, activityRow(job, { report, url: target.url }, now(), activityDays));
+      if (erasable !== undefined && report.status === "success") erasing.set(report.handled.outcome, erasable);
       metrics.attempted(job, report);
       return { ...report.handled, perSecond };
     },
     *effect(query, acked) {
       const made = acked.map(({ outcome }) => rows.get(outcome)).filter((row) => row !== undefined);
       yield* tables.log(query, made);
+      const over = acked.map(({ outcome }) => erasing.get(outcome)).filter((name) => name !== undefined);
+      yield* tables.checkSecrets(query, [...new Set(over)], now());
     },
   };
 }

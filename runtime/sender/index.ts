@@ -6,6 +6,14 @@ export type { BuyChannels, Channels, NoticeKind } from "./channels.js";
 export { createSender } from "./create.js";
 export type { Impairment } from "./impairments.js";
 export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxFilter } from "./outbox.js";
+export type { Resealed } from "./reseal.js";
+export {
+  newSecretKey,
+  parseSecretKeys,
+  type SecretKeySource,
+  type SecretKeys,
+  secretKeysIn,
+} from "./secret-keys.js";
 export type { Sender } from "./sender.js";
 export type { Tasks } from "./tasks.js";
 export type * from "./types.js";

@@ -6,7 +6,7 @@ import type { EndpointOwner } from "../queue/endpoint-options.js";
 import type { JobFilter, JobRecord, NewJob, Queue } from "../queue/types.js";
 import type { DeliveryMeta } from "./attempt.js";
 import { redactUrl } from "./redact.js";
-import type { TargetRef } from "./targets.js";
+import type { TargetRef } from "./stored-configs.js";
 import type { EndpointIdentity } from "./types.js";
 
 /** Deliveries in the queue, and changes that applications stored by `adbind_enqueue`. */
@@ -16,6 +16,8 @@ export interface Delivery extends DeliveryMeta {
   readonly key: string;
   /** Deliveries under one ordering key are first attempted in the order they were made. */
   readonly orderingKey: string;
+  /** Name of its endpoint; by principal and URL where there is none. */
+  readonly endpoint?: string | undefined;
   readonly body: Uint8Array;
 }
 
@@ -26,7 +28,7 @@ const digest = (text: string): string => hash("sha256", text, "base64url").slice
  * What shares turns, and fails, as a whole: one principal's URL. Others' on the same host are endpoints of their own; the
  * host comes first, for people, and stands before a blank; then the principal, before a dot.
  */
-const endpointOf = ({ principal, url }: EndpointIdentity): string =>
+export const endpointOf = ({ principal, url }: EndpointIdentity): string =>
   `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
 
 /** Who stands behind an endpoint, by its name. */
@@ -42,11 +44,15 @@ const KEY_CHARACTERS = 300;
 export const orderingKeyOf = (kind: string, id: string): string =>
   `${kind}:${id.length <= KEY_CHARACTERS ? id : digest(id)}`;
 
-export const toNewJob = ({ key, orderingKey, body, ...meta }: Delivery): NewJob => ({
+/** Of a task's events by one way. */
+export const taskOrderingKey = (via: "push" | "a2a", taskId: string): string =>
+  orderingKeyOf(via === "push" ? "task" : "a2a", taskId);
+
+export const toNewJob = ({ key, orderingKey, endpoint, body, ...meta }: Delivery): NewJob => ({
   key,
   random: true,
   orderingKey,
-  endpoint: endpointOf(meta),
+  endpoint: endpoint ?? endpointOf(meta),
   // The URL itself is looked up at each attempt, and may be a secret.
   meta: JSON.stringify({ ...meta, url: redactUrl(meta.url) }),
   body,

@@ -4,9 +4,17 @@ import type { Coroutine, Query } from "../db/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
-import { type ChannelParts, CLOSED, CLOSING, closedError, type ReportingWebhook, target } from "./channel.js";
-import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import {
+  type ChannelParts,
+  channelOrderingKey,
+  closedError,
+  type ReportingWebhook,
+  target,
+  tokenedBody,
+} from "./channel.js";
+import { CLOSED, CLOSING } from "./channel-state.js";
+import { type Delivery, enqueue } from "./outbox.js";
+import { channelRegistration, type StoredConfig } from "./registered-config.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted, ReportData } from "./types.js";
 
@@ -87,6 +95,7 @@ async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promis
       next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
       closed: over ? CLOSED : current.closed,
     });
+    if (over) yield* tables.checkSecrets(tx, [channelRegistration(current)], at);
   });
 }
 
@@ -145,7 +154,7 @@ interface ReportFire {
 
 /** A report inside its envelope (service.md, "Delivery-report result"). */
 function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportData): Delivery {
-  const config = JSON.parse(channel.config) as ReportingWebhook;
+  const config = JSON.parse(channel.config) as StoredConfig<ReportingWebhook>;
   // Totals across buys belong to queries, and reports carry no notification id: they must not be here.
   const { aggregated_totals: _totals, notification_id: _id, ...data } = report;
   const iso = (ms: number): string => new Date(ms).toISOString();
@@ -157,7 +166,6 @@ function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportDat
     domain: "media-buy",
     status: "completed",
     timestamp: iso(fire.now),
-    token: config.token,
     result: {
       ...data,
       notification_type: fire.type,
@@ -169,9 +177,9 @@ function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportDat
   return {
     ...target(channel),
     key: fire.key,
-    orderingKey: orderingKeyOf("buy", channel.resource),
+    orderingKey: channelOrderingKey(channel),
     type: fire.type,
     sequence: fire.sequence,
-    body: encodeBody(body, `media buy ${channel.resource}`),
+    ...tokenedBody(config, body, `media buy ${channel.resource}`),
   };
 }

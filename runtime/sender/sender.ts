@@ -19,10 +19,15 @@ import { type Deliverer, deliverer } from "./deliver.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf, ownerOf } from "./outbox.js";
+import { eraseSecrets } from "./registered-secrets.js";
 import type { RegistrationRules } from "./registration.js";
+import { type Resealed, resealSecrets } from "./reseal.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
+import { createKeyring, type Keyring } from "./sealing.js";
+import { developmentKeys, secretKeysOfEnvironment } from "./secret-keys.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
+import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
 import { senderUpkeep } from "./upkeep.js";
 
@@ -35,6 +40,8 @@ export interface Sender {
    * @param limit 1 to 200, default 50
    */
   activity(request: { principal: string; subject: string; limit?: number }): Promise<ActivityRecord[]>;
+  /** Seals every secret anew under the current key: after it, older keys are needed for nothing. */
+  resealSecrets(): Promise<Resealed>;
   /** Starts delivering. Events may be stored without it: another process can deliver them. */
   start(): void;
   /** Takes nothing more and waits for the attempts under way. The store stays open. */
@@ -50,6 +57,8 @@ const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** Events of an endpoint that wait, at most. */
 const MAX_WAITING = 1_000_000;
+/** How often the keys of secrets are fetched again, in milliseconds. */
+const KEYS_MS = 60_000;
 const GIVEN_UP = "events were given up";
 
 const badOption = (where: string, remedy: string): AdbindError =>
@@ -59,44 +68,38 @@ export interface SenderParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly options: SenderOptions;
+  /** The database, as `Database` names it. */
+  readonly place: { readonly where: string; readonly shared: boolean };
 }
 
 /**
  * Makes a sender on a queue; `createSender` opens the queue that fits a store.
- * @throws AdbindError `sender_option_invalid`
+ * @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`
  */
-export async function assembleSender({ queue, tables, options }: SenderParts): Promise<Sender> {
+export async function assembleSender({ queue, tables, options, place }: SenderParts): Promise<Sender> {
   const { release, now = Date.now, random = Math.random, uuid = randomUUID, activityDays = ACTIVITY_DAYS } = options;
   if (!(activityDays >= ACTIVITY_DAYS)) throw badOption("activityDays", `give at least ${ACTIVITY_DAYS}`);
-  const { signer: given } = options;
-  const signer = typeof given === "function" ? given : () => given;
-  const policy = checkedPolicy(options.net ?? {});
+  const signerFor = signerOf(options);
   const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
-  const rules: RegistrationRules = {
-    refuse: options.refuse ?? {},
-    policy,
-    version: release.version,
-    warn: (message) => {
-      options.logger?.warn(message);
-      (options.onDeprecated ?? warnOnce)(message);
-    },
-  };
+  const keyring = await keyringOf(options, place);
+  const rules = rulesOf(options, keyring);
   const validator = await validatorsFrom(options.validator, [release])!(release);
   const metrics = senderMetrics(options.meter);
   const attemptOptions: AttemptOptions = {
     fetch: options.fetch ?? ownFetch!,
-    signer,
+    signerFor,
     word: options.word ?? release.word,
     version: release.version,
     now,
     random,
     onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
   };
-  const tasks = createTasks({ queue, tables, release, validator, rules, now, uuid, known: knownTasks(tables) });
+  const common = { queue, tables, rules, now, uuid, keyring };
+  const tasks = createTasks({ ...common, release, validator, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
     tasks,
-    targets: createTargets(queue, tables),
+    targets: createTargets(common),
     limitsOf: options.limits ?? (() => undefined),
     attemptOptions,
     metrics,
@@ -104,21 +107,14 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
     now,
   });
   const worker = workerOf(queue, delivery, options);
-  const channelParts: ChannelParts = {
-    queue,
-    tables,
-    rules,
-    reports: options.reports,
-    now,
-    uuid,
-    ...coalescenceOf(options),
-  };
+  const channelParts: ChannelParts = { ...common, reports: options.reports, ...coalescenceOf(options) };
   const upkeep = upkeepOf(channelParts, options, metrics);
   return {
     tasks,
     channels: createChannels(channelParts),
     outbox: outboxOf(queue, now),
     activity: (request) => listActivity(queue, tables, request),
+    resealSecrets: () => resealSecrets(common),
     start() {
       worker.start();
       upkeep.start();
@@ -130,6 +126,40 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
       await queue.close();
     },
   };
+}
+
+/** @throws AdbindError `sender_option_invalid` */
+function signerOf({ signer, signerFor }: SenderOptions): AttemptOptions["signerFor"] {
+  if ((signer === undefined) === (signerFor === undefined)) throw badOption("signer", "give signer or signerFor");
+  return signerFor ?? (typeof signer === "function" ? signer : () => signer!);
+}
+
+const rulesOf = (
+  { refuse = {}, net = {}, release, logger, onDeprecated = warnOnce }: SenderOptions,
+  keyring: Keyring,
+): RegistrationRules => ({
+  refuse,
+  policy: checkedPolicy(net),
+  version: release.version,
+  keepsSecrets: () => keyring.seals,
+  warn: (message) => {
+    logger?.warn(message);
+    onDeprecated(message);
+  },
+});
+
+/** @throws AdbindError `secret_keys_invalid` */
+function keyringOf(
+  { secrets, mode = "production", now = Date.now, logger }: SenderOptions,
+  place: SenderParts["place"],
+): Promise<Keyring> {
+  const given = secrets ?? secretKeysOfEnvironment(process.env);
+  if (given !== undefined || mode === "production") return createKeyring(given);
+  const told = (message: string): void => {
+    logger?.warn(message);
+    process.emitWarning(message, "AdbindDevelopment");
+  };
+  return createKeyring(developmentKeys(place, now(), told));
 }
 
 const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, logger }: SenderOptions): Worker =>
@@ -151,12 +181,27 @@ function upkeepOf(
   { maxWaiting = MAX_WAITING, logger }: SenderOptions,
   metrics: SenderMetrics,
 ): Periodic {
-  const { queue, tables, now } = parts;
+  const { queue, tables, now, keyring } = parts;
   const onExpired = (endpoint: string, count: number): void =>
     logger?.warn({ endpoint, count, state: "expired" }, GIVEN_UP);
   const [coalesced, reports] = dueSteps(parts);
-  const more = [waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired })];
-  return senderUpkeep({ queue, tables, coalesced, reports, more, now, logger, alarmed: metrics.alarmed });
+  const secrets = {
+    name: "erase secrets of what is over",
+    meanwhile: "they are kept, sealed",
+    run: () => inTransaction(queue, undefined, (tx) => eraseSecrets(parts, tx, now())),
+  };
+  let refreshed = performance.now();
+  const keys = {
+    name: "fetch the keys of secrets again",
+    meanwhile: "those that were fetched last are used",
+    async run() {
+      if (performance.now() - refreshed < KEYS_MS) return;
+      refreshed = performance.now();
+      await keyring.refresh();
+    },
+  };
+  const more = [waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }), keys];
+  return senderUpkeep({ queue, tables, coalesced, reports, secrets, more, now, logger, alarmed: metrics.alarmed });
 }
 
 const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });

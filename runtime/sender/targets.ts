@@ -2,27 +2,41 @@
  * Where a delivery goes, looked up at each attempt: what is queued follows an endpoint that moved or a secret that was
  * rotated, and never goes to a new owner of its task or resource.
  */
-import type { Coroutine, Query } from "../db/index.js";
+import { isTerminal, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
-import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
+import type { SecretRow } from "../store/sender-secrets.js";
+import type { SenderTables } from "../store/sender-tables.js";
+import { CLOSED } from "./channel-state.js";
+import { openConfig } from "./registered-config.js";
 import { authOf, type DeliveryAuth } from "./registration.js";
-import type { TaskDetails } from "./task-details.js";
-import type { A2aPushConfig, PushNotificationConfig } from "./types.js";
-
-/** What says where a delivery goes: a channel of a task, or one that outlives tasks. */
-export type TargetRef = { readonly task: string; readonly via: "push" | "a2a" } | { readonly channel: ChannelKey };
+import type { Keyring } from "./sealing.js";
+import {
+  configIn,
+  type RegisteredRows,
+  readableConfig,
+  registeredRows,
+  registrationOf,
+  type TargetRef,
+} from "./stored-configs.js";
 
 export interface DeliveryTarget {
   readonly url: string;
   readonly auth: DeliveryAuth;
   /** A2A's own token header. */
   readonly a2aToken?: string | undefined;
+  /** Goes into the body. */
+  readonly token?: string | undefined;
 }
 
 export type LookedUp =
-  | { readonly kind: "found"; readonly target: DeliveryTarget }
-  /** There is none any more, or it is another principal's: for good. */
+  | {
+      readonly kind: "found";
+      readonly target: DeliveryTarget;
+      /** Name of a registration that is over, and whose secrets may be erased when this was sent. */
+      readonly erasable: string | undefined;
+    }
+  /** There is none any more, it is another principal's, or its secrets cannot be had: set aside. */
   | { readonly kind: "gone"; readonly why: string };
 
 export interface Targets {
@@ -39,18 +53,21 @@ interface Asked {
 /** Targets looked up in one statement: keeps its parameters to some hundreds. */
 const BATCH_LIMIT = 128;
 
-const nameOf = ({ resource, kind, subscriber }: ChannelKey): string => JSON.stringify([resource, kind, subscriber]);
+export interface TargetParts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
+  readonly keyring: Keyring;
+}
 
 /** Attempts that begin in the same turn of the event loop share their statements. */
-export function createTargets(queue: Queue, tables: SenderTables): Targets {
+export function createTargets(parts: TargetParts): Targets {
   const asked: Asked[] = [];
   const lookUp = (): void => {
     const batch = asked.splice(0, BATCH_LIMIT);
     if (asked.length > 0) setImmediate(lookUp);
-    queue
-      .read((q) => rowsOf(tables, q, batch))
+    found(parts, batch)
       .then((rows) => {
-        for (const one of batch) answer(one, rows);
+        for (const one of batch) answer(parts.keyring, one, rows);
       })
       .catch((error: unknown) => {
         for (const { reject } of batch) reject(error);
@@ -66,27 +83,37 @@ export function createTargets(queue: Queue, tables: SenderTables): Targets {
   };
 }
 
-interface Rows {
-  readonly tasks: ReadonlyMap<string, TaskTargetRow>;
-  readonly channels: ReadonlyMap<string, ChannelRow>;
+/** Looks, between which a registration may be changed: its row and its secrets are read one after the other. */
+const LOOKS = 3;
+
+async function found({ queue, tables, keyring }: TargetParts, batch: readonly Asked[]): Promise<Rows> {
+  const refs = batch.map(({ of }) => of.target);
+  for (let look = 1; ; look++) {
+    const registered = await queue.read((q) => registeredRows(tables, q, refs));
+    const sealed = refs.filter((ref) => readableConfig(registered, ref)?.sealed === true);
+    if (sealed.length === 0) return { registered, secrets: new Map() };
+    const names = [...new Set(sealed.map(registrationOf))];
+    const rows = await queue.read((q) => tables.secretsOf(q, names));
+    if (!rows.every((row) => keyring.knows(row.key_id))) await keyring.refresh();
+    const secrets = new Map(rows.map((row) => [row.registration, row]));
+    const agree = sealed.every((ref) => {
+      const [row, box] = [registered(ref)!, secrets.get(registrationOf(ref))];
+      const owner = { principal: row.principal, registration: registrationOf(ref) };
+      return openConfig(keyring, configIn(row, ref)!, box, owner).ok;
+    });
+    if (agree || look === LOOKS) return { registered, secrets };
+  }
 }
 
-function* rowsOf(tables: SenderTables, q: Query, batch: readonly Asked[]): Coroutine<Rows> {
-  const refs = batch.map(({ of }) => of.target);
-  const ids = [...new Set(refs.flatMap((ref) => ("task" in ref ? [ref.task] : [])))];
-  const keys = new Map(refs.flatMap((ref) => ("channel" in ref ? [[nameOf(ref.channel), ref.channel]] : [])));
-  const tasks = ids.length === 0 ? [] : yield* tables.taskTargets(q, ids);
-  const channels = keys.size === 0 ? [] : yield* tables.channelTargets(q, [...keys.values()]);
-  return {
-    tasks: new Map(tasks.map((row) => [row.task_id, row])),
-    channels: new Map(channels.map((row) => [nameOf(row), row])),
-  };
+interface Rows {
+  readonly registered: RegisteredRows;
+  readonly secrets: ReadonlyMap<string, SecretRow>;
 }
 
 /** One row that cannot be read fails its own delivery. */
-function answer({ of, resolve, reject }: Asked, rows: Rows): void {
+function answer(keyring: Keyring, { of, resolve, reject }: Asked, rows: Rows): void {
   try {
-    resolve(foundIn(of, rows));
+    resolve(foundIn(keyring, of, rows));
   } catch (cause) {
     reject(new AdbindError("job_unreadable", "the registration it goes by cannot be read", { cause }));
   }
@@ -94,17 +121,21 @@ function answer({ of, resolve, reject }: Asked, rows: Rows): void {
 
 const gone = (why: string): LookedUp => ({ kind: "gone", why });
 
-function foundIn({ target, principal }: Asked["of"], { tasks, channels }: Rows): LookedUp {
-  const row = "task" in target ? tasks.get(target.task) : channels.get(nameOf(target.channel));
+function foundIn(keyring: Keyring, { target, principal }: Asked["of"], rows: Rows): LookedUp {
+  const row = rows.registered(target);
   if (row === undefined) return gone("its registration is not there any more");
   if (row.principal !== principal) return gone("its registration belongs to another principal now");
-  const config = "details" in row ? configIn(row, target as { via: "push" | "a2a" }) : configOf(row);
-  if (config == null) return gone("its channel was closed");
-  const a2aToken = "via" in target && target.via === "a2a" ? config.token : undefined;
-  return { kind: "found", target: { url: config.url, auth: authOf(config.authentication), a2aToken } };
+  const stored = configIn(row, target);
+  if (stored == null) return gone("its channel was closed");
+  const registration = registrationOf(target);
+  const opened = openConfig(keyring, stored, rows.secrets.get(registration), { principal, registration });
+  if (!opened.ok) return gone(opened.why);
+  const { url, token, authentication } = opened.config;
+  const native = "via" in target && target.via === "a2a";
+  const over = "details" in row ? isTerminal(row.status as TaskStatus) : row.closed === CLOSED;
+  return {
+    kind: "found",
+    target: { url, auth: authOf(authentication), ...(native ? { a2aToken: token } : { token }) },
+    erasable: over && stored.sealed === true ? registration : undefined,
+  };
 }
-
-const configIn = ({ details }: TaskTargetRow, { via }: { via: "push" | "a2a" }) =>
-  (JSON.parse(details) as TaskDetails)[via] as PushNotificationConfig | A2aPushConfig | undefined;
-
-const configOf = ({ config }: ChannelRow) => JSON.parse(config) as PushNotificationConfig | null;

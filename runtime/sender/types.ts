@@ -5,7 +5,10 @@ import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } fro
 import type { AnyDatabase } from "../db/index.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { WorkerOptions } from "../queue/worker-options.js";
+import type { RemoteKey } from "../signing/index.js";
 import type { ValidatorSource } from "../validate/types.js";
+
+import type { SecretKeySource } from "./secret-keys.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
 export interface LegacyAuthentication {
@@ -129,8 +132,18 @@ export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** The release spoken. */
   readonly release: Release;
-  /** What signs. A function is asked at every attempt: keys rotate without a restart. */
-  readonly signer: Signer | (() => Signer);
+  /** What signs. A function is asked at every attempt: keys rotate without a restart. This or `signerFor`. */
+  readonly signer?: Signer | (() => Signer);
+  /** What signs for a principal, asked at every attempt. This or `signer`. */
+  readonly signerFor?: (principal: string) => MaybePromise<Signer>;
+  /**
+   * Keys under which secrets of registrations (tokens, credentials, what may be one in a URL) are kept. By default what
+   * the environment names in `ADBIND_SECRET_KEYS` or `ADBIND_SECRET_KEYS_FILE`. Without any, a registration that carries
+   * a secret is refused in production.
+   */
+  readonly secrets?: SecretKeySource;
+  /** In development, without `secrets`, a key is made beside the store. Default `production`. */
+  readonly mode?: "development" | "production";
   /** The protocol's word; the release's by default. */
   readonly word?: string;
   readonly refuse?: RefusalOptions;
@@ -178,11 +191,19 @@ export interface SenderOptions {
   readonly meter?: Meter;
 }
 
-export interface Signer {
+/** A private key and its name. */
+export interface LocalSigner {
   /** Private key, as `signWebhook` takes it. */
   readonly key: object;
   readonly keyid: string;
 }
+
+/** A key that is elsewhere, and its name. An answer that takes longer than 5 seconds is a failed attempt. */
+export interface RemoteSigner extends RemoteKey {
+  readonly keyid: string;
+}
+
+export type Signer = LocalSigner | RemoteSigner;
 
 /** service.md, "Delivery-report result"; the rest of webhooks-facts.md 4 passes through. */
 export interface ReportData {

@@ -6,6 +6,7 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
+import { type SecretTables, secretTables } from "./sender-secrets.js";
 import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
 import { taskChangesOn } from "./task-changes.js";
 
@@ -26,7 +27,7 @@ export interface ChannelRow {
 export type ChannelKey = Pick<ChannelRow, "resource" | "kind" | "subscriber">;
 
 /** Where the events of a task go, and whose it is. */
-export type TaskTargetRow = Pick<SentTaskRow, "task_id" | "principal" | "details">;
+export type TaskTargetRow = Pick<SentTaskRow, "task_id" | "principal" | "details" | "status">;
 
 export interface CoalescingRow {
   readonly resource: string;
@@ -45,7 +46,7 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables {
+export interface SenderTables extends SecretTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Also locks it. */
@@ -86,6 +87,7 @@ export interface SenderTables {
 export interface DueWork {
   readonly coalesced: boolean;
   readonly reports: boolean;
+  readonly secrets: boolean;
   /** For each of `expiring`. */
   readonly expired: readonly boolean[];
 }
@@ -115,6 +117,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
   ];
   return {
     ...taskTables(lock),
+    ...secretTables(lock),
     due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],
@@ -170,7 +173,7 @@ const taskTables = (
   knownTasks: (tx, ids) =>
     run(tx, `select task_id, principal from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
   taskTargets: (tx, ids) =>
-    run(tx, `select task_id, principal, details from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
+    run(tx, `select task_id, principal, details, status from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
   addTasks: (tx, rows) =>
     run(
       tx,
@@ -220,6 +223,7 @@ const due: SenderTables["due"] = function* (tx, now) {
   const conditions = [
     "adbind_coalescing where due <= ?",
     "adbind_channels where next_fire is not null and next_fire <= ?",
+    "adbind_sender_secrets where check_at <= ?",
     ...expiringTables.map((table) => `${table} where expires <= ?`),
   ];
   const columns = conditions.map((condition, at) => `exists (select 1 from ${condition}) as c${at}`);
@@ -229,8 +233,8 @@ const due: SenderTables["due"] = function* (tx, now) {
     text,
     conditions.map(() => now),
   );
-  const [coalesced, reports, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
-  return { coalesced: coalesced!, reports: reports!, expired };
+  const [coalesced, reports, secrets, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
+  return { coalesced: coalesced!, reports: reports!, secrets: secrets!, expired };
 };
 
 const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query> => ({

@@ -53,7 +53,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/queue/": ["each jobs", "types", "sqlite/ postgres/ nats/", "*", "index"],
   "runtime/receiver/": ["types metrics", "*", "receive expect watch", "receiver", "node fastify", "index"],
-  "runtime/sender/": ["types", "*", "channels tasks", "deliver", "sender", "create", "index"],
+  "runtime/sender/": ["secret-keys", "types", "*", "channels tasks", "deliver", "sender", "create", "index"],
   "runtime/buyer/": [
     "endings",
     "types",
