@@ -33,6 +33,8 @@ export interface DeliveryMeta {
 export interface AttemptOptions {
   readonly fetch: Fetcher;
   readonly signerFor: (principal: string) => MaybePromise<Signer>;
+  /** Milliseconds a signer has. */
+  readonly signerTimeoutMs: number;
   readonly word: string;
   readonly version: string;
   readonly now: () => number;
@@ -57,30 +59,27 @@ export interface AttemptReport {
 /** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
-/** Milliseconds a signer has. */
-const SIGN_LIMIT_MS = 5_000;
-
 async function signedHeaders(
   { url, body }: Message,
   principal: string,
-  { signerFor, now, word }: AttemptOptions,
+  { signerFor, signerTimeoutMs, now, word }: AttemptOptions,
 ): Promise<Record<string, string>> {
   const asked = signerFor(principal);
-  const signer = isPromise(asked) ? await inTime(asked) : asked;
+  const signer = isPromise(asked) ? await inTime(asked, signerTimeoutMs) : asked;
   const options = { keyid: signer.keyid, now: () => Math.floor(now() / 1_000), word };
   const request = { method: "POST", url, headers: {}, body };
   const { headers } =
     "key" in signer
       ? signWebhookSync(request, { ...options, key: signer.key })
-      : await inTime(signWebhook(request, { ...options, key: signer }));
+      : await inTime(signWebhook(request, { ...options, key: signer }), signerTimeoutMs);
   const { "Content-Type": _, ...signed } = headers;
   return { ...signed };
 }
 
 /** A key that is elsewhere may be out of reach. */
-async function inTime<T>(asked: Promise<T>): Promise<T> {
+async function inTime<T>(asked: Promise<T>, limitMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new SignerTimeout()), SIGN_LIMIT_MS);
+  const timer = setTimeout(() => reject(new SignerTimeout(limitMs)), limitMs);
   try {
     return await Promise.race([asked, promise]);
   } finally {
@@ -89,7 +88,9 @@ async function inTime<T>(asked: Promise<T>): Promise<T> {
 }
 
 class SignerTimeout extends Error {
-  override readonly message = `the signer did not answer in ${SIGN_LIMIT_MS / 1_000} s`;
+  constructor(limitMs: number) {
+    super(`the signer did not answer in ${limitMs} ms`);
+  }
 }
 
 /** What one attempt sends. */

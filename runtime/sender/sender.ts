@@ -57,6 +57,8 @@ const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** Events of an endpoint that wait, at most. */
 const MAX_WAITING = 1_000_000;
+/** How long a signer may take, in milliseconds. */
+const SIGNER_TIMEOUT_MS = { default: 5_000, max: 30_000 } as const;
 /** How often the keys of secrets are fetched again, in milliseconds. */
 const KEYS_MS = 60_000;
 const GIVEN_UP = "events were given up";
@@ -88,6 +90,7 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
   const attemptOptions: AttemptOptions = {
     fetch: options.fetch ?? ownFetch!,
     signerFor,
+    signerTimeoutMs: signerTimeoutOf(options),
     word: options.word ?? release.word,
     version: release.version,
     now,
@@ -132,6 +135,12 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
 function signerOf({ signer, signerFor }: SenderOptions): AttemptOptions["signerFor"] {
   if ((signer === undefined) === (signerFor === undefined)) throw badOption("signer", "give signer or signerFor");
   return signerFor ?? (typeof signer === "function" ? signer : () => signer!);
+}
+
+/** @throws AdbindError `sender_option_invalid` */
+function signerTimeoutOf({ signerTimeoutMs = SIGNER_TIMEOUT_MS.default }: SenderOptions): number {
+  if (signerTimeoutMs >= 1 && signerTimeoutMs <= SIGNER_TIMEOUT_MS.max) return signerTimeoutMs;
+  throw badOption("signerTimeoutMs", `give 1 to ${SIGNER_TIMEOUT_MS.max}`);
 }
 
 const rulesOf = (

@@ -136,6 +136,8 @@ export interface SenderOptions {
   readonly signer?: Signer | (() => Signer);
   /** What signs for a principal, asked at every attempt. This or `signer`. */
   readonly signerFor?: (principal: string) => MaybePromise<Signer>;
+  /** Milliseconds a signer has to answer: 1 to 30,000, 5,000 by default. Later is a failed attempt. */
+  readonly signerTimeoutMs?: number;
   /**
    * Keys under which secrets of registrations (tokens, credentials, what may be one in a URL) are kept. By default what
    * the environment names in `ADBIND_SECRET_KEYS` or `ADBIND_SECRET_KEYS_FILE`. Without any, a registration that carries
@@ -198,7 +200,7 @@ export interface LocalSigner {
   readonly keyid: string;
 }
 
-/** A key that is elsewhere, and its name. An answer that takes longer than 5 seconds is a failed attempt. */
+/** A key that is elsewhere, and its name. What it throws, or that it hangs, is a failed attempt. */
 export interface RemoteSigner extends RemoteKey {
   readonly keyid: string;
 }

@@ -68,7 +68,10 @@ export const secretTables = (lock: string): SecretTables => ({
   },
   *secretsOf(tx, names) {
     if (names.length === 0) return [];
-    return yield* tx.rows<SecretRow>(`select * from adbind_sender_secrets where registration in (${marks(names)})`, names);
+    return yield* tx.rows<SecretRow>(
+      `select * from adbind_sender_secrets where registration in (${marks(names)})`,
+      names,
+    );
   },
   *checkSecrets(tx, names, at) {
     if (names.length === 0) return 0;
@@ -103,5 +106,6 @@ export const secretTables = (lock: string): SecretTables => ({
       row.registration,
       row.box,
     ]),
-  countSecrets: (tx) => tx.rows("select key_id, count(*) as n from adbind_sender_secrets group by key_id order by key_id"),
+  countSecrets: (tx) =>
+    tx.rows("select key_id, count(*) as n from adbind_sender_secrets group by key_id order by key_id"),
 });
