@@ -17,8 +17,11 @@ const listen = async (server: Server): Promise<string> => {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
-const read = async (request: AsyncIterable<Uint8Array>): Promise<Buffer> =>
-  Buffer.concat(await Array.fromAsync(request));
+const read = async (request: AsyncIterable<Uint8Array>): Promise<Buffer> => {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts);
+};
 
 /** The KMS: keys by name. */
 const pairs = new Map(["webhooks-acme", "webhooks-initech"].map((name) => [name, generateKeyPairSync("ed25519")]));

@@ -8,7 +8,7 @@ import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import { signHmac, signWebhook, signWebhookSync } from "../signing/index.js";
 import { withToken } from "./envelope.js";
-import { boundError } from "./redact.js";
+import { type AnswerExcerpt, answerExcerpt, boundError } from "./redact.js";
 import { nextAttempt, retryAfterMs } from "./schedule.js";
 import type { TargetRef } from "./stored-configs.js";
 import type { DeliveryTarget } from "./targets.js";
@@ -54,6 +54,8 @@ export interface AttemptReport {
   readonly error: string | null;
   /** Bytes of the body as it was sent. */
   readonly bytes: number;
+  /** For operators, where the answer was not the wanted one; never for a log. */
+  readonly answer?: AnswerExcerpt | undefined;
 }
 
 /** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
@@ -218,5 +220,17 @@ export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<A
     httpStatus: result.ok ? result.status : null,
     responseMs: result.ok ? Math.round(performance.now() - started) : null,
     bytes: body.length,
+    answer: success ? undefined : excerptOf(result, target),
   };
+}
+
+/** Shorter values of a query are words: taken out of an answer, they would leave nothing to read. */
+const SECRET_CHARACTERS = 6;
+
+function excerptOf(result: FetchResult, { auth, a2aToken, token, url }: DeliveryTarget): AnswerExcerpt | undefined {
+  if (!result.ok || result.body === undefined) return undefined;
+  const said = [auth?.credentials, a2aToken, token].filter((one) => one !== undefined);
+  const inUrl = [...new URL(url).searchParams.values()].filter((one) => one.length >= SECRET_CHARACTERS);
+  const known = [...said, ...inUrl];
+  return answerExcerpt(result.body, result.truncated, known);
 }

@@ -176,6 +176,7 @@ function* putFlow(
     period_start: frequency === undefined ? (known?.period_start ?? null) : start,
     next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
     closed: OPEN,
+    closed_at: null,
   };
   yield* tables.putChannel(tx, row);
   if (sealed?.row !== undefined) yield* tables.putSecrets(tx, [sealed.row]);
@@ -189,13 +190,14 @@ function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine
   let sent: Emitted = { keys: [] };
   if (events?.closed === OPEN) {
     sent = yield* flush(parts, tx, events, EVER);
-    yield* tables.putChannel(tx, { ...events, closed: CLOSED });
+    yield* tables.putChannel(tx, { ...events, closed: CLOSED, closed_at: now() });
     yield* tables.checkSecrets(tx, [channelRegistration(events)], now());
   }
   const [reporting] = yield* tables.channel(tx, resource, "reporting");
   if (reporting?.closed === OPEN) {
     const silent = reporting.config === "null";
-    const row = { ...reporting, closed: silent ? CLOSED : CLOSING, next_fire: silent ? null : now() };
+    const ended = silent ? { closed: CLOSED, closed_at: now() } : { closed: CLOSING, closed_at: null };
+    const row = { ...reporting, ...ended, next_fire: silent ? null : now() };
     yield* tables.putChannel(tx, row);
   }
   return sent;

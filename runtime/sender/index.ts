@@ -5,7 +5,8 @@ export type { EventsWebhook, ReportingWebhook } from "./channel.js";
 export type { BuyChannels, Channels, NoticeKind } from "./channels.js";
 export { createSender } from "./create.js";
 export type { Impairment } from "./impairments.js";
-export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxFilter } from "./outbox.js";
+export type { Moved } from "./move.js";
+export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxEvent, OutboxFilter } from "./operators.js";
 export type { Resealed } from "./reseal.js";
 export {
   newSecretKey,

@@ -94,6 +94,7 @@ async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promis
       period_start: sourced.delayed ? current.period_start : period.end,
       next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
       closed: over ? CLOSED : current.closed,
+      closed_at: over ? at : null,
     });
     if (over) yield* tables.checkSecrets(tx, [channelRegistration(current)], at);
   });

@@ -11,14 +11,15 @@ import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { validatorsFrom } from "../validate/source.js";
-import { type ActivityRecord, pendingRecord } from "./activity.js";
+import { type ActivityRecord, pendingRecord, shownRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
-import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf, ownerOf } from "./outbox.js";
+import { type Outbox, outboxOf } from "./operators.js";
+import { isChange, metaOf, orderingKeyOf, ownerOf } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
 import type { RegistrationRules } from "./registration.js";
 import { type Resealed, resealSecrets } from "./reseal.js";
@@ -115,7 +116,7 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
   return {
     tasks,
     channels: createChannels(channelParts),
-    outbox: outboxOf(queue, now),
+    outbox: outboxOf(common),
     activity: (request) => listActivity(queue, tables, request),
     resealSecrets: () => resealSecrets(common),
     start() {
@@ -243,5 +244,5 @@ async function listActivity(
     return isChange(meta) || meta.principal !== principal ? [] : [pendingRecord(row)];
   });
   pending.sort((a, b) => (a.fired_at < b.fired_at ? 1 : -1));
-  return [...pending, ...done.map(({ record }) => JSON.parse(record) as ActivityRecord)].slice(0, limit);
+  return [...pending, ...done.map(({ record }) => shownRecord(record))].slice(0, limit);
 }

@@ -7,6 +7,7 @@ import type { AnyDatabase } from "../db/open.js";
 import type { Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
+import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
 import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
 import { taskChangesOn } from "./task-changes.js";
 
@@ -21,6 +22,8 @@ export interface ChannelRow {
   readonly period_start: number | null;
   readonly next_fire: number | null;
   readonly closed: number;
+  /** Unix milliseconds; null while it is not. */
+  readonly closed_at: number | null;
 }
 
 /** A channel by its key. */
@@ -46,7 +49,7 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables extends SecretTables {
+export interface SenderTables extends SecretTables, UpkeepTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Also locks it. */
@@ -113,11 +116,12 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
   const lock = dialect.forUpdate;
   const columns = [
     ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
-    ...["period_start", "next_fire", "closed"],
+    ...["period_start", "next_fire", "closed", "closed_at"],
   ];
   return {
     ...taskTables(lock),
     ...secretTables(lock),
+    ...upkeepTables(lock),
     due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],

@@ -153,7 +153,7 @@ function keyCase(of: SenderCase): void {
     );
     const back = await reopened(of, context, { secrets: bothKeys });
     back.start();
-    assert.ok(await back.outbox.retry(aside!.id));
+    assert.ok(await back.outbox.replay(aside!.id));
     await until(() => context.network.sent.length === 2);
   });
 

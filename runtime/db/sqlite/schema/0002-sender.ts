@@ -80,8 +80,10 @@ create table adbind_channels (
   period_start integer,
   next_fire integer,
   closed integer not null default 0,
+  closed_at integer,
   primary key (resource, kind, subscriber)
 ) strict, without rowid;
+create index adbind_channels_closed on adbind_channels (closed_at) where closed_at is not null;
 create index adbind_channels_fire on adbind_channels (next_fire) where next_fire is not null;
 
 -- Secrets of registrations, sealed: whose they are, under which key; gone when what they are for is over.

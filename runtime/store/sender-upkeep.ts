@@ -1,0 +1,49 @@
+/** Rows of a sender as an operator, or time, goes through them. */
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
+import type { ChannelRow, TaskTargetRow } from "./sender-tables.js";
+
+export interface UpkeepTables {
+  /** Tasks by id, after one; locked. */
+  tasksAfter(tx: Query, after: string, limit: number): Coroutine<TaskTargetRow[]>;
+  /** Channels that have a config; locked. */
+  openChannels(tx: Query): Coroutine<ChannelRow[]>;
+  /** Removes channels that closed before a time, and whose a media buy was when none of it is left. @returns channels */
+  dropClosedChannels(tx: Query, before: number, limit: number): Coroutine<number>;
+  /** Removes the oldest activity beyond a number of rows. @returns rows */
+  trimActivity(tx: Query, keep: number, limit: number): Coroutine<number>;
+}
+
+export const upkeepTables = (lock: string): UpkeepTables => ({
+  tasksAfter: (tx, after, limit) =>
+    tx.rows<TaskTargetRow>(
+      "select task_id, principal, details, status from adbind_sent_tasks where task_id > ? order by task_id " +
+        `limit ?${lock}`,
+      [after, limit],
+    ),
+  openChannels: (tx) => tx.rows<ChannelRow>(`select * from adbind_channels where config <> 'null'${lock}`),
+  *dropClosedChannels(tx, before, limit) {
+    const rows = yield* tx.rows<{ resource: string }>(
+      `delete from adbind_channels where (resource, kind, subscriber) in (select resource, kind, subscriber
+        from adbind_channels where closed_at < ? order by closed_at limit ?) returning resource`,
+      [before, limit],
+    );
+    for (const resource of new Set(rows.map((row) => row.resource)))
+      yield* tx.run(
+        `delete from adbind_channels where resource = ? and kind = 'buy' and not exists (
+          select 1 from adbind_channels o where o.resource = ? and o.kind in ('events', 'reporting'))`,
+        [resource, resource],
+      );
+    return rows.length;
+  },
+  *trimActivity(tx, keep, limit) {
+    const [newest] = yield* tx.rows<{ id: number | null }>("select max(id) as id from adbind_activity");
+    const last = (newest?.id ?? 0) - keep;
+    if (last <= 0) return 0;
+    return yield* tx.run(
+      `delete from adbind_activity where (expires, id) in (select expires, id from adbind_activity
+        where id <= ? order by expires, id limit ?)`,
+      [last, limit],
+    );
+  },
+});
