@@ -28,6 +28,8 @@ export interface DeliveryMeta {
   readonly sequence?: number | undefined;
   /** The token of its registration goes into the body when it is sent: it does not stand in the queue. */
   readonly tokened?: true | undefined;
+  /** `traceparent` of what made it. */
+  readonly trace?: string | undefined;
 }
 
 export interface AttemptOptions {
@@ -188,6 +190,8 @@ interface AttemptOf {
   readonly lease: JobLease;
   /** Milliseconds the receiver has: to say something, and altogether. */
   readonly timeoutMs: number;
+  /** Goes along as a header. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
@@ -203,6 +207,7 @@ export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<A
   } catch (fault) {
     return unsent(job, fault, options);
   }
+  if (of.traceparent !== undefined) headers = { ...headers, traceparent: of.traceparent };
   if (!lease.live()) return undefined;
   const started = performance.now();
   const result = await options.fetch(target.url, {

@@ -1,4 +1,5 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
+import type { Tracer } from "@opentelemetry/api";
 import type { JsonObject, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { AckEffect, Job } from "../queue/types.js";
@@ -11,6 +12,7 @@ import { isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
 import type { LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
+import { tracedAttempt } from "./tracing.js";
 import type { EndpointIdentity, EndpointLimits, StatusChange } from "./types.js";
 
 export interface DelivererParts {
@@ -20,6 +22,7 @@ export interface DelivererParts {
   readonly limitsOf: (endpoint: EndpointIdentity) => EndpointLimits | undefined;
   readonly attemptOptions: AttemptOptions;
   readonly metrics: SenderMetrics;
+  readonly tracer: Tracer;
   readonly activityDays: number;
   readonly now: () => number;
 }
@@ -40,7 +43,7 @@ const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits)
 });
 
 export function deliverer(parts: DelivererParts): Deliverer {
-  const { tables, tasks, targets, limitsOf, attemptOptions, metrics, activityDays, now } = parts;
+  const { tables, tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   const erasing = new WeakMap<object, string>();
   return {
@@ -55,11 +58,17 @@ export function deliverer(parts: DelivererParts): Deliverer {
         attemptOptions.onFault(fault);
         return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
       }
+      if (found.kind === "gone") metrics.ended("refused", 1);
       if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
       const { target, erasable } = found;
       const { principal, tokened = false } = meta;
       const { timeoutMs, perSecond } = inBounds(limitsOf({ principal, url: target.url }) ?? {});
-      const report = await attempt({ job, principal, target, tokened, lease, timeoutMs }, attemptOptions);
+      const traced = tracedAttempt(tracer, meta.trace, {
+        ...{ type: meta.type, attempt: job.attempts + 1, host: URL.parse(target.url)?.host ?? "" },
+      });
+      const { traceparent } = traced;
+      const report = await attempt({ job, principal, target, tokened, lease, timeoutMs, traceparent }, attemptOptions);
+      traced.end(report);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
       rows.set(report.handled.outcome, activityRow(job, { report, url: target.url }, now(), activityDays));
       if (erasable !== undefined && report.status === "success") erasing.set(report.handled.outcome, erasable);

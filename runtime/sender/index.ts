@@ -4,6 +4,7 @@ export type { Frequency } from "./calendar.js";
 export type { EventsWebhook, ReportingWebhook } from "./channel.js";
 export type { BuyChannels, Channels, NoticeKind } from "./channels.js";
 export { createSender } from "./create.js";
+export type { SenderHealth } from "./health.js";
 export type { Impairment } from "./impairments.js";
 export type { Moved } from "./move.js";
 export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxEvent, OutboxFilter } from "./operators.js";

@@ -1,6 +1,7 @@
 /** Puts the parts together: registrations in, signed deliveries out. */
 
 import { randomUUID } from "node:crypto";
+import { trace } from "@opentelemetry/api";
 import type { Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
@@ -16,6 +17,7 @@ import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
+import { healthOf, type SenderHealth } from "./health.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { type Outbox, outboxOf } from "./operators.js";
@@ -23,6 +25,7 @@ import { isChange, metaOf, orderingKeyOf, ownerOf } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
 import type { RegistrationRules } from "./registration.js";
 import { type Resealed, resealSecrets } from "./reseal.js";
+import { retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createKeyring, type Keyring } from "./sealing.js";
 import { developmentKeys, secretKeysOfEnvironment } from "./secret-keys.js";
@@ -41,6 +44,8 @@ export interface Sender {
    * @param limit 1 to 200, default 50
    */
   activity(request: { principal: string; subject: string; limit?: number }): Promise<ActivityRecord[]>;
+  /** How it is, for a health check; never rejects. */
+  health(): Promise<SenderHealth>;
   /** Seals every secret anew under the current key: after it, older keys are needed for nothing. */
   resealSecrets(): Promise<Resealed>;
   /** Starts delivering. Events may be stored without it: another process can deliver them. */
@@ -49,8 +54,6 @@ export interface Sender {
   stop(): Promise<void>;
 }
 
-/** Days of activity kept, at least (webhooks-facts.md 5). */
-const ACTIVITY_DAYS = 30;
 const ACTIVITY_LIMIT = { default: 50, max: 200 } as const;
 /** The longest delay with its jitter, in milliseconds, and a margin. */
 const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
@@ -80,8 +83,8 @@ export interface SenderParts {
  * @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`
  */
 export async function assembleSender({ queue, tables, options, place }: SenderParts): Promise<Sender> {
-  const { release, now = Date.now, random = Math.random, uuid = randomUUID, activityDays = ACTIVITY_DAYS } = options;
-  if (!(activityDays >= ACTIVITY_DAYS)) throw badOption("activityDays", `give at least ${ACTIVITY_DAYS}`);
+  const { release, now = Date.now, random = Math.random, uuid = randomUUID } = options;
+  const retention = retentionOf(options.retention);
   const signerFor = signerOf(options);
   const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
   const keyring = await keyringOf(options, place);
@@ -107,23 +110,28 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
     limitsOf: options.limits ?? (() => undefined),
     attemptOptions,
     metrics,
-    activityDays,
+    tracer: options.tracer ?? trace.getTracer("adbind"),
+    activityDays: retention.activityDays,
     now,
   });
-  const worker = workerOf(queue, delivery, options);
+  const worker = workerOf(queue, delivery, options, metrics);
   const channelParts: ChannelParts = { ...common, reports: options.reports, ...coalescenceOf(options) };
   const upkeep = upkeepOf(channelParts, options, metrics);
+  let unobserve: (() => void) | undefined;
   return {
     tasks,
     channels: createChannels(channelParts),
     outbox: outboxOf(common),
     activity: (request) => listActivity(queue, tables, request),
+    health: () => healthOf(common),
     resealSecrets: () => resealSecrets(common),
     start() {
       worker.start();
       upkeep.start();
+      unobserve ??= metrics.observe(() => healthOf(common));
     },
     async stop() {
+      unobserve?.();
       await upkeep.stop();
       await worker.stop();
       await ownFetch?.close();
@@ -172,7 +180,12 @@ function keyringOf(
   return createKeyring(developmentKeys(place, now(), told));
 }
 
-const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, logger }: SenderOptions): Worker =>
+const workerOf = (
+  queue: Queue,
+  delivery: Deliverer,
+  { worker, now = Date.now, logger }: SenderOptions,
+  metrics: SenderMetrics,
+): Worker =>
   createWorker({
     ...worker,
     queue,
@@ -182,18 +195,23 @@ const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, l
     giveUpMs: HORIZON_MS,
     now,
     expireMs: LONGEST_LIFE_MS,
-    onGivenUp: (endpoint, count, state) => logger?.warn({ endpoint, count, state }, GIVEN_UP),
+    onGivenUp: (endpoint, count, state) => {
+      metrics.ended(state, count);
+      logger?.warn({ endpoint, count, state }, GIVEN_UP);
+    },
     onFault: (error) => logger?.error({ err: error }, "the outbox could not be reached"),
   });
 
 function upkeepOf(
   parts: ChannelParts,
-  { maxWaiting = MAX_WAITING, logger }: SenderOptions,
+  { maxWaiting = MAX_WAITING, logger, retention }: SenderOptions,
   metrics: SenderMetrics,
 ): Periodic {
   const { queue, tables, now, keyring } = parts;
-  const onExpired = (endpoint: string, count: number): void =>
+  const onExpired = (endpoint: string, count: number): void => {
+    metrics.ended("expired", count);
     logger?.warn({ endpoint, count, state: "expired" }, GIVEN_UP);
+  };
   const [coalesced, reports] = dueSteps(parts);
   const secrets = {
     name: "erase secrets of what is over",
@@ -210,7 +228,11 @@ function upkeepOf(
       await keyring.refresh();
     },
   };
-  const more = [waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }), keys];
+  const more = [
+    waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }),
+    keys,
+    ...retentionSteps(parts, retentionOf(retention)),
+  ];
   return senderUpkeep({ queue, tables, coalesced, reports, secrets, more, now, logger, alarmed: metrics.alarmed });
 }
 

@@ -13,6 +13,7 @@ import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFaul
 import type { TaskDetails } from "./task-details.js";
 import { type TaskParts, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
+import { activeTraceparent } from "./tracing.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
   A2aPushConfig,
@@ -98,12 +99,14 @@ export function createTasks(parts: TaskParts): Tasks {
       }),
     update(taskId, change, { tx, dedupKey } = {}) {
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-      return inTransactionEach(queue, tx, updating, { item: { taskId, change, dedupKey }, key: taskId });
+      const item = { taskId, change, dedupKey, trace: activeTraceparent() };
+      return inTransactionEach(queue, tx, updating, { item, key: taskId });
     },
     updateAll(changes, { tx } = {}) {
+      const trace = activeTraceparent();
       const updates = changes.map(({ taskId, dedupKey, ...change }) => {
         if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-        return { taskId, change, dedupKey };
+        return { taskId, change, dedupKey, trace };
       });
       return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
     },

@@ -1,5 +1,5 @@
 /** What an application gives a sender. Names of wire fields are kept as they are on the wire. */
-import type { Meter } from "@opentelemetry/api";
+import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import type { AnyDatabase } from "../db/index.js";
@@ -128,6 +128,20 @@ export interface EndpointLimits {
   readonly perSecond?: number;
 }
 
+/** How long what is over is kept. What is beyond goes a few rows at a time. */
+export interface RetentionOptions {
+  /** Days activity is kept; at least 30, which is the default. */
+  readonly activityDays?: number;
+  /** Rows of activity kept at most, the newest, whatever their age; no limit by default. A row is some 500 bytes. */
+  readonly activityRows?: number;
+  /** Days an event that ended undelivered is kept. Default 90. */
+  readonly deadLetterDays?: number;
+  /** Events kept that ended undelivered, the newest. Default 1,000,000. */
+  readonly deadLetters?: number;
+  /** Days a channel is remembered after it has closed; after that its media buy is unknown. Default 90. */
+  readonly closedChannelDays?: number;
+}
+
 export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** The release spoken. */
@@ -177,8 +191,8 @@ export interface SenderOptions {
   readonly reports?: ReportSource;
   /** Coalescence per event type, in milliseconds: shorter windows are declared with it, longer ones need an opt-in. */
   readonly coalescence?: Readonly<Record<string, number>>;
-  /** Days activity is kept; at least 30, which is the default. */
-  readonly activityDays?: number;
+  /** How long what is over is kept. */
+  readonly retention?: RetentionOptions;
   /** Judges results: a release's validator, or what makes it; `createValidator` of adbind/validate by default. */
   readonly validator?: ValidatorSource;
   /** Told of each deprecated registration. */
@@ -191,6 +205,8 @@ export interface SenderOptions {
   readonly uuid?: () => string;
   readonly logger?: Logger;
   readonly meter?: Meter;
+  /** Makes a span of each attempt, under the one that was active when its event was made. */
+  readonly tracer?: Tracer;
 }
 
 /** A private key and its name. */

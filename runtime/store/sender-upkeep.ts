@@ -10,8 +10,17 @@ export interface UpkeepTables {
   openChannels(tx: Query): Coroutine<ChannelRow[]>;
   /** Removes channels that closed before a time, and whose a media buy was when none of it is left. @returns channels */
   dropClosedChannels(tx: Query, before: number, limit: number): Coroutine<number>;
+  /** What waits for longest, as a unix time in milliseconds, and how many endpoints are how. */
+  overview(tx: Query, topic: string, now: number): Coroutine<Overview>;
   /** Removes the oldest activity beyond a number of rows. @returns rows */
   trimActivity(tx: Query, keep: number, limit: number): Coroutine<number>;
+}
+
+export interface Overview {
+  readonly oldest: number | null;
+  readonly paused: number;
+  readonly resting: number;
+  readonly failing: number;
 }
 
 export const upkeepTables = (lock: string): UpkeepTables => ({
@@ -35,6 +44,18 @@ export const upkeepTables = (lock: string): UpkeepTables => ({
         [resource, resource],
       );
     return rows.length;
+  },
+  *overview(tx, topic, now) {
+    const count = (when: string) => `coalesce(sum(case when ${when} then 1 else 0 end), 0)`;
+    const [row] = yield* tx.rows<Record<keyof Overview, number | null>>(
+      `select (select created_at from adbind_jobs where topic = ? and state = 'ready' order by id limit 1) as oldest,
+        ${count("stopped_at is not null")} as paused, ${count("failing_since is not null")} as failing,
+        ${count("stopped_at is null and paused_until > ?")} as resting from adbind_endpoints where topic = ?`,
+      [topic, now, topic],
+    );
+    const number = (value: number | null): number => Number(value ?? 0);
+    const { oldest, paused, resting, failing } = row!;
+    return { oldest, paused: number(paused), resting: number(resting), failing: number(failing) };
   },
   *trimActivity(tx, keep, limit) {
     const [newest] = yield* tx.rows<{ id: number | null }>("select max(id) as id from adbind_activity");

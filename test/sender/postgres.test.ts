@@ -5,6 +5,7 @@ import { sharedPostgres } from "../support/postgres.js";
 import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
+import { operationCase } from "./operations.case.js";
 import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import { secretCase } from "./secrets.case.js";
@@ -52,6 +53,7 @@ outboxCase(on);
 channelCase(on);
 strangersCase(on);
 operatorCase(on);
+operationCase(on);
 secretCase(on);
 coalescenceCase(on);
 

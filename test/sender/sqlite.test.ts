@@ -7,6 +7,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/op
 import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
+import { operationCase } from "./operations.case.js";
 import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
 import { secretCase } from "./secrets.case.js";
@@ -47,6 +48,7 @@ outboxCase(on);
 channelCase(on);
 strangersCase(on);
 operatorCase(on);
+operationCase(on);
 secretCase(on);
 coalescenceCase(on);
 
