@@ -13,8 +13,20 @@ form.inline button { padding: 0.2rem 0.7rem; margin: 0 0.25rem 0.25rem 0; }
 .numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: 0.5rem; padding: 0; margin: 0.75rem 0; list-style: none; }
 .numbers li { background: var(--box); border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.5rem 0.75rem; }
 .numbers b { display: block; font-size: 1.4rem; }
-.narrow { white-space: nowrap; }
-table { min-width: 40rem; }
+th, td { overflow-wrap: normal; }
+td.long { overflow-wrap: anywhere; min-width: 12rem; }
+td.narrow { white-space: nowrap; }
+q { quotes: none; overflow-wrap: anywhere; }
+select { font: inherit; width: 100%; padding: 0.45rem; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 0.25rem; }
+@media (max-width: 60rem) {
+  thead { position: absolute; left: -100rem; }
+  table, tbody, tr, td { display: block; }
+  tr { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.5rem 0.75rem; margin: 0.5rem 0; }
+  td { border: 0; padding: 0.1rem 0; overflow-wrap: anywhere; }
+  td:empty { display: none; }
+  td::before { content: attr(data-head) ": "; font-weight: 600; }
+}
+@media (max-width: 40rem) { dl { display: block; } dd { margin-bottom: 0.5rem; } }
 `;
 
 /** What forms carry beside what they change. */
@@ -61,10 +73,29 @@ ${body}
 
 const at = (ms: number | null): string => (ms === null ? "" : new Date(ms).toISOString().replace(/\.\d+Z$/, "Z"));
 
-const table = (label: string, heads: readonly string[], rows: readonly Part[]): Html =>
-  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
-<tbody>${rows}</tbody></table></div>`;
+/** A column: its head, and how its cells are. */
+interface Column {
+  readonly head: string;
+  /** `long` may be broken anywhere, `narrow` nowhere. */
+  readonly kind?: "long" | "narrow";
+}
+
+const columnsOf = (...heads: readonly (string | readonly [head: string, kind: "long" | "narrow"])[]): Column[] =>
+  heads.map((one) => (typeof one === "string" ? { head: one } : { head: one[0], kind: one[1] }));
+
+/** On a narrow screen each row is a card, its cells named; the roles say that it is a table all the same. */
+const table = (label: string, columns: readonly Column[], rows: readonly (readonly Part[])[]): Html =>
+  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table role="table">
+<thead role="rowgroup"><tr role="row">${columns.map(
+    ({ head }) => html`<th scope="col" role="columnheader">${head}</th>`,
+  )}</tr></thead>
+<tbody role="rowgroup">${rows.map(
+    (cells) =>
+      html`<tr role="row">${cells.map((cell, column) => {
+        const { head, kind } = columns[column]!;
+        return html`<td role="cell" data-head="${head}"${kind === undefined ? "" : html` class="${kind}"`}>${cell}</td>`;
+      })}</tr>`,
+  )}</tbody></table></div>`;
 
 /** A button that changes something. @param about for those who hear the page: what is changed */
 const button = (action: string, fields: Readonly<Record<string, string>>, label: string, about: string): Html =>
@@ -104,31 +135,37 @@ ${
     ? html`<p>Nothing waits, and no endpoint fails or is paused.</p>`
     : table(
         "Endpoints",
-        ["State", "Waiting", "Principal", "Endpoint", "Last failure", "Change"],
-        endpoints.map(
-          (one) => html`<tr><td class="narrow">${stateOf(one.state)}${
-            one.restsUntil === null ? "" : html`<br>until ${at(one.restsUntil)}`
-          }</td><td>${one.waiting}</td><td>${one.principal}</td>
-<td><a href="${endpointPath(one.endpoint)}">${one.url || one.endpoint}</a></td><td>${one.error}</td>
-<td>${switchOf(one, token)}</td></tr>`,
-        ),
+        columnsOf(["State", "narrow"], "Waiting", "Principal", ["Endpoint", "long"], "Last failure", "Change"),
+        endpoints.map((one) => [
+          html`${stateOf(one.state)}${one.restsUntil === null ? "" : html`<br>until ${at(one.restsUntil)}`}`,
+          one.waiting,
+          one.principal,
+          html`<a href="${endpointPath(one.endpoint)}">${one.url || one.endpoint}</a>`,
+          one.error,
+          switchOf(one, token),
+        ]),
       )
 }
 ${next(`/?${new URLSearchParams({ after: endpoints.at(-1)?.endpoint ?? "" })}`, more)}`,
   });
 
-const eventRows = (events: readonly OutboxEntry[]): Html[] =>
-  events.map(
-    (
-      one,
-    ) => html`<tr><td><a href="/event?id=${one.id}">${one.id}</a></td><td>${stateOf(one.state)}</td><td>${one.type}</td>
-<td>${one.subject}</td><td>${one.attempts}</td><td class="narrow">${at(one.createdAt)}</td><td>${one.url}</td><td>${one.error}</td></tr>`,
-  );
-
 const eventTable = (label: string, events: readonly OutboxEntry[]): Html =>
   events.length === 0
     ? html`<p>There is none.</p>`
-    : table(label, ["Number", "State", "Type", "Of", "Attempts", "Made", "To", "Last failure"], eventRows(events));
+    : table(
+        label,
+        columnsOf("Number", "State", "Type", "Of", "Attempts", ["Made", "narrow"], ["To", "long"], "Last failure"),
+        events.map((one) => [
+          html`<a href="/event?id=${one.id}">${one.id}</a>`,
+          stateOf(one.state),
+          one.type,
+          one.subject,
+          one.attempts,
+          at(one.createdAt),
+          one.url,
+          one.error,
+        ]),
+      );
 
 /** Answers are what strangers wrote: told as theirs, and where they were cut. */
 const answerOf = ({ answer }: OutboxEvent["history"][0]): Part =>
@@ -139,12 +176,19 @@ const historyTable = (label: string, history: OutboxEvent["history"]): Html =>
     ? html`<p>There was no attempt.</p>`
     : table(
         label,
-        ["Attempt", "At", "Outcome", "Status", "Took", "Why", "The receiver's answer"],
-        history.map(
-          (one) => html`<tr><td>${one.attempt}</td><td class="narrow">${one.fired_at}</td><td>${one.status}</td>
-<td>${one.http_status_code}</td><td>${one.response_time_ms === null ? "" : `${one.response_time_ms} ms`}</td>
-<td>${one.error_message}</td><td>${answerOf(one)}</td></tr>`,
-        ),
+        columnsOf("Attempt", ["At", "narrow"], "Outcome", "Status", ["Took", "narrow"], "Why", [
+          "The receiver's answer",
+          "long",
+        ]),
+        history.map((one) => [
+          one.attempt,
+          one.fired_at,
+          one.status,
+          one.http_status_code,
+          one.response_time_ms === null ? "" : `${one.response_time_ms} ms`,
+          one.error_message,
+          answerOf(one),
+        ]),
       );
 
 export interface EndpointView extends FormToken {

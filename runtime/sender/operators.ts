@@ -135,7 +135,10 @@ export interface EndpointEntry {
   readonly url: string;
   readonly error: string | null;
   readonly waiting: number;
-  /** `paused`: by an operator. `resting`: it fails, or asked for it, and is left alone until `restsUntil`. */
+  /**
+   * `paused`: by an operator. `resting`: it fails, or asked for it, and is left alone until `restsUntil`. `failing`: it is tried,
+   * and the last attempt failed.
+   */
   readonly state: "well" | "failing" | "resting" | "paused";
   readonly restsUntil: number | null;
   readonly failingSince: number | null;
@@ -153,7 +156,13 @@ async function listEndpoints(
   for (const { endpoint, pausedUntil, failingSince, stoppedAt, waiting, sample } of records) {
     const job = sample === null ? undefined : await queue.get(sample);
     const state =
-      stoppedAt !== null ? "paused" : pausedUntil > now ? "resting" : failingSince !== null ? "failing" : "well";
+      stoppedAt !== null
+        ? "paused"
+        : pausedUntil > now
+          ? "resting"
+          : failingSince !== null || (job?.error ?? null) !== null
+            ? "failing"
+            : "well";
     entries.push({
       ...{ endpoint, waiting, state, failingSince, error: job?.error ?? null },
       principal: job === undefined ? "" : shownMeta(job).principal,
