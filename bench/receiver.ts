@@ -14,6 +14,7 @@ import { partsOf } from "./support/options.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
 import { keyspaceRows } from "./support/receiver-keyspace.js";
 import { drive } from "./support/receiver-load.js";
+import { pruneRows } from "./support/receiver-prune.js";
 import type { Row } from "./support/row.js";
 
 const CONNECTIONS = 64;
@@ -24,6 +25,8 @@ const MEMORY_EVENTS = 2_000_000;
 const MEMORY_EVENTS_SHORT = 200_000;
 const KEYS = [10_000, 100_000, 1_000_000, 10_000_000];
 const KEYS_SHORT = [1_000, 10_000, 100_000];
+const PRUNED = 1_000_000;
+const PRUNED_SHORT = 50_000;
 const MB = 1024 * 1024;
 
 const folder = (): string => mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
@@ -217,13 +220,14 @@ async function memory(events: number): Promise<Row[]> {
   ];
 }
 
-/** @param args `--short` for fewer of everything in the long parts; `--only=http,nonces,memory,keys` for some of them */
+/** @param args `--short` for fewer of everything in the long parts; `--only=http,nonces,prune,keys,memory` for some of them */
 export async function run(args: readonly string[] = []): Promise<Row[]> {
   const short = args.includes("--short");
   const only = partsOf(args);
   const parts: Record<string, () => Promise<Row[]>> = {
     http: () => http(short ? 1 : ROUNDS),
     nonces: durableNonces,
+    prune: () => pruneRows(short ? PRUNED_SHORT : PRUNED),
     keys: () => keyspaceRows(short ? KEYS_SHORT : KEYS),
     memory: () => memory(short ? MEMORY_EVENTS_SHORT : MEMORY_EVENTS),
   };

@@ -55,6 +55,10 @@ function checkedKid(kid: string): string {
 const freshKid = (alg: SignatureAlgorithm): string =>
   `${alg === "ed25519" ? "ed25519" : "p256"}-${new Date().toISOString().slice(0, 10)}-${randomBytes(4).toString("hex")}`;
 
+/** Two keys under one name would be nobody's: of several, each has its purpose in its name. */
+const kidFor = (given: string | undefined, use: string, count: number): string | undefined =>
+  given === undefined || count === 1 ? given : `${given}-${use.replace("-signing", "")}`;
+
 interface NewKey {
   readonly alg: SignatureAlgorithm;
   readonly kid: string | undefined;
@@ -93,40 +97,66 @@ const generateCommand = (parent: Command): Command =>
       const purposes = checkedUse(given.use);
       const alg = checkedAlgorithm(given.alg);
       const member = wireNames(await protocolWord(given)).keyUse;
-      // Two keys under one name would be nobody's.
-      const named = (use: string): string | undefined =>
-        given.kid === undefined || purposes.length === 1 ? given.kid : `${given.kid}-${use.replace("-signing", "")}`;
-      const keys = purposes.map((use) => makeKey({ alg, kid: named(use), purpose: [member, use] }));
+      const keys = purposes.map((use) =>
+        makeKey({ alg, kid: kidFor(given.kid, use, purposes.length), purpose: [member, use] }),
+      );
       createKeyFile(file, { keys });
       for (const key of keys) console.log(`${key.kid} in ${shownPath(file)}, ${key[member]}`);
       console.log(`publish their public halves: adbind keys jwks ${shownPath(file)}`);
     });
 
+/** The newest key that can sign, of each purpose in the order of those keys, or of the purposes asked for. */
+function newestOf(keys: readonly Jwk[], wanted: readonly string[] | undefined): Jwk[] {
+  const byPurpose = new Map<string, Jwk>();
+  const able = keys.filter(({ d }) => typeof d === "string");
+  // Where none can sign any more, the new key takes the place of what is published.
+  for (const key of able.length > 0 ? able : keys) {
+    const [, use] = purposeOf(key);
+    // Taken out and put back: the order is that of the newest.
+    byPurpose.delete(use);
+    byPurpose.set(use, key);
+  }
+  const missing = wanted?.find((use) => !byPurpose.has(use));
+  if (missing !== undefined)
+    throw unfit(`The file has no ${missing} key that can sign`, "adbind keys generate makes one");
+  return [...byPurpose].flatMap(([use, key]) => (wanted === undefined || wanted.includes(use) ? [key] : []));
+}
+
 const rotateCommand = (parent: Command): Command =>
   parent
     .command("rotate")
-    .description("a new key beside those of a file; the old ones stay, and stay published, until removed")
+    .description(
+      "new keys beside those of a file, one of each purpose; the old ones stay, and stay published, until removed",
+    )
     .argument("<file>", "the private file")
-    .option("--alg <name>", "ed25519 or ecdsa-p256-sha256; default that of the newest key")
+    .option("--alg <name>", "ed25519 or ecdsa-p256-sha256; default that of the newest key of the purpose")
     .option("--kid <name>", "name the new key is published under; default algorithm, date and chance")
+    .option("--use <purpose>", `the purpose to renew alone: ${Object.keys(uses).join(", ")}; default each in the file`)
     .addHelpText(
       "after",
       "\nOrder: rotate, publish adbind keys jwks, wait until receivers' caches have run out (an hour is enough), sign with\n" +
         "the new key, wait for the last retry of what the old one signed (24 hours), then adbind keys remove the old one.\n" +
         "\nExample: adbind keys rotate keys.private.json",
     )
-    .action((given: string, options: { alg?: string; kid?: string }) => {
+    .action((given: string, options: { alg?: string; kid?: string; use?: string }) => {
       const file = userPath(given);
-      let kid = "";
+      const made: string[] = [];
+      const wanted = options.use === undefined ? undefined : checkedUse(options.use);
       changeKeyFile(file, ({ keys }) => {
-        const newest = keys.at(-1);
-        const purpose = purposeOf(newest);
-        const key = makeKey({ alg: checkedAlgorithm(options.alg ?? algorithmOf(newest)), kid: options.kid, purpose });
-        if (keys.some((one) => one.kid === key.kid)) throw unfit(`The file has a key ${key.kid}`, "give another --kid");
-        kid = key.kid;
-        return { keys: [...keys, key] };
+        const old = newestOf(keys, wanted);
+        for (const one of old) {
+          const purpose = purposeOf(one);
+          const kid = kidFor(options.kid, purpose[1], old.length);
+          const key = makeKey({ alg: checkedAlgorithm(options.alg ?? algorithmOf(one)), kid, purpose });
+          if (keys.some((other) => other.kid === key.kid))
+            throw unfit(`The file has a key ${key.kid}`, "give another --kid");
+          made.push(`${key.kid} in ${shownPath(file)}, ${purpose.join(" ")}`);
+          keys = [...keys, key];
+        }
+        return { keys };
       });
-      console.log(`${kid} in ${shownPath(file)}, beside ${readKeyFile(file).keys.length - 1} older`);
+      for (const line of made) console.log(line);
+      console.log(`beside ${readKeyFile(file).keys.length - made.length} older`);
       console.log(`publish before signing with it: adbind keys jwks ${shownPath(file)}`);
     });
 

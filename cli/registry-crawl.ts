@@ -52,7 +52,10 @@ async function lines(data: RegistryData, { domain, status, error }: CrawlRequest
   const verdict = error === null ? status : `${status}: ${error}`;
   const agents = plural(found.authorized_agents.length, "agent");
   const properties = found.properties.length === 1 ? "1 property" : `${found.properties.length} properties`;
-  const problems = (state?.problems ?? []).map(({ pointer, message }) => `  left out ${pointer}: ${message}`);
+  const problems = (state?.problems ?? []).map(
+    ({ effect, pointer, message, remedy }) =>
+      `  ${effect === "left" ? "left out" : "noted"} ${pointer}: ${message}; ${remedy}`,
+  );
   return [`${domain}  ${verdict}  ${agents}, ${properties}`, ...problems].map(printable);
 }
 

@@ -36,8 +36,9 @@ async function put(given: string, file: string, options: StoreOption & { baseUrl
   if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))
     throw unusable("the file is no JSON object", file, "give an agent-authorization file");
   const read = readAuthorizationFile(parsed.value as never, { domain, via: "own", revoked: [], now: Date.now() });
-  for (const { pointer, message } of read.problems) console.error(`${printable(pointer)}: ${printable(message)}`);
-  if (!read.ok) throw unusable("the file is not valid", file, read.message);
+  for (const { pointer, message, remedy } of read.problems)
+    console.error(printable(`${pointer}: ${message}; ${remedy}`));
+  if (!read.ok) throw unusable("the file is not valid", file, read.problems[0].remedy);
   // Who reads it elsewhere may refuse all of it for one bad entry.
   if (read.problems.length > 0) throw unusable("the file has entries that cannot be used", file, "correct them");
   await withData(options, "create", (data) =>

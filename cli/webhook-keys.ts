@@ -2,9 +2,14 @@
 import { loadRelease } from "../generator/load/load.js";
 import { releaseFacts } from "../generator/model/build.js";
 import { AdbindError } from "../runtime/errors.js";
-import { discoveryRules } from "../runtime/facts/index.js";
-import { createGuardedFetch, type Fetcher } from "../runtime/net/index.js";
-import { askIdentity, brandKeys, type DeclaredIdentity, remoteJwks } from "../runtime/signing/discovery/index.js";
+import { createGuardedFetch } from "../runtime/net/index.js";
+import {
+  agentKeys,
+  askIdentity,
+  brandKeys,
+  type DeclaredIdentity,
+  remoteJwks,
+} from "../runtime/signing/discovery/index.js";
 import { type KeySource, staticKeys } from "../runtime/signing/index.js";
 import { publicKey, readKeyFile } from "./key-file.js";
 import { printable, shownPath, userPath } from "./output.js";
@@ -19,34 +24,30 @@ export interface KeysGiven {
   readonly release?: string;
   /** The protocol's word. */
   readonly word: string;
+  /** The sender is on this machine, and may be without TLS. */
+  readonly local?: boolean;
 }
 
-/**
- * What the agent itself says, where it says so over MCP. One that cannot be asked is told, and its brand file looked for where
- * releases without that rule have it; from 3.3 on that is not enough.
- */
-function asked(agentUrl: string, { word, fetch, must }: { word: string; fetch: Fetcher; must: boolean }) {
+const fetchFor = ({ local }: KeysGiven) => createGuardedFetch(local ? { allowHttp: true, allowLoopback: true } : {});
+
+/** The agent's keys as its release has them found; without one as the 3.1 line does. */
+async function keysOfAgent(agentUrl: string, given: KeysGiven): Promise<KeySource> {
+  const { release, word } = given;
+  const fetch = fetchFor(given);
+  const onUnasked = (reason: string): void =>
+    console.error(printable(`the agent's capabilities cannot be had (${reason}); its host is asked instead`));
+  if (release !== undefined) {
+    const facts = releaseFacts(await loadRelease(await resolveRelease(release)));
+    return agentKeys({ agentUrl, fetch, release: { facts, word }, onUnasked });
+  }
   const ask = askIdentity({ agentUrl, word, fetch });
-  return async (): Promise<DeclaredIdentity> => {
-    try {
-      return await ask();
-    } catch (error) {
-      if (must || !(error instanceof Error)) throw error;
-      console.error(printable(`the agent's capabilities cannot be had (${error.message}); its host is asked instead`));
+  const declared = (): Promise<DeclaredIdentity> =>
+    ask().catch((error: unknown) => {
+      if (!(error instanceof Error)) throw error;
+      onUnasked(error.message);
       return {};
-    }
-  };
-}
-
-/** How keys are found, as a release on disk or of the cache says. */
-const rulesOf = async (release: string) =>
-  discoveryRules({ facts: releaseFacts(await loadRelease(await resolveRelease(release))) });
-
-async function agentKeys(agentUrl: string, { release, word }: KeysGiven): Promise<KeySource> {
-  const fetch = createGuardedFetch();
-  const rules = release === undefined ? undefined : await rulesOf(release);
-  const declared = asked(agentUrl, { word, fetch, must: rules?.webhooks === "capabilities" });
-  return brandKeys({ agentUrl, fetch, declared, ...(rules && { rules }) });
+    });
+  return brandKeys({ agentUrl, fetch, declared });
 }
 
 /**
@@ -57,9 +58,9 @@ export async function keysGiven(given: KeysGiven): Promise<KeySource | undefined
   const { jwks, agent } = given;
   if (jwks !== undefined && agent !== undefined)
     throw new AdbindError("usage", "The keys are named twice", { remedy: "give either --jwks or --agent" });
-  if (agent !== undefined) return agentKeys(agent, given);
+  if (agent !== undefined) return keysOfAgent(agent, given);
   if (jwks === undefined) return undefined;
-  if (/^https:/i.test(jwks)) return remoteJwks({ url: jwks, sender: jwks, fetch: createGuardedFetch() });
+  if (/^https:/i.test(jwks)) return remoteJwks({ url: jwks, sender: jwks, fetch: fetchFor(given) });
   const file = userPath(jwks);
   // A private file stands for what would be published of it.
   const keys = readKeyFile(file).keys.map((key) => (key.d === undefined ? key : publicKey(key)));

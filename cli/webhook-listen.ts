@@ -16,6 +16,7 @@ interface ListenGiven {
   jwks?: string;
   agent?: string;
   release?: string;
+  local?: boolean;
   url?: string;
   status?: string;
   count?: string;
@@ -160,6 +161,7 @@ export const listenCommand = (parent: Command): Command =>
       "the sender's agent URL: keys are found through the brand file that it declares, or its own",
     )
     .option("--release <release>", "with --agent: the release that the sender speaks, which decides how keys are found")
+    .option("--local", "with --agent or a URL of keys: they are on this machine, with or without TLS")
     .option("--url <base>", "public URL in front of it, when there is a tunnel")
     .option("--status <code>", "what to answer where nothing is wrong, to see the sender retry; default 200")
     .option("--count <number>", "stop after so many")

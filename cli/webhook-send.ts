@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { createGuardedFetch } from "../runtime/net/index.js";
-import { signWebhook } from "../runtime/signing/index.js";
+import { signTestWebhook, type TestKey } from "../runtime/testing/index.js";
 import { readInput, signingKey } from "./key-file.js";
 import { userPath } from "./output.js";
+import { faultHelp, faultsNamed, type Sendable, sendFaults } from "./webhook-faults.js";
 
 interface SendGiven {
   key: string;
@@ -17,6 +18,7 @@ interface SendGiven {
   operation?: string;
   word: string;
   local?: boolean;
+  fault?: string;
 }
 
 /** A minimal event of a task, where the user gives no body. */
@@ -32,34 +34,50 @@ const sample = ({ task, tool, status, operation }: SendGiven): Uint8Array =>
     }),
   );
 
+/** Sends requests to one URL. */
+function transport(url: string, local: boolean | undefined) {
+  const fetch = createGuardedFetch(local ? { allowHttp: true, allowLoopback: true } : {});
+  const exchange = async ({ method, headers, body }: Sendable) => {
+    const answer = await fetch(url, { method, headers, body, maxBytes: 4_096, oversize: "truncate" });
+    if (!answer.ok) {
+      throw new AdbindError("delivery_failed", "The event was not delivered", {
+        where: `${answer.code}: ${answer.detail}`,
+        remedy: local ? "see that something listens there" : "plain http and this machine need --local",
+      });
+    }
+    const text = new TextDecoder().decode(answer.body).replace(/[^\x20-\x7e\n]/g, "?");
+    return { status: answer.status, headers: answer.headers, body: text };
+  };
+  return { exchange, close: () => fetch.close() };
+}
+
 async function send(url: string, given: SendGiven): Promise<void> {
+  const faults = given.fault === undefined ? undefined : faultsNamed(given.fault);
   const body = given.body === undefined ? sample(given) : readInput(userPath(given.body));
-  const key = signingKey(userPath(given.key), given.kid);
-  const signed = await signWebhook(
-    { method: "POST", url, headers: {}, body },
-    { key, keyid: key.kid, word: given.word },
-  );
-  const fetch = createGuardedFetch(given.local ? { allowHttp: true, allowLoopback: true } : {});
-  const answer = await fetch(url, {
-    method: "POST",
-    headers: { ...signed.headers },
-    body,
-    maxBytes: 4_096,
-    oversize: "truncate",
-  });
-  await fetch.close();
-  if (!answer.ok) {
-    throw new AdbindError("delivery_failed", "The event was not delivered", {
-      where: `${answer.code}: ${answer.detail}`,
-      remedy: given.local ? "see that something listens there" : "plain http and this machine need --local",
-    });
+  const privateKey = signingKey(userPath(given.key), given.kid);
+  const key = { keyid: privateKey.kid, word: given.word, privateKey };
+  const { exchange, close } = transport(url, given.local);
+  try {
+    if (faults === undefined) await sendOne(url, { body, key, exchange });
+    else await sendFaults(faults, { url, body, key, exchange });
+  } finally {
+    await close();
   }
-  console.log(`HTTP ${answer.status}`);
-  const challenge = answer.headers["www-authenticate"];
+}
+
+interface Sending {
+  readonly body: Uint8Array;
+  readonly key: Pick<TestKey, "keyid" | "word" | "privateKey">;
+  readonly exchange: ReturnType<typeof transport>["exchange"];
+}
+
+async function sendOne(url: string, { body, key, exchange }: Sending): Promise<void> {
+  const { status, headers, body: text } = await exchange(signTestWebhook({ url, event: body, key }));
+  console.log(`HTTP ${status}`);
+  const challenge = headers["www-authenticate"];
   if (challenge !== undefined) console.log(`www-authenticate: ${challenge}`);
-  const text = new TextDecoder().decode(answer.body).replace(/[^\x20-\x7e\n]/g, "?");
   if (text !== "") console.log(text);
-  if (answer.status < 200 || answer.status > 299) process.exitCode = 1;
+  if (status < 200 || status > 299) process.exitCode = 1;
 }
 
 export const sendCommand = (parent: Command): Command =>
@@ -76,5 +94,7 @@ export const sendCommand = (parent: Command): Command =>
     .option("--operation <id>", "its operation_id")
     .option("--word <word>", "the protocol's word", "proto")
     .option("--local", "plain http and this machine are allowed")
+    .option("--fault <name>", "send it with a fault, and see that it is answered as the profile asks; exit 1 when not")
+    .addHelpText("after", faultHelp)
     .addHelpText("after", "\nExample: adbind webhook send http://127.0.0.1:8787/ --key keys.private.json --local")
     .action(send);

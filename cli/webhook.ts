@@ -118,6 +118,7 @@ interface VerifyGiven {
   jwks?: string;
   agent?: string;
   release?: string;
+  local?: boolean;
   now?: string;
   word: string;
 }
@@ -222,6 +223,7 @@ const verifyCommand = (parent: Command): Command =>
       "the sender's agent URL: keys are found through the brand file that it declares, or its own",
     )
     .option("--release <release>", "with --agent: the release that the sender speaks, which decides how keys are found")
+    .option("--local", "with --agent or a URL of keys: they are on this machine, with or without TLS")
     .option("--now <seconds>", "verify as of this time, unix seconds")
     .option("--word <word>", "the protocol's word", "proto")
     .addHelpText(

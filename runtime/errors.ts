@@ -17,6 +17,7 @@ const errorTable = {
   // database
   database_unreachable: "a database cannot be reached or opened",
   database_busy: "another writer held the database, or a row of it, for too long",
+  database_failed: "a database that was open cannot be read or written any more",
   transaction_invalid: "what was given as a transaction is not an open one of this database",
   // store
   store_option_invalid: "a store cannot be opened with these options",
@@ -27,6 +28,7 @@ const errorTable = {
   receiver_option_invalid: "an option of a receiver cannot be used",
   registration_invalid: "a registration cannot be used",
   body_not_raw: "a body was handed to a receiver that is not the bytes that came",
+  webhook_refused: "a webhook is not to be believed, or not what its registration expects",
   // queue
   queue_option_invalid: "an option of a queue or its worker cannot be used",
   job_unreadable: "a stored job cannot be read",

@@ -57,6 +57,9 @@ for (const example of globSync("docs/examples/*.ts", { cwd: root })) {
   });
 }
 
+/** A block that waits for what never comes must fail with its text, not hold the whole file. In milliseconds. */
+const LONGEST_BLOCK_MS = 240_000;
+
 /** A folder as a reader has it: `adbind` on the path, and our releases in `releases/`. */
 function readersFolder(): { folder: string; PATH: string } {
   const folder = tempFolder();
@@ -79,6 +82,7 @@ for (const guide of guides) {
         cwd: folder,
         env: { ...process.env, PATH },
         encoding: "utf8",
+        timeout: LONGEST_BLOCK_MS,
       });
       assert.is(status, 0, `${text}\n${stdout}${stderr}`);
     }

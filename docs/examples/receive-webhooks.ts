@@ -28,7 +28,7 @@ const receiver = createReceiver({
   publicUrl: "https://hooks.buyer.example",
   // Refusals are warnings; here the answer itself is printed.
   logger: pino({ level: "error" }),
-  // `adbind/signing/discovery` finds keys in the seller's brand file; here they are at hand.
+  // `{ keys: agentKeys }`, of `adbind/signing/discovery`, finds keys by the seller's URL; here they are at hand.
   senders: { [seller]: { keys: staticKeys([jwk], { sender: seller }) } },
   handlers: {
     tools: {

@@ -43,8 +43,8 @@ export interface DiscoveryFacts {
   /** Where the keys of who sends webhooks are: the host's own brand file, or the one that capabilities name and no other. */
   readonly webhooks: Fact<"host" | "capabilities">;
   readonly urlMatch: Fact<"bytes" | "canonical">;
-  /** Whose keys must come from an origin that the agent declares. */
-  readonly keyOrigins: Fact<"nobody" | "requests" | "everybody">;
+  /** Whose keys must come from the origin that the agent declares: `advised` says that it is declared, and binds nobody. */
+  readonly keyOrigins: Fact<"nobody" | "advised" | "requests" | "everybody">;
   /** What a publisher's pin holds a key by. */
   readonly pin: Fact<"kid" | "thumbprint">;
   /** Largest brand file, in bytes. */

@@ -53,10 +53,11 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 }
 
 /** Is an error a database's, and likely gone when asked again? */
-export const isPassingFault = (error: unknown): boolean =>
-  error instanceof AdbindError
-    ? error.code === "database_busy" || error.code === "database_unreachable"
-    : Object.values(engines).some((one) => one.isPassing(error));
+export function isPassingFault(error: unknown): boolean {
+  if (!(error instanceof AdbindError)) return Object.values(engines).some((one) => one.isPassing(error));
+  if (error.code === "database_failed") return isPassingFault(error.cause);
+  return error.code === "database_busy" || error.code === "database_unreachable";
+}
 
 /** The schema of an engine, as SQL for a DBA or a migration tool. @param from first version printed */
 export function printSchema(engine: EngineName, from = 1): string {

@@ -10,10 +10,14 @@ import {
 import type { HeaderFields, Refusal, SignableRequest } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { NonceUse, RegisteredMode, RouteBinding } from "../store/types.js";
+import { senderKeys } from "./sender-keys.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { SenderConfig } from "./types.js";
 
-export type Authenticated = ({ readonly ok: true; readonly json: unknown } | Refusal) & {
+/** `digest`: SHA-256 of the body in base64url, where verifying has made it. */
+type Believed = { readonly ok: true; readonly json: unknown; readonly digest?: string };
+
+export type Authenticated = (Believed | Refusal) & {
   /** Verified and not used up yet: whoever answers the request does that first. */
   readonly nonce?: NonceUse;
 };
@@ -21,8 +25,36 @@ export type Authenticated = ({ readonly ok: true; readonly json: unknown } | Ref
 /** Keyids remembered to tell a new one; beyond this the memory starts anew rather than growing. */
 const KEYID_MEMORY_ENTRIES = 100_000;
 
+/** Tells of every keyid of a sender the first time it is seen. */
+function keyidMemory(isNew: () => void) {
+  const seen = new Set<string>();
+  return (sender: string, keyid: string): void => {
+    const entry = `${sender} ${keyid}`;
+    if (seen.has(entry)) return;
+    if (seen.size >= KEYID_MEMORY_ENTRIES) seen.clear();
+    seen.add(entry);
+    isNew();
+  };
+}
+
 /** The deprecation was logged when the mode was registered; once more for every request says nothing new. */
 const onDeprecated = (): void => undefined;
+
+/** The modes that end with release 4.0. */
+const byLegacy = (now: () => number, word: string) => ({
+  "HMAC-SHA256": async (
+    request: SignableRequest,
+    { sender }: RouteBinding,
+    held: SenderConfig,
+  ): Promise<Authenticated> =>
+    held.hmac === undefined
+      ? refusal("hmac_signature_invalid", 0, { detail: "the sender has no secret" })
+      : verifyHmac(request, { secrets: held.hmac, sender, now, word, onDeprecated }),
+  Bearer: async (request: SignableRequest, { sender }: RouteBinding, held: SenderConfig): Promise<Authenticated> =>
+    held.bearer === undefined
+      ? refusal("bearer_token_invalid", 0, { detail: "the sender has no token" })
+      : verifyBearer(request, { tokens: held.bearer, sender, now, word, onDeprecated }),
+});
 
 /**
  * Makes the function that authenticates a request for a route.
@@ -32,44 +64,38 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
   const { word } = config.defaultRelease.release;
   const now = (): number => Math.floor(config.now() / 1000);
   const replay = config.store.replay();
-  const seen = new Set<string>();
+  const noteKeyid = keyidMemory(() => config.metrics.newKeyid());
+  const keysOf = senderKeys(config);
 
-  const noteKeyid = (sender: string, keyid: string): void => {
-    const entry = `${sender} ${keyid}`;
-    if (seen.has(entry)) return;
-    if (seen.size >= KEYID_MEMORY_ENTRIES) seen.clear();
-    seen.add(entry);
-    config.metrics.newKeyid();
-  };
-
-  const bySignature = async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> => {
-    const { keys, revocation } = held;
-    if (keys === undefined) return refusal("webhook_signature_key_unknown", 7, { detail: "the sender has no keys" });
+  const bySignature = async (
+    request: SignableRequest,
+    route: RouteBinding,
+    held: SenderConfig,
+  ): Promise<Authenticated> => {
+    const { sender } = route;
+    const { keys, keyUses } = keysOf(route, held);
+    if (keys === undefined) return keyless();
     let nonce: NonceUse | undefined;
     const noted = notingReplay(replay, sender, (use) => {
       nonce = use;
     });
-    const options = { keys, replay: noted, now, word, ...(revocation && { revocation }) };
+    const options = {
+      keys,
+      keyUses,
+      replay: noted,
+      now,
+      word,
+      ...(held.revocation && { revocation: held.revocation }),
+    };
     const result = await verifyWebhook(request, options);
     if (!result.ok) return nonce === undefined ? result : { ...result, nonce };
-    if (result.sender !== sender && !held.aliases?.includes(result.sender)) {
-      return refusal("webhook_signature_key_unknown", 7, { detail: "the key is another sender's" });
-    }
+    if (result.sender !== sender && !held.aliases?.includes(result.sender)) return foreign();
     noteKeyid(sender, result.keyid);
-    return { ok: true, json: result.json, ...(nonce && { nonce }) };
+    const { json, digest } = result;
+    return { ok: true, json, ...(digest !== undefined && { digest }), ...(nonce && { nonce }) };
   };
 
-  const byMode = {
-    signature: bySignature,
-    "HMAC-SHA256": async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> =>
-      held.hmac === undefined
-        ? refusal("hmac_signature_invalid", 0, { detail: "the sender has no secret" })
-        : verifyHmac(request, { secrets: held.hmac, sender, now, word, onDeprecated }),
-    Bearer: async (request: SignableRequest, sender: string, held: SenderConfig): Promise<Authenticated> =>
-      held.bearer === undefined
-        ? refusal("bearer_token_invalid", 0, { detail: "the sender has no token" })
-        : verifyBearer(request, { tokens: held.bearer, sender, now, word, onDeprecated }),
-  } satisfies Record<RegisteredMode, unknown>;
+  const byMode = { signature: bySignature, ...byLegacy(now, word) } satisfies Record<RegisteredMode, unknown>;
 
   return {
     /** What the header fields say before a byte of the body is read. */
@@ -81,12 +107,16 @@ export function authenticator<Tx>(config: ReceiverConfig<Tx>) {
       }
       return config.senderOf(sender) === undefined ? unconfigured() : undefined;
     },
-    async verify(request: SignableRequest, { sender, mode }: RouteBinding): Promise<Authenticated> {
-      const held = config.senderOf(sender);
-      return held === undefined ? unconfigured() : byMode[mode](request, sender, held);
+    async verify(request: SignableRequest, route: RouteBinding): Promise<Authenticated> {
+      const held = config.senderOf(route.sender);
+      return held === undefined ? unconfigured() : byMode[route.mode](request, route, held);
     },
   };
 }
+
+const keyless = (): Refusal => refusal("webhook_signature_key_unknown", 7, { detail: "the sender has no keys" });
+
+const foreign = (): Refusal => refusal("webhook_signature_key_unknown", 7, { detail: "the key is another sender's" });
 
 const unconfigured = (): Refusal =>
   refusal("webhook_signature_key_unknown", 7, { detail: "the sender is not configured any more" });

@@ -1,8 +1,14 @@
 /** From an event of the inbox to the one handler written for it. */
-import { isTaskStatus, type JsonObject, readWebhookAnswer, type TaskEnvelope } from "../contract/index.js";
+import {
+  isTaskStatus,
+  type JsonObject,
+  type Release,
+  readWebhookAnswer,
+  type TaskEnvelope,
+} from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
-import type { Effect, InboxEvent } from "../store/types.js";
+import type { Effect, EventKind, InboxEvent } from "../store/types.js";
 import { instantText } from "./instant.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { BoundRelease, Delivery, DeliveryReport, Outcome } from "./types.js";
@@ -25,6 +31,7 @@ const deliveryOf = (event: InboxEvent, body: unknown, signal: AbortSignal): Deli
   receivedAt: event.receivedAt,
   attempt: event.attempts + 1,
   notes: event.notes,
+  traceparent: event.traceparent,
   body,
   signal,
 });
@@ -46,24 +53,28 @@ export async function runHandler<Tx>(
   return outcome ?? undefined;
 }
 
+/** What an event of another kind than a task is about: where it stands in `result`, that; else the whole body. */
+export function dataOf(kind: Exclude<EventKind, "task">, body: JsonObject): JsonObject {
+  const wrapped = kind === "report" || kind === "impairment";
+  return wrapped && isJsonObject(body.result) ? body.result : body;
+}
+
 function select<Tx>(bound: BoundRelease<Tx>, event: InboxEvent, delivery: Delivery): Outcome<Tx> {
   const { handlers } = bound;
-  const { body } = delivery;
-  const flat = isJsonObject(body) ? body : {};
-  const data = isJsonObject(flat.result) ? flat.result : flat;
-  switch (event.kind) {
-    case "task":
-      return runTask(bound, event, delivery);
+  const { kind } = event;
+  if (kind === "task") return runTask(bound, event, delivery);
+  const data = dataOf(kind, isJsonObject(delivery.body) ? delivery.body : {});
+  switch (kind) {
     case "report":
       return handlers.report ? handlers.report(data as DeliveryReport, delivery) : handlers.fallback(delivery);
     case "impairment":
       return handlers.impairment ? handlers.impairment(data, delivery) : handlers.fallback(delivery);
     case "list_change":
-      return handlers.listChange ? handlers.listChange(flat, delivery) : handlers.fallback(delivery);
+      return handlers.listChange ? handlers.listChange(data, delivery) : handlers.fallback(delivery);
     case "artifact":
-      return handlers.artifact ? handlers.artifact(flat, delivery) : handlers.fallback(delivery);
+      return handlers.artifact ? handlers.artifact(data, delivery) : handlers.fallback(delivery);
     case "rights":
-      return handlers.rights ? handlers.rights(flat, delivery) : handlers.fallback(delivery);
+      return handlers.rights ? handlers.rights(data, delivery) : handlers.fallback(delivery);
   }
 }
 
@@ -74,19 +85,29 @@ function runTask<Tx>({ release, handlers }: BoundRelease<Tx>, event: InboxEvent,
   const { taskType, status } = event;
   const arms = taskType === null ? undefined : member(handlers.tools, taskType);
   const handler = status === null || !isTaskStatus(status) ? undefined : member(arms, status);
-  if (taskType === null || typeof handler !== "function") return handlers.fallback(delivery);
-  const answer = readWebhookAnswer(release.tools[taskType]!, envelopeOf(event, delivery.body), release.word) as {
-    data: unknown;
-  };
+  if (typeof handler !== "function") return handlers.fallback(delivery);
+  const answer = answerOf(release, event, delivery.body);
+  if (answer === undefined) return handlers.fallback(delivery);
   return (handler as AnyHandler<Tx>)(answer.data, answer, delivery);
 }
 
+type AboutTask = Pick<InboxEvent, "taskType" | "status" | "format" | "taskId">;
+
+/** A task's event as its tool's answer; undefined where the release has no such tool, or the tool no such status. */
+export function answerOf(release: Release, event: AboutTask, body: unknown): { readonly data: unknown } | undefined {
+  const { taskType, status } = event;
+  if (taskType === null || !Object.hasOwn(release.tools, taskType)) return undefined;
+  const tool = release.tools[taskType]!;
+  if (!isTaskStatus(status) || !Object.hasOwn(tool.arms, status)) return undefined;
+  return readWebhookAnswer(tool, envelopeOf(event, body), release.word) as { data: unknown };
+}
+
 /** A task's event as the envelope the contract reads, whichever shape it came in. */
-const envelopeOf = (event: InboxEvent, body: unknown): TaskEnvelope => {
-  if (event.format !== "a2a") return body as JsonObject as TaskEnvelope;
+const envelopeOf = ({ format, status, taskId }: AboutTask, body: unknown): TaskEnvelope => {
+  if (format !== "a2a") return body as JsonObject as TaskEnvelope;
   return {
-    status: event.status!,
-    ...(event.taskId !== null && { task_id: event.taskId }),
+    status: status!,
+    ...(taskId !== null && { task_id: taskId }),
     result: extractWebhook(body, "a2a").data ?? {},
   };
 };

@@ -1,20 +1,25 @@
 /** The few header fields a receiver reads itself. */
 import type { HeaderFields } from "../signing/types.js";
 
-/** First value of a field; undefined where it is absent. */
+/** Value of a field, joined by a comma where it came more than once, as fetch's headers have it; undefined where it is absent. */
 export function fieldOf(headers: HeaderFields, wanted: string): string | undefined {
+  let found: string | undefined;
+  const add = (value: string): void => {
+    found = found === undefined ? value : `${found}, ${value}`;
+  };
   if (Symbol.iterator in headers) {
     for (const [name, value] of headers as Iterable<readonly [string, string]>) {
-      if (name.length === wanted.length && name.toLowerCase() === wanted) return value;
+      if (name.length === wanted.length && name.toLowerCase() === wanted) add(value);
     }
-    return undefined;
+    return found;
   }
   for (const name of Object.keys(headers)) {
     if (name.length !== wanted.length || name.toLowerCase() !== wanted) continue;
     const value = headers[name];
-    return typeof value === "string" ? value : value?.[0];
+    if (typeof value === "string") add(value);
+    else value?.forEach(add);
   }
-  return undefined;
+  return found;
 }
 
 /** Only `application/json` is taken, with parameters or without (service.md, "Authentication", 8). */

@@ -1,4 +1,11 @@
 /** Webhooks in: a fastify plugin, a listener for node's server, and the receiver itself for any other. */
+export {
+  type ConstructedEvent,
+  type ConstructedTask,
+  type ConstructOptions,
+  constructEvent,
+  WebhookRefused,
+} from "./construct.js";
 export { type EnvelopeCode, readEnvelope } from "./envelope.js";
 export { type PluginOptions, webhookOptions, webhookReceiver } from "./fastify.js";
 export { nodeListener, nodeRequest } from "./node.js";

@@ -5,6 +5,7 @@ import type { Envelope } from "./envelope.js";
 import { instantMs } from "./instant.js";
 import { resultJudge } from "./judge.js";
 import type { ReceiverConfig } from "./settings.js";
+import type { RequestSpan } from "./tracing.js";
 import type { Worker } from "./worker.js";
 
 /** Bytes kept of a body's digest: enough to notice that a key came back with another one. */
@@ -18,6 +19,10 @@ export interface Incoming {
   readonly raw: Uint8Array;
   readonly token: string | null;
   readonly nonce?: NonceUse;
+  /** SHA-256 of the body in base64url, where it is known already. */
+  readonly digest?: string;
+  /** The request that brought it; absent for what was polled. */
+  readonly span?: RequestSpan;
 }
 
 /** Claims, orders and keeps an event; its handler then runs. Also the way in for what polling finds. */
@@ -49,8 +54,10 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
       notificationId: envelope.notificationId,
       body: raw,
       receivedAt: now,
+      traceparent: incoming.span?.traceparent ?? null,
       notes: await judge(binding.kind, { ...envelope, taskType }, body, bound.release),
     };
+    incoming.span?.brings(event);
     const lease = worker.reserve();
     let outcome: AcceptOutcome | undefined;
     try {
@@ -78,7 +85,7 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
 
 function arrivalOf<Tx>(
   config: ReceiverConfig<Tx>,
-  { envelope, raw, token, nonce }: Incoming,
+  { envelope, raw, token, nonce, digest }: Incoming,
   event: NewEvent,
   { registration, lease, now }: KeepContext,
 ): Arrival {
@@ -86,7 +93,10 @@ function arrivalOf<Tx>(
   return {
     event,
     ...(nonce && { nonce }),
-    digest: hash("sha256", raw, "buffer").subarray(0, DIGEST_BYTES),
+    digest: (digest === undefined ? hash("sha256", raw, "buffer") : Buffer.from(digest, "base64url")).subarray(
+      0,
+      DIGEST_BYTES,
+    ),
     now,
     windowSeconds: config.dedupWindowSeconds,
     senderCap: config.senderCap,

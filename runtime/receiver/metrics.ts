@@ -1,6 +1,7 @@
 /** What a receiver counts, through OpenTelemetry's API: nothing is exported unless the application sets up an SDK. */
-import type { Meter } from "@opentelemetry/api";
+import type { BatchObservableCallback, Meter } from "@opentelemetry/api";
 import type { EventKind } from "../store/types.js";
+import type { RunOutcome } from "./tracing.js";
 
 export interface ReceiverMetrics {
   accepted(kind: EventKind, parked: boolean): void;
@@ -12,11 +13,24 @@ export interface ReceiverMetrics {
   anomaly(type: string): void;
   /** Seconds between an event's own time and its arrival. */
   lag(seconds: number): void;
-  handled(outcome: "completed" | "retried" | "dead" | "lost"): void;
+  /** @param seconds what the run took */
+  handled(outcome: RunOutcome, kind: EventKind, seconds: number): void;
+  /** @param seconds from the request's header fields to its answer, the body's coming included */
+  answered(status: number, seconds: number): void;
   newKeyid(): void;
   /** Asks `read` whenever metrics are collected. */
-  backlog(read: () => Promise<Readonly<Record<string, number>>>): () => void;
+  backlog(read: () => Promise<BacklogReading>): () => void;
 }
+
+export interface BacklogReading {
+  /** Events by state. */
+  readonly events: Readonly<Record<string, number>>;
+  /** Age of the oldest event that waits for its handler, in seconds; 0 where none waits. */
+  readonly oldestSeconds: number;
+}
+
+/** Seconds: an answer takes milliseconds, a handler may take its minute. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Instruments are named `adbind.receiver.*`. */
 export function receiverMetrics(meter: Meter): ReceiverMetrics {
@@ -30,7 +44,18 @@ export function receiverMetrics(meter: Meter): ReceiverMetrics {
   const handled = counter("handled", "handler runs, by outcome");
   const newKeyids = counter("new_keyids", "keyids this instance had not seen before");
   const lag = meter.createHistogram("adbind.receiver.lag", { description: "age of events on arrival", unit: "s" });
+  const duration = (name: string, description: string) =>
+    meter.createHistogram(`adbind.receiver.${name}`, {
+      ...{ description, unit: "s" },
+      advice: { explicitBucketBoundaries: DURATION_BUCKETS },
+    });
+  const requests = duration("request.duration", "time from a request to its answer, by status");
+  const runs = duration("handler.duration", "time a handler and its effect took, by kind and outcome");
   const backlog = meter.createObservableGauge("adbind.receiver.backlog", { description: "events by state" });
+  const oldest = meter.createObservableGauge("adbind.receiver.oldest", {
+    description: "age of the oldest event that waits for its handler",
+    unit: "s",
+  });
   return {
     accepted: (kind, parked) => accepted.add(1, { kind, parked }),
     duplicate: () => duplicate.add(1),
@@ -38,14 +63,21 @@ export function receiverMetrics(meter: Meter): ReceiverMetrics {
     refused: (code) => refused.add(1, { code }),
     anomaly: (type) => anomalies.add(1, { type }),
     lag: (seconds) => lag.record(seconds),
-    handled: (outcome) => handled.add(1, { outcome }),
+    handled(outcome, kind, seconds) {
+      handled.add(1, { outcome });
+      runs.record(seconds, { kind, outcome });
+    },
+    answered: (status, seconds) => requests.record(seconds, { status }),
     newKeyid: () => newKeyids.add(1),
     backlog(read) {
-      const observe: Parameters<typeof backlog.addCallback>[0] = async (result) => {
-        for (const [state, count] of Object.entries(await read())) result.observe(count, { state });
+      const gauges = [backlog, oldest];
+      const observe: BatchObservableCallback = async (result) => {
+        const { events, oldestSeconds } = await read();
+        for (const [state, count] of Object.entries(events)) result.observe(backlog, count, { state });
+        result.observe(oldest, oldestSeconds);
       };
-      backlog.addCallback(observe);
-      return () => backlog.removeCallback(observe);
+      meter.addBatchObservableCallback(observe, gauges);
+      return () => meter.removeBatchObservableCallback(observe, gauges);
     },
   };
 }

@@ -3,14 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "./receiver.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
 
-/** Fields as they came in, doubled ones apart: node's own record drops some of them. */
-function* fieldPairs(raw: readonly string[]): Iterable<readonly [string, string]> {
-  for (let i = 0; i < raw.length; i += 2) yield [raw[i]!, raw[i + 1]!];
+/** Fields as they came in, doubled ones apart: node's own record drops some of them. Made once: they are looked through several times. */
+function headersOf(raw: readonly string[]): readonly (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let at = 0; at < raw.length; at += 2) pairs.push([raw[at]!, raw[at + 1]!]);
+  return pairs;
 }
-
-const headersOf = (raw: readonly string[]): Iterable<readonly [string, string]> => ({
-  [Symbol.iterator]: () => fieldPairs(raw)[Symbol.iterator](),
-});
 
 /** What frameworks leave on a request. */
 interface Framed {

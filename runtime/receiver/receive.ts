@@ -3,7 +3,7 @@
  * signature, signature before anything is believed, and durable before 200 (decisions.md, "Receiver").
  */
 import { AdbindError } from "../errors.js";
-import type { HeaderFields, Refusal } from "../signing/types.js";
+import type { HeaderFields, Refusal, ReplayStore } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
 import { type Authenticated, authenticator, challengeFor } from "./authenticate.js";
@@ -11,9 +11,11 @@ import { type BodyResult, readBody } from "./body.js";
 import { kindOf, readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
+import { notRaw } from "./not-raw.js";
 import { refusalLog } from "./refusal-log.js";
 import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
+import type { RequestSpan } from "./tracing.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
 import type { Worker } from "./worker.js";
 
@@ -74,12 +76,7 @@ function unread(body: Exclude<BodyResult, Uint8Array>, { sender }: RouteBinding)
     case "incomplete":
       return early(400, "body_incomplete", { about });
     case "not_raw":
-      throw new AdbindError("body_not_raw", "the body was parsed or read before the receiver had it", {
-        where: "body",
-        remedy:
-          "give the raw body: mount the receiver before express.json() and its like, or use express.raw({ type: " +
-          '"application/json" }) on its route; pass a Buffer, not a string or an object',
-      });
+      throw notRaw();
   }
 }
 
@@ -110,6 +107,16 @@ export interface Receiving {
   forget(route: string): void;
 }
 
+/** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
+async function spend(
+  replay: ReplayStore,
+  { keyid, nonce, expiresAt, now }: NonceUse,
+  binding: RouteBinding,
+): Promise<Refused | undefined> {
+  const used = await replay.insert(keyid, nonce, expiresAt, now);
+  return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
+}
+
 export function createReceiving<Tx>(
   config: ReceiverConfig<Tx>,
   worker: Worker,
@@ -121,18 +128,9 @@ export function createReceiving<Tx>(
   const replay = config.store.replay();
   const tell = refusalLog(config.log, config.now);
 
-  /** What is accepted uses its nonce with its claim; a refusal uses it now, and of a replay that is the refusal. */
-  const spend = async (
-    { keyid, nonce, expiresAt, now }: NonceUse,
-    binding: RouteBinding,
-  ): Promise<Refused | undefined> => {
-    const used = await replay.insert(keyid, nonce, expiresAt, now);
-    return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
-  };
-
   const admit = admitter(config, routes, credentials);
 
-  const receive = async (request: ReceiverRequest): Promise<Decision> => {
+  const receive = async (request: ReceiverRequest, span: RequestSpan): Promise<Decision> => {
     const admitted = await admit(request);
     if ("code" in admitted) return admitted;
     const { route, capBytes } = admitted;
@@ -142,36 +140,45 @@ export function createReceiving<Tx>(
     const { method, target } = request;
     const headers = config.ignoreHost ? withoutHost(request.headers) : request.headers;
     const result = await credentials.verify({ method, url: config.publicUrl + target, headers, body: raw }, binding);
-    const decision = await decide(config, keep, { result, route, raw, headers });
+    const decision = await decide(config, keep, { result, route, raw, headers, span });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
-    return (await spend(result.nonce, binding)) ?? decision;
+    return (await spend(replay, result.nonce, binding)) ?? decision;
   };
 
-  const answer = (decision: Decision): ReceiverAnswer => {
-    if (!("code" in decision)) return decision;
+  const answer = (decision: Decision, span: RequestSpan): ReceiverAnswer => {
+    if (!("code" in decision)) {
+      span.end(decision.status);
+      return decision;
+    }
+    span.end(decision.answer.status, decision.code);
     config.metrics.refused(decision.code);
     tell({ code: decision.code, about: decision.about ?? {} });
     return decision.answer;
+  };
+
+  const failed = (error: unknown): Refused => {
+    config.log.error(toldOf(error), error instanceof AdbindError ? error.message : "webhook could not be kept");
+    // The application's mistake, and not one of the database's.
+    if (error instanceof AdbindError && error.code === "body_not_raw") return refuse(500, error.code);
+    return refuse(503, "unavailable", { headers: { "retry-after": String(UNAVAILABLE_RETRY_SECONDS) } });
   };
 
   return {
     keep,
     forget: routes.forget,
     async handle(request) {
-      try {
-        return answer(await receive(request));
-      } catch (error) {
-        if (error instanceof AdbindError && error.code === "body_not_raw") {
-          // The application's mistake, and not one of the database's: it is told in full.
-          config.log.error({ code: error.code }, error.message);
-          return answer(refuse(500, error.code));
-        }
-        config.log.error({ error: error instanceof Error ? error.name : typeof error }, "webhook could not be kept");
-        return answer(refuse(503, "unavailable", { headers: { "retry-after": String(UNAVAILABLE_RETRY_SECONDS) } }));
-      }
+      const begun = performance.now();
+      const span = config.traces.request(request.headers);
+      const answered = answer(await receive(request, span).catch(failed), span);
+      config.metrics.answered(answered.status, (performance.now() - begun) / 1000);
+      return answered;
     },
   };
 }
+
+/** Our own errors say what is wrong and what to do; of another's, which may quote what it worked with, only its name is told. */
+const toldOf = (error: unknown): object =>
+  error instanceof AdbindError ? { code: error.code } : { error: error instanceof Error ? error.name : typeof error };
 
 interface Admitted {
   readonly route: KnownRoute;
@@ -205,13 +212,14 @@ interface Judged {
   readonly route: KnownRoute;
   readonly raw: Uint8Array;
   readonly headers: HeaderFields;
+  readonly span: RequestSpan;
 }
 
 /** From the verdict on the signature to the answer: envelope, token, and the store's own verdict. */
 async function decide<Tx>(
   config: ReceiverConfig<Tx>,
   keep: Keep,
-  { result, route, raw, headers }: Judged,
+  { result, route, raw, headers, span }: Judged,
 ): Promise<Decision> {
   if (!result.ok) return unauthenticated(result, route.binding, raw.length);
   const kind = kindOf(result.json, route.binding.kind);
@@ -229,8 +237,11 @@ async function decide<Tx>(
   }
   const token = envelope.token ?? fieldOf(headers, "x-a2a-notification-token") ?? null;
   if (!tokenHolds(registration, token)) return refuse(401, "webhook_token_mismatch", { about });
-  const { json: body, nonce } = result;
-  const outcome = await keep({ binding, envelope, body, raw, token, ...(nonce && { nonce }) }, registration);
+  const { json: body, nonce, digest } = result;
+  const outcome = await keep(
+    { binding, envelope, body, raw, token, span, ...(nonce && { nonce }), ...(digest !== undefined && { digest }) },
+    registration,
+  );
   return decisionOf(outcome, binding);
 }
 

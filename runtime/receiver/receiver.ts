@@ -81,7 +81,11 @@ export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, 
   const receiving = createReceiving(config, worker, endings.tell);
   const { store } = config;
   const watches = new AbortController();
-  const unobserve = config.metrics.backlog(async () => ({ ...(await store.inbox.backlog()) }));
+  const unobserve = config.metrics.backlog(async () => {
+    const [events, oldest] = await Promise.all([store.inbox.backlog(), store.inbox.oldest()]);
+    const oldestSeconds = oldest === null ? 0 : Math.max(0, (config.now() - oldest) / 1000);
+    return { events: { ...events }, oldestSeconds };
+  });
   return {
     store,
     descriptor: { dedup_window_seconds: config.dedupWindowSeconds, max_body_bytes: config.maxBodyBytes },

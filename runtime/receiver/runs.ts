@@ -3,6 +3,7 @@ import type { Held, InboxEvent } from "../store/types.js";
 import { HandlerOverdue, startRun, type TimedRun } from "./deadline.js";
 import { runHandler } from "./dispatch.js";
 import type { ReceiverConfig } from "./settings.js";
+import type { RunOutcome } from "./tracing.js";
 
 /** Longest delay between attempts, in milliseconds: an hour. */
 const MAX_BACKOFF_MS = 3_600_000;
@@ -43,15 +44,23 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
 
   const handle = async (event: InboxEvent, given: TimedRun, body?: unknown): Promise<void> => {
     const { signal } = given;
+    const begun = performance.now();
+    const span = config.traces.run(event);
+    let ended: RunOutcome = "left";
+    let fault: unknown;
     const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
     try {
-      const effect = await given.wait(runHandler(config, event, { body, signal }));
-      config.metrics.handled(await given.wait(inbox.complete({ ...held(), signal }, effect)));
+      const effect = await given.wait(span.within(() => runHandler(config, event, { body, signal })));
+      ended = await given.wait(inbox.complete({ ...held(), signal }, effect));
     } catch (error) {
       // Who stops the receiver leaves the event to its lease: the handler may still be at it.
-      if (!(error instanceof Stopped)) await fail(config, event, held(), error);
+      if (error instanceof Stopped) return;
+      fault = error;
+      ended = await fail(config, event, held(), error);
     } finally {
       given.close();
+      span.end(ended, fault);
+      config.metrics.handled(ended, event.kind, (performance.now() - begun) / 1000);
     }
   };
 
@@ -89,7 +98,12 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
   };
 }
 
-async function fail<Tx>(config: ReceiverConfig<Tx>, event: InboxEvent, held: Held, error: unknown): Promise<void> {
+async function fail<Tx>(
+  config: ReceiverConfig<Tx>,
+  event: InboxEvent,
+  held: Held,
+  error: unknown,
+): Promise<"dead" | "retried"> {
   const { inbox } = config.store;
   const attempts = event.attempts + 1;
   const dead = attempts >= config.maxAttempts;
@@ -102,9 +116,9 @@ async function fail<Tx>(config: ReceiverConfig<Tx>, event: InboxEvent, held: Hel
     ...(error instanceof HandlerOverdue && { seconds: config.handlerTimeoutSeconds }),
   };
   config.log.warn(about, dead ? "event given up" : "handler failed");
-  config.metrics.handled(dead ? "dead" : "retried");
   if (dead) await inbox.bury(held, faultText(error));
   else await inbox.retry(held, held.now + backoff(config, event.attempts), faultText(error));
+  return dead ? "dead" : "retried";
 }
 
 /** Delay before the next attempt, in milliseconds. */

@@ -1,5 +1,5 @@
 /** Options checked and completed once, so that nothing downstream meets a bad one. */
-import { metrics as otel } from "@opentelemetry/api";
+import { metrics as otel, trace } from "@opentelemetry/api";
 import { type Logger, pino } from "pino";
 import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
@@ -7,6 +7,7 @@ import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
 import { type ReceiverMetrics, receiverMetrics } from "./metrics.js";
+import { type ReceiverTraces, receiverTraces } from "./tracing.js";
 import type { BoundRelease, ReceiverSettings, SenderConfig } from "./types.js";
 
 /** Shortest dedup window without telling senders, in seconds (service.md, "Limits"). */
@@ -25,13 +26,18 @@ const BACKOFF_MS = 1_000;
 const POLL_MS = 1_000;
 
 export interface ReceiverConfig<Tx>
-  extends Required<Omit<ReceiverSettings<Tx>, "senders" | "logger" | "meter" | "announcedWindow" | "validator">> {
+  extends Required<
+    Omit<ReceiverSettings<Tx>, "senders" | "logger" | "meter" | "tracer" | "announcedWindow" | "validator">
+  > {
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
   readonly releases: ReadonlyMap<string, BoundRelease<Tx>>;
   readonly defaultRelease: BoundRelease<Tx>;
   readonly senderOf: (sender: string) => SenderConfig | undefined;
+  /** Those that do not come and go. */
+  readonly knownSenders: readonly (readonly [sender: string, held: SenderConfig])[];
   readonly log: Logger;
   readonly metrics: ReceiverMetrics;
+  readonly traces: ReceiverTraces;
 }
 
 const bad = (where: string, remedy: string): AdbindError =>
@@ -98,8 +104,10 @@ export function resolveSettings<Tx>(
     validatorOf,
     ...releasesOf(bound),
     senderOf: senderLookup(settings.senders),
+    knownSenders: typeof settings.senders.get === "function" ? [] : Object.entries(settings.senders),
     log: settings.logger ?? pino({ name: "adbind-receiver", level: "warn" }),
     metrics: receiverMetrics(settings.meter ?? otel.getMeter("adbind.receiver")),
+    traces: receiverTraces(settings.tracer ?? trace.getTracer("adbind.receiver")),
   };
 }
 

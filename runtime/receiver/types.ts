@@ -1,15 +1,32 @@
 /** What an application gives a receiver, and what it gets. */
-import type { Meter } from "@opentelemetry/api";
+import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { Answer, ArmsOf, JsonObject, MaybePromise, Release, Tools } from "../contract/index.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
 import type { Effect, EventKind, EventNote, RegisteredMode, RouteBinding, Store } from "../store/types.js";
 import type { ValidatorSource } from "../validate/types.js";
 
+/** Whose keys are wanted. */
+export interface WantedKeys {
+  /** The sender's name among the receiver's senders, which is its agent URL. */
+  readonly agentUrl: string;
+  /** The release it speaks: its facts say how keys are found. */
+  readonly release: Release;
+  /** Clock, unix seconds. */
+  readonly now: () => number;
+}
+
+/** Finds keys as a sender's release says; `agentKeys` of adbind/signing/discovery is one. */
+export type KeysFor = (wanted: WantedKeys) => KeySource;
+
 /** How one seller authenticates itself. Its key in `senders`, its agent URL, is its identity and the dedup scope. */
 export interface SenderConfig {
-  /** Where its signing keys come from (`staticKeys`, `agentKeys` of adbind/signing). Needed for mode `signature`. */
-  readonly keys?: KeySource;
+  /**
+   * Where its signing keys come from: `staticKeys` of adbind/signing, or what finds them as the sender's release says, which
+   * `agentKeys` of adbind/signing/discovery does. Needed for mode `signature`. What keys may be for follows from the release
+   * either way.
+   */
+  readonly keys?: KeySource | KeysFor;
   readonly revocation?: RevocationSource;
   /** Secrets of mode `HMAC-SHA256`; deprecated. */
   readonly hmac?: HmacSecrets;
@@ -73,6 +90,8 @@ export interface Delivery {
   readonly attempt: number;
   /** What is wrong with it; it was accepted all the same, since refusing would lose it. */
   readonly notes: readonly EventNote[];
+  /** Where it stands in its sender's trace (W3C Trace Context), for what the handler calls; null outside of any. */
+  readonly traceparent: string | null;
   /** The whole body, parsed. */
   readonly body: unknown;
   /** Aborted when the handler has had its time (`handlerTimeoutSeconds`) or the receiver stops: nothing it still does counts. */
@@ -159,6 +178,8 @@ export interface ReceiverSettings<Tx> {
   readonly random?: () => number;
   readonly logger?: Logger;
   readonly meter?: Meter;
+  /** Spans of requests and of handlers' runs; OpenTelemetry's global tracer by default. */
+  readonly tracer?: Tracer;
   /**
    * Judges results: the release's validator as `generate --standalone` emits it, or what makes one for each release;
    * `createValidator` of adbind/validate by default, which compiles.

@@ -23,6 +23,7 @@ import { addEdges, lockPublishers, removeClaims } from "../store/registry-publis
 import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
+import type { FileProblem } from "./file-problems.js";
 import { agentPublishers, lookupProperty } from "./inverse.js";
 import { assemble, putMember, registerAgent, removeMember } from "./members.js";
 import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
@@ -44,7 +45,6 @@ import type {
   HostedFile,
   Json,
   Member,
-  Problem,
   RegistryData,
   RegistryDataOptions,
   Stats,
@@ -180,7 +180,7 @@ const crawling = ({ db, now }: Parts) =>
         validatedAt: row.validated_at,
         valid: row.valid === null ? null : row.valid === 1,
         managerDomain: row.manager_domain,
-        problems: JSON.parse(row.problems ?? "[]") as Problem[],
+        problems: JSON.parse(row.problems ?? "[]") as FileProblem[],
       } satisfies CrawlState;
     },
     putClaims: async (agent, claims) => {

@@ -1,4 +1,5 @@
 /** The forms that domains, agent URLs and identifiers are compared in. */
+import { domainToASCII } from "node:url";
 import { canonicalUrl } from "../url.js";
 import type { AgentType } from "./types.js";
 
@@ -6,15 +7,24 @@ import type { AgentType } from "./types.js";
 const DOMAIN_LIMIT_OCTETS = 253;
 const domainForm = /^(?=.*[a-z])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** Longest text looked at for a domain, in characters: a URL may hang behind it. */
+const DOMAIN_TEXT_LIMIT = 4_096;
+const beyondAscii = /[^ -~]/;
+
 /**
- * The domain that a text names: scheme and path are dropped, letters lowered (registry-facts.md 0).
+ * The domain that a text names: scheme, port, path and final dots are dropped, letters lowered (registry-facts.md 0), and
+ * international names are written as DNS has them (UTS 46).
  * @returns undefined for what is no domain of at least two labels, an IPv4 address among it
  */
 export function publisherDomain(text: string): string | undefined {
-  const domain = text
+  if (text.length > DOMAIN_TEXT_LIMIT) return undefined;
+  const host = text
+    .trim()
     .replace(/^https?:\/\//i, "")
     .replace(/[/?#].*$/s, "")
-    .toLowerCase();
+    .replace(/:\d{1,5}$/, "")
+    .replace(/\.+$/, "");
+  const domain = beyondAscii.test(host) ? domainToASCII(host) : host.toLowerCase();
   return domain.length <= DOMAIN_LIMIT_OCTETS && domainForm.test(domain) ? domain : undefined;
 }
 

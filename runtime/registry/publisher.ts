@@ -57,6 +57,10 @@ export const covers = (
   property: Pick<KnownProperty, "source" | "key">,
 ): boolean => covered === null || (property.source === edge.source && covered.has(property.key));
 
+/** What an agent claims, or somebody else says of the publisher, is listed; the publisher authorizes none of it. */
+const confirmed = (edge: { readonly source: EdgeSource }, covered: ReadonlySet<string> | null, one: KnownProperty) =>
+  edge.source !== "agent_claim" && covers(covered, edge, one);
+
 /** Edges that count: a hosted file gives way to the publisher's own, and what is out of effect is not there. */
 export function standing<E extends { readonly source: EdgeSource; readonly entries: string }>(
   edges: readonly E[],
@@ -96,7 +100,7 @@ export function* lookupPublisher(
     hosting: hostingOf(domain, row, hosted, publicUrl),
     files: {
       adagents_json: {
-        status: row?.valid == null ? "unknown" : row.valid === 1 ? "valid" : "invalid",
+        status: fileStatus(row),
         expected_url: expectedUrl(domain),
       },
       brand_json: row?.brand_outcome === "present" ? { status: "present", ...brandTold(row) } : { status: "unknown" },
@@ -108,15 +112,22 @@ export function* lookupPublisher(
       source: edge.source,
       ...(counted &&
         index < ROLLUP_CAP_AGENTS && {
-          properties_authorized: stored.filter((one) => covers(covered, edge, one)).length,
+          properties_authorized: stored.filter((one) => confirmed(edge, covered, one)).length,
           properties_total: stored.length,
-          publisher_wide: covered === null,
+          publisher_wide: edge.source !== "agent_claim" && covered === null,
         }),
     })),
     ...(agents.length > ROLLUP_CAP_AGENTS && {
       rollup_truncated: { cap: ROLLUP_CAP_AGENTS, total_agents: agents.length },
     }),
   };
+}
+
+/** The origin's last word that there is no file is a state of its own, whatever an earlier file still says. */
+function fileStatus(row: PublisherRow | undefined): "valid" | "invalid" | "absent" | "unknown" {
+  if (row?.outcome === "absent") return "absent";
+  if (row?.valid == null) return "unknown";
+  return row.valid === 1 ? "valid" : "invalid";
 }
 
 /** One per agent and source, in their order: several may claim the same for an agent. */
@@ -201,13 +212,13 @@ export function* lookupAuthorization(
   if (found === undefined) return undefined;
   const { edge, covered } = found;
   const stored = counting((yield* propertiesOf(q, [row.id])).map(knownProperty), row.valid === 1);
-  const missing = stored.filter((one) => !covers(covered, edge, one));
+  const missing = stored.filter((one) => !confirmed(edge, covered, one));
   return {
     publisher_domain: domain,
     agent_url: agentUrl,
     authorized: stored.length - missing.length,
     total: stored.length,
-    publisher_wide: covered === null,
+    publisher_wide: edge.source !== "agent_claim" && covered === null,
     source: edge.source,
     ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
     unauthorized_properties: missing.map(({ property }) => ({

@@ -3,12 +3,12 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { publishersStale } from "../store/registry-lookups.js";
 import type { PublisherRow } from "../store/registry-publishers.js";
+import { type FileProblem, fileProblem } from "./file-problems.js";
 import { type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
 import { writePublishers } from "./publisher-write.js";
 import { finish } from "./settle.js";
-import type { Problem } from "./types.js";
 
-const ended: Problem = { pointer: "", message: "no valid file for seven days: what the last one said has ended" };
+const ended = fileProblem("ended", "", "no valid file for seven days: what the last one said has ended");
 
 /** An explicit fault of the file stays known; else nothing is, as before the first crawl. */
 const endedFacts = ({ outcome, problems }: PublisherRow): PublisherFacts => ({
@@ -16,7 +16,7 @@ const endedFacts = ({ outcome, problems }: PublisherRow): PublisherFacts => ({
   method: null,
   manager_domain: null,
   resolved_url: null,
-  problems: JSON.stringify([ended, ...(JSON.parse(problems ?? "[]") as Problem[])]),
+  problems: JSON.stringify([ended, ...(JSON.parse(problems ?? "[]") as FileProblem[])]),
 });
 
 const nothing = { properties: [], agents: [], genres: [], taxonomy: null } as const;

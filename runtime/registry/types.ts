@@ -3,6 +3,7 @@
  * `model.ts` makes; wire shapes are those of the API document.
  */
 import type { components } from "../../generated/registry/openapi.js";
+import type { FileProblem } from "./file-problems.js";
 import type { JsonBytes } from "./json-bytes.js";
 
 type Schemas = components["schemas"];
@@ -39,13 +40,6 @@ export type AuthorizationType =
   | "signal_ids"
   | "signal_tags";
 
-/** Something of a file that was left out, and why. */
-export interface Problem {
-  /** JSON pointer into the file. */
-  readonly pointer: string;
-  readonly message: string;
-}
-
 export interface Identifier {
   readonly type: string;
   readonly value: string;
@@ -68,7 +62,7 @@ export interface AgentEntry {
   /** Canonical. */
   readonly agentUrl: string;
   readonly authorizedFor: string | null;
-  /** Null, as in files older than the types: the whole publisher. */
+  /** Null in what is no file: an agent's own claim, or an import by who runs the registry; then all the publisher has. */
   readonly authorizationType: AuthorizationType | null;
   /** With `property_ids`. */
   readonly propertyIds?: readonly string[];
@@ -142,7 +136,7 @@ export interface CrawlResult {
     readonly bytes: number | null;
     /** Where the document came from; null when that is the expected URL. */
     readonly resolvedUrl: string | null;
-    readonly problems: readonly Problem[];
+    readonly problems: readonly FileProblem[];
     /** With `valid` only. */
     readonly file?: AuthorizationFile;
   };
@@ -328,5 +322,5 @@ export interface CrawlState {
   readonly valid: boolean | null;
   readonly managerDomain: string | null;
   /** What the last fetch left out of the file. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FileProblem[];
 }

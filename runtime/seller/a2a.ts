@@ -95,7 +95,7 @@ function requestHandler(parts: A2aParts): A2ARequestHandler {
   const handler = {
     getAgentCard: async () => card,
     getAuthenticatedExtendedAgentCard: async () => card,
-    sendMessage: (_params: unknown, context: ServerCallContext) => sendMessage(parts, context),
+    sendMessage: (_params: unknown, context: ServerCallContext) => sendMessage(parts, own, context),
     // biome-ignore lint/correctness/useYield: the interface asks for a generator, and streams are not offered
     async *sendMessageStream() {
       throw new UnsupportedOperationError("streaming is not offered here");
@@ -167,7 +167,17 @@ const nativeConfig = ({ url, id, token, authentication }: TaskPushNotificationCo
   }),
 });
 
-async function sendMessage(parts: A2aParts, context: ServerCallContext): Promise<Task> {
+/**
+ * A message that names a task goes on with it: it must be the caller's own, of the operation the message calls, and waiting for
+ * somebody. The gate has judged the operation; a task of another one would be changed unjudged.
+ */
+function checkContinued(row: SellerTaskRow, operation: string): void {
+  if (row.tool !== operation) throw new RequestMalformedError(`task ${row.task_id} is not one of ${operation}`);
+  if (row.status !== "input-required")
+    throw new UnsupportedOperationError(`task ${row.task_id} is ${row.status} and waits for no message`);
+}
+
+async function sendMessage(parts: A2aParts, own: OwnTask, context: ServerCallContext): Promise<Task> {
   const body = context.state.get(STATE.body) as JsonObject;
   const identity = context.state.get(STATE.identity) as Identity;
   const params = isObject(body.params) ? body.params : {};
@@ -177,6 +187,9 @@ async function sendMessage(parts: A2aParts, context: ServerCallContext): Promise
   if (!resolved.ok || resolved.invocation === null)
     throw new RequestMalformedError(resolved.ok ? "the method calls nothing" : resolved.detail);
   const { operation, input } = resolved.invocation;
+  const continued = message.taskId ?? message.task_id ?? "";
+  if (typeof continued !== "string") throw new RequestMalformedError("the task of a message is named by a text");
+  if (continued !== "") checkContinued(await own(continued, context), operation);
   const configuration = isObject(params.configuration) ? params.configuration : {};
   const native = configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config;
   const called = await parts.answer({

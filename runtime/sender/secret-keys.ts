@@ -74,8 +74,9 @@ export function secretKeysIn(file: string): SecretKeys {
 /** A line of a new key. @param id by default the time to the second */
 export const newSecretKey = (id: string): string => `${id} ${randomBytes(KEY_BYTES).toString("base64url")}`;
 
-/** An id for a key made at a time, in unix milliseconds. */
-export const secretKeyId = (now: number): string => new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "");
+/** An id for a key made at a time, in unix milliseconds; two of one second differ. */
+export const secretKeyId = (now: number): string =>
+  `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}-${randomBytes(2).toString("hex")}`;
 
 /** What the environment names; undefined where it names nothing. @throws AdbindError `secret_keys_invalid` */
 export function secretKeysOfEnvironment(

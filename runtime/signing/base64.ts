@@ -18,9 +18,9 @@ export function encodeBase64Url(bytes: Uint8Array): string {
   return text;
 }
 
-/** Standard alphabet with padding, for parsers that know no other. */
-export function encodeBase64(bytes: Uint8Array): string {
-  const text = encodeBase64Url(bytes).replaceAll("-", "+").replaceAll("_", "/");
+/** Unpadded base64url in the standard alphabet with padding, for those who know no other. */
+export function padded(token: string): string {
+  const text = token.replaceAll("-", "+").replaceAll("_", "/");
   return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
 }
 

@@ -9,7 +9,7 @@ export interface CryptoBackend {
   hmacSha256(secret: string, data: Uint8Array): MaybePromise<string>;
   /** Equality in time that does not depend on where two texts of one length differ. */
   equal(left: string, right: string): boolean;
-  /** Unpadded base64url of that many random bytes. */
+  /** Unpadded base64url of that many random bytes, which no other text had. */
   randomText(bytes: number): string;
   /** Imports a public key of the algorithm's type. Throws or rejects on key material that is none. */
   importPublic(jwk: Jwk, alg: SignatureAlgorithm): MaybePromise<object>;
@@ -20,7 +20,8 @@ export interface CryptoBackend {
    * @param text a signature base, which is ASCII
    */
   verify(alg: SignatureAlgorithm, key: unknown, text: string, signature: Uint8Array): MaybePromise<boolean>;
-  sign(alg: SignatureAlgorithm, key: unknown, text: string): MaybePromise<Uint8Array>;
+  /** @returns the signature as unpadded base64url */
+  sign(alg: SignatureAlgorithm, key: unknown, text: string): MaybePromise<string>;
 }
 
 /** Names of one key type in JOSE's terms (RFC 7518, RFC 8037) and in RFC 9421's. */

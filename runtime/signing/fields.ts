@@ -5,7 +5,7 @@
  * are no integers, and binary tokens of two alphabets.
  */
 import { parseDictionary } from "structured-headers";
-import { decodeBase64Url, encodeBase64, isBase64Url, toBase64Url } from "./base64.js";
+import { decodeBase64Url, isBase64Url, padded, toBase64Url } from "./base64.js";
 
 /** The one label the profile knows; others are ignored. */
 export const LABEL = "sig1";
@@ -209,7 +209,7 @@ function plainBinary(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|:[^:]*:/g, (match, offset: number) => {
     if (match.startsWith('"') || !beforeBinary.has(text.charAt(offset - 1))) return match;
     const token = toBase64Url(match.slice(1, -1)) ?? "";
-    return `:${isBase64Url(token) ? encodeBase64(decodeBase64Url(token)) : ""}:`;
+    return `:${isBase64Url(token) ? padded(token) : ""}:`;
   });
 }
 

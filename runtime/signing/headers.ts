@@ -16,19 +16,35 @@ const combine = (held: string | undefined, value: string | readonly string[]): s
   return held === undefined ? text : `${held}, ${text}`;
 };
 
-function* pairsOf(headers: HeaderFields): Iterable<readonly [string, string | readonly string[]]> {
-  if (Symbol.iterator in headers) return yield* headers as Iterable<readonly [string, string]>;
+/** Each field as it is given, one line or several. */
+function eachField(headers: HeaderFields, take: (name: string, value: string | readonly string[]) => void): void {
+  if (Symbol.iterator in headers) {
+    for (const [name, value] of headers as Iterable<readonly [string, string]>) take(name, value);
+    return;
+  }
   for (const name of Object.keys(headers)) {
     const value = headers[name];
-    if (value !== undefined && value !== null) yield [name, value];
+    if (value !== undefined && value !== null) take(name, value);
   }
 }
 
 /** One field's combined value. Names are matched without case, and every spelling counts. */
 export function fieldValue(headers: HeaderFields, wanted: string): string | undefined {
   let held: string | undefined;
-  for (const [name, value] of pairsOf(headers)) if (name.toLowerCase() === wanted) held = combine(held, value);
+  eachField(headers, (name, value) => {
+    if (name.toLowerCase() === wanted) held = combine(held, value);
+  });
   return held;
+}
+
+/** Is a field there? */
+export function hasField(headers: HeaderFields, wanted: string): boolean {
+  const same = (name: string): boolean => name.length === wanted.length && name.toLowerCase() === wanted;
+  if (Symbol.iterator in headers) {
+    for (const [name] of headers as Iterable<readonly [string, string]>) if (same(name)) return true;
+    return false;
+  }
+  return Object.keys(headers).some((name) => same(name) && headers[name] != null);
 }
 
 /** All the fields of a signature in one pass over the headers. */
@@ -40,14 +56,7 @@ export function signingHeaders(headers: HeaderFields): SigningHeaders {
     contentDigest: undefined,
     authorities: [],
   };
-  if (Symbol.iterator in headers) {
-    for (const [name, value] of headers as Iterable<readonly [string, string]>) take(found, name, value);
-    return found;
-  }
-  for (const name of Object.keys(headers)) {
-    const value = headers[name];
-    if (value !== undefined && value !== null) take(found, name, value);
-  }
+  eachField(headers, (name, value) => take(found, name, value));
   return found;
 }
 

@@ -3,7 +3,7 @@
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { algorithmTable, type CryptoBackend } from "./crypto.js";
-import type { Jwk, JwkSet, KeySource, SignatureAlgorithm, VerificationKey } from "./types.js";
+import type { Jwk, JwkSet, KeyResolution, KeySource, SignatureAlgorithm, VerificationKey } from "./types.js";
 
 /**
  * Wraps a published key for `KeySource.resolve`. Make one per key and keep it: the imported form is stored on it.
@@ -32,6 +32,21 @@ export function keyPurposeFault(
   if (jwk.alg !== wanted.alg) return `the key's alg is not ${wanted.alg}, which ${alg} needs`;
   if (jwk.kty !== wanted.kty || jwk.crv !== wanted.crv) return `the key's kty and crv do not make an ${wanted.alg} key`;
   return undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+const codes: readonly unknown[] = ["key_unknown", "unavailable", "untrusted"] satisfies Extract<
+  KeyResolution,
+  { ok: false }
+>["code"][];
+
+/** What a key source answered, whoever wrote it: anything that `KeyResolution` does not have is no answer. */
+export function declaredResolution(answer: unknown): KeyResolution {
+  const { ok, code, key, sender } = isObject(answer) ? answer : {};
+  const found = ok === true && typeof sender === "string" && sender !== "" && isObject(key) && isObject(key.jwk);
+  if (found || (ok === false && codes.includes(code))) return answer as KeyResolution;
+  return { ok: false, code: "unavailable", detail: "the key source answers something undeclared" };
 }
 
 interface Imported {

@@ -6,11 +6,13 @@ import {
   hash,
   KeyObject,
   randomBytes,
+  randomFillSync,
   sign,
   timingSafeEqual,
   verify,
 } from "node:crypto";
 import { algorithmOf, type CryptoBackend, privateMembers, publicMembers } from "./crypto.js";
+import { derOf, fixedOf } from "./ecdsa.js";
 import type { Jwk, SignatureAlgorithm } from "./types.js";
 
 const privateKeyOf = (key: object): { alg: SignatureAlgorithm; material: KeyObject } => {
@@ -31,6 +33,32 @@ const privateKeyOf = (key: object): { alg: SignatureAlgorithm; material: KeyObje
 // ASCII either way, and this is the encoding node copies fastest.
 const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1");
 
+// Asked for `ieee-p1363`, node takes the key in an object and reads that anew at each call, which costs as much as signing
+// does. So signatures are asked for in DER, the default, and rewritten here.
+
+function verifyEcdsa(key: KeyObject, bytes: Buffer, signature: Uint8Array): boolean {
+  const der = derOf(signature);
+  return der !== undefined && verify("sha256", bytes, key, der);
+}
+
+/** Random bytes taken ahead: asking for a few costs as much as asking for thousands. */
+const RANDOM_BYTES = 4096;
+
+/** Hands out random bytes, each once. */
+function randomTexts(): (bytes: number) => string {
+  const ahead = Buffer.alloc(RANDOM_BYTES);
+  let next = RANDOM_BYTES;
+  return (bytes) => {
+    if (bytes > RANDOM_BYTES) return randomBytes(bytes).toString("base64url");
+    if (next + bytes > RANDOM_BYTES) {
+      randomFillSync(ahead);
+      next = 0;
+    }
+    next += bytes;
+    return ahead.toString("base64url", next - bytes, next);
+  };
+}
+
 export const nodeCrypto: CryptoBackend = {
   sha256: (data) => hash("sha256", data, "base64url"),
   hmacSha256: (secret, data) => createHmac("sha256", secret).update(data).digest("hex"),
@@ -38,15 +66,16 @@ export const nodeCrypto: CryptoBackend = {
     const [a, b] = [Buffer.from(left), Buffer.from(right)];
     return a.length === b.length && timingSafeEqual(a, b);
   },
-  randomText: (bytes) => randomBytes(bytes).toString("base64url"),
+  randomText: randomTexts(),
   importPublic: (jwk, alg) => createPublicKey({ key: publicMembers(jwk, alg), format: "jwk" }),
   importPrivate: privateKeyOf,
   verify: (alg, key, text, signature) =>
     alg === "ed25519"
       ? verify(null, bytesOf(text), key as KeyObject, signature)
-      : verify("sha256", bytesOf(text), { key: key as KeyObject, dsaEncoding: "ieee-p1363" }, signature),
+      : verifyEcdsa(key as KeyObject, bytesOf(text), signature),
   sign: (alg, key, text) =>
-    alg === "ed25519"
+    (alg === "ed25519"
       ? sign(null, bytesOf(text), key as KeyObject)
-      : sign("sha256", bytesOf(text), { key: key as KeyObject, dsaEncoding: "ieee-p1363" }),
+      : fixedOf(sign("sha256", bytesOf(text), key as KeyObject))
+    ).toString("base64url"),
 };

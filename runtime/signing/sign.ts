@@ -4,8 +4,8 @@ import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { strictFault } from "../json.js";
 import { canonicalUrl } from "../url.js";
-import { buildSignatureBase, isBaseValue } from "./base.js";
-import { decodeBase64Url, encodeBase64, encodeBase64Url } from "./base64.js";
+import { isBaseValue } from "./base.js";
+import { encodeBase64Url, padded } from "./base64.js";
 import type { CryptoBackend } from "./crypto.js";
 import { isNonce, WINDOW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
@@ -92,8 +92,8 @@ interface Draft {
   readonly profile: Profile;
   readonly components: readonly string[];
   readonly contentType: string | undefined;
-  /** Writes binary values. */
-  readonly encode: (bytes: Uint8Array) => string;
+  /** Binary values are in padded standard base64, not in base64url. */
+  readonly standard: boolean;
 }
 
 /**
@@ -111,7 +111,7 @@ export function* webhookSignature(
     throw invalidOption("Content-Type", "webhooks are sent as application/json, without parameters");
   }
   checkBody(request.body);
-  const draft = { profile, components: webhookComponents, contentType: "application/json", encode: encodeBase64Url };
+  const draft = { profile, components: webhookComponents, contentType: "application/json", standard: false };
   return yield* signature(draft, request, options, backend);
 }
 
@@ -131,14 +131,13 @@ export function* requestSignature(
     throw invalidOption("Content-Type", "give one media type");
   }
   if (hasBody && isJsonContentType(contentType)) checkBody(request.body);
-  const components = [
-    ...requestComponents,
-    ...(contentType !== undefined ? ["content-type"] : []),
-    ...(hasBody && options.contentDigest !== false ? ["content-digest"] : []),
-  ];
-  const encode = newer ? encodeBase64 : encodeBase64Url;
-  return yield* signature({ profile, components, contentType, encode }, request, options, backend);
+  const digested = hasBody && options.contentDigest !== false;
+  // A body always has a type here.
+  const components = digested ? webhookComponents : contentType === undefined ? requestComponents : typedComponents;
+  return yield* signature({ profile, components, contentType, standard: newer }, request, options, backend);
 }
+
+const typedComponents: readonly string[] = [...requestComponents, "content-type"];
 
 /** @throws AdbindError `duplicate_key_input` or `body_not_json` */
 export function checkBody(body: Uint8Array): void {
@@ -152,7 +151,7 @@ export function checkBody(body: Uint8Array): void {
 }
 
 function* signature(
-  { profile, components, contentType, encode }: Draft,
+  { profile, components, contentType, standard }: Draft,
   request: SignableRequest,
   options: SignOptions,
   backend: CryptoBackend,
@@ -163,22 +162,19 @@ function* signature(
       remedy: "give an absolute http or https URL",
     });
   }
-  const { alg, material } = yield* importKey(options.key, backend);
+  const { alg, material } = importedKeys.get(backend)?.get(options.key) ?? (yield* importKey(options.key, backend));
+  const binary = (token: string): string => `:${standard ? padded(token) : token}:`;
   const digest = components.includes("content-digest")
-    ? `sha-256=:${digestText(yield* wait(backend.sha256(request.body)), encode)}:`
+    ? `sha-256=${binary(yield* wait(backend.sha256(request.body)))}`
     : undefined;
-  const values: Record<string, string | undefined> = {
-    "@method": request.method.toUpperCase(),
-    "@target-uri": target.url,
-    "@authority": target.authority,
-    "content-type": contentType,
-    "content-digest": digest,
-  };
   const tag = profile.tag(namesOf(options.word ?? "proto"));
-  const params = `(${components.map((name) => `"${name}"`).join(" ")})${paramsOf(options, alg, tag, backend)}`;
-  const signatureBase = buildSignatureBase(components, (name) => values[name]!, params);
+  const params = `${listOf(components)}${paramsOf(options, alg, tag, backend)}`;
+  let signatureBase = `"@method": ${request.method.toUpperCase()}\n"@target-uri": ${target.url}\n"@authority": ${target.authority}\n`;
+  if (contentType !== undefined) signatureBase += `"content-type": ${contentType}\n`;
+  if (digest !== undefined) signatureBase += `"content-digest": ${digest}\n`;
+  signatureBase += `"@signature-params": ${params}`;
   const { key } = options;
-  const bytes = isRemoteKey(key)
+  const made = isRemoteKey(key)
     ? yield* signedElsewhere(key, signatureBase)
     : yield* wait(backend.sign(alg, material, signatureBase));
   return {
@@ -187,14 +183,14 @@ function* signature(
       ...(contentType !== undefined && { "Content-Type": contentType }),
       ...(digest !== undefined && { "Content-Digest": digest }),
       "Signature-Input": `${LABEL}=${params}`,
-      Signature: `${LABEL}=:${encode(bytes)}:`,
+      Signature: `${LABEL}=${binary(made)}`,
     },
   };
 }
 
-function* signedElsewhere(key: RemoteKey, base: string): Coroutine<Uint8Array> {
+function* signedElsewhere(key: RemoteKey, base: string): Coroutine<string> {
   const bytes = yield* wait(key.sign(new TextEncoder().encode(base)));
-  if (bytes instanceof Uint8Array && bytes.length === SIGNATURE_BYTES) return bytes;
+  if (bytes instanceof Uint8Array && bytes.length === SIGNATURE_BYTES) return encodeBase64Url(bytes);
   const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : "no bytes";
   throw new AdbindError("signing_key_invalid", `A remote key gave ${got} as a signature`, {
     where: "sign",
@@ -202,22 +198,22 @@ function* signedElsewhere(key: RemoteKey, base: string): Coroutine<Uint8Array> {
   });
 }
 
-/** A digest comes as unpadded base64url, and goes out as the profile writes it. */
-const digestText = (digest: string, encode: Draft["encode"]): string =>
-  encode === encodeBase64Url ? digest : encode(decodeBase64Url(digest));
+/** The inner list of components; there are three of them. */
+const listOf = (components: readonly string[]): string =>
+  components === webhookComponents ? webhookList : `("${components.join('" "')}")`;
+
+const webhookList = `("${webhookComponents.join('" "')}")`;
 
 function paramsOf(options: SignOptions, alg: SignatureAlgorithm, tag: string, backend: CryptoBackend): string {
-  const { keyid, windowSeconds = WINDOW_SECONDS } = options;
+  const { keyid, nonce = backend.randomText(NONCE_BYTES), windowSeconds = WINDOW_SECONDS } = options;
   if (!/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/.test(keyid)) {
     throw invalidOption("keyid", "use printable ASCII without quotes and backslashes");
   }
-  const nonce = options.nonce ?? backend.randomText(NONCE_BYTES);
   if (!isNonce(nonce)) throw invalidOption("nonce", "use unpadded base64url of at least 16 bytes");
   if (!Number.isSafeInteger(windowSeconds) || windowSeconds < 1 || windowSeconds > WINDOW_SECONDS) {
     throw invalidOption("windowSeconds", `use 1 to ${WINDOW_SECONDS}`);
   }
   const created = Math.floor((options.now ?? systemSeconds)());
-  const text = { nonce, keyid, alg, tag };
-  const strings = Object.entries(text).map(([name, value]) => `;${name}="${value}"`);
-  return `;created=${created};expires=${created + windowSeconds}${strings.join("")}`;
+  const window = `created=${created};expires=${created + windowSeconds}`;
+  return `;${window};nonce="${nonce}";keyid="${keyid}";alg="${alg}";tag="${tag}"`;
 }

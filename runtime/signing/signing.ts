@@ -1,9 +1,8 @@
 /** The functions of signing over one crypto backend; `index.ts` and `web.ts` make them for theirs. */
-import { wireNames } from "../contract/index.js";
 import { type Coroutine, runAsync, runSync } from "../db/coroutine.js";
 import { parseStrict } from "../json.js";
 import type { CryptoBackend } from "./crypto.js";
-import { fieldValue } from "./headers.js";
+import { fieldValue, hasField } from "./headers.js";
 import * as legacy from "./legacy.js";
 import { type Binding, resolveOperation } from "./operation.js";
 import { calledBy, type NamedOperations, onlyWarns, type RequestCapability, unsignedFault } from "./policy.js";
@@ -18,7 +17,7 @@ import type {
   Signed,
   VerifyResult,
 } from "./types.js";
-import { refusal, type VerifyOptions, verification } from "./verify.js";
+import { namesOf, refusal, type VerifyOptions, verification } from "./verify.js";
 
 export interface VerifyWebhookOptions extends VerifyOptions {
   /** How the sender's registration says it authenticates; `signature` by default. Another one is a mode mismatch. */
@@ -45,8 +44,8 @@ export interface VerifyRequestOptions extends VerifyOptions {
  * legacy headers, since only it can be verified without a registration's secret.
  */
 export function receivedMode(headers: HeaderFields, word = "proto"): AuthMode | undefined {
-  const names = wireNames(word);
-  const has = (name: string) => fieldValue(headers, name) !== undefined;
+  const names = namesOf(word);
+  const has = (name: string) => hasField(headers, name);
   if (has("signature-input") || has("signature")) return "signature";
   if (has(names.hmacSignatureHeader) || has(names.hmacTimestampHeader)) return "HMAC-SHA256";
   return /^bearer /i.test(fieldValue(headers, "authorization") ?? "") ? "Bearer" : undefined;

@@ -152,6 +152,8 @@ export interface Verified {
   /** Unix seconds. */
   readonly expires: number;
   readonly nonce: string;
+  /** SHA-256 of the body in unpadded base64url, where the signature covers it. */
+  readonly digest?: string;
   /**
    * The body as strict JSON, made when first read; undefined where it is empty or not JSON, which the request profile
    * allows. Do not change the body's bytes before.

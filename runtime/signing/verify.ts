@@ -12,7 +12,7 @@ import type { CryptoBackend } from "./crypto.js";
 import { coveredValue, type Examined, examine, type Fault, type Rules, SKEW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
 import { isJsonContentType } from "./headers.js";
-import { importVerificationKey, keyPurposeFault } from "./keys.js";
+import { declaredResolution, importVerificationKey, keyPurposeFault } from "./keys.js";
 import type {
   KeyResolution,
   KeySource,
@@ -119,23 +119,14 @@ function* resolveKey(list: Checklist, keyid: string): Coroutine<Extract<KeyResol
   let resolution: KeyResolution;
   try {
     const answer = list.keys.resolve(keyid);
-    resolution = isPromise(answer) ? ((yield answer) as KeyResolution) : answer;
+    resolution = declaredResolution(isPromise(answer) ? yield answer : answer);
   } catch {
     return { step: 7, reason: "keys_unavailable", detail: "the key source failed" };
   }
-  const unusual: Fault = { step: 7, reason: "keys_unavailable", detail: "the key source answers something undeclared" };
-  if (typeof resolution !== "object" || resolution === null) return unusual;
-  if (resolution.ok === true) {
-    const { key, sender } = resolution;
-    return typeof sender === "string" && sender !== "" && isKey(key) ? resolution : unusual;
-  }
+  if (resolution.ok) return resolution;
   const { detail, retryAfterSeconds, code } = resolution;
-  if (!Object.hasOwn(resolutionReasons, code)) return unusual;
   return { step: 7, reason: resolutionReasons[code], detail, retryAfterSeconds };
 }
-
-const isKey = (key: unknown): boolean =>
-  typeof key === "object" && key !== null && "jwk" in key && typeof key.jwk === "object" && key.jwk !== null;
 
 const resolutionReasons = {
   key_unknown: "key_unknown",
@@ -244,7 +235,7 @@ const insertFaults = {
 function checkBody(
   { body }: SignableRequest,
   list: Checklist,
-  { alg, created, expires, nonce, fields }: Examined,
+  { alg, created, expires, nonce, digest, fields }: Examined,
   more: { keyid: string; sender: string; signatureBase: string },
 ): Verified | Refusal {
   const other = list.profile.name === "request" && (body.length === 0 || !isJsonContentType(fields.contentType));
@@ -263,6 +254,7 @@ function checkBody(
     created,
     expires,
     nonce,
+    ...(digest !== undefined && { digest }),
     signatureBase,
     // Judged already; made for those who read it.
     get json() {

@@ -59,5 +59,5 @@ export const webCrypto: CryptoBackend = {
   verify: (alg, key, text, signature) =>
     crypto.subtle.verify(useParameters[alg], key as Key, owned(signature), bytesOf(text)),
   sign: async (alg, key, text) =>
-    new Uint8Array(await crypto.subtle.sign(useParameters[alg], key as Key, bytesOf(text))),
+    encodeBase64Url(new Uint8Array(await crypto.subtle.sign(useParameters[alg], key as Key, bytesOf(text)))),
 };

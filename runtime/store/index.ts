@@ -7,5 +7,6 @@ export type { DatabaseOptions } from "../db/types.js";
 export { openPostgresStore, type PostgresStore } from "./postgres/open.js";
 export * from "./registry-access.js";
 export { openSqliteStore, type SqliteStore } from "./sqlite/open.js";
+export { type TemporaryStore, temporaryStore } from "./sqlite/temporary.js";
 export { type AnyStore, openStore, storeOn } from "./stores.js";
 export type * from "./types.js";

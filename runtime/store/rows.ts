@@ -42,6 +42,7 @@ export interface InboxRow {
   due: number;
   error: string | null;
   notes: string;
+  traceparent: string | null;
   body: Uint8Array;
 }
 
@@ -67,6 +68,7 @@ export const toEvent = (row: InboxRow): InboxEvent => ({
   due: row.due,
   error: row.error,
   notes: JSON.parse(row.notes) as InboxEvent["notes"],
+  traceparent: row.traceparent,
 });
 
 export interface RegistrationRow {

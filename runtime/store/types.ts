@@ -54,6 +54,8 @@ export interface InboxEvent {
   readonly error: string | null;
   /** Findings that did not stop it. */
   readonly notes: readonly EventNote[];
+  /** Where it stands in its trace (W3C Trace Context); null outside of any. */
+  readonly traceparent: string | null;
 }
 
 /** The part of an event that its receiver fills in. */
@@ -187,6 +189,8 @@ export interface Inbox<Tx> {
   /** Removes an event unhandled; its key stays claimed. False when there is none. */
   drop(id: number, now: number): Promise<boolean>;
   backlog(): Promise<Backlog>;
+  /** When the oldest event that waits for its handler was received, unix milliseconds; null where none waits. */
+  oldest(): Promise<number | null>;
 }
 
 /** How a sender authenticates on a route. */

@@ -100,6 +100,32 @@ test("rotate: a new key beside the old, of its kind, both published", async () =
   assert.is(readKeys().length, 3);
 });
 
+test("rotate: every purpose of a file is renewed, or the one asked for", async () => {
+  await keys("generate", "--out", "k.json", "--word", "acme", "--use", "both");
+  const said = (await keys("rotate", "k.json")).out;
+  const purposes = () => readKeys().map(({ acme_use }) => acme_use);
+  const [request, webhook] = ["request-signing", "webhook-signing"];
+  assert.equal(purposes(), [request, webhook, request, webhook]);
+  for (const { kid } of readKeys().slice(2)) assert.match(said, String(kid));
+  assert.match(said, "beside 2 older");
+  assert.is((await keys("rotate", "k.json", "--use", "request")).code, 0);
+  assert.equal(purposes().slice(4), [request]);
+  // The order of the newest is kept: that of requests is the newest now.
+  assert.is((await keys("rotate", "k.json", "--kid", "next")).code, 0);
+  assert.equal(purposes().slice(5), [webhook, request]);
+  assert.equal(
+    readKeys()
+      .slice(5)
+      .map(({ kid }) => kid),
+    ["next-webhook", "next-request"],
+  );
+  const none = await keys("rotate", "k.json", "--use", "governance");
+  assert.is(none.code, 1);
+  assert.match(none.err, "no governance-signing key");
+  assert.is((await keys("rotate", "k.json", "--use", "nothing")).code, 2);
+  assert.is(readKeys().length, 7);
+});
+
 test("a change under way keeps others out", async () => {
   await keys("generate", "--word", "proto", "--out", "k.json");
   writeFileSync(place.at(".k.json.new"), "");

@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import Sqlite from "better-sqlite3";
@@ -75,12 +86,71 @@ test("what cannot be opened says why, and what to do", () => {
   for (const migrate of [false, "skip"] as const)
     assert.match(faultOf({ path: typo, migrate }).message, /there is no database file/);
   assert.not(existsSync(typo));
-  if (process.getuid?.() !== 0) {
-    const shut = path.join(folder, "shut");
-    mkdirSync(shut);
-    chmodSync(shut, 0o500);
-    assert.match(faultOf({ path: path.join(shut, "a.db") }).message, /permission denied/);
+});
+
+/** As somebody who may not write what belongs to others: root may. */
+function asNobody<T>(work: () => T): T {
+  if (process.getuid?.() !== 0) return work();
+  process.seteuid!(65_534);
+  try {
+    return work();
+  } finally {
+    process.seteuid!(0);
   }
+}
+
+test("a file in a place that cannot be written is told as that, whether it is there or not", () => {
+  const shut = path.join(folder, "shut");
+  mkdirSync(shut);
+  openSqlite({ path: path.join(shut, "there.db") }).file.close();
+  chmodSync(path.join(shut, "there.db"), 0o444);
+  chmodSync(shut, 0o555);
+  chmodSync(folder, 0o755);
+  for (const name of ["there.db", "none.db"])
+    assert.match(
+      asNobody(() => faultOf({ path: path.join(shut, name) })).message,
+      /permission denied .*give this user write access to the file and its folder/,
+    );
+});
+
+test("a file with a damaged page is told with its cause and a remedy", async () => {
+  fresh();
+  const database = open();
+  await database.write((q) => q.run("create table t (id integer primary key, text text)"));
+  const rows = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000) select i from n";
+  await database.write((q) => q.run(`insert into t select i, hex(randomblob(50)) from (${rows})`));
+  await database.close();
+  const handle = openSync(file(), "r+");
+  const { size } = statSync(file());
+  for (let page = size - 20 * 4096; page < size; page += 4096)
+    writeSync(handle, Buffer.alloc(4096, 0xa5), 0, 4096, page);
+  closeSync(handle);
+  const damaged = open({ migrate: "skip" });
+  const failed = async (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => "it worked",
+      (error: unknown) => (error instanceof AdbindError ? `${error.code}: ${error.message}` : String(error)),
+    );
+  const told = /^database_failed: the database file failed: a page of it is damaged .*recover/;
+  assert.match(await failed(damaged.query((q) => q.rows("select sum(id), max(text) from t"))), told);
+  assert.match(await failed(damaged.write((q) => q.run("update t set text = 'x'"))), told);
+  damaged.file.close();
+});
+
+test("SQLite's own wait for another process is short, whatever the longest wait of a write is", async () => {
+  fresh();
+  const database = open();
+  await database.write((q) => q.run("create table t (id integer)"));
+  const ownWait = () => database.file.pragma("busy_timeout", { simple: true }) as number;
+  assert.ok(ownWait() <= 50, String(ownWait()));
+  const other = holding();
+  const written = database.write((q) => q.run("insert into t values (1)"));
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  assert.is(ownWait(), 0, "while another writes, a timer asks");
+  other.end();
+  await written;
+  assert.ok(ownWait() > 0 && ownWait() <= 50, "an application's own statements on the handle wait a little");
+  await database.close();
 });
 
 /** Another process's write transaction, left open. */

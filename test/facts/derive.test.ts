@@ -60,8 +60,8 @@ const turns = ({ signing, discovery, envelope, events, tools }: ReleaseFacts): s
 
 const old = "3.1 declared named header_malformed";
 const expected: Readonly<Record<string, string>> = {
-  "3.0.4": `${old} onboarding bytes requests free false status first-copy tasks/get`,
-  "3.0.26": `${old} onboarding bytes requests free false status first-copy tasks/get`,
+  "3.0.4": `${old} onboarding bytes advised free false status first-copy tasks/get`,
+  "3.0.26": `${old} onboarding bytes advised free false status first-copy tasks/get`,
   "3.1.0": `${old} capabilities bytes requests task true either first-copy get_task_status`,
   "3.1.19": `${old} capabilities bytes requests task true either first-copy get_task_status`,
   "3.2.0-beta.0": "",
@@ -114,6 +114,29 @@ else {
     ]);
     assert.is(facts.envelope.answers.list_products!.value.refused.includes("status"), true);
     assert.is(Object.hasOwn(facts.envelope.answers, "get_products"), false);
+    // Its completed answers refuse one value of the status, not the status.
+    assert.is(Object.hasOwn(facts.envelope.answers, "preview_creative"), false);
+  });
+
+  for (const version of ["3.0.26", "3.1.19", "3.2.4"]) {
+    test(`${version}: no answer refuses what it demands`, async () => {
+      const { facts } = await read(path.join(folder, "releases", version));
+      for (const [name, { value }] of Object.entries(facts.envelope.answers))
+        assert.equal(
+          value.required.filter((field) => value.refused.includes(field)),
+          [],
+          name,
+        );
+    });
+  }
+
+  test("origins of keys advise in 3.0, though its schema has them, and bind requests from 3.1 on", async () => {
+    const bound = async (version: string) =>
+      (await read(path.join(folder, "releases", version))).facts.discovery.keyOrigins.value;
+    assert.equal(
+      [await bound("3.0.26"), await bound("3.1.19"), await bound("3.2.4")],
+      ["advised", "requests", "requests"],
+    );
   });
 
   test("packing a release otherwise changes none of its facts", async () => {

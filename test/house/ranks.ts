@@ -32,7 +32,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/contract/": ["*", "index"],
   "runtime/db/": ["*", "sqlite/ postgres/", "open", "index"],
   "runtime/net/": ["address codes policy", "*", "index"],
-  "runtime/validate/": ["types missing json-text judge", "precompiled/", "*", "index"],
+  "runtime/validate/": ["types missing json-text date-time judge", "precompiled/", "*", "index"],
   "runtime/facts/": ["*", "index"],
   "runtime/extract/": ["json-object", "*", "retry", "index"],
   "runtime/signing/": [
@@ -52,7 +52,17 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/queue/": ["each jobs", "types", "sqlite/ postgres/ nats/", "*", "index"],
-  "runtime/receiver/": ["types metrics", "*", "receive expect watch", "receiver", "node fastify", "index"],
+  "runtime/receiver/": [
+    "types fields",
+    "tracing",
+    "metrics",
+    "*",
+    "receive expect watch",
+    "receiver",
+    "node fastify",
+    "index",
+  ],
+  "runtime/testing/": ["key", "sign", "forge", "*", "seller", "index"],
   "runtime/sender/": ["secret-keys", "types", "*", "channels tasks", "deliver", "sender", "create", "index"],
   "runtime/buyer/": [
     "endings",
@@ -69,7 +79,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/seller/": ["types", "*", "task-changes", "tasks", "call", "a2a mcp", "server", "create", "index"],
   "runtime/registry/": [
-    "json-bytes json-items client types",
+    "file-problems json-bytes json-items client types",
     "model",
     "crawl/ search/",
     "*",

@@ -18,11 +18,12 @@ const stage = (name: string): string => `generator/${name}/`;
  */
 const allowed: readonly [part: string, uses: readonly string[]][] = [
   ["runtime/contract/", []],
-  ...base.map((file): [string, string[]] => [file, []]),
+  ...base.map((file): [string, string[]] => [file, file === "runtime/json" ? ["runtime/json-scan"] : []]),
+  ["runtime/json-scan", []],
   ["generated/", ["adbind/contract", "adbind/standalone"]],
   ...["db", "validate", "net", "extract", "facts"].map((name): [string, string[]] => [room(name), base]),
-  // The program that runs at once or waits, and nothing else of that room.
-  [room("signing"), [...base, room("net"), "runtime/db/coroutine"]],
+  // The program that runs at once or waits, and nothing else of that room; what releases say of keys.
+  [room("signing"), [...base, room("net"), room("facts"), "runtime/db/coroutine"]],
   [room("store"), [...base, room("db")]],
   [room("queue"), [...base, room("db")]],
   [room("transport"), [...base, ...leaves]],

@@ -10,7 +10,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { envelope, SELLER, send, setup } from "../support/receiver.js";
 
-test("accepted, duplicate, stale, refused by code, lag, backlog, handler outcomes and new keyids are counted", async () => {
+test("accepted, duplicate, stale, refused by code, lag, backlog, its age, durations, handler outcomes and new keyids are counted", async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
   const provider = new MeterProvider({ readers: [reader] });
@@ -29,7 +29,8 @@ test("accepted, duplicate, stale, refused by code, lag, backlog, handler outcome
     for (const metric of scope.metrics) {
       for (const point of metric.dataPoints) {
         const labels = Object.values(point.attributes).join(" ");
-        const value = typeof point.value === "number" ? point.value : (point.value as { max?: number }).max;
+        const greatest = typeof point.value === "number" ? point.value : (point.value as { max?: number }).max;
+        const value = metric.descriptor.name.endsWith(".duration") ? greatest! > 0 : greatest;
         found.set(`${metric.descriptor.name.replace("adbind.receiver.", "")} ${labels}`.trim(), value);
       }
     }
@@ -47,6 +48,10 @@ test("accepted, duplicate, stale, refused by code, lag, backlog, handler outcome
     "backlog pending": 0,
     "backlog dead": 0,
     lag: 3600,
+    oldest: 0,
+    "handler.duration task completed": true,
+    "request.duration 200": true,
+    "request.duration 400": true,
   };
   assert.equal(Object.fromEntries([...found].sort()), Object.fromEntries(Object.entries(expected).sort()));
   await s.close();

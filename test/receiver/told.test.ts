@@ -60,4 +60,20 @@ test("expect refuses kinds, modes and formats that are none", async ({ open }) =
   }
 });
 
+test("a store that fails is told with cause and remedy, and costs those requests only", async ({ open }) => {
+  const s = await open();
+  const { inbox } = s.store;
+  const { accept } = inbox;
+  const cause = new AdbindError("database_failed", "the database file failed: the disk is full", {
+    where: "inbox.db",
+    remedy: "make room on it",
+  });
+  Object.assign(inbox, { accept: () => Promise.reject(cause) });
+  assert.is((await send(s, envelope())).status, 503);
+  const line = s.logs.map((one) => JSON.parse(one)).find(({ level }) => level === 50);
+  assert.equal([line.code, line.msg], ["database_failed", cause.message]);
+  Object.assign(inbox, { accept });
+  assert.is((await send(s, envelope())).status, 200);
+});
+
 test.run();

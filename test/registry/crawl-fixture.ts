@@ -1,6 +1,10 @@
 /** Files as publishers write them, and what a crawl needs to reach them. */
+import * as assert from "uvu/assert";
 import { createGuardedFetch } from "../../runtime/net/index.js";
+import { type ReadOptions, readAuthorizationFile } from "../../runtime/registry/crawl/authorization-file.js";
 import type { CrawlContext } from "../../runtime/registry/crawl/crawl.js";
+import type { FileProblem } from "../../runtime/registry/file-problems.js";
+import type { AuthorizationFile } from "../../runtime/registry/types.js";
 
 export const NOW = Date.UTC(2026, 2, 2, 10);
 export const WELL_KNOWN = "/.well-known/adagents.json";
@@ -31,11 +35,20 @@ export const agent = (more: object = {}): object => ({
   ...more,
 });
 
+/** An entry that covers all of a publisher. */
+export const whole = (publisher_domain: string, url: string): object => ({
+  url,
+  authorized_for: "All display inventory",
+  authorization_type: "publisher_properties",
+  publisher_properties: [{ publisher_domain, selection_type: "all" }],
+});
+
 export const property = (more: object = {}): object => ({
   property_id: "home",
   property_type: "website",
   name: "Home",
-  identifiers: [{ type: "domain", value: "news.example" }],
+  // One that any domain may give: a name in DNS belongs to its own.
+  identifiers: [{ type: "ios_bundle", value: "com.news" }],
   ...more,
 });
 
@@ -44,3 +57,13 @@ export const file = (more: object = {}): object => ({
   properties: [property()],
   ...more,
 });
+
+/** What is taken of a file of news.example. */
+export function readFile(
+  document: object,
+  given: Partial<ReadOptions> = {},
+): AuthorizationFile & { problems: readonly FileProblem[] } {
+  const result = readAuthorizationFile(document as never, { domain: "news.example", via: "own", now: NOW, ...given });
+  assert.ok(result.ok, result.ok ? "" : result.problems[0].message);
+  return { ...result.file, problems: result.problems };
+}

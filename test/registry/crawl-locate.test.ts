@@ -144,7 +144,8 @@ test("what an origin answers decides whether it is asked again, and what is know
     ["{}", "invalid", false],
     ['{"authorized_agents": {}}', "invalid", false],
     ['{"authorized_agents": [{}]}', "invalid", false],
-    ['\ufeff{"authorized_agents": []}', "valid", false],
+    ['{"authorized_agents": []}', "invalid", false],
+    ['\ufeff{"authorized_agents": [], "formats": [{}]}', "valid", false],
   ];
   for (const [index, [given, outcome, retry]] of cases.entries()) {
     const domain = `c${index}.example`;
@@ -204,8 +205,7 @@ test("a manager's file speaks for a publisher that it names, when the publisher 
 test("a manager's file that does not name the publisher says nothing for it", async () => {
   const bodies = [
     managed("other.example"),
-    // Neither an entry for everyone nor ids of nobody's properties name it.
-    { authorized_agents: [{ url: "https://agent.example/", authorized_for: "all" }] },
+    // Ids of nobody's properties do not name it.
     file(),
     file({ properties: [property({ publisher_domain: "other.example" })] }),
   ];

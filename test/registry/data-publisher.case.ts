@@ -99,7 +99,6 @@ export function dataPublisherCase(engine: Engine): void {
   test("a failed fetch keeps the last good copy and says how it failed", async ({ data }) => {
     await data.applyCrawl(crawl("news.example", { properties: [property("main")], agents: [entry(SELLER)] }));
     const good = await data.lookupPublisher("news.example");
-    assert.is(good.hosting.mode, "self");
     for (const [outcome, status, mode] of [
       ["unreachable", null, "self"],
       ["absent", 404, "self_invalid"],
@@ -107,9 +106,10 @@ export function dataPublisherCase(engine: Engine): void {
     ] as const) {
       await data.applyCrawl({ ...failed("news.example", outcome, status), crawledAt: NOW + DAY_MS });
       const after = await data.lookupPublisher("news.example");
+      assert.is(after.files?.adagents_json.status, outcome === "absent" ? "absent" : "valid");
       assert.equal(
-        { ...after, hosting: null },
-        { ...good, hosting: null },
+        { ...after, hosting: null, files: null },
+        { ...good, hosting: null, files: null },
         `after ${outcome} everything else is as it was`,
       );
       assert.is(after.hosting.mode, mode);
@@ -125,7 +125,7 @@ export function dataPublisherCase(engine: Engine): void {
     const broken = await data.lookupPublisher("broken.example");
     assert.equal(
       [absent.adagents_valid, absent.hosting.mode, absent.files?.adagents_json.status],
-      [null, "none", "unknown"],
+      [null, "none", "absent"],
     );
     assert.equal(
       [broken.adagents_valid, broken.hosting.mode, broken.files?.adagents_json.status],

@@ -184,7 +184,7 @@ http("visibility of an operator's agents", async () => {
   };
   const letters: Record<string, string> = { [SELLER]: "p", [MEMBERS_ONLY]: "m", [HIDDEN]: "h" };
   for (const [who, ...expected] of matrix) {
-    for (const [at, scope] of ["all", "public", "member", "private"].entries()) {
+    for (const [at, scope] of ["all", "Public", "MEMBER", "private"].entries()) {
       const response = await get(`/api/registry/operator?domain=seller.example&scope=${scope}`, headers[who]);
       const seen = response.json().agents.flatMap(({ url }: { url: string }) => letters[url] ?? []);
       assert.equal(seen.sort(), expected[at], `${who}, ${scope}`);

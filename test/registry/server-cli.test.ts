@@ -11,6 +11,7 @@ import { AdbindError } from "../../runtime/errors.js";
 import { issuerKeys } from "../../runtime/registry/server/auth/issuer-keys.js";
 import { openSqliteStore, registryAccess } from "../../runtime/store/index.js";
 import { fromSource } from "../runner/from-source.js";
+import { whole } from "./crawl-fixture.js";
 import { bearer, setupRegistry } from "./server-fixture.js";
 import { crawlOf, SELLER } from "./server-world.js";
 
@@ -112,7 +113,7 @@ cli("from nothing to a search that finds an agent, and to a key that no longer w
 
 cli("a publisher's file is checked, served, and taken back", async () => {
   const file = path.join(folder, "file.json");
-  const good = { authorized_agents: [{ url: "https://seller.example/mcp", authorized_for: "All" }] };
+  const good = { authorized_agents: [whole("hosted.example", "https://seller.example/mcp")] };
   writeFileSync(file, JSON.stringify({ authorized_agents: [...good.authorized_agents, { url: "ftp://x" }] }));
   const refused = await run(["hosted", "put", "hosted.example", "file.json"]);
   assert.match(refused.stderr, "/authorized_agents/1");

@@ -3,55 +3,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { crawlNow } from "../../cli/registry-crawl.js";
-import type { Fetcher, Lookup } from "../../runtime/net/index.js";
+import type { Fetcher } from "../../runtime/net/index.js";
 import { createCrawler } from "../../runtime/registry/crawl/index.js";
 import { until } from "../support/until.js";
-import { bearer, type Setup, type SetupOptions, setupRegistry } from "./server-fixture.js";
+import { DOMAIN, lookup, openCrawling, origins, pages, publisher } from "./server-crawl-fixture.js";
+import { bearer, type Setup } from "./server-fixture.js";
 import { SELLER } from "./server-world.js";
 
 const crawl = suite("crawls over HTTP");
-
-const DOMAIN = "unseen-news.com";
-const file = {
-  authorized_agents: [{ url: SELLER, authorized_for: "All display inventory" }],
-  properties: [
-    { property_id: "site", property_type: "website", name: "Site", identifiers: [{ type: "domain", value: DOMAIN }] },
-  ],
-  last_updated: "2026-03-01T00:00:00Z",
-};
-
-const answer = (status: number, body: string) => ({
-  ok: true as const,
-  status,
-  headers: { "content-type": "application/json" },
-  body: Buffer.from(body),
-  truncated: false,
-});
-
-const lookup: Lookup = async (name) => [
-  { address: name.startsWith("internal") ? "10.0.0.1" : "93.184.215.14", family: 4 },
-];
-
-/** Origins by domain; what is not there is 404. */
-const origins =
-  (pages: Record<string, string>): Fetcher =>
-  async (url) => ({ ...(pages[url] === undefined ? answer(404, "") : answer(200, pages[url])), url });
-
-const pages = { [`https://${DOMAIN}/.well-known/adagents.json`]: JSON.stringify(file) };
-
-async function open(options: SetupOptions = {}): Promise<{ setup: Setup; token: string }> {
-  const setup = await setupRegistry({
-    crawling: "on",
-    crawl: { fetch: origins(pages), lookup },
-    now: Date.now,
-    ...options,
-  });
-  const { id } = await setup.accounts.addOrganization({ name: "O" });
-  return { setup, token: (await setup.accounts.addKey(id, "k")).key };
-}
-
-const publisher = async ({ registry }: Setup, domain = DOMAIN) =>
-  (await registry.app.inject(`/api/registry/publisher?domain=${domain}`)).json();
 
 const order = ({ registry }: Setup, token: string, domain: string) =>
   registry.app.inject({
@@ -62,7 +21,7 @@ const order = ({ registry }: Setup, token: string, domain: string) =>
   });
 
 crawl("a lookup of an unseen domain starts one crawl, says so, and soon has what was found", async () => {
-  const { setup } = await open();
+  const { setup } = await openCrawling();
   try {
     const first = await publisher(setup);
     assert.is(first.auto_crawl_triggered, true);
@@ -91,7 +50,7 @@ crawl("a lookup of an unseen domain starts one crawl, says so, and soon has what
 });
 
 crawl("a crawl that is asked for can be followed to its end", async () => {
-  const { setup, token } = await open();
+  const { setup, token } = await openCrawling();
   try {
     const asked = await order(setup, token, `https://${DOMAIN}/`);
     assert.is(asked.statusCode, 202, asked.body);
@@ -117,7 +76,10 @@ crawl("a crawl that is asked for can be followed to its end", async () => {
 });
 
 crawl("what cannot be crawled is refused with its reason", async () => {
-  const { setup, token } = await open({ limits: { crawl: 3 }, crawl: { fetch: origins({}), lookup, capacity: 2 } });
+  const { setup, token } = await openCrawling({
+    limits: { crawl: 3 },
+    crawl: { fetch: origins({}), lookup, capacity: 2 },
+  });
   try {
     const unsafe = await order(setup, token, "internal.news-host.com");
     assert.equal([unsafe.statusCode, unsafe.json().code], [400, "unsafe"], unsafe.body);
@@ -136,7 +98,7 @@ crawl("what cannot be crawled is refused with its reason", async () => {
 });
 
 crawl("by hand: what was found is printed, and what failed ends the command with a status", async () => {
-  const { setup } = await open({ crawling: "off" });
+  const { setup } = await openCrawling({ crawling: "off" });
   const { data } = setup.registry;
   const fetch = origins({ ...pages, "https://broken-news.com/.well-known/adagents.json": '{"authorized_agents":7}' });
   const crawler = await createCrawler({ store: setup.store, data, fetch, lookup, debounceMs: 0 });
@@ -157,7 +119,7 @@ crawl("by hand: what was found is printed, and what failed ends the command with
 });
 
 crawl("without a crawler lookups answer, and requests are told", async () => {
-  const { setup, token } = await open({ crawling: "off" });
+  const { setup, token } = await openCrawling({ crawling: "off" });
   try {
     const found = await publisher(setup);
     assert.equal([found.auto_crawl_triggered, found.files.adagents_json.status], [undefined, "unknown"]);
@@ -174,7 +136,7 @@ crawl("an instance that only takes requests leaves them to another", async () =>
     own += 1;
     return origins(pages)(url);
   };
-  const { setup, token } = await open({ crawling: "queue", crawl: { fetch: counted, lookup } });
+  const { setup, token } = await openCrawling({ crawling: "queue", crawl: { fetch: counted, lookup } });
   const request = async (domain: string) => {
     const { crawl_request_id: id } = (await order(setup, token, domain)).json();
     const url = `/api/registry/crawl-request/${id}`;
@@ -184,7 +146,7 @@ crawl("an instance that only takes requests leaves them to another", async () =>
     await setup.registry.listen({ port: 0 });
     const first = await request(DOMAIN);
     assert.is(await first(), "queued");
-    const worker = await open({ store: setup.store });
+    const worker = await openCrawling({ store: setup.store });
     try {
       await worker.setup.registry.listen({ port: 0 });
       await until(async () => (await first()) === "completed");
@@ -205,20 +167,20 @@ crawl("an instance that only takes requests leaves them to another", async () =>
 
 crawl("a stop waits for the index that is still read, so that nothing meets a closed store", async () => {
   const held = Promise.withResolvers<void>();
-  const real = await open({ crawling: "off" });
+  const real = await openCrawling({ crawling: "off" });
   const { data } = real.setup.registry;
   const warm = async (): Promise<void> => {
     await held.promise;
     await data.warm();
   };
-  const { setup } = await open({ store: real.setup.store, data: { ...data, warm } });
+  const { setup } = await openCrawling({ store: real.setup.store, data: { ...data, warm } });
   await setup.registry.listen({ port: 0 });
   let stopped = false;
   const stop = setup.close().then(() => {
     stopped = true;
   });
   // Another with nothing to wait for, told later, has stopped by then.
-  const other = await open();
+  const other = await openCrawling();
   await other.setup.registry.listen({ port: 0 });
   await other.setup.close();
   assert.is(stopped, false);

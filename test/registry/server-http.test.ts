@@ -45,7 +45,7 @@ http("400: what is missing or out of range is named, nothing is adjusted", async
     ["/api/registry/publisher?domain=nodots", "Invalid domain"],
     ["/api/registry/publisher?domain=under_score.example", "Invalid domain"],
     ["/api/registry/publisher?domain=127.0.0.1", "Invalid domain"],
-    ["/api/registry/publisher?domain=a.example:443", "Invalid domain"],
+    ["/api/registry/publisher?domain=a.example:port", "Invalid domain"],
     [`/api/registry/publisher/authorization?domain=${NEWS}`, "Missing required query params: domain, agent"],
     [`/api/registry/publisher/authorization?domain=${NEWS}&agent=ftp://x.example`, "Invalid agent URL"],
     [`/api/registry/operator?domain=${NEWS}&scope=secret`, "scope must be one of public, member, private, all"],

@@ -114,7 +114,12 @@ pages("why a file is not usable, and what was left out of it", async () => {
     await page.goto(`${base}/publisher?domain=${BROKEN}`);
     const text = await textOf(page.locator("main"));
     assert.match(text, "Not usable.");
-    assert.match(text, "/authorized_agents/0/url is no https URL");
+    for (const part of [
+      "/authorized_agents/0",
+      "url is not an https URL",
+      "give the agent's own address, an https URL",
+    ])
+      assert.match(text, part);
     await page.goto(`${base}/publisher?domain=nodots`);
     const input = page.getByLabel("Publisher's domain");
     assert.is(await input.getAttribute("aria-invalid"), "true");

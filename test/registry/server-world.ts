@@ -1,4 +1,5 @@
 /** Publishers, agents and members enough for every answer of the API to have something in it. */
+import { fileProblem } from "../../runtime/registry/file-problems.js";
 import type { AgentEntry, CrawlResult, PropertyRecord, RegistryData } from "../../runtime/registry/types.js";
 import { START_MS } from "./server-fixture.js";
 
@@ -13,7 +14,7 @@ export const WIDE = "wide.example";
 export const BROKEN = "broken.example";
 export const HOSTED = "hosted.example";
 
-const property = (id: string, type: string, tags: string[], domain: string): PropertyRecord => ({
+export const property = (id: string, type: string, tags: string[], domain: string): PropertyRecord => ({
   id,
   type,
   name: `Property ${id}`,
@@ -22,7 +23,7 @@ const property = (id: string, type: string, tags: string[], domain: string): Pro
   channels: type === "website" ? ["display"] : ["ctv"],
 });
 
-const entry = (agentUrl: string, more: Partial<AgentEntry> = {}): AgentEntry => ({
+export const entry = (agentUrl: string, more: Partial<AgentEntry> = {}): AgentEntry => ({
   agentUrl,
   authorizedFor: "All inventory",
   authorizationType: null,
@@ -91,7 +92,7 @@ export async function seedWorld(data: RegistryData, organization: string): Promi
   const failed = crawlOf(BROKEN, [], [], {
     outcome: "invalid",
     httpStatus: 200,
-    problems: [{ pointer: "/authorized_agents/0/url", message: "is no https URL" }],
+    problems: [fileProblem("agent_url", "/authorized_agents/0", "url is not an https URL")],
   });
   const { file: _, ...adagents } = failed.adagents;
   await data.applyCrawl({ ...failed, adagents, brand: { ...failed.brand, outcome: "absent", name: null, agents: [] } });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Seller } from "../../runtime/seller/index.js";
+import { type Seller, tokenAuth } from "../../runtime/seller/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
@@ -217,6 +217,45 @@ test("what is not offered or not there is an error of the transport", async ({ s
   assert.is((await rpc(seller, "message/send", { message: 5 })).error !== undefined, true);
   const { skills } = (await seller.app.inject("/.well-known/agent-card.json")).json();
   assert.ok(skills.some(({ id }: { id: string }) => id === "create_media_buy"));
+});
+
+test("a message goes on with a task of its caller and its operation alone, and only where that waits", async (context) => {
+  const auth = tokenAuth({ tokens: { "key-of-buyer-1": "buyer-1", "key-of-buyer-2": "buyer-2" } });
+  const seller = await openSeller<never>(context.bench, { store: context.store, auth });
+  try {
+    const send = (skill: string, taskId: unknown, args: object, caller = "key-of-buyer-1") => {
+      const { message } = current(skill, args);
+      const headers = { ...v1, authorization: `Bearer ${caller}` };
+      return rpc(seller, "SendMessage", { message: { ...message, taskId } }, headers);
+    };
+    const brief = { buying_mode: "brief", brief: "b" };
+    const { result } = await send("create_media_buy", "", buyRequest("prod_manual"));
+    const { id, status } = result.task;
+    assert.is(status.state, "TASK_STATE_SUBMITTED");
+    const again = buyRequest("prod_ctv_evening");
+    const refusals = [
+      await send("create_media_buy", id, again, "key-of-buyer-2"),
+      await send("create_media_buy", "no-such-task", again),
+      await send("create_media_buy", "x".repeat(300), again),
+      await send("get_products", id, brief),
+      await send("create_media_buy", id, again),
+      await send("create_media_buy", { id }, again),
+    ];
+    const notFound = -32001;
+    const [unsupported, malformed] = [-32004, -32602];
+    const codes = [notFound, notFound, notFound, malformed, unsupported, malformed];
+    assert.equal(
+      refusals.map(({ error }) => error?.code),
+      codes,
+    );
+    assert.is(context.bench.runs, 1, "nothing was run");
+    await (seller.task(id).inputRequired as (data: object) => Promise<void>)({ reason: "APPROVAL_REQUIRED" });
+    assert.is((await send("get_products", id, brief)).error?.code, malformed);
+    const taken = await send("create_media_buy", id, again);
+    assert.is(taken.result?.task.status.state, "TASK_STATE_COMPLETED", JSON.stringify(taken));
+  } finally {
+    await seller.close();
+  }
 });
 
 test.run();

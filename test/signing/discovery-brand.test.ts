@@ -2,8 +2,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { AdbindError } from "../../runtime/errors.js";
-import { type BrandKeysOptions, brandKeys } from "../../runtime/signing/discovery/index.js";
-import { AGENT, BRAND, codeOf, down, JWKS, key, now, show, web } from "./discovery-site.js";
+import { type BrandKeysOptions, type BrandRules, brandKeys } from "../../runtime/signing/discovery/index.js";
+import { AGENT, BRAND, codeOf, down, JWKS, key, now, type Page, show, web } from "./discovery-site.js";
 
 const brand = suite("brand file");
 const brandSource = (site: ReturnType<typeof web>, extra: Partial<BrandKeysOptions> = {}) =>
@@ -193,7 +193,7 @@ brand("what the agent declares is its brand file, and no other is looked for", a
   assert.is(codeOf(await away.resolve("a")), "unavailable");
 });
 
-const rulesFor = (keyOrigins: "nobody" | "requests" | "everybody") =>
+const rulesFor = (keyOrigins: BrandRules["keyOrigins"]) =>
   ({ urlMatch: "bytes", brandBytes: 262_144, webhooks: "host", keyOrigins }) as const;
 
 brand(
@@ -204,7 +204,7 @@ brand(
     const judged = async (
       keyOrigins: object | undefined,
       purpose: "webhook_signing" | "request_signing",
-      rule: "nobody" | "requests" | "everybody",
+      rule: BrandRules["keyOrigins"],
     ) => {
       const declared = async () => ({ brandUrl: BRAND, ...(keyOrigins && { keyOrigins: { ...keyOrigins } }) });
       return show(await brandSource(site, { declared, purpose, rules: rulesFor(rule) }).resolve("a"));
@@ -225,6 +225,7 @@ brand(
     }
     assert.equal(await judged({ webhook_signing: "https://keys.example.com" }, "webhook_signing", "requests"), good);
     assert.equal(await judged(undefined, "request_signing", "nobody"), good);
+    assert.equal(await judged(undefined, "request_signing", "advised"), good);
   },
 );
 
@@ -253,6 +254,47 @@ brand("an agent that moved its brand file is asked once more, and a made-up one 
   const before = asked;
   for (let n = 0; n < 5; n++) await source.resolve("made-up");
   assert.ok(asked - before <= 2, "one renewal, one look because of the agent");
+});
+
+brand("a file that did not change is not sent again, nor is one that it points to", async () => {
+  const house = "https://house.example.com/.well-known/brand.json";
+  const site = web({
+    [BRAND]: { house: "house.example.com" },
+    [house]: { agents: [{ url: AGENT }] },
+    [JWKS]: { keys: [key("a")] },
+  });
+  site.headers[BRAND] = { etag: '"b1"', "cache-control": "max-age=60" };
+  site.headers[house] = { etag: '"h1"', "cache-control": "max-age=60" };
+  const source = brandSource(site);
+  const tags = () =>
+    site.requests.flatMap((url, at) => (url === JWKS ? [] : [site.asked[at]?.headers?.["if-none-match"]]));
+  assert.is(codeOf(await source.resolve("a")), "ok");
+  assert.equal(tags(), [undefined, undefined]);
+  site.clock.at += 100;
+  site.pages[BRAND] = 304;
+  site.pages[house] = 304;
+  assert.is(codeOf(await source.resolve("a")), "ok");
+  assert.equal(tags(), [undefined, undefined, '"b1"', '"h1"']);
+  // What changed is read anew, and what was not asked for conditionally is never believed unchanged.
+  site.clock.at += 100;
+  site.pages[BRAND] = { agents: [] };
+  delete site.headers[BRAND];
+  assert.is(codeOf(await source.resolve("a")), "untrusted");
+  site.clock.at += 2000;
+  site.pages[BRAND] = 304;
+  assert.is(codeOf(await source.resolve("a")), "unavailable");
+});
+
+brand("a file nests 32 levels and no deeper", async () => {
+  const nested = (levels: number): Page =>
+    `{"agents":[{"url":"${AGENT}"}],"deep":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+  for (const [levels, expected] of [
+    [32, "ok"],
+    [33, "unavailable"],
+  ] as const) {
+    const site = web({ [BRAND]: nested(levels), [JWKS]: { keys: [key("a")] } });
+    assert.is(codeOf(await brandSource(site).resolve("a")), expected, String(levels));
+  }
 });
 
 brand.run();

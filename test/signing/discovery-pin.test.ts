@@ -183,4 +183,21 @@ pin("a removed pin is gone after an hour at the latest", async () => {
   assert.is(codeOf(await source.resolve("a")), "key_unknown");
 });
 
+pin("keys of a source that answers something undeclared are unavailable, whatever is pinned", async () => {
+  const site = web({ [PIN]: pins(key("a")) });
+  const answers = [
+    undefined,
+    "ok",
+    {},
+    { ok: "yes", key: { jwk: key("a") }, sender: AGENT },
+    { ok: true, sender: AGENT },
+  ];
+  for (const answer of [...answers, { ok: false, code: "weird" }]) {
+    for (const rule of ["kid", "thumbprint"]) {
+      const source = pinned(site, { keys: { resolve: () => answer }, rule, unpublished: "accept" });
+      assert.is(codeOf(await source.resolve("a")), "unavailable", JSON.stringify([answer, rule]));
+    }
+  }
+});
+
 pin.run();

@@ -226,6 +226,13 @@ list("by sender: a kid is revoked for its own issuer only", async () => {
   );
 });
 
+list("by sender: a list that answers something undeclared has not answered, whatever a sender without one gets", () => {
+  for (const answer of [undefined, null]) {
+    const broken = { check: () => answer } as unknown as RevocationSource;
+    assert.is(revocationBySender({ [AGENT]: broken }, "good").check("dead", AGENT, START), answer);
+  }
+});
+
 list.run();
 
 const whole = suite("the chain under the verifier");

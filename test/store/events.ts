@@ -22,6 +22,7 @@ export const newEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
   body: Buffer.from('{"a":1}'),
   receivedAt: NOW,
   notes: [],
+  traceparent: null,
   ...over,
 });
 

@@ -1,61 +1,39 @@
 /** A receiver on a fresh SQLite store, with a clock of its own and a seller that signs. */
-import { generateKeyPairSync, randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { randomUUID } from "node:crypto";
 import type Database from "better-sqlite3";
 import { pino } from "pino";
 import { suite } from "uvu";
 import { release } from "../../generated/3.1.0/index.js";
-import type { Release } from "../../runtime/contract/index.js";
-import {
-  createReceiver,
-  type Delivery,
-  type Receiver,
-  type ReceiverAnswer,
-  type ReceiverRequest,
-  type ReceiverSettings,
-  type SenderConfig,
-} from "../../runtime/receiver/index.js";
+import type { JsonObject, Release } from "../../runtime/contract/index.js";
+import type { ReceiverAnswer, ReceiverRequest, ReceiverSettings, SenderConfig } from "../../runtime/receiver/index.js";
 import type { ReceiverHandlers } from "../../runtime/receiver/types.js";
-import { signHmac, signWebhook, staticKeys } from "../../runtime/signing/index.js";
-import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { signHmac, staticKeys } from "../../runtime/signing/index.js";
+import {
+  createTestKey,
+  createTestReceiver,
+  signTestWebhook,
+  TEST_NOW_MS,
+  type TestKey,
+  type TestReceiver,
+} from "../../runtime/testing/index.js";
 
-export const START_MS = 1_776_520_800_000;
+export const START_MS = TEST_NOW_MS;
 export const SELLER = "https://seller.example/agent";
 export const OTHER = "https://other.example/agent";
 export const PUBLIC_URL = "https://hooks.buyer.example";
 export const SECRET = "c2VjcmV0LW9mLWEtc2VsbGVyLTAxMjM0NTY3ODk";
 export const TOKEN = "dG9rZW4tb2YtYS1zZWxsZXItYWJjZGVmZ2hpamts";
 
-export interface SellerKey {
-  readonly keyid: string;
-  readonly privateKey: object;
-  readonly jwk: object;
-}
+export type SellerKey = TestKey;
 
-export function sellerKey(keyid = "key-1", word = "proto"): SellerKey {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const jwk = publicKey.export({ format: "jwk" });
-  const purpose = { kid: keyid, use: "sig", key_ops: ["verify"], alg: "EdDSA", [`${word}_use`]: "request-signing" };
-  return { keyid, privateKey, jwk: { ...jwk, ...purpose } };
-}
+export const sellerKey = (keyid = "key-1", word = "proto"): SellerKey => createTestKey({ keyid, word });
 
 export const keysOf = (sender: string, ...keys: SellerKey[]) =>
-  staticKeys({ keys: keys.map((key) => key.jwk) } as never, { sender });
+  staticKeys({ keys: keys.map((key) => key.jwk) }, { sender });
 
 export type Handlers = ReceiverHandlers<(typeof release)["tools"], Database.Database>;
 
-export interface Setup {
-  readonly receiver: Receiver<Database.Database>;
-  readonly store: SqliteStore;
-  readonly clock: { ms: number };
-  readonly key: SellerKey;
-  /** Deliveries the fallback saw. */
-  readonly seen: Delivery[];
-  readonly logs: string[];
-  close(): Promise<void>;
-}
+export type Setup = TestReceiver;
 
 export interface SetupOptions extends Partial<ReceiverSettings<Database.Database>> {
   readonly handlers?: Partial<Handlers>;
@@ -63,37 +41,12 @@ export interface SetupOptions extends Partial<ReceiverSettings<Database.Database
   readonly more?: Record<string, SenderConfig>;
 }
 
-export async function setup(options: SetupOptions = {}): Promise<Setup> {
-  const { handlers, senderConfig, more, ...settings } = options;
-  const folder = mkdtempSync(path.join(tmpdir(), "adbind-receiver-"));
-  const store = openSqliteStore({ path: path.join(folder, "inbox.db") });
-  const clock = { ms: START_MS };
-  const key = sellerKey();
-  const seen: Delivery[] = [];
-  const logs: string[] = [];
-  const receiver = createReceiver({
-    store,
+export async function setup({ more, ...options }: SetupOptions = {}): Promise<Setup> {
+  return createTestReceiver({
     release: release as Release<(typeof release)["tools"]>,
-    handlers: {
-      fallback: (delivery) => {
-        seen.push(delivery);
-      },
-      ...handlers,
-    },
-    senders: { [SELLER]: { keys: keysOf(SELLER, key), ...senderConfig }, ...more },
-    publicUrl: PUBLIC_URL,
-    now: () => clock.ms,
-    random: () => 0.5,
-    logger: pino({ level: "trace" }, { write: (line: string) => void logs.push(line) }),
-    ...settings,
+    ...{ sender: SELLER, publicUrl: PUBLIC_URL, keyid: "key-1", ...(more && { senders: more }) },
+    ...options,
   });
-  receiver.start();
-  const close = async (): Promise<void> => {
-    await receiver.stop();
-    await store.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { receiver, store, clock, key, seen, logs, close };
 }
 
 /** A task's envelope; fields set to undefined are left out. */
@@ -122,15 +75,13 @@ export async function signed(
   body: unknown,
   options: SendOptions = {},
 ): Promise<ReceiverRequest & { body: Uint8Array }> {
-  const target = options.route ?? "/hooks/a";
-  const bytes = options.raw ?? Buffer.from(JSON.stringify(body));
-  const { keyid, privateKey } = options.key ?? key;
-  const { headers } = await signWebhook(
-    { method: "POST", url: PUBLIC_URL + target, headers: {}, body: bytes },
-    { key: privateKey, keyid, now: () => Math.floor(clock.ms / 1000) },
-  );
-  const fields = { host: "hooks.buyer.example", ...headers, ...options.headers };
-  return { method: "POST", target, headers: fields, body: bytes };
+  const made = signTestWebhook({
+    url: PUBLIC_URL + (options.route ?? "/hooks/a"),
+    event: options.raw ?? (body as JsonObject),
+    key: options.key ?? key,
+    now: () => clock.ms,
+  });
+  return { ...made, headers: { host: "hooks.buyer.example", ...made.headers, ...options.headers } };
 }
 
 export async function send(setup: Setup, body: unknown, options: SendOptions = {}): Promise<ReceiverAnswer> {

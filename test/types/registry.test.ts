@@ -11,7 +11,8 @@ declare const client: RegistryClient;
 export async function requests(): Promise<void> {
   const answer = await client.lookupPublisher({ domain: "news.example" });
   if (answer.ok) {
-    const status: "valid" | "invalid" | "unknown" | "checking" | undefined = answer.data.files?.adagents_json.status;
+    const status: "valid" | "invalid" | "absent" | "unknown" | "checking" | undefined =
+      answer.data.files?.adagents_json.status;
     // @ts-expect-error the lookup has no such field
     answer.data.owner;
     status?.length;

@@ -126,7 +126,8 @@ function refuses(source: FactSource, part: Placed, name: string): boolean {
   const { properties, additionalProperties, patternProperties, not } = part.schema;
   const own = isMap(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (own === false || (name === "status" && saysInterim(source, part))) return true;
-  if (isMap(not) && stringsOf(not.required).join() === name) return true;
+  // With more beside it, what is refused is some value of the field.
+  if (isMap(not) && Object.keys(not).join() === "required" && stringsOf(not.required).join() === name) return true;
   return additionalProperties === false && own === undefined && patternProperties === undefined;
 }
 

@@ -44,8 +44,13 @@ const versionRows = {
   ),
   /** The schema of 3.2 still says bytes; its texts and vectors compare canonical forms. */
   urlMatch: row<"bytes" | "canonical">("how agent URLs are compared", ["0", "bytes"], ["3.2-", "canonical"]),
-  /** The origins of keys bind webhooks and pinned keys as well. */
-  keyOrigins: row<"requests" | "everybody">("whose key origins bind", ["0", "requests"], ["3.3-", "everybody"]),
+  /** Origins of keys advise in 3.0, bind requests from 3.1 on, and then webhooks and pinned keys as well. */
+  keyOrigins: row<"advised" | "requests" | "everybody">(
+    "whose key origins bind",
+    ["0", "advised"],
+    ["3.1-", "requests"],
+    ["3.3-", "everybody"],
+  ),
   /** A pin holds a key by its RFC 7638 thumbprint. */
   pin: row<"kid" | "thumbprint">("what a pin holds a key by", ["0", "kid"], ["3.3-", "thumbprint"]),
   /** Bytes of the largest brand file: 256 KiB, then 2 MiB. */

@@ -1,4 +1,7 @@
 /** Why a SQLite file cannot be used, in words, with what to do about it. */
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
+import Sqlite from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
 
 const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
@@ -12,15 +15,61 @@ const reasons: Readonly<Record<string, readonly [what: string, remedy: string]>>
   SQLITE_BUSY: ["another process holds it", "end the long transaction on the file (a shell, a backup), and try again"],
 };
 
+/** What a database that was open meets, by the first part of SQLite's code. */
+const met: readonly (readonly [code: string, what: string, remedy: string])[] = [
+  [
+    "SQLITE_READONLY",
+    "it cannot be written",
+    "see that its disk is mounted for writing, and that this user may write it",
+  ],
+  ["SQLITE_CORRUPT", "a page of it is damaged", reasons.SQLITE_CORRUPT![1]],
+  ["SQLITE_NOTADB", "its beginning is damaged", reasons.SQLITE_CORRUPT![1]],
+  ["SQLITE_FULL", "the disk is full", "make room on it; what was not written is asked for again"],
+  ["SQLITE_IOERR", "its disk failed", "look into the system's log; restore the file elsewhere if the disk is dying"],
+  [
+    "SQLITE_CANTOPEN",
+    "a file beside it cannot be opened",
+    "see that this user may write its folder, and how many files are open",
+  ],
+];
+
+/** Why a file that is there cannot be opened: SQLite does not say. */
+function systemReason(path: string): string | undefined {
+  for (const one of [path, dirname(path)]) {
+    try {
+      accessSync(one, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code;
+    }
+  }
+  return undefined;
+}
+
+const vague = /^SQLITE_(CANTOPEN|READONLY)/;
+
 /** @param cause what the system or SQLite threw */
 export function unreachable(path: string, cause: unknown): AdbindError {
-  const { code = "", message } = cause as Error & { code?: string };
-  const [what, remedy] = reasons[code] ?? [message, undefined];
+  const { code: given = "", message } = cause as Error & { code?: string };
+  const code = (vague.test(given) ? systemReason(path) : undefined) ?? given;
+  const short = Object.keys(reasons).find((name) => code === name || code.startsWith(`${name}_`)) ?? "";
+  const [what, remedy] = reasons[short] ?? [message, undefined];
   return new AdbindError("database_unreachable", `the database file cannot be opened: ${what}`, {
     where: path,
     ...(remedy === undefined ? {} : { remedy }),
     cause,
   });
+}
+
+/**
+ * What an open file met, with cause and remedy where the disk or the file itself is the matter; any other error as it is.
+ * @param path the file's
+ */
+export function explained(error: unknown, path: string): unknown {
+  const code = error instanceof Sqlite.SqliteError ? error.code : "";
+  const row = met.find(([name]) => code.startsWith(name));
+  if (row === undefined) return error;
+  const [, what, remedy] = row;
+  return new AdbindError("database_failed", `the database file failed: ${what}`, { where: path, remedy, cause: error });
 }
 
 const passing = /^SQLITE_(BUSY\w*|IOERR\w*|FULL)$/;

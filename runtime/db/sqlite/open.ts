@@ -6,7 +6,7 @@ import { missingStore } from "../access.js";
 import { type Coroutine, runSync } from "../coroutine.js";
 import { assertComplete, type DatabaseSchema, missingSteps, refuseMissing, statusOf } from "../schema.js";
 import type { Database, DatabaseOptions } from "../types.js";
-import { unreachable } from "./faults.js";
+import { explained, unreachable } from "./faults.js";
 import { joined } from "./join.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import { dialect, LocalNotifications, SqliteQuery } from "./query.js";
@@ -30,6 +30,8 @@ export interface SqliteDatabase extends Database<Sqlite.Database> {
   readonly file: Sqlite.Database;
   /** Gathers writes into transactions; for what runs as prepared statements of its own. */
   readonly writer: Writer;
+  /** Runs what reads the file; an error that is the disk's or the file's is told with its cause and remedy. */
+  told<T>(work: () => T): T;
 }
 
 const CACHE_KIB = 65_536;
@@ -64,6 +66,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     others.set(tx, known);
     return known;
   };
+  const told = teller(path);
   return {
     engine: "sqlite",
     where: path,
@@ -71,15 +74,16 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     shared: false,
     file,
     writer,
+    told,
     async read(work) {
       begin.run();
       try {
-        return run(work(query));
+        return told(() => run(work(query)));
       } finally {
         commit.run();
       }
     },
-    query: async (work) => run(work(query)),
+    query: async (work) => told(() => run(work(query))),
     execute: (text, values) => writer.guarded(() => run(query.rows(text, values))),
     write: (work) => writer.guarded(() => run(work(query, file))),
     within: (tx, work) => run(work(statements(tx))),
@@ -98,6 +102,17 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     },
   };
 }
+
+/** Tells what a file meets while it is read. */
+const teller =
+  (path: string) =>
+  <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw explained(error, path);
+    }
+  };
 
 function bringUp(
   file: Sqlite.Database,

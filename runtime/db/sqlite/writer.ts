@@ -5,6 +5,7 @@
  */
 import Sqlite, { type Database } from "better-sqlite3";
 import { AdbindError } from "../../errors.js";
+import { explained } from "./faults.js";
 
 /** Writes of one transaction; more go into the next. Bounds how long the event loop stands still. */
 const BATCH_LIMIT_WRITES = 256;
@@ -16,6 +17,8 @@ const LAZY_MS = 10;
 const BUSY_PAUSE_MS = 5;
 /** Default of the longest wait for another process, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5_000;
+/** Longest wait of SQLite's own, in milliseconds: it sleeps in this thread, and everything else of the process with it. */
+const STILL_MS = 20;
 
 interface Job {
   readonly run: () => unknown;
@@ -50,6 +53,7 @@ export class Writer {
   readonly #release;
 
   #waiting: NodeJS.Timeout | undefined;
+  #stands = -1;
 
   /** @param busyTimeoutMs longest wait of a write while another process writes; the event loop goes on meanwhile */
   constructor(
@@ -60,6 +64,14 @@ export class Writer {
     this.#commit = db.prepare("commit");
     this.#savepoint = db.prepare("savepoint guarded");
     this.#release = db.prepare("release guarded");
+    this.#still(STILL_MS);
+  }
+
+  /** How long SQLite itself waits for another process, from now on. */
+  #still(ms: number): void {
+    const wait = Math.min(ms, this.busyTimeoutMs);
+    if (wait !== this.#stands) this.db.pragma(`busy_timeout = ${wait}`);
+    this.#stands = wait;
   }
 
   /** Runs `job` in the next transaction; resolves with its value once that is on disk. */
@@ -156,16 +168,16 @@ export class Writer {
 
   /** Begins a transaction; false while another process writes. */
   #open(stand: boolean): boolean {
-    // SQLite would sleep in this thread, and everything else of the process with it.
-    if (!stand) this.db.pragma("busy_timeout = 0");
+    if (stand) this.#still(this.busyTimeoutMs);
     try {
       this.#begin.run();
+      this.#still(STILL_MS);
       return true;
     } catch (error) {
-      if (isBusy(error)) return false;
-      throw error;
-    } finally {
-      if (!stand) this.db.pragma(`busy_timeout = ${this.busyTimeoutMs}`);
+      if (!isBusy(error)) throw error;
+      // It is asked again by a timer: no turn of those is to wait in this thread.
+      if (!stand) this.#still(0);
+      return false;
     }
   }
 
@@ -194,7 +206,7 @@ export class Writer {
       settle([job], [result]);
     } catch (error) {
       this.#undo();
-      job.reject(error);
+      job.reject(explained(error, this.db.name));
     }
   }
 
@@ -213,7 +225,7 @@ export class Writer {
       // SQLite itself rolls everything back on some failures (disk full); then there is no savepoint to return to.
       if (!this.db.inTransaction) throw error;
       this.db.exec("rollback to guarded; release guarded");
-      return { error };
+      return { error: explained(error, this.db.name) };
     }
   }
 

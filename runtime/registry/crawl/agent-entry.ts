@@ -1,27 +1,32 @@
 /** One entry of `authorized_agents`: what it says of the domain, and what it claims of others. */
+
+import type { FileProblems, ProblemRule } from "../file-problems.js";
 import { agentUrlOf } from "../model.js";
 import type { AgentEntry, AuthorizationType, DelegationType, PropertyRecord, PropertySelector } from "../types.js";
 import { isObject, type JsonObject } from "./document.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
-import { domainIn, instantOf, type Problems, sameSite, textOf, textsOf } from "./values.js";
+import { type ReadSignals, signalForm } from "./signals.js";
+import { signingKeysOf } from "./signing-keys.js";
+import { domainIn, instantOf, sameSite, textOf, textsOf } from "./values.js";
 
 /** Values of one list in an entry. */
 const MAX_VALUES = 10_000;
 const MAX_VALUE = 255;
 /** registry-facts.md 7. */
 const MAX_AUTHORIZED_FOR = 500;
-const MAX_KEYS = 20;
-const MAX_KEY_MEMBER = 2_048;
 
 export interface Reading {
   readonly domain: string;
   readonly via: Via;
-  readonly problems: Problems;
+  readonly problems: FileProblems;
   /** The domain's properties in this file. */
   readonly own: readonly PropertyRecord[];
+  /** Their ids. */
+  readonly ownIds: ReadonlySet<string>;
   /** Ids of properties in this file that are other publishers'. */
   readonly foreignIds: ReadonlySet<string>;
+  readonly signals: ReadSignals;
 }
 
 export interface ReadEntry {
@@ -43,61 +48,51 @@ const types = Object.keys(selectorOf) as AuthorizationType[];
 
 /** A message where a value leaves no safe reading. */
 class Unusable {
-  constructor(readonly message: string) {}
+  constructor(
+    readonly rule: ProblemRule,
+    readonly message: string,
+  ) {}
 }
 
-/** Files older than the types have a selector only, or none: the whole publisher. */
-function typeOf(entry: JsonObject): AuthorizationType | null | Unusable {
+/** What is not said, or not understood, must not count as everything. */
+function typeOf(entry: JsonObject): AuthorizationType | Unusable {
   const given = entry.authorization_type;
-  if (given === undefined || given === null) {
-    const present = types.filter((type) => entry[selectorOf[type]] !== undefined);
-    return present.length > 1
-      ? new Unusable("authorization_type is missing, and there are two selectors")
-      : (present[0] ?? null);
-  }
-  // What is not understood must not count as everything.
-  return types.find((type) => type === given) ?? new Unusable("authorization_type is not one that is known");
+  if (given === undefined || given === null) return new Unusable("authorization_type", "authorization_type is missing");
+  return (
+    types.find((type) => type === given) ??
+    new Unusable("authorization_type", "authorization_type is not one that is known")
+  );
 }
 
 const delegations: readonly string[] = ["direct", "delegated", "ad_network"];
 
-function keysOf(value: unknown): object[] {
-  if (!Array.isArray(value)) return [];
-  return value.slice(0, MAX_KEYS).flatMap((key) => {
-    if (!isObject(key) || textOf(key.kid, MAX_VALUE) === undefined || textOf(key.kty, MAX_VALUE) === undefined)
-      return [];
-    const members = Object.entries(key).filter(
-      ([name, member]) => name.length <= MAX_VALUE && textOf(member, MAX_KEY_MEMBER) !== undefined,
-    );
-    return [Object.fromEntries(members)];
-  });
-}
-
 type Base = Omit<AgentEntry, "authorizationType">;
 
 /** What entries of every kind have. A limit that cannot be read makes the entry unusable: without it, it would say more. */
-function baseOf(entry: JsonObject, pointer: string, problems: Problems): Base | Unusable {
+function baseOf(entry: JsonObject): Base | Unusable {
   const text = textOf(entry.url, 2048);
   const agentUrl = text === undefined ? undefined : agentUrlOf(text);
-  if (!agentUrl?.startsWith("https://")) return new Unusable("url is not an https URL");
-  const authorizedFor = textOf(entry.authorized_for, MAX_AUTHORIZED_FOR) ?? null;
-  if (authorizedFor === null && entry.authorized_for !== undefined)
-    problems.add(`${pointer}/authorized_for`, "left out: it is not 1 to 500 characters of text");
+  if (!agentUrl?.startsWith("https://")) return new Unusable("agent_url", "url is not an https URL");
+  const authorizedFor = textOf(entry.authorized_for, MAX_AUTHORIZED_FOR);
+  if (authorizedFor === undefined)
+    return new Unusable("authorized_for", "authorized_for is missing, or not 1 to 500 characters of text");
   const countries = textsOf(entry.countries, 2, 300)
     ?.map((country) => country.toUpperCase())
     .filter((country) => /^[A-Z]{2}$/.test(country));
   if (entry.countries !== undefined && (countries === undefined || countries.length === 0))
-    return new Unusable("countries has no two-letter code");
+    return new Unusable("countries", "countries has no two-letter code");
   const [from, until] = [entry.effective_from, entry.effective_until].map((value) =>
     value === undefined || value === null ? null : instantOf(value),
   );
-  if (from === undefined || until === undefined) return new Unusable("effective_from or effective_until is no date");
-  if (from !== null && until !== null && from! > until!) return new Unusable("effective_from is after effective_until");
+  if (from === undefined || until === undefined)
+    return new Unusable("effective_dates", "effective_from or effective_until is no date");
+  if (from !== null && until !== null && from! > until!)
+    return new Unusable("effective_dates", "effective_from is after effective_until");
   const placementIds = textsOf(entry.placement_ids, MAX_VALUE, MAX_VALUES);
   const delegationType = delegations.includes(entry.delegation_type as string)
     ? (entry.delegation_type as DelegationType)
     : null;
-  const signingKeys = keysOf(entry.signing_keys);
+  const signingKeys = signingKeysOf(entry.signing_keys);
   return {
     agentUrl,
     authorizedFor,
@@ -118,13 +113,13 @@ interface Selected {
 
 /** A selector of `publisher_properties` (registry-facts.md 1). */
 function selectorIn(value: unknown): Selected | Unusable {
-  if (!isObject(value)) return new Unusable("a selector is an object");
+  if (!isObject(value)) return new Unusable("publisher_selector", "a selector is an object");
   const one = value.publisher_domain !== undefined;
   if (one === (value.publisher_domains !== undefined))
-    return new Unusable("give one of publisher_domain and publisher_domains");
+    return new Unusable("publisher_selector", "give one of publisher_domain and publisher_domains");
   const given: unknown = one ? [value.publisher_domain] : value.publisher_domains;
   const domains = (Array.isArray(given) ? given : []).flatMap((domain) => domainIn(domain) ?? []);
-  if (domains.length === 0) return new Unusable("no domain that could be read");
+  if (domains.length === 0) return new Unusable("publisher_selector", "no domain that could be read");
   const ids = textsOf(value.property_ids, MAX_VALUE, MAX_VALUES);
   const tags = textsOf(value.property_tags ?? value.tags, MAX_VALUE, MAX_VALUES);
   const kind = value.selection_type ?? (ids !== undefined ? "by_id" : tags !== undefined ? "by_tag" : "all");
@@ -132,12 +127,16 @@ function selectorIn(value: unknown): Selected | Unusable {
     case "all":
       return { domains, selector: {} };
     case "by_id":
-      if (!one) return new Unusable("by_id names properties of one publisher_domain");
-      return ids?.length ? { domains, selector: { propertyIds: ids } } : new Unusable("by_id without property_ids");
+      if (!one) return new Unusable("publisher_selector", "by_id names properties of one publisher_domain");
+      return ids?.length
+        ? { domains, selector: { propertyIds: ids } }
+        : new Unusable("publisher_selector", "by_id without property_ids");
     case "by_tag":
-      return tags?.length ? { domains, selector: { tags } } : new Unusable("by_tag without property_tags");
+      return tags?.length
+        ? { domains, selector: { tags } }
+        : new Unusable("publisher_selector", "by_tag without property_tags");
     default:
-      return new Unusable("selection_type is not one that is known");
+      return new Unusable("publisher_selector", "selection_type is not one that is known");
   }
 }
 
@@ -149,7 +148,7 @@ function publisherEntries(entry: JsonObject, base: Base, pointer: string, readin
   given.slice(0, MAX_VALUES).forEach((value, index) => {
     const selected = selectorIn(value);
     if (selected instanceof Unusable) {
-      problems.add(`${pointer}/publisher_properties/${index}`, selected.message);
+      problems.add(selected.rule, `${pointer}/publisher_properties/${index}`, selected.message);
       return;
     }
     usable = true;
@@ -160,7 +159,7 @@ function publisherEntries(entry: JsonObject, base: Base, pointer: string, readin
     }
   });
   if (!usable) {
-    problems.add(`${pointer}/publisher_properties`, "no selector that could be used");
+    problems.add("selector_empty", `${pointer}/publisher_properties`, "no selector that could be used");
     return { usable, others: [] };
   }
   const make = (publisherProperties: readonly PropertySelector[]): AgentEntry => ({
@@ -189,69 +188,101 @@ function inlineEntry(entry: JsonObject, base: Base, pointer: string, reading: Re
     if (read === undefined) return;
     readable += 1;
     if (read.owner === "domain" || (read.owner === "unlabelled" && via !== "manager")) properties.push(read.property);
-    else if (via === "own") problems.add(at, "it is another publisher's: only that one's own file can declare it");
+    else if (via === "own")
+      problems.add("property_foreign", at, "it is another publisher's: only that one's own file can declare it");
   });
-  if (readable === 0) problems.add(`${pointer}/properties`, "no property that could be used");
+  if (readable === 0) problems.add("selector_empty", `${pointer}/properties`, "no property that could be used");
   const made = { ...base, authorizationType: "inline_properties", properties } as const;
   return { usable: readable > 0, others: [], ...(properties.length > 0 && { entry: made }) };
 }
 
+/** Ids that select nothing are most often spelled wrong: they are told, and select nothing. */
+function noteUnknown(
+  rule: "property_id_unknown" | "signal_id_unknown",
+  unknown: readonly string[],
+  at: string,
+  problems: FileProblems,
+): void {
+  if (unknown.length > 0)
+    problems.add(rule, at, `not declared in this file: ${unknown.slice(0, 5).join(", ").slice(0, 200)}`);
+}
+
 /** Ids and tags select among the file's properties; only those of the domain are meant. */
 function selectingEntry(
-  entry: JsonObject,
-  type: "property_ids" | "property_tags" | "signal_ids" | "signal_tags",
+  { entry, type, pointer }: { entry: JsonObject; type: "property_ids" | "property_tags"; pointer: string },
   base: Base,
-  { via, own, foreignIds }: Reading,
+  { via, own, ownIds, foreignIds, problems }: Reading,
 ): AgentEntry | undefined | Unusable {
   const values = textsOf(entry[type], MAX_VALUE, MAX_VALUES);
-  if (values === undefined || values.length === 0) return new Unusable(`${type} is empty`);
+  if (values === undefined || values.length === 0) return new Unusable("selector_empty", `${type} is missing or empty`);
   switch (type) {
     case "property_ids": {
-      const propertyIds = values.filter((id) =>
-        via === "manager" ? own.some((property) => property.id === id) : !foreignIds.has(id),
-      );
+      const propertyIds = values.filter((id) => (via === "manager" ? ownIds.has(id) : !foreignIds.has(id)));
+      if (via !== "manager")
+        noteUnknown(
+          "property_id_unknown",
+          propertyIds.filter((id) => !ownIds.has(id)),
+          `${pointer}/${type}`,
+          problems,
+        );
       return propertyIds.length === 0 ? undefined : { ...base, authorizationType: type, propertyIds };
     }
     case "property_tags": {
       const reaches = own.some(({ tags }) => tags.some((tag) => values.includes(tag)));
       return via === "manager" && !reaches ? undefined : { ...base, authorizationType: type, propertyTags: values };
     }
-    case "signal_ids":
-      return via === "manager" ? undefined : { ...base, authorizationType: type, signalIds: values };
-    case "signal_tags":
-      return via === "manager" ? undefined : { ...base, authorizationType: type, signalTags: values };
   }
+}
+
+/** Signals are those of the file's own domain: in a manager's file they are the manager's. */
+function signalEntry(
+  { entry, type, pointer }: { entry: JsonObject; type: "signal_ids" | "signal_tags"; pointer: string },
+  base: Base,
+  { via, signals, problems }: Reading,
+): AgentEntry | undefined | Unusable {
+  const given = textsOf(entry[type], MAX_VALUE, MAX_VALUES) ?? [];
+  const values = given.filter(signalForm[type]);
+  if (given.length === 0) return new Unusable("selector_empty", `${type} is missing or empty`);
+  if (values.length < given.length) return new Unusable("signal_pattern", `${type} has values of another form`);
+  if (via === "manager") return undefined;
+  const known = type === "signal_ids" ? signals.ids : signals.tags;
+  noteUnknown(
+    "signal_id_unknown",
+    values.filter((value) => !known.has(value)),
+    `${pointer}/${type}`,
+    problems,
+  );
+  return type === "signal_ids"
+    ? { ...base, authorizationType: type, signalIds: values }
+    : { ...base, authorizationType: type, signalTags: values };
 }
 
 const none: ReadEntry = { usable: false, others: [] };
 
 /** @param pointer of the entry, for problems */
 export function readAgentEntry(value: unknown, pointer: string, reading: Reading): ReadEntry {
-  const { problems, via } = reading;
-  const refuse = ({ message }: Unusable): ReadEntry => {
-    problems.add(pointer, message);
+  const { problems } = reading;
+  const refuse = ({ rule, message }: Unusable): ReadEntry => {
+    problems.add(rule, pointer, message);
     return none;
   };
-  if (!isObject(value)) return refuse(new Unusable("an agent is an object"));
-  const base = baseOf(value, pointer, problems);
+  const made = (entry: AgentEntry | undefined | Unusable): ReadEntry =>
+    entry instanceof Unusable ? refuse(entry) : { usable: true, others: [], ...(entry !== undefined && { entry }) };
+  if (!isObject(value)) return refuse(new Unusable("agent_shape", "an agent is an object"));
+  const base = baseOf(value);
   if (base instanceof Unusable) return refuse(base);
   const type = typeOf(value);
   if (type instanceof Unusable) return refuse(type);
   switch (type) {
-    case null:
-      // All of a manager's publishers at once: it names none of them.
-      return { usable: true, others: [], ...(via !== "manager" && { entry: { ...base, authorizationType: null } }) };
     case "publisher_properties":
       return publisherEntries(value, base, pointer, reading);
     case "inline_properties":
       return inlineEntry(value, base, pointer, reading);
     case "property_ids":
     case "property_tags":
+      return made(selectingEntry({ entry: value, type, pointer }, base, reading));
     case "signal_ids":
-    case "signal_tags": {
-      const entry = selectingEntry(value, type, base, reading);
-      if (entry instanceof Unusable) return refuse(entry);
-      return { usable: true, others: [], ...(entry !== undefined && { entry }) };
-    }
+    case "signal_tags":
+      return made(signalEntry({ entry: value, type, pointer }, base, reading));
   }
 }

@@ -2,16 +2,20 @@
  * Reads an agent-authorization file as far as it may speak for one domain (registry-facts.md 7 and 8). An entry that
  * cannot be used is left out and noted; it never costs the others.
  */
-import type { AgentEntry, AuthorizationFile, Problem, PropertyRecord } from "../types.js";
+
+import { type FileProblem, FileProblems, fileProblem, type ProblemRule } from "../file-problems.js";
+import type { AgentEntry, AuthorizationFile, PropertyRecord } from "../types.js";
 import { type Reading, readAgentEntry } from "./agent-entry.js";
 import { isObject, type JsonObject } from "./document.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
-import { domainIn, instantOf, Problems, sameSite, textOf, textsOf } from "./values.js";
+import { readSignals } from "./signals.js";
+import { domainIn, instantOf, sameSite, textOf, textsOf } from "./values.js";
 
 /** Most of each that one file may have. What they make is written in one transaction. */
 const MAX_AGENTS = 5_000;
-const MAX_PROPERTIES = 20_000;
+const MAX_PROPERTIES = 100_000;
+const MAX_SIGNALS = 20_000;
 const MAX_OTHERS = 20_000;
 const MAX_COLLECTIONS = 10_000;
 const MAX_REVOCATIONS = 10_000;
@@ -29,25 +33,27 @@ export type ReadFile =
   | {
       readonly ok: true;
       readonly file: AuthorizationFile;
-      readonly problems: readonly Problem[];
+      readonly problems: readonly FileProblem[];
       /** Domains the file speaks for no more. */
       readonly revokes: readonly string[];
     }
-  | { readonly ok: false; readonly message: string; readonly problems: readonly Problem[] };
+  /** The first problem is why. */
+  | { readonly ok: false; readonly problems: readonly [FileProblem, ...FileProblem[]] };
 
 /** The first `limit` of a list; what is beyond is noted. */
-function listIn(document: JsonObject, name: string, limit: number, problems: Problems): unknown[] {
+function listIn(document: JsonObject, name: string, limit: number, problems: FileProblems): unknown[] {
   const value = document[name];
   if (value === undefined) return [];
   if (!Array.isArray(value)) {
-    problems.add(`/${name}`, "left out: it is not a list");
+    problems.add("list_expected", `/${name}`, "it is not a list");
     return [];
   }
-  if (value.length > limit) problems.add(`/${name}`, `only the first ${limit} are read`);
+  if (value.length > limit)
+    problems.add("list_too_long", `/${name}`, `it has ${value.length}, only the first ${limit} are read`);
   return value.slice(0, limit);
 }
 
-function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, problems: Problems) {
+function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, problems: FileProblems) {
   const own: PropertyRecord[] = [];
   const foreignIds = new Set<string>();
   listIn(document, "properties", MAX_PROPERTIES, problems).forEach((value, index) => {
@@ -58,14 +64,14 @@ function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, proble
     if (owner === "domain" || (owner === "unlabelled" && via !== "manager")) own.push(property);
     else if (property.id !== null) foreignIds.add(property.id);
     if (owner === "other" && via === "own")
-      problems.add(pointer, "it is another publisher's: only that one's own file can declare it");
+      problems.add("property_foreign", pointer, "it is another publisher's: only that one's own file can declare it");
   });
   for (const { id } of own) if (id !== null) foreignIds.delete(id);
   return { own, foreignIds };
 }
 
 /** `revoked_publisher_domains`: one with a date ahead is not yet in force; one without a readable date is. */
-function revocationsIn(document: JsonObject, now: number, problems: Problems): string[] {
+function revocationsIn(document: JsonObject, now: number, problems: FileProblems): string[] {
   const domains = new Set<string>();
   for (const value of listIn(document, "revoked_publisher_domains", MAX_REVOCATIONS, problems)) {
     const domain = isObject(value) ? domainIn(value.publisher_domain) : domainIn(value);
@@ -75,7 +81,7 @@ function revocationsIn(document: JsonObject, now: number, problems: Problems): s
   return [...domains];
 }
 
-function genresIn(document: JsonObject, problems: Problems): { genres: string[]; genreTaxonomy: string | null } {
+function genresIn(document: JsonObject, problems: FileProblems): { genres: string[]; genreTaxonomy: string | null } {
   const genres = new Set<string>();
   let genreTaxonomy: string | null = null;
   for (const value of listIn(document, "collections", MAX_COLLECTIONS, problems)) {
@@ -86,6 +92,12 @@ function genresIn(document: JsonObject, problems: Problems): { genres: string[];
   }
   return { genres: [...genres].slice(0, 1_000), genreTaxonomy };
 }
+
+/** Lists that a file without agents may be there for. */
+const catalogues = ["properties", "placements", "formats", "collections", "signals"] as const;
+
+const hasCatalogue = (document: JsonObject): boolean =>
+  catalogues.some((name) => Array.isArray(document[name]) && document[name].length > 0);
 
 /** Does any agent's `collections` name the domain? Then the manager's file speaks of it, if not of its properties. */
 const namesCollections = (agents: readonly unknown[], domain: string): boolean =>
@@ -121,21 +133,30 @@ function entriesIn(given: readonly unknown[], reading: Reading): Entries {
 /** @see ReadFile */
 export function readAuthorizationFile(document: JsonObject, options: ReadOptions): ReadFile {
   const { domain, via, now } = options;
-  const problems = new Problems();
+  const problems = new FileProblems();
+  const unusable = (rule: ProblemRule, pointer: string, message: string): ReadFile => ({
+    ok: false,
+    problems: [fileProblem(rule, pointer, message), ...problems.list],
+  });
   if (!Array.isArray(document.authorized_agents))
-    return { ok: false, message: "authorized_agents is not a list", problems: problems.list };
+    return unusable("agents_missing", "/authorized_agents", "authorized_agents is not a list");
   const given = listIn(document, "authorized_agents", MAX_AGENTS, problems);
   const { own, foreignIds } = propertiesIn(document, options, problems);
-  const { agents, others, usable } = entriesIn(given, { domain, via, problems, own, foreignIds });
+  const ownIds = new Set(own.flatMap(({ id }) => id ?? []));
+  const signals = readSignals(listIn(document, "signals", MAX_SIGNALS, problems), problems);
+  const { agents, others, usable } = entriesIn(given, { domain, via, problems, own, ownIds, foreignIds, signals });
   // Nothing at all that could be used is a broken file, not one that takes everything back.
   if (given.length > 0 && usable === 0)
-    return { ok: false, message: "no entry of authorized_agents can be used", problems: problems.list };
+    return unusable("no_usable_agent", "/authorized_agents", "no entry of authorized_agents can be used");
+  if (given.length === 0 && !hasCatalogue(document))
+    return unusable("nothing_declared", "/authorized_agents", "the file names no agent and publishes nothing");
   const listed = revocationsIn(document, now, problems);
   const revoked = new Set([...listed, ...(options.revoked ?? [])]);
   const gone = [...revoked].some((one) => sameSite(one, domain));
-  if (gone) problems.add("/revoked_publisher_domains", "the file does not speak for this domain any more");
+  if (gone)
+    problems.add("domain_revoked", "/revoked_publisher_domains", "the file does not speak for this domain any more");
   else if (via === "manager" && agents.length === 0 && !namesCollections(given, domain))
-    return { ok: false, message: "the manager's file does not name this publisher", problems: problems.list };
+    return unusable("manager_silent", "/authorized_agents", "the manager's file does not name this publisher");
   const file: AuthorizationFile = {
     agents: gone ? [] : agents,
     properties: gone ? [] : own,

@@ -1,6 +1,6 @@
 /** A domain's brand file in its five variants (registry-facts.md 8): two that point on, three that say something. */
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
-import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand.js";
+import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand-file.js";
 import { agentTypes, agentUrlOf } from "../model.js";
 import type { BrandAgent, BrandProperty, CrawlResult, DelegationType } from "../types.js";
 import { type Fault, fault, fetchDocument, isObject, type JsonObject } from "./document.js";

@@ -1,6 +1,7 @@
 /** Crawls one domain: both of its files, as far as they may speak for it. Nothing is written here. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CrawlResult, Problem } from "../types.js";
+import { fileProblem } from "../file-problems.js";
+import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
 import type { FileRules, Hold, Taking } from "./file-rules.js";
@@ -66,8 +67,8 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
   const trail = trailOf(found);
   const none = { revocations: null, taking: null, heldUntil: null, retry: false };
   if (!read.ok) {
-    const problems: Problem[] = [{ pointer: "", message: read.message }, ...read.problems];
-    return { ...none, adagents: { ...trail, outcome: "invalid", problems }, error: read.message };
+    const { problems } = read;
+    return { ...none, adagents: { ...trail, outcome: "invalid", problems }, error: problems[0].message };
   }
   const { file, problems, revokes } = read;
   const { url: source, pointed } = found;
@@ -75,7 +76,11 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
   if (judgement !== undefined && isHold(judgement)) {
     const { message } = judgement;
     // As an answer that says come again: another edge of the same origin may have the newer one.
-    const adagents = { ...trail, outcome: "held", problems: [{ pointer: "/last_updated", message }] } as const;
+    const adagents = {
+      ...trail,
+      outcome: "held",
+      problems: [fileProblem("held_back", "/last_updated", message)],
+    } as const;
     return { ...none, adagents, error: message, retry: true };
   }
   return {
@@ -100,7 +105,10 @@ export async function crawlDomain(context: CrawlContext, domain: string): Promis
     const result = of(adagents);
     return { result, last: result, aborted: false, detail: rest.error, ...rest };
   }
-  const failed = { ...trailOf(found), problems: [{ pointer: "", message: found.message }] };
+  const failed = {
+    ...trailOf(found),
+    problems: [fileProblem(found.outcome === "held" ? "held_back" : "not_fetched", "", found.message)],
+  };
   return {
     result: of({ ...failed, outcome: found.outcome }),
     last: of({ ...failed, outcome: found.malformed ? "invalid" : found.outcome }),

@@ -1,7 +1,9 @@
 /** Properties of an authorization file. */
+
+import type { FileProblems, ProblemRule } from "../file-problems.js";
 import type { Identifier, PropertyRecord } from "../types.js";
 import { isObject } from "./document.js";
-import { domainIn, type Problems, sameSite, textOf, textsOf } from "./values.js";
+import { coversDomain, domainIn, sameSite, textOf, textsOf } from "./values.js";
 
 const MAX_IDENTIFIERS = 1_000;
 const MAX_TAGS = 200;
@@ -15,39 +17,59 @@ export interface ReadProperty {
   readonly owner: "domain" | "other" | "unlabelled";
 }
 
-function identifiersOf(value: unknown): Identifier[] {
+interface Place {
+  /** Whom the file speaks for. */
+  readonly domain: string;
+  /** Of the property. */
+  readonly pointer: string;
+  readonly problems: FileProblems;
+}
+
+/** Identifiers that are names in DNS: they have an owner whom anyone can tell. */
+const domainTypes: readonly string[] = ["domain", "subdomain"];
+
+/** @returns none where there were some, and all of them belong to others */
+function identifiersOf(value: unknown, { domain, pointer, problems }: Place): Identifier[] | undefined {
   const found = new Map<string, Identifier>();
-  for (const one of Array.isArray(value) ? value : []) {
+  const given: unknown[] = Array.isArray(value) ? value : [];
+  if (given.length === 0) problems.add("identifiers_missing", `${pointer}/identifiers`, "it has no identifiers");
+  for (const [index, one] of given.entries()) {
     if (found.size === MAX_IDENTIFIERS) break;
+    const at = `${pointer}/identifiers/${index}`;
     const type = isObject(one) ? textOf(one.type, MAX_ID) : undefined;
     const text = isObject(one) ? textOf(one.value, MAX_NAME) : undefined;
-    if (type !== undefined && text !== undefined) found.set(`${type}:${text.toLowerCase()}`, { type, value: text });
+    if (type === undefined || text === undefined)
+      problems.add("identifier_shape", at, "an identifier has a type and a value");
+    else if (domainTypes.includes(type.toLowerCase()) && !coversDomain(domain, text))
+      problems.add("identifier_foreign", `${at}/value`, `${text.slice(0, 100)} is not ${domain}, and not under it`);
+    else found.set(`${type}:${text.toLowerCase()}`, { type, value: text });
   }
-  return [...found.values()];
+  return given.length > 0 && found.size === 0 ? undefined : [...found.values()];
 }
 
 /** Reads one property; without a type and a name it is none (registry-facts.md 7). */
-export function readProperty(
-  value: unknown,
-  { domain, pointer, problems }: { readonly domain: string; readonly pointer: string; readonly problems: Problems },
-): ReadProperty | undefined {
-  const leave = (message: string): undefined => void problems.add(pointer, message);
-  if (!isObject(value)) return leave("a property is an object");
+export function readProperty(value: unknown, place: Place): ReadProperty | undefined {
+  const { domain, pointer, problems } = place;
+  const leave = (rule: ProblemRule, message: string): undefined => void problems.add(rule, pointer, message);
+  if (!isObject(value)) return leave("property_shape", "a property is an object");
   const type = textOf(value.property_type, MAX_ID);
-  if (type === undefined) return leave("property_type is missing");
+  if (type === undefined) return leave("property_type", "property_type is missing");
   const name = textOf(value.name, MAX_NAME);
-  if (name === undefined) return leave("name is missing, or too long");
+  if (name === undefined) return leave("property_name", "name is missing, or too long");
   const labelled = value.publisher_domain !== undefined && value.publisher_domain !== null;
   const publisher = domainIn(value.publisher_domain);
-  if (labelled && publisher === undefined) return leave("publisher_domain is no domain");
+  if (labelled && publisher === undefined) return leave("property_domain", "publisher_domain is no domain");
+  const owner = publisher === undefined ? "unlabelled" : sameSite(publisher, domain) ? "domain" : "other";
+  // Another publisher's property is left out whole, or is a manager's for a domain of its own.
+  const identifiers = owner === "other" ? [] : identifiersOf(value.identifiers, place);
+  if (identifiers === undefined) return undefined;
   const property: PropertyRecord = {
     id: textOf(value.property_id, MAX_ID) ?? null,
     type,
     name,
-    identifiers: identifiersOf(value.identifiers),
+    identifiers,
     tags: textsOf(value.tags, MAX_ID, MAX_TAGS) ?? [],
     channels: textsOf(value.supported_channels, MAX_ID, MAX_TAGS) ?? [],
   };
-  const owner = publisher === undefined ? "unlabelled" : sameSite(publisher, domain) ? "domain" : "other";
   return { property, owner };
 }

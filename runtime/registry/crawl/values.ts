@@ -1,23 +1,6 @@
 /** Reads values out of files that anyone may write: what cannot be used is left out and noted. */
+import { registrableDomain } from "../../net/index.js";
 import { publisherDomain } from "../model.js";
-import type { Problem } from "../types.js";
-
-/** Problems kept of one file; the rest is counted. */
-const MAX_PROBLEMS = 100;
-
-export class Problems {
-  readonly #kept: Problem[] = [];
-  #more = 0;
-
-  add(pointer: string, message: string): void {
-    if (this.#kept.length < MAX_PROBLEMS) this.#kept.push({ pointer: pointer.slice(0, 300), message });
-    else this.#more += 1;
-  }
-
-  get list(): Problem[] {
-    return this.#more === 0 ? this.#kept : [...this.#kept, { pointer: "", message: `and ${this.#more} more` }];
-  }
-}
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u001f\u007f]+/g;
@@ -52,12 +35,27 @@ export function instantOf(value: unknown): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A publisher's domain as files write it: some with a scheme or a final dot. */
+/** A publisher's domain as files write it: some with a scheme, a port or a final dot. */
 export const domainIn = (value: unknown): string | undefined =>
-  typeof value === "string" ? publisherDomain(value.trim().replace(/[/.]+$/, "")) : undefined;
+  typeof value === "string" ? publisherDomain(value) : undefined;
 
 const site = (domain: string): string => domain.replace(/^(?:www|m)\./, "");
 
 /** A domain stands for its `www.` and `m.` too, and for no other host (registry-facts.md 8). */
 export const sameSite = (a: string, b: string): boolean =>
   a === b || (site(a) === site(b) && (a === site(a) || b === site(b)));
+
+/**
+ * A domain speaks for itself, its `www.` and `m.`, and whatever is under it, since it hands those names out; never for
+ * another registrant's, as two tenants of one shared suffix are.
+ * @param name as identifiers write it: `*.x.example` are the names under `x.example`
+ */
+export function coversDomain(domain: string, name: string): boolean {
+  const text = name.trim();
+  const wildcard = text.startsWith("*.");
+  const named = domainIn(wildcard ? `any${text.slice(1)}` : text);
+  if (named === undefined) return false;
+  if (!wildcard && sameSite(named, domain)) return true;
+  const owner = site(domain);
+  return named.endsWith(`.${owner}`) && registrableDomain(named) === registrableDomain(owner);
+}

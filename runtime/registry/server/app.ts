@@ -8,6 +8,7 @@ import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
 import type { RegistryData } from "../types.js";
 import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
+import { serveBrowsers } from "./browsers.js";
 import type { Parts } from "./call.js";
 import { readDocument } from "./document.js";
 import { openFiles } from "./files.js";
@@ -139,6 +140,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
   addHeaders(app, () => state.stopping);
   addErrors(app, telemetry);
+  await serveBrowsers(app);
   addIdentity(app, identity, telemetry);
   await app.register(rateLimit, {
     global: false,

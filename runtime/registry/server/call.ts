@@ -92,6 +92,9 @@ export type Handlers<Ids extends OperationId = OperationId> = {
   readonly [Id in Ids]: (call: Call<Id>) => Promise<Answer<Json200<Id>>>;
 };
 
+/** How long an answer that is made of the data may be kept; asking again with its fingerprint costs little. */
+export const LOOKUP_CACHE = "public, max-age=60";
+
 /** registry-facts 2: the longest a lookup may take, in milliseconds; then the caller is asked to come again. */
 const LOOKUP_MS = 8_000;
 

@@ -3,10 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requireCaller } from "./auth/caller.js";
 import { addLogin } from "./auth/login.js";
 import type { Answer, Handlers, Parts } from "./call.js";
+import { LOOKUP_CACHE } from "./call.js";
 import { type Operation, type OperationId, routeOf } from "./document.js";
 import { etagOf } from "./files.js";
 import { bucketOf, type Limits, limitOf } from "./limits.js";
 import { Problem } from "./problems.js";
+import { createRevalidation, type Revalidation } from "./revalidation.js";
 import { agentRoutes } from "./routes/agents.js";
 import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
@@ -17,13 +19,14 @@ import { type Checker, checkerOf, createAjv, type RequestParts } from "./validat
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
 
 interface Core {
+  readonly revalidation: Revalidation;
   readonly parts: Parts;
   readonly limits: Limits;
   readonly checkers: ReadonlyMap<OperationId, Checker>;
 }
 
 function addOperation(app: FastifyInstance, operation: Operation, core: Core, handler: Handlers[OperationId]): void {
-  const { parts, limits, checkers } = core;
+  const { parts, limits, checkers, revalidation } = core;
   const { id, method, credentials, responses } = operation;
   const bucket = bucketOf[id];
   const check = checkers.get(id)!;
@@ -50,13 +53,21 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
           body: request.body,
         }),
       );
+      const remembers = fingerprinted && revalidation.covers(id);
+      const revision = remembers ? await revalidation.revision() : 0;
+      const standing = remembers ? revalidation.standing(request, revision) : undefined;
+      if (standing !== undefined && matches(request.headers["if-none-match"] ?? "", standing))
+        return reply.code(304).headers({ etag: standing, "cache-control": LOOKUP_CACHE }).send();
       const answer = (await (handler as (call: unknown) => Promise<Answer<unknown>>)({
         ...checked,
         request,
       })) as Answer<unknown>;
       // What depends on who asks is nobody else's to keep.
       if (credentials !== "none") reply.headers({ vary: "Authorization", "cache-control": "private, no-cache" });
-      return send(reply, request, answer, fingerprinted);
+      const etag = send(reply, request, answer, fingerprinted);
+      if (remembers && etag !== undefined && answer.headers?.["cache-control"] === LOOKUP_CACHE)
+        revalidation.remember(request, revision, etag);
+      return reply;
     },
   });
 }
@@ -85,17 +96,22 @@ function fingerprintOf(payload: string | Buffer, part: Answer<unknown>["fingerpr
   return `W/${etagOf(part(Buffer.isBuffer(payload) ? payload : Buffer.from(payload)))}`;
 }
 
-function send(reply: FastifyReply, request: FastifyRequest, answer: Answer<unknown>, fingerprinted: boolean) {
+/** @returns the fingerprint of what was sent, or would have been */
+function send(
+  reply: FastifyReply,
+  request: FastifyRequest,
+  answer: Answer<unknown>,
+  fingerprinted: boolean,
+): string | undefined {
   const { body, status = 200, headers = {}, fingerprint } = answer;
   const payload = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
-  if (fingerprinted) {
-    const etag = headers.etag ?? fingerprintOf(payload, fingerprint);
-    reply.header("etag", etag);
-    if (request.method !== "POST" && matches(request.headers["if-none-match"], etag))
-      return reply.code(304).removeHeader("content-type").send();
-  }
-  return reply.send(payload);
+  const etag = fingerprinted ? (headers.etag ?? fingerprintOf(payload, fingerprint)) : undefined;
+  if (etag !== undefined) reply.header("etag", etag);
+  if (etag !== undefined && request.method !== "POST" && matches(request.headers["if-none-match"], etag))
+    reply.code(304).removeHeader("content-type").send();
+  else reply.send(payload);
+  return etag;
 }
 
 function handlersOf(parts: Parts): Handlers {
@@ -113,8 +129,9 @@ export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): v
   const ajv = createAjv();
   const checkers = new Map(document.operations.map((operation) => [operation.id, checkerOf(operation, ajv)]));
   const handlers = handlersOf(parts);
+  const revalidation = createRevalidation(() => parts.data.revision(), parts.now);
   for (const operation of document.operations)
-    addOperation(app, operation, { parts, limits, checkers }, handlers[operation.id]);
+    addOperation(app, operation, { parts, limits, checkers, revalidation }, handlers[operation.id]);
   addPages(app, parts, (id) => checkers.get(id)!, limits);
   if (issuer !== undefined) addLogin(app, { issuer, access, limits });
 }

@@ -51,6 +51,10 @@ const readers: Readonly<Record<string, Reader>> = {
 
 const typeOf = ({ type }: JsonSchema): string => (typeof type === "string" ? type : "string");
 
+/** `x-any-case`: the values are written in lower case, and taken in any. */
+const readerOf = (schema: JsonSchema): Reader =>
+  schema["x-any-case"] === true ? (_, text) => text.toLowerCase() : (readers[typeOf(schema)] ?? readers.string!);
+
 /** In words of the request rather than of the schema. */
 function explain(name: string, fault: ErrorObject): Problem {
   const { keyword, params } = fault;
@@ -124,7 +128,7 @@ export function checkerOf(operation: Operation, ajv: Ajv2020): Checker {
       .filter((parameter) => parameter.in === place)
       .map((parameter) => ({
         parameter,
-        read: readers[typeOf(parameter.schema)] ?? readers.string!,
+        read: readerOf(parameter.schema),
         validate: ajv.compile(parameter.schema),
       }));
   const query = compile("query");

@@ -3,14 +3,13 @@ import type { MaybePromise } from "../../contract/index.js";
 import { registrableDomain } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
 import type { KeyResolution, KeySource } from "../types.js";
+import { type BrandDocument, brandLoader, brandUrlOf, MAX_BRAND_BYTES } from "./brand-file.js";
 import { type DocumentState, type Load, type RemoteDocument, remoteDocument } from "./document.js";
-import { failure, fetchJson, isObject, type JsonObject, ttlOf } from "./fetch-json.js";
+import { failure } from "./fetch-json.js";
 import { type JwksDocument, jwksDocument, MAX_JWKS_TTL_S, resolveIn, unresolved } from "./jwks.js";
 import { chain } from "./maybe.js";
 import { checkedDomain, checkedTtl, checkedUrl, type Discovery, type DiscoveryOptions, discovery } from "./options.js";
 
-/** 256 KiB, webhooks-facts 1.11 rule 5. */
-export const MAX_BRAND_BYTES = 256 * 1024;
 const DEFAULT_BRAND_TTL_S = 600;
 
 export interface BrandKeysOptions extends DiscoveryOptions {
@@ -60,64 +59,13 @@ export interface BrandRules {
   /** Where nothing is declared: the operator's file first, or, as from 3.3 on (`capabilities`), that of the agent's host. */
   readonly webhooks: "host" | "capabilities";
   /** Whose key set must be at the origin that the agent declares; it binds only who is asked what it declares. */
-  readonly keyOrigins: "nobody" | "requests" | "everybody";
+  readonly keyOrigins: "nobody" | "advised" | "requests" | "everybody";
 }
 
 const rulesOf31: BrandRules = {
   ...{ urlMatch: "bytes", brandBytes: MAX_BRAND_BYTES },
   ...{ webhooks: "host", keyOrigins: "requests" },
 };
-
-/** One `agents[]` entry, as far as keys go. */
-interface AgentEntry {
-  readonly url: string;
-  /** Absent: the default place. */
-  readonly jwksUri: string | undefined;
-  /** The array it stands in: URLs are unique within one. */
-  readonly list: number;
-}
-
-type BrandDocument = readonly AgentEntry[];
-
-/** Agents of a document: its own, its house's and those of its brands. */
-function readAgents(document: JsonObject): BrandDocument {
-  const owners = [document, document.house, ...(Array.isArray(document.brands) ? document.brands : [])];
-  return owners.filter(isObject).flatMap((owner, list) =>
-    (Array.isArray(owner.agents) ? owner.agents : []).flatMap((entry): AgentEntry[] => {
-      if (!isObject(entry) || typeof entry.url !== "string") return [];
-      // A jwks_uri of the wrong type is kept as an unusable one: the default must not stand in for a mistake.
-      const { jwks_uri } = entry;
-      return [{ url: entry.url, list, jwksUri: jwks_uri === undefined ? undefined : String(jwks_uri) }];
-    }),
-  );
-}
-
-/** Where a brand file that only points elsewhere points to; undefined when it is the file itself. */
-export function brandPointer(document: JsonObject): string | undefined {
-  if (typeof document.authoritative_location === "string") return document.authoritative_location;
-  return typeof document.house === "string" ? brandUrlOf(document.house) : undefined;
-}
-
-export const brandUrlOf = (domain: string): string => `https://${domain}/.well-known/brand.json`;
-
-async function loadBrand(
-  { fetch }: Discovery,
-  url: string,
-  { ttl, maxBytes }: { readonly ttl: number; readonly maxBytes: number },
-): Promise<Load<BrandDocument>> {
-  const first = await fetchJson(fetch, url, { maxBytes });
-  if (!first.ok) return first;
-  const pointer = brandPointer(first.value);
-  if (pointer === undefined) {
-    return { ok: true, value: readAgents(first.value), ttlSeconds: ttlOf(first.headers, ttl) };
-  }
-  const second = await fetchJson(fetch, pointer, { maxBytes });
-  if (!second.ok) return second;
-  if (brandPointer(second.value) !== undefined)
-    return failure("refused", "the brand file is more than one redirect away");
-  const ttlSeconds = Math.min(ttlOf(first.headers, ttl), ttlOf(second.headers, ttl));
-  return { ok: true, value: readAgents(second.value), ttlSeconds };
-}
 
 type Located = { readonly ok: true; readonly jwksUri: string } | { readonly ok: false; readonly detail: string };
 
@@ -168,7 +116,7 @@ export function brandKeys(options: BrandKeysOptions): KeySource {
   const ttl = checkedTtl(options.ttlSeconds ?? DEFAULT_BRAND_TTL_S, MAX_JWKS_TTL_S);
   const documentAt = (url: string): RemoteDocument<BrandDocument> =>
     shared.cache.document("brand", url, () => ({
-      load: () => loadBrand(shared, url, { ttl, maxBytes: rules.brandBytes }),
+      load: brandLoader(shared, url, { ttl, maxBytes: rules.brandBytes }),
       now: shared.now,
     }));
   const candidates = places.map(documentAt);

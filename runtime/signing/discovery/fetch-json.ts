@@ -65,10 +65,18 @@ export async function fetchBytes(
 export async function fetchJson(fetch: Fetcher, url: string, request: JsonRequest): Promise<FetchedJson | LoadFailure> {
   const fetched = await fetchBytes(fetch, url, request);
   if (!fetched.ok) return fetched;
-  const parsed = parseStrict(fetched.bytes);
+  const read = objectIn(fetched.bytes);
+  return read.ok ? { ...read, headers: fetched.headers } : read;
+}
+
+/** @param maxDepth deepest nesting accepted, in levels */
+export function objectIn(
+  bytes: Uint8Array,
+  maxDepth?: number,
+): { readonly ok: true; readonly value: JsonObject } | LoadFailure {
+  const parsed = parseStrict(bytes, maxDepth);
   if (!parsed.ok) return failure("unreachable", parsed.detail);
-  if (!isObject(parsed.value)) return failure("unreachable", "not a JSON object");
-  return { ok: true, value: parsed.value, headers: fetched.headers };
+  return isObject(parsed.value) ? { ok: true, value: parsed.value } : failure("unreachable", "not a JSON object");
 }
 
 /** Shortest time a document is kept: an origin that sends `max-age=0` must not be asked for every webhook. */

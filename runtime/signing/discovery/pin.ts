@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../contract/index.js";
 import { wireNames } from "../../contract/index.js";
 import { wellKnownRedirects } from "../../net/index.js";
 import { canonicalAgentUrl } from "../../url.js";
-import { verificationKey } from "../keys.js";
+import { declaredResolution, verificationKey } from "../keys.js";
 import type { Jwk, KeyResolution, KeySource, VerificationKey } from "../types.js";
 import type { DocumentState, Load } from "./document.js";
 import { failure, fetchJson, isObject, type JsonObject, ttlOf } from "./fetch-json.js";
@@ -185,7 +185,7 @@ function applyThumbprints(pins: PinSet, inner: KeyResolution): KeyResolution | u
  */
 export function publisherPin(options: PublisherPinOptions): KeySource {
   const shared = discovery(options);
-  const { keys, ifAbsent = "refuse", rule = "kid", unpublished = "refuse" } = options;
+  const { ifAbsent = "refuse", rule = "kid", unpublished = "refuse" } = options;
   const agentUrl = checkedUrl(options.agentUrl, "agentUrl");
   const pinName = canonicalAgentUrl(agentUrl) ?? agentUrl;
   const useMember = wireNames(options.word ?? "proto").keyUse;
@@ -198,15 +198,18 @@ export function publisherPin(options: PublisherPinOptions): KeySource {
     now: shared.now,
   }));
 
+  const published = (keyid: string): MaybePromise<KeyResolution> =>
+    chain(options.keys.resolve(keyid), declaredResolution);
+
   const narrow = (state: DocumentState<PinDocument>, keyid: string, again: boolean): MaybePromise<KeyResolution> => {
     if (!state.ok) {
-      if (state.kind === "absent" && ifAbsent === "unpinned") return keys.resolve(keyid);
+      if (state.kind === "absent" && ifAbsent === "unpinned") return published(keyid);
       return unresolved(state, "publisher pin");
     }
     const pins = state.value.get(pinName);
-    if (pins === undefined) return keys.resolve(keyid);
+    if (pins === undefined) return published(keyid);
     if (rule === "thumbprint") {
-      return chain(keys.resolve(keyid), (inner): MaybePromise<KeyResolution> => {
+      return chain(published(keyid), (inner): MaybePromise<KeyResolution> => {
         const found = applyThumbprints(pins, inner);
         if (found !== undefined) return found;
         if (!again || state.fresh) return pinnedOut("no pin of the publisher carries this key");
@@ -216,7 +219,7 @@ export function publisherPin(options: PublisherPinOptions): KeySource {
     const pin = pins.get(keyid);
     if (pin === null) return pinnedOut("the pin gives this kid two keys");
     if (pin !== undefined)
-      return chain(keys.resolve(keyid), (inner) => applyPin(pin, inner, { agentUrl, useMember, unpublished }));
+      return chain(published(keyid), (inner) => applyPin(pin, inner, { agentUrl, useMember, unpublished }));
     if (!again || state.fresh) return pinnedOut("the publisher's pin leaves this kid out");
     return chain(document.refresh(), (next) => narrow(next, keyid, false));
   };

@@ -11,6 +11,7 @@ import {
 import type { MaybePromise } from "../../contract/index.js";
 import { wireNames } from "../../contract/index.js";
 import { parseStrict } from "../../json.js";
+import { declaredResolution } from "../keys.js";
 import type { KeySource, RevocationAnswer, RevocationSource } from "../types.js";
 import { type Load, type LoadFailure, type RemoteDocument, remoteDocument } from "./document.js";
 import { failure, fetchBytes, isObject, type JsonObject } from "./fetch-json.js";
@@ -96,7 +97,7 @@ interface Signer {
 async function keyFor(header: JWSHeaderParameters | undefined, signer: Signer) {
   const type = header?.typ?.toLowerCase().replace(/^application\//, "");
   if (header?.kid === undefined || header.alg === undefined || type !== signer.type) throw new Error("another type");
-  const resolution = await signer.keys.resolve(header.kid);
+  const resolution = declaredResolution(await signer.keys.resolve(header.kid));
   if (!resolution.ok) throw new Error(`its key is ${resolution.code}`);
   const { kty, crv, x, y, use, key_ops, [signer.useMember]: purpose } = resolution.key.jwk;
   const fits = use === "sig" && key_ops?.includes("verify") && signer.keyUses.includes(String(purpose));
@@ -194,7 +195,9 @@ export function revocationBySender(
 ): RevocationSource {
   const bySender = lists instanceof Map ? lists : new Map(Object.entries(lists));
   return {
-    check: (keyid, sender, now): MaybePromise<RevocationAnswer> =>
-      bySender.get(sender)?.check(keyid, sender, now) ?? otherwise,
+    check(keyid, sender, now): MaybePromise<RevocationAnswer> {
+      const list = bySender.get(sender);
+      return list === undefined ? otherwise : list.check(keyid, sender, now);
+    },
   };
 }

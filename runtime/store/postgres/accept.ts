@@ -109,6 +109,7 @@ const rowOf = ({ event, tokenDigest }: Arrival, sender: number) => ({
   notification_id: event.notificationId,
   received_at: event.receivedAt,
   notes: JSON.stringify(event.notes),
+  traceparent: event.traceparent,
   token_digest: tokenDigest ?? null,
   body: event.body,
 });

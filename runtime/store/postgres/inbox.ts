@@ -51,6 +51,11 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
         return true;
       }),
     backlog: () => backlog(db),
+    async oldest() {
+      const row = await sql<{ at: number | null }>`
+        select min(received_at) as at from adbind_inbox where state = 'pending'`.first(db);
+      return row?.at ?? null;
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Accepted events until their handler is done: accept, lease, complete, give back, give up. */
 import type { Database } from "better-sqlite3";
+import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import type { Writer } from "../../db/sqlite/writer.js";
 import { type LeasedRow, LeaseWatch } from "../lease-watch.js";
 import {
@@ -26,6 +27,7 @@ const WATCHED_ROWS = 16;
 export interface InboxParts {
   readonly db: Database;
   readonly writer: Writer;
+  readonly told: SqliteDatabase["told"];
   readonly senders: Senders;
   readonly claims: Claims;
   readonly tasks: Tasks;
@@ -41,11 +43,12 @@ export interface SqliteInbox extends Inbox<Database> {
 
 const columns =
   "i.id, i.state, s.url, i.key, i.route, i.kind, i.release, i.format, i.task_type, i.task_id, i.operation_id, " +
-  "i.status, i.instant, i.notification_id, i.reemission, i.received_at, i.attempts, i.due, i.error, i.notes, i.body";
+  "i.status, i.instant, i.notification_id, i.reemission, i.received_at, i.attempts, i.due, i.error, i.notes, " +
+  "i.traceparent, i.body";
 const source = `select ${columns} from adbind_inbox i join adbind_senders s on s.id = i.sender`;
 
 export function sqliteInbox(parts: InboxParts): SqliteInbox {
-  const { db, writer } = parts;
+  const { db, writer, told } = parts;
   const accept = acceptor(parts);
   const leases = new LeaseWatch();
   const release = laneRelease(db);
@@ -74,9 +77,6 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
     "update adbind_inbox set state = 'dead', error = ? where id in " +
       "(select id from adbind_inbox where state = 'parked' and due <= ? order by due limit ?)",
   );
-  const counts = db.prepare<[], { state: keyof Backlog; n: number }>(
-    "select state, count(*) as n from adbind_inbox group by state",
-  );
   return {
     accept: (arrival) => writer.write(() => accept(arrival)),
     take: ({ owner, until, now, limit }) =>
@@ -98,9 +98,9 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
       writer.write(() => {
         if (dead.run(error, held.id, held.owner).changes === 1) release(lanes.get(held.id)!, held.now);
       }),
-    list: async (filter) => list(db, filter ?? {}),
+    list: async (filter) => told(() => list(db, filter ?? {})),
     async get(id) {
-      const row = one.get(id);
+      const row = told(() => one.get(id));
       return row && toEvent(row);
     },
     replay: (id, now) => writer.write(() => replay.run(now, id).changes === 1),
@@ -110,11 +110,25 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
         if (row !== undefined) release(row, now);
         return row !== undefined;
       }),
+    ...counting(parts),
+    buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
+  };
+}
+
+/** How much waits, and how long it has. */
+function counting({ db, told }: InboxParts): Pick<SqliteInbox, "backlog" | "oldest"> {
+  const counts = db.prepare<[], { state: keyof Backlog; n: number }>(
+    "select state, count(*) as n from adbind_inbox group by state",
+  );
+  const oldest = db.prepare<[], { at: number | null }>(
+    "select min(received_at) as at from adbind_inbox where state = 'pending'",
+  );
+  return {
     async backlog() {
-      const found = Object.fromEntries(counts.all().map((row) => [row.state, row.n]));
+      const found = Object.fromEntries(told(() => counts.all()).map((row) => [row.state, row.n]));
       return { pending: 0, parked: 0, dead: 0, ...found };
     },
-    buryParked: (now, limit) => overdue.run(UNREGISTERED_ERROR, now, limit).changes,
+    oldest: async () => told(() => oldest.get()?.at ?? null),
   };
 }
 
@@ -182,8 +196,8 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
   const before = db.prepare("select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? limit 1");
   const insert = db.prepare(
     "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
-      "status, instant, notification_id, reemission, received_at, due, owner, error, notes, token_digest, lane, body) " +
-      `values (${Array(22).fill("?").join(", ")})`,
+      "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, " +
+      `lane, body) values (${Array(23).fill("?").join(", ")})`,
   );
 
   const place = (arrival: Arrival, sender: number, { lane, first }: Lane) => {
@@ -229,8 +243,8 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     const { lastInsertRowid } = insert.run(
       ...[state, sender, event.key, event.route, event.kind, event.release, event.format, event.taskType],
       ...[event.taskId, event.operationId, event.status, event.instant, event.notificationId, Number(reemission)],
-      ...[event.receivedAt, due, owner, error, JSON.stringify(event.notes), arrival.tokenDigest ?? null, lane],
-      event.body,
+      ...[event.receivedAt, due, owner, error, JSON.stringify(event.notes), event.traceparent],
+      ...[arrival.tokenDigest ?? null, lane, event.body],
     );
     return {
       outcome: "accepted",

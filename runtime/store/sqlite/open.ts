@@ -28,16 +28,17 @@ export const openSqliteStore = (options: SqliteOptions): SqliteStore => sqliteSt
 
 /** A store on a file that is open already; closing it closes that. */
 export function sqliteStore(database: SqliteDatabase): SqliteStore {
-  const { file: db, writer } = database;
+  const { file: db, writer, told } = database;
   const time = sqliteExpiryTime(db);
   const parts = {
     db,
     writer,
+    told,
     senders: sqliteSenders(writer),
     claims: sqliteClaims(writer, time),
     tasks: sqliteTasks(db),
     notifications: sqliteNotifications(db),
-    registrations: sqliteRegistrations(db, writer),
+    registrations: sqliteRegistrations(database),
     nonces: sqliteNonces(writer, time),
   };
   const inbox = sqliteInbox(parts);
@@ -55,12 +56,16 @@ export function sqliteStore(database: SqliteDatabase): SqliteStore {
     inbox,
     registrations,
     async task(sender, taskId) {
-      const id = senders.find(sender);
-      return id === undefined ? undefined : tasks.state(id, taskId);
+      return told(() => {
+        const id = senders.find(sender);
+        return id === undefined ? undefined : tasks.state(id, taskId);
+      });
     },
     async claims(sender) {
-      const id = senders.find(sender);
-      return id === undefined ? 0 : claims.live(id);
+      return told(() => {
+        const id = senders.find(sender);
+        return id === undefined ? 0 : claims.live(id);
+      });
     },
     replay: (replayOptions = {}) => nonces.replay(replayOptions),
     expiring,

@@ -1,6 +1,5 @@
 /** Registrations, and the release of what was parked for them. */
-import type { Database } from "better-sqlite3";
-import type { Writer } from "../../db/sqlite/writer.js";
+import type { SqliteDatabase } from "../../db/sqlite/open.js";
 import {
   BLOCKED_DUE_MS,
   conflicts,
@@ -25,7 +24,7 @@ export interface SqliteRegistrations extends Registrations {
   expire(now: number, limit: number): number;
 }
 
-export function sqliteRegistrations(db: Database, writer: Writer): SqliteRegistrations {
+export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase): SqliteRegistrations {
   const bindingOf = db.prepare<[string], RegistrationRow>("select * from adbind_registrations where route = ? limit 1");
   const own = db.prepare<[string, string], RegistrationRow>(
     "select * from adbind_registrations where route = ? and operation_id = ?",
@@ -99,15 +98,15 @@ export function sqliteRegistrations(db: Database, writer: Writer): SqliteRegistr
         return { released: unpark(registration, now) };
       }),
     async binding(route) {
-      const row = bindingOf.get(route);
+      const row = told(() => bindingOf.get(route));
       return row && toBinding(row);
     },
     async own(route, operationId) {
-      const row = own.get(route, operationId ?? "");
+      const row = told(() => own.get(route, operationId ?? ""));
       return row && toRegistration(row);
     },
     async find(route, operationId) {
-      return lookup(route, operationId);
+      return told(() => lookup(route, operationId));
     },
     remove: (route, operationId) => writer.write(() => removeOne.run(route, operationId ?? "").changes === 1),
     expire(now, limit) {

@@ -1,6 +1,7 @@
 /** SchemaKeywords of numbers, strings, and values as a whole. */
 import * as formatsModule from "ajv-formats/dist/formats.js";
 import type { SchemaKeywords } from "../../contract/schema-node.js";
+import { quickDateTime } from "../date-time.js";
 import { jsonText } from "../json-text.js";
 import { fail, type NodeCheck } from "./run.js";
 
@@ -28,7 +29,8 @@ function formatCheck(format: string, type: "number" | "string"): NodeCheck | und
   const described = typeof known === "object" && !(known instanceof RegExp) ? known : { validate: known };
   if ((described.type ?? "string") !== type) return undefined;
   const { validate } = described;
-  const test = validate instanceof RegExp ? (value: string) => validate.test(value) : validate;
+  const whole = validate instanceof RegExp ? (value: string) => validate.test(value) : validate;
+  const test = format === "date-time" ? quickDateTime(whole as (value: string) => boolean) : whole;
   return (data, run) => test(data as string & number) || fail(run, "format", `must match format "${format}"`);
 }
 

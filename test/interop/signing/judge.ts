@@ -1,11 +1,12 @@
 /** Runs the cells of signing against one peer, and says of each that fails why. */
 import type { Totals } from "../../../cli/closing-line.js";
 import type { SignatureAlgorithm } from "../../../runtime/signing/index.js";
+import { certificate } from "../../support/tls-seller.js";
 import { agreeCells, forbiddenCells, ruleCells, type SigningCell, WORD } from "./cells.js";
 import { makeKeys } from "./keys.js";
 import type { SigningPeer } from "./peer.js";
 import { type PythonPeer, preparePython, pythonPeer } from "./python.js";
-import { certificate, discoveryCells } from "./tls-seller.js";
+import { discoveryCells } from "./tls-seller.js";
 import { typescriptPeer } from "./typescript.js";
 import { forbidden } from "./urls.js";
 

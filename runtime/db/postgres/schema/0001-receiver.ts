@@ -73,6 +73,7 @@ create table adbind_inbox (
   owner text,
   error text,
   notes text not null,
+  traceparent text,
   token_digest bytea,
   lane text,
   body bytea not null

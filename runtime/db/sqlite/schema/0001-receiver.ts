@@ -66,6 +66,7 @@ create table adbind_inbox (
   owner text,
   error text,
   notes text not null,
+  traceparent text,
   token_digest blob,
   lane text,
   body blob not null

@@ -15,6 +15,8 @@ ${problem === undefined ? "" : html`<p class="bad" id="domain-problem" role="ale
 function verdict({ adagents_valid, files, discovery_method, manager_domain, hosting, domain }: PublisherLookup): Html {
   const expected = html`<code>${hosting.expected_url}</code>`;
   const failed = hosting.last_http_status !== null && hosting.last_http_status >= 400;
+  if (files?.adagents_json.status === "absent")
+    return html`<p><span class="bad">No file.</span> ${expected} answered ${hosting.last_http_status}: the publisher has taken it away, or never had one. What an earlier file said ends seven days after it was last seen.</p>`;
   if (adagents_valid === true) {
     const note = failed ? ` The last fetch answered ${hosting.last_http_status}; this is the copy from before.` : "";
     switch (discovery_method) {
@@ -118,6 +120,15 @@ function brandAgentsOf({ files, domain }: PublisherLookup): Part {
   return html`<h2>The brand's own agents</h2>${table("The brand's own agents", ["Agent", "Kind", "What it is"], rows)}${more(agents.length, domain)}`;
 }
 
+const effects = { left: "left out", noted: "kept" } as const;
+
+const faultRow = ({ pointer, message, remedy, effect }: CrawlState["problems"][number]) => [
+  html`<code>${pointer === "" ? "the file" : pointer}</code>`,
+  message,
+  remedy,
+  effects[effect],
+];
+
 /** @param state what the last crawl left out of the file, where there was one */
 export function publisherPage(found: PublisherLookup, state: CrawlState | undefined): Html {
   const { domain, hosting, member, files } = found;
@@ -139,7 +150,7 @@ ${facts([
 ${
   problems.length === 0
     ? ""
-    : html`<h3>Left out of the file</h3><ul>${problems.slice(0, ROWS).map(({ pointer, message }) => html`<li><code>${pointer}</code> ${message}</li>`)}</ul>`
+    : html`<h3>Faults in the file</h3>${table("Faults in the file", ["Where", "What", "What to do", ""], problems.slice(0, ROWS).map(faultRow))}`
 }
 <h2>Agents that may sell</h2>
 ${agentsOf(found)}

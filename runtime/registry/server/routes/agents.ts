@@ -1,12 +1,11 @@
 /** What agents may sell. */
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../types.js";
-import { type Call, type Handlers, type Parts, within } from "../call.js";
+import { type Call, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
 import { notFound } from "../problems.js";
 import { agentOf, checkedSelectors, pageOf } from "./inputs.js";
 
 /** How long an expansion may be kept: it is made for caching (service.md, "Endpoints"). */
 const EXPANSION_CACHE = "public, max-age=300";
-const LIST_CACHE = "public, max-age=60";
 
 /** registry-facts 5, and the document's own default. */
 const SEARCH_LIMIT = 50;
@@ -48,12 +47,12 @@ export const agentRoutes = ({ data }: Parts): Handlers<Ids> => ({
     const wanted = { limit, ...(cursor !== undefined && { cursor }), ...(source !== undefined && { source }) };
     const page = await within(data.agentPublishers(agentUrl, wanted));
     if (page === undefined) throw notFound("No such agent", { more: { agent_url: agentUrl } });
-    return { body: pageOf(page), headers: { "cache-control": LIST_CACHE } };
+    return { body: pageOf(page), headers: { "cache-control": LOOKUP_CACHE } };
   },
   async validateProductAuthorization({ body }) {
     return { body: await within(data.validateProduct(checkedSelectors(body))) };
   },
   async readStats() {
-    return { body: await within(data.stats()) };
+    return { body: await within(data.stats()), headers: { "cache-control": LOOKUP_CACHE } };
   },
 });

@@ -2,7 +2,7 @@
 import type { PublisherLookup } from "../../types.js";
 import { hasApiAccess } from "../auth/accounts.js";
 import { optionalCaller } from "../auth/caller.js";
-import { type Answer, type Handlers, type Parts, within } from "../call.js";
+import { type Answer, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
 import { notFound } from "../problems.js";
 import { agentOf, domainOf } from "./inputs.js";
 
@@ -44,6 +44,8 @@ export async function publisherLookup(
   }
 }
 
+const CACHED = { "cache-control": LOOKUP_CACHE };
+
 type Ids = "lookupPublisher" | "lookupAuthorization" | "lookupOperator" | "lookupDomain" | "lookupProperty";
 
 export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
@@ -56,14 +58,17 @@ export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
   };
   return {
     async lookupPublisher({ query }): Promise<Answer<PublisherLookup>> {
-      return { body: await publisherLookup(parts, domainOf(query.domain)) };
+      const body = await publisherLookup(parts, domainOf(query.domain));
+      // What is on its way is worth asking for again at once.
+      const settled = body.adagents_valid !== null;
+      return { body, headers: { "cache-control": settled ? LOOKUP_CACHE : "no-cache" } };
     },
     async lookupAuthorization({ query }) {
       const domain = domainOf(query.domain);
       const agentUrl = agentOf(query.agent);
       const found = await within(data.lookupAuthorization(domain, agentUrl));
       if (found === undefined) throw notFound("No authorization found", { more: { domain, agent_url: agentUrl } });
-      return { body: found };
+      return { body: found, headers: CACHED };
     },
     async lookupOperator({ query, request }) {
       const domain = domainOf(query.domain);
@@ -77,10 +82,10 @@ export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
       return { body: await within(data.lookupOperator(domain, viewer, query.scope ?? "all")) };
     },
     async lookupDomain({ params }) {
-      return { body: await within(data.lookupDomain(domainOf(params.domain))) };
+      return { body: await within(data.lookupDomain(domainOf(params.domain))), headers: CACHED };
     },
     async lookupProperty({ query }) {
-      return { body: await within(data.lookupProperty(query.type, query.value)) };
+      return { body: await within(data.lookupProperty(query.type, query.value)), headers: CACHED };
     },
   };
 };

@@ -1,0 +1,95 @@
+/** How long a request waits while what has expired is removed, beside how long it waits when nothing is. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pino } from "pino";
+import { release } from "../../generated/3.1.0/index.js";
+import type { Release } from "../../runtime/contract/index.js";
+import { createReceiver } from "../../runtime/receiver/index.js";
+import { type AnyStore, openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
+import { startPostgres } from "../../test/support/postgres.js";
+import { median } from "./measure.js";
+import { keySource, makeKeys, PUBLIC_URL, ROUTE, SENDER, signedEvent } from "./receiver-events.js";
+import type { Row } from "./row.js";
+
+/** Longest wait that pruning may cost a request, in milliseconds. */
+const TARGET_MS = 50;
+/** Requests of the comparison, one after the other. */
+const ALONE = 400;
+
+const fills = {
+  sqlite: (rows: number) =>
+    `insert into adbind_claims with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) ` +
+    "select 1, randomblob(16), randomblob(16), i from n",
+  postgres: (rows: number) =>
+    "insert into adbind_claims (sender, key, digest, expires) select 1, decode(md5(i::text), 'hex'), " +
+    `decode(md5(i::text), 'hex'), i from generate_series(1, ${rows}) i`,
+};
+
+async function prunes(store: AnyStore, rows: number): Promise<{ alone: number[]; beside: number[]; seconds: number }> {
+  const { privateKey, jwk } = makeKeys();
+  const receiver = createReceiver({
+    ...{ store: store as never, release: release as Release, publicUrl: PUBLIC_URL },
+    senders: { [SENDER]: { keys: keySource(jwk) } },
+    ...{ senderCap: 100_000_000, logger: pino({ level: "error" }), handlers: { fallback: () => undefined } },
+  });
+  await receiver.expect({ route: ROUTE, sender: SENDER, kind: "task" });
+  const ask = async (): Promise<number> => {
+    const request = { method: "POST", target: ROUTE, ...signedEvent(privateKey) };
+    const begun = performance.now();
+    const { status } = await receiver.handle(request);
+    if (status !== 200) throw new Error(`answered ${status}`);
+    return performance.now() - begun;
+  };
+  receiver.start();
+  const alone: number[] = [];
+  for (let at = 0; at < ALONE + 20; at += 1) {
+    const ms = await ask();
+    if (at >= 20) alone.push(ms);
+  }
+  await receiver.idle();
+  await store.database.execute(fills[store.database.engine as keyof typeof fills](rows));
+  const beside: number[] = [];
+  const begun = performance.now();
+  for (;;) {
+    for (let at = 0; at < 50; at += 1) beside.push(await ask());
+    const [{ n }] = (await store.database.query((q) =>
+      q.rows<{ n: number }>(`select count(*) as n from adbind_claims where expires <= ${rows}`),
+    )) as [{ n: number }];
+    if (Number(n) === 0) break;
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  await receiver.stop();
+  return { alone, beside, seconds };
+}
+
+const rowOf = (engine: string, rows: number, { alone, beside, seconds }: Awaited<ReturnType<typeof prunes>>): Row => {
+  const longest = Math.max(...beside);
+  const usual = Math.max(...alone);
+  return {
+    name: `longest request while ${rows.toLocaleString("en")} expired keys are removed, ${engine}`,
+    value: longest,
+    unit: "ms",
+    target: { max: TARGET_MS },
+    floor: { of: "the longest when nothing is removed", times: longest / usual },
+    note: `median ${median(beside).toFixed(1)} ms, without ${median(alone).toFixed(1)} ms and ${usual.toFixed(1)} ms; ${beside.length} requests in ${seconds.toFixed(0)} s`,
+  };
+};
+
+/** On both engines. @param rows expired keys at the beginning */
+export async function pruneRows(rows: number): Promise<Row[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
+  const sqlite = openSqliteStore({ path: path.join(folder, "prune.db") });
+  const first = await prunes(sqlite, rows);
+  await sqlite.close();
+  rmSync(folder, { recursive: true });
+  const cluster = await startPostgres();
+  try {
+    const postgres = await openPostgresStore({ url: await cluster.database() });
+    const second = await prunes(postgres, rows);
+    await postgres.close();
+    return [rowOf("SQLite", rows, first), rowOf("PostgreSQL", rows, second)];
+  } finally {
+    await cluster.stop();
+  }
+}

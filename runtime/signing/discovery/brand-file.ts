@@ -1,0 +1,99 @@
+/** A brand file, as far as the keys of agents go: fetched, held to its caps, followed to where it points. */
+import type { Load, LoadFailure } from "./document.js";
+import { failure, fetchBytes, isObject, type JsonObject, objectIn, ttlOf } from "./fetch-json.js";
+import type { Discovery } from "./options.js";
+
+/** 256 KiB, webhooks-facts 1.11 rule 5. */
+export const MAX_BRAND_BYTES = 256 * 1024;
+/** Levels of nesting; a published limit from 3.3 on, and real files have about ten. */
+const MAX_NESTING_LEVELS = 32;
+
+/** One `agents[]` entry, as far as keys go. */
+interface AgentEntry {
+  readonly url: string;
+  /** Absent: the default place. */
+  readonly jwksUri: string | undefined;
+  /** The array it stands in: URLs are unique within one. */
+  readonly list: number;
+}
+
+export type BrandDocument = readonly AgentEntry[];
+
+/** Agents of a document: its own, its house's and those of its brands. */
+function readAgents(document: JsonObject): BrandDocument {
+  const owners = [document, document.house, ...(Array.isArray(document.brands) ? document.brands : [])];
+  return owners.filter(isObject).flatMap((owner, list) =>
+    (Array.isArray(owner.agents) ? owner.agents : []).flatMap((entry): AgentEntry[] => {
+      if (!isObject(entry) || typeof entry.url !== "string") return [];
+      // A jwks_uri of the wrong type is kept as an unusable one: the default must not stand in for a mistake.
+      const { jwks_uri } = entry;
+      return [{ url: entry.url, list, jwksUri: jwks_uri === undefined ? undefined : String(jwks_uri) }];
+    }),
+  );
+}
+
+/** Where a brand file that only points elsewhere points to; undefined when it is the file itself. */
+export function brandPointer(document: JsonObject): string | undefined {
+  if (typeof document.authoritative_location === "string") return document.authoritative_location;
+  return typeof document.house === "string" ? brandUrlOf(document.house) : undefined;
+}
+
+export const brandUrlOf = (domain: string): string => `https://${domain}/.well-known/brand.json`;
+
+/** What stands at one URL. */
+interface Page {
+  readonly pointer: string | undefined;
+  readonly agents: BrandDocument;
+}
+
+interface Caps {
+  /** Longest time the file is used, in seconds. */
+  readonly ttl: number;
+  readonly maxBytes: number;
+}
+
+/** Makes the loader of the file at a URL. It remembers pages by their `ETag`: one that did not change is not sent again. */
+export function brandLoader(
+  { fetch }: Discovery,
+  url: string,
+  { ttl, maxBytes }: Caps,
+): () => Promise<Load<BrandDocument>> {
+  let remembered = new Map<string, { readonly etag: string; readonly page: Page }>();
+
+  const pageAt = async (
+    at: string,
+    keep: typeof remembered,
+  ): Promise<{ readonly ok: true; readonly page: Page; readonly ttlSeconds: number } | LoadFailure> => {
+    const known = remembered.get(at);
+    const fetched = await fetchBytes(fetch, at, { maxBytes, etag: known?.etag });
+    if (!fetched.ok) return fetched;
+    const ttlSeconds = ttlOf(fetched.headers, ttl);
+    if (fetched.unchanged && known !== undefined) {
+      keep.set(at, known);
+      return { ok: true, page: known.page, ttlSeconds };
+    }
+    const read = objectIn(fetched.bytes, MAX_NESTING_LEVELS);
+    if (!read.ok) return read;
+    const pointer = brandPointer(read.value);
+    const page: Page = { pointer, agents: pointer === undefined ? readAgents(read.value) : [] };
+    const { etag } = fetched.headers;
+    if (etag !== undefined) keep.set(at, { etag, page });
+    return { ok: true, page, ttlSeconds };
+  };
+
+  return async () => {
+    const keep: typeof remembered = new Map();
+    const first = await pageAt(url, keep);
+    if (!first.ok) return first;
+    const { pointer } = first.page;
+    if (pointer === undefined) {
+      remembered = keep;
+      return { ok: true, value: first.page.agents, ttlSeconds: first.ttlSeconds };
+    }
+    const second = await pageAt(pointer, keep);
+    if (!second.ok) return second;
+    if (second.page.pointer !== undefined) return failure("refused", "the brand file is more than one redirect away");
+    remembered = keep;
+    return { ok: true, value: second.page.agents, ttlSeconds: Math.min(first.ttlSeconds, second.ttlSeconds) };
+  };
+}
