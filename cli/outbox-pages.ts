@@ -4,9 +4,9 @@ import { type Html, html, type Part } from "../runtime/registry/server/pages/htm
 import { style as registryStyle } from "../runtime/registry/server/pages/layout.js";
 import type { EndpointEntry, OutboxCounts, OutboxEntry, OutboxEvent } from "../runtime/sender/operators.js";
 
-export const STYLE_PATH = "/static/outbox.css";
+export const OUTBOX_STYLE_PATH = "/static/outbox.css";
 
-export const style = `${registryStyle}
+export const outboxStyle = `${registryStyle}
 main { max-width: 76rem; } header { max-width: 76rem; }
 form.inline { display: inline; background: none; border: 0; padding: 0; margin: 0; }
 form.inline button { padding: 0.2rem 0.7rem; margin: 0 0.25rem 0.25rem 0; }
@@ -51,7 +51,7 @@ export const frame = ({ title, body, current }: View): Html => html`<!doctype ht
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Outbox</title>
-<link rel="stylesheet" href="${STYLE_PATH}">
+<link rel="stylesheet" href="${OUTBOX_STYLE_PATH}">
 <link rel="icon" href="data:,">
 </head>
 <body>

@@ -13,9 +13,9 @@ import {
   eventPage,
   eventsPage,
   loginPage,
+  OUTBOX_STYLE_PATH,
+  outboxStyle,
   problemPage,
-  STYLE_PATH,
-  style,
 } from "./outbox-pages.js";
 
 export interface OutboxServerOptions {
@@ -114,8 +114,8 @@ async function answerOf(
   if (hosts !== undefined && !hosts().includes(host))
     return problem(421, "Not here", "This server is not called that.");
   const url = new URL(request.url ?? "/", "http://outbox.invalid");
-  if (url.pathname === STYLE_PATH)
-    return { status: 200, headers: { "content-type": "text/css" }, page: new Html(style) };
+  if (url.pathname === OUTBOX_STYLE_PATH)
+    return { status: 200, headers: { "content-type": "text/css" }, page: new Html(outboxStyle) };
   const session = sessionOf(request, sign);
   if (request.method === "POST") return posted({ outbox, token, sign, session, host, request, path: url.pathname });
   if (request.method !== "GET" && request.method !== "HEAD")

@@ -6,31 +6,13 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
+import type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
 import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
 import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
 import { taskChangesOn } from "./task-changes.js";
 
-export interface ChannelRow {
-  readonly resource: string;
-  readonly kind: string;
-  /** The principal, where a resource may have several; empty where it has one owner. */
-  readonly subscriber: string;
-  readonly principal: string;
-  readonly config: string;
-  readonly sequence: number;
-  readonly period_start: number | null;
-  readonly next_fire: number | null;
-  readonly closed: number;
-  /** Unix milliseconds; null while it is not. */
-  readonly closed_at: number | null;
-}
-
-/** A channel by its key. */
-export type ChannelKey = Pick<ChannelRow, "resource" | "kind" | "subscriber">;
-
-/** Where the events of a task go, and whose it is. */
-export type TaskTargetRow = Pick<SentTaskRow, "task_id" | "principal" | "details" | "status">;
+export type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
 
 export interface CoalescingRow {
   readonly resource: string;

@@ -1,7 +1,7 @@
 /** Rows of a sender as an operator, or time, goes through them. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
-import type { ChannelRow, TaskTargetRow } from "./sender-tables.js";
+import type { ChannelRow, TaskTargetRow } from "./sender-rows.js";
 
 export interface UpkeepTables {
   /** Tasks by id, after one; locked. */

@@ -63,6 +63,12 @@ function eventCase(of: SenderCase): void {
     assert.is(await sender.outbox.show(id), undefined);
   });
 
+  test.run();
+}
+
+/** Where they go. */
+function moveCase(of: SenderCase): void {
+  const test = suiteOf(of, "operations, moves");
   test("an endpoint moves with its registrations, their secrets and its events", async (context) => {
     const { sender, network } = context;
     const to = `https://new.example/h?key=${secret}`;
@@ -174,6 +180,12 @@ function telemetryCase(of: SenderCase): void {
     await provider.shutdown();
   });
 
+  test.run();
+}
+
+/** What is traced. */
+function traceCase(of: SenderCase): void {
+  const test = suiteOf(of, "traces");
   test("an attempt is a span under the one its event was made in, and its receiver is told", async (context) => {
     followContext();
     const exporter = new InMemorySpanExporter();
@@ -206,5 +218,5 @@ function telemetryCase(of: SenderCase): void {
 }
 
 export function operationCase(of: SenderCase): void {
-  for (const cases of [eventCase, retentionCase, telemetryCase]) cases(of);
+  for (const cases of [eventCase, moveCase, retentionCase, telemetryCase, traceCase]) cases(of);
 }

@@ -229,6 +229,12 @@ function ownCase(of: SenderCase): void {
     assert.is(context.network.sent.length, 0);
   });
 
+  test.run();
+}
+
+/** What an endpoint is given. */
+function limitCase(of: SenderCase): void {
+  const test = suiteOf(of, "strangers, limits");
   test("timeout and rate are an endpoint's own", async (context) => {
     const asked: unknown[] = [];
     const timeouts: unknown[] = [];
@@ -265,5 +271,5 @@ function ownCase(of: SenderCase): void {
 }
 
 export function strangersCase(of: SenderCase): void {
-  for (const cases of [ownershipCase, targetCase, breakerCase, ownCase]) cases(of);
+  for (const cases of [ownershipCase, targetCase, breakerCase, ownCase, limitCase]) cases(of);
 }
