@@ -45,7 +45,7 @@ const menu = [
   ["events", "/events", "Events"],
 ] as const;
 
-export const frame = ({ title, body, current }: View): Html => html`<!doctype html>
+const frame = ({ title, body, current }: View): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -15,7 +15,7 @@ import type { AttemptReport } from "./attempt.js";
 const hex = (value: number): string => value.toString(16).padStart(2, "0");
 
 /** The `traceparent` of a context (W3C Trace Context); undefined where nothing is traced. */
-export function traceparentOf(of: Context): string | undefined {
+function traceparentOf(of: Context): string | undefined {
   const span = trace.getSpanContext(of);
   if (span === undefined || !isSpanContextValid(span)) return undefined;
   return `00-${span.traceId}-${span.spanId}-${hex(span.traceFlags)}`;
