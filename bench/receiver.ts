@@ -81,18 +81,21 @@ const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
 /** What a server says of itself at its end, in microseconds of processor time. */
 const cpuOf = (output: string): number => Number(/cpu (\d+)/.exec(output)?.[1] ?? Number.NaN);
 
+const ofEach = <T>(make: () => T): Record<Kind, T> =>
+  Object.fromEntries(KINDS.map((kind) => [kind, make()])) as Record<Kind, T>;
+
 /** The whole receiver and the bare server, in turn, on one core; this process on another. */
 async function http(rounds: number): Promise<Row[]> {
   const where = folder();
   const { privateKey, jwk } = makeKeys();
   if (pinned) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
   const servers = new Map<Kind, Server>();
-  const speeds: Record<Kind, number[]> = { receiver: [], bare: [], fastify: [] };
-  const p99: Record<Kind, number[]> = { receiver: [], bare: [], fastify: [] };
-  const ends: Record<Kind, string> = { receiver: "", bare: "", fastify: "" };
+  const speeds = ofEach<number[]>(() => []);
+  const p99 = ofEach<number[]>(() => []);
+  const ends = ofEach(() => "");
   try {
     for (const [at, kind] of KINDS.entries()) {
-      servers.set(kind, await startServer(kind, 18_431 + at, jwk, path.join(where, `${kind}.db`)));
+      servers.set(kind, await startServer(kind, 18_431 + at, jwk, `sqlite:${path.join(where, `${kind}.db`)}`));
     }
     for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
       for (const kind of KINDS) {
@@ -112,6 +115,17 @@ async function http(rounds: number): Promise<Row[]> {
     if (!ends[kind].includes(HANDLED))
       throw new Error(`${kind} left events unhandled, or judged them wrong: ${ends[kind]}`);
   }
+  return httpRows({ speeds, p99, ends });
+}
+
+/** What was measured of each server, round by round. */
+interface Measured {
+  readonly speeds: Record<Kind, number[]>;
+  readonly p99: Record<Kind, number[]>;
+  readonly ends: Record<Kind, string>;
+}
+
+function httpRows({ speeds, p99, ends }: Measured): Row[] {
   const ratio = (kind: Kind) => median(speeds[kind].map((speed, at) => speed / speeds.bare[at]!));
   const sides = (kind: Kind) => `${Math.round(median(speeds[kind]))}/s against ${Math.round(median(speeds.bare))}/s`;
   const cpu = (kind: Kind) => `processor time ${(cpuOf(ends.bare) / cpuOf(ends[kind])).toFixed(2)} x`;

@@ -1,8 +1,6 @@
 /** `adbind diff`: what changed between two releases, whom it breaks, and the proof. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { type Command, Option } from "commander";
-import { type DiffSide, diffReleases, reportOf } from "../generator/diff/diff.js";
+import { diffReleases, reportOf } from "../generator/diff/diff.js";
 import {
   type DiffFinding,
   type DiffReport,
@@ -12,13 +10,18 @@ import {
   verdicts,
 } from "../generator/diff/finding.js";
 import { diffRules } from "../generator/diff/rules.js";
+import type { DiffSide } from "../generator/diff/side.js";
 import { AdbindError } from "../runtime/errors.js";
 import { unaccepted } from "./diff/accepted.js";
 import { type Format, formats } from "./diff/formats.js";
-import { loadSide } from "./diff/load.js";
+import { loadSide, loadSides } from "./diff/load.js";
+import { mentionsIn } from "./diff/mentions.js";
 import { judgeTraffic } from "./diff/traffic.js";
+import { usedBy } from "./diff/used-by.js";
+import { verify } from "./diff/verify.js";
+import { writeWitnesses } from "./diff/witness-files.js";
 import { exitCodes, reportFailure } from "./failure.js";
-import { plural, printJson, userPath } from "./output.js";
+import { plural, printJson } from "./output.js";
 import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/resolve.js";
 
 interface Options extends ReleaseOptions {
@@ -32,6 +35,9 @@ interface Options extends ReleaseOptions {
   accept?: string;
   witness?: string;
   traffic?: string;
+  suites?: string[];
+  verify?: boolean;
+  usedBy?: string;
   matrix?: string[];
 }
 
@@ -54,15 +60,6 @@ function selected(found: readonly DiffFinding[], { pairing, declared, stability 
       !(declared && one.undeclaredOnly) &&
       (stability === undefined || one.stability === stability),
   );
-}
-
-/** A file for each finding that has a witness: what it says, and the payloads. */
-function writeWitnesses(folder: string, findings: readonly DiffFinding[]): number {
-  const place = userPath(folder);
-  mkdirSync(place, { recursive: true });
-  const shown = findings.filter(({ witness }) => witness?.kind === "payload");
-  for (const one of shown) writeFileSync(path.join(place, `${one.id}.json`), `${JSON.stringify(one, null, 2)}\n`);
-  return shown.length;
 }
 
 function tellTraffic(file: string, [a, b]: readonly [DiffSide, DiffSide], json: boolean): boolean {
@@ -107,24 +104,39 @@ async function tellMatrix(names: readonly string[], options: Options): Promise<v
       );
 }
 
-function tellReport(report: DiffReport, options: Options): void {
+function tellReport(report: DiffReport, sides: readonly DiffSide[], options: Options): void {
   console.log(formats[options.json ? "json" : options.format](report));
   if (options.witness !== undefined)
-    console.error(`${plural(writeWitnesses(options.witness, report.findings), "witness file")} in ${options.witness}`);
+    console.error(
+      `${plural(writeWitnesses(options.witness, report.findings, sides), "witness file")} in ${options.witness}; node --test replays them`,
+    );
   if (atLevel(report.findings, options.level)) process.exitCode = exitCodes.failed;
 }
 
+/** The findings after a second validator and generated payloads were asked; what came of it is told beside them. */
+function verified(report: DiffReport, sides: readonly [DiffSide, DiffSide]): DiffFinding[] {
+  const { findings, witnesses, disputed, payloads, withdrawn, unsaid } = verify(report, sides);
+  console.error(
+    `verified: ${witnesses} witnesses before a second validator, ${disputed.length} findings disputed; ${plural(payloads, "payload")}, ${withdrawn.length} findings not safe after all, ${unsaid.length} messages with a break that no finding says`,
+  );
+  for (const line of unsaid) console.error(`no finding says: ${line}`);
+  return findings;
+}
+
 async function diff([from, to]: readonly [string, string], options: Options): Promise<void> {
-  const [a, b] = [await loadSide(from, options), await loadSide(to, options)];
+  const [a, b] = await loadSides([from, to], options);
   if (options.traffic !== undefined) {
     if (tellTraffic(options.traffic, [a, b], options.json === true || options.format === "json"))
       process.exitCode = exitCodes.failed;
     return;
   }
-  const found = selected(diffReleases(a, b).findings, options);
+  const report = diffReleases(a, b);
+  const held = options.verify ? verified(report, [a, b]) : report.findings;
+  const touching = options.usedBy === undefined ? held : usedBy(held, mentionsIn(options.usedBy), [a, b]);
+  const found = selected(touching, options);
   const today = new Date().toISOString().slice(0, 10);
   const left = options.accept === undefined ? found : unaccepted(found, options.accept, today);
-  tellReport(reportOf(a.model, b.model, left, found.length - left.length), options);
+  tellReport(reportOf(a.model, b.model, left, found.length - left.length), [a, b], options);
 }
 
 async function run(from: string | undefined, to: string | undefined, options: Options): Promise<void> {
@@ -158,8 +170,14 @@ export function register(command: Command): void {
     .option("--declared", "leave out what only payloads with undeclared names show")
     .addOption(new Option("--stability <stability>", "only what is stable").choices(["stable"]))
     .option("--accept <file>", "findings that are accepted: [{id, reason, by, expires}]")
-    .option("--witness <folder>", "write each finding with its witnesses to a file")
+    .option(
+      "--witness <folder>",
+      "write each finding with its witnesses to a file, and a test beside it that replays them",
+    )
     .option("--traffic <file>", "recorded payloads, one a line: how many of them break")
+    .option("--suites <folders...>", "storyboards and vectors of both; by default those the releases come with")
+    .option("--used-by <folder>", "only what touches the tools, fields and codes that a project's sources mention")
+    .option("--verify", "ask a second validator of every witness, and 200 generated payloads of every message")
     .option("--matrix <releases...>", "which releases' callers and sellers understand each other")
     .option("--rules", "list the rules")
     .addHelpText("after", HELP)

@@ -18,8 +18,24 @@ const commands = {
   },
   lint: { help: "a release against the rules of the manifest", load: () => import("./lint.js") },
   diff: { help: "what changed between two releases, and whom it breaks", load: () => import("./diff.js") },
+  explorer: {
+    help: "a site to look releases up in; serve watches a folder of them",
+    load: () => import("./explorer.js"),
+  },
+  explain: {
+    help: "what a release says of a code, tool, field or specialism; what a finding means",
+    load: () => import("./explain.js"),
+  },
+  upgrade: {
+    help: "a project onto a newer release: a worksheet, and what is safe to change",
+    load: () => import("./upgrade.js"),
+  },
   new: { help: "a seller to start from", load: () => import("./new.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
+  conform: {
+    help: "the published storyboards of a release, run against a live agent",
+    load: () => import("./conform.js"),
+  },
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },
   webhook: { help: "sign, verify, send or print webhooks by hand", load: () => import("./webhook.js") },
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },

@@ -225,7 +225,7 @@ export interface EventsView {
 
 const states = ["", "waiting", "dead", "expired", "refused"];
 
-export const eventsPage = ({ query, events, more, problem }: EventsView): Html =>
+export const outboxPage = ({ query, events, more, problem }: EventsView): Html =>
   frame({
     title: "Events",
     current: "events",
@@ -242,7 +242,7 @@ ${eventTable("Events", events)}
 ${next(`/events?${new URLSearchParams({ ...query, after: String(events.at(-1)?.id ?? 0) })}`, more)}`,
   });
 
-export const eventPage = ({ event, csrf }: FormToken & { readonly event: OutboxEvent }): Html => {
+export const outboxEventPage = ({ event, csrf }: FormToken & { readonly event: OutboxEvent }): Html => {
   const id = String(event.id);
   const ended = !["waiting", "out"].includes(event.state);
   return frame({

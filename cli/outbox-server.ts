@@ -10,10 +10,10 @@ import type { EndpointEntry, Outbox, OutboxFilter } from "../runtime/sender/oper
 import {
   endpointPage,
   endpointsPage,
-  eventPage,
-  eventsPage,
   loginPage,
   OUTBOX_STYLE_PATH,
+  outboxEventPage,
+  outboxPage,
   outboxStyle,
   problemPage,
 } from "./outbox-pages.js";
@@ -207,7 +207,7 @@ async function pageOf(outbox: Outbox, url: URL, { csrf, known }: Session, token:
     case "/event": {
       const event = await outbox.show(numberIn(query, "id"));
       if (event === undefined) return problem(404, "No such event", "It was delivered, or dropped.");
-      return { status: 200, page: eventPage({ csrf, event }) };
+      return { status: 200, page: outboxEventPage({ csrf, event }) };
     }
     default:
       return problem(404, "Not here", "There is no such page.");
@@ -262,10 +262,10 @@ async function eventsOf(outbox: Outbox, given: URLSearchParams): Promise<Answer>
   const { state: name, ...rest } = query;
   if (name !== undefined && !Object.hasOwn(states, name)) {
     const view = { query: rest, events: [], more: false, problem: "There is no such state." };
-    return { status: 400, page: eventsPage(view) };
+    return { status: 400, page: outboxPage(view) };
   }
   const state = name === undefined ? undefined : states[name]!;
   const filter = { ...rest, ...(state !== undefined && { state }), after: numberIn(given, "after"), limit: PAGE };
   const events = await outbox.list(filter);
-  return { status: 200, page: eventsPage({ query, events, more: events.length === PAGE }) };
+  return { status: 200, page: outboxPage({ query, events, more: events.length === PAGE }) };
 }

@@ -120,7 +120,7 @@ export async function eventsOf(outbox: Outbox, filter: OutboxFilter): Promise<nu
   }
 }
 
-export interface AskOptions {
+export interface ConfirmOptions {
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -136,7 +136,7 @@ export async function mayChange(
   count: number,
   noun: string,
   what: string,
-  { yes = false, json = false }: AskOptions,
+  { yes = false, json = false }: ConfirmOptions,
 ): Promise<boolean> {
   if (count <= 1 || yes) return true;
   const said = `${plural(count, noun)} would be ${what}`;

@@ -5,7 +5,7 @@ import type { EndpointEntry, Outbox, OutboxEntry, OutboxEvent } from "../runtime
 import { register as registerSecrets } from "./outbox-secrets.js";
 import { register as registerServe } from "./outbox-serve.js";
 import {
-  type AskOptions,
+  type ConfirmOptions,
   eventNumber,
   eventsOf,
   filterOf,
@@ -136,7 +136,7 @@ async function endpoints({ after, limit, json, ...option }: PageOptions): Promis
   });
 }
 
-interface EndpointsMeant extends StoreOption, AskOptions {
+interface EndpointsMeant extends StoreOption, ConfirmOptions {
   readonly principal?: string;
   readonly destination?: string;
 }
@@ -198,7 +198,7 @@ const changes = {
 } as const;
 type Change = keyof typeof changes;
 
-type ChangeOptions = StoreOption & WhichOptions & AskOptions;
+type ChangeOptions = StoreOption & WhichOptions & ConfirmOptions;
 
 async function change(what: Change, numbers: readonly string[], options: ChangeOptions): Promise<void> {
   const given = numbers.map(eventNumber);
@@ -224,7 +224,7 @@ async function change(what: Change, numbers: readonly string[], options: ChangeO
   });
 }
 
-type MoveOptions = StoreOption & KeysOption & AskOptions;
+type MoveOptions = StoreOption & KeysOption & ConfirmOptions;
 
 async function move(endpoint: string, url: string, options: MoveOptions): Promise<void> {
   await withOutbox(options, "change", async (outbox) => {

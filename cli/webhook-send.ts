@@ -6,10 +6,15 @@ import { createGuardedFetch } from "../runtime/net/index.js";
 import { signTestWebhook, type TestKey } from "../runtime/testing/index.js";
 import { readInput, signingKey } from "./key-file.js";
 import { userPath } from "./output.js";
+import { type ReleaseOptions, releaseHelp } from "./release/resolve.js";
+import { bodyOfEvent, listEvents } from "./webhook-events.js";
 import { faultHelp, faultsNamed, type Sendable, sendFaults } from "./webhook-faults.js";
 
-interface SendGiven {
-  key: string;
+interface SendGiven extends ReleaseOptions {
+  list?: boolean;
+  event?: string;
+  release?: string;
+  key?: string;
   kid?: string;
   body?: string;
   task: string;
@@ -51,9 +56,20 @@ function transport(url: string, local: boolean | undefined) {
   return { exchange, close: () => fetch.close() };
 }
 
-async function send(url: string, given: SendGiven): Promise<void> {
+async function bodyFor(given: SendGiven): Promise<Uint8Array> {
+  if (given.body !== undefined) return readInput(userPath(given.body));
+  if (given.event === undefined) return sample(given);
+  const { event, operation, release } = given;
+  return new TextEncoder().encode(JSON.stringify(await bodyOfEvent(event, operation, release, given)));
+}
+
+async function send(url: string | undefined, given: SendGiven): Promise<void> {
+  if (given.list) return listEvents(given.release, given);
+  if (url === undefined || given.key === undefined) {
+    throw new AdbindError("usage", "Nothing to send, or nowhere", { remedy: "give a URL and --key, or --list" });
+  }
   const faults = given.fault === undefined ? undefined : faultsNamed(given.fault);
-  const body = given.body === undefined ? sample(given) : readInput(userPath(given.body));
+  const body = await bodyFor(given);
   const privateKey = signingKey(userPath(given.key), given.kid);
   const key = { keyid: privateKey.kid, word: given.word, privateKey };
   const { exchange, close } = transport(url, given.local);
@@ -84,8 +100,11 @@ export const sendCommand = (parent: Command): Command =>
   parent
     .command("send")
     .description("sends one signed event and prints the answer; exit 1 when it is not 2xx")
-    .argument("<url>", "where to")
-    .requiredOption("--key <file>", "private file of adbind keys generate")
+    .argument("[url]", "where to")
+    .option("--list", "prints the events of a release instead: kind, channel, order, schema, required fields")
+    .option("--event <kind>", "a small body of this kind, as the release's schema has it")
+    .option("--release <release>", `with --list and --event: ${releaseHelp}; the newest of this package by default`)
+    .option("--key <file>", "private file of adbind keys generate")
     .option("--kid <name>", "which of its keys; default the newest")
     .option("--body <file>", "the body's bytes; default a small event of a task")
     .option("--task <id>", "task of the small event", "task-1")

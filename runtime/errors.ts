@@ -44,6 +44,9 @@ const errorTable = {
   task_unknown: "there is no such task",
   // buyer
   buyer_option_invalid: "an option of a buyer cannot be used",
+  // conformance
+  suite_unreadable: "a suite of storyboards could not be read",
+  agent_unreachable: "an agent under test could not be asked",
   // signing
   signing_key_invalid: "a signing key cannot be used",
   key_set_invalid: "a set of keys cannot be used",

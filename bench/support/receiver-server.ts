@@ -1,6 +1,7 @@
 /**
  * A server to be measured from another process: `receiver` and `fastify` are all of it on SQLite with synchronous=FULL, on
- * node's own server and on fastify; `bare` is node's own server that verifies and answers. Arguments: kind, port, key as JSON, database file.
+ * node's own server and on fastify; `bare` is node's own server that verifies and answers.
+ * Arguments: kind, port, key as JSON, the store's URL.
  */
 import { createServer } from "node:http";
 import { fastify } from "fastify";
@@ -9,10 +10,10 @@ import { release } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver, nodeListener, webhookReceiver } from "../../runtime/receiver/index.js";
 import { memoryReplayStore, verifyWebhookSync } from "../../runtime/signing/index.js";
-import { openSqliteStore } from "../../runtime/store/index.js";
+import { openStore, type Store } from "../../runtime/store/index.js";
 import { keySource, PUBLIC_URL, ROUTE, SENDER } from "./receiver-events.js";
 
-const [kind, port, jwk, file] = process.argv.slice(2) as [string, string, string, string];
+const [kind, port, jwk, url] = process.argv.slice(2) as [string, string, string, string];
 const keys = keySource(JSON.parse(jwk));
 const ready = (): void => void process.stdout.write("ready\n");
 /** Says what the end finds, with the processor time it took, and ends. */
@@ -22,10 +23,10 @@ const end = (text: string): void => {
 };
 
 async function receiver(): Promise<void> {
-  const store = openSqliteStore({ path: file });
+  const store = await openStore(url);
   let wrong = 0;
   const made = createReceiver({
-    store,
+    store: store as unknown as Store<unknown>,
     release: release as Release<(typeof release)["tools"]>,
     senders: { [SENDER]: { keys } },
     publicUrl: PUBLIC_URL,

@@ -4,7 +4,15 @@ import { checkRelease } from "../../generator/lint/check.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
 import type { Model, ToolModel } from "../../generator/model/model.js";
-import type { AnyTool, ErrorTable, Recovery, Release, SpecialismTable } from "../../runtime/contract/index.js";
+import { validationOf } from "../../generator/model/validation.js";
+import type {
+  AnyTool,
+  ErrorTable,
+  Recovery,
+  Release,
+  SchemaDocuments,
+  SpecialismTable,
+} from "../../runtime/contract/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
 
@@ -40,16 +48,22 @@ function toRelease(model: Model): Release {
     defaultUnknownRecovery: model.defaultUnknownRecovery as Recovery,
     specialisms,
     facts: model.facts,
+    events: Object.fromEntries(model.events.map(({ kind, schema }) => [kind, { schema }])),
     schemas: async () => documents,
   };
 }
 
+/** A release, and every schema of it: those that no tool reaches are those of events, mostly. */
+export interface WholeRelease {
+  readonly release: Release;
+  readonly documents: SchemaDocuments;
+}
+
 /**
- * The release `--release` names, whole or in part.
- * @throws AdbindError `usage`, `release_unreadable`, `release_invalid`
+ * The release at a path, whole or in part.
+ * @throws AdbindError `release_unreadable`, `release_invalid`
  */
-export async function releaseNamed(given: string | undefined, options: ReleaseOptions = {}): Promise<Release> {
-  const source = await resolveRelease(given, options);
+export async function wholeReleaseAt(source: string): Promise<WholeRelease> {
   const loaded = await loadRelease(source);
   const { broken, findings } = await checkRelease(loaded, { checkNames, partial: true, levels: ["error"] });
   const fault = findings.find(({ level }) => level === "error");
@@ -57,5 +71,14 @@ export async function releaseNamed(given: string | undefined, options: ReleaseOp
     const remedy = "adbind lint tells more";
     throw new AdbindError("release_invalid", `the release cannot be used: ${fault.message}`, { where: source, remedy });
   }
-  return toRelease(buildModel(loaded, broken));
+  const textOf = validationOf(loaded.documents);
+  const documents = Object.fromEntries([...loaded.documents.keys()].map((name) => [name, textOf(name)]));
+  return { release: toRelease(buildModel(loaded, broken)), documents };
 }
+
+/**
+ * The release `--release` names, whole or in part.
+ * @throws AdbindError `usage`, `release_unreadable`, `release_invalid`
+ */
+export const releaseNamed = async (given: string | undefined, options: ReleaseOptions = {}): Promise<Release> =>
+  (await wholeReleaseAt(await resolveRelease(given, options))).release;

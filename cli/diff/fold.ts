@@ -10,8 +10,14 @@ export interface Folded {
 
 const SHOWN = 3;
 
-const placeOf = ({ tool, side, at }: DiffFinding): string =>
-  side === "release" ? at : `${tool} ${side}${at === "" ? "" : ` ${at}`}`;
+/** Kinds of event that share a schema are many; the first stands for them. */
+const aboutText = (about: string | undefined): string => {
+  const [first = "", ...others] = (about ?? "").split(", ");
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+};
+
+export const placeOf = ({ tool, side, about, at }: DiffFinding): string =>
+  side === "release" ? at : [tool, side, aboutText(about), at].filter((one) => one !== null && one !== "").join(" ");
 
 const keyOf = (one: DiffFinding): string =>
   one.side === "release"

@@ -1,13 +1,15 @@
 /** A comparison in the forms that programs and services read. */
 import type { DiffFinding, DiffReport, DiffVerdict } from "../../generator/diff/finding.js";
 import { diffRules } from "../../generator/diff/rules.js";
-import { type Folded, fold, foldedPlace, pairingsOf } from "./fold.js";
+import { type Folded, fold, foldedPlace, pairingsOf, placeOf } from "./fold.js";
 import { diffText, pairingWords } from "./text.js";
 
 const sarifLevel: Readonly<Record<DiffVerdict, string>> = { broken: "error", undecided: "warning", safe: "note" };
 
-const messageOf = ({ tool, side, at, message, breaks, fix }: DiffFinding): string =>
-  `${[tool, side === "release" ? undefined : side, at].filter(Boolean).join(" ")}: ${message}${breaks.length > 0 ? ` (breaks ${breaks.join(", ")})` : ""}. ${fix}`;
+const messageOf = (one: DiffFinding): string => {
+  const { message, breaks, fix } = one;
+  return `${placeOf(one)}: ${message}${breaks.length > 0 ? ` (breaks ${breaks.join(", ")})` : ""}. ${fix}`;
+};
 
 const fileOf = ({ pointerA, pointerB }: DiffFinding): string =>
   (pointerB || pointerA || "manifest.json").split("#")[0]!;
@@ -22,7 +24,7 @@ function sarif({ findings, to }: DiffReport): string {
     locations: [
       {
         physicalLocation: { artifactLocation: { uri: fileOf(one) } },
-        logicalLocations: [{ fullyQualifiedName: [one.tool ?? "release", one.side, one.at].join(" ") }],
+        logicalLocations: [{ fullyQualifiedName: placeOf(one) }],
       },
     ],
     properties: { verdict: one.verdict, breaks: one.breaks, release: to.version },

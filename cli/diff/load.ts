@@ -1,5 +1,5 @@
 /** `<release>` -> the two things a comparison needs of it. */
-import type { DiffSide } from "../../generator/diff/diff.js";
+import { type DiffSide, errorSchemas, eventSchemas, sideOf } from "../../generator/diff/side.js";
 import { checkNames } from "../../generator/emit/names.js";
 import { formatFinding } from "../../generator/finding.js";
 import { checkRelease } from "../../generator/lint/check.js";
@@ -7,11 +7,18 @@ import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
+import { readSuite } from "./suite.js";
 import { judgeOf } from "./validators.js";
 
+export interface SideOptions extends ReleaseOptions {
+  /** The suite of the release; by default the one that it comes with. */
+  suite?: string;
+}
+
 /** @throws AdbindError release_unreadable for one that breaks a rule */
-export async function loadSide(given: string, options: ReleaseOptions = {}): Promise<DiffSide> {
-  const release = await loadRelease(await resolveRelease(given, options));
+export async function loadSide(given: string, options: SideOptions = {}): Promise<DiffSide> {
+  const source = await resolveRelease(given, options);
+  const release = await loadRelease(source);
   const { findings, broken } = await checkRelease(release, { checkNames, partial: false, levels: ["error"] });
   const [first] = findings.filter(({ level }) => level === "error");
   if (first !== undefined)
@@ -19,6 +26,32 @@ export async function loadSide(given: string, options: ReleaseOptions = {}): Pro
       where: given,
       remedy: `adbind lint ${given} lists what is wrong with it`,
     });
-  const model = buildModel(release, broken);
-  return { model, judge: judgeOf(model) };
+  const model = buildModel(release, broken, (facts) => [
+    ...eventSchemas(facts).values(),
+    ...errorSchemas(release.documents.keys(), Object.keys(release.manifest.error_codes ?? {})).values(),
+  ]);
+  const suite = await readSuite(options.suite ?? source, options.suite !== undefined);
+  return { ...sideOf(model, judgeOf(model)), ...(suite !== undefined && { suite }) };
+}
+
+export interface SidesOptions extends ReleaseOptions {
+  /** Suites of both, in their order. */
+  suites?: string[];
+}
+
+/**
+ * Both releases, each with the suite that is named for it.
+ * @throws AdbindError usage, release_unreadable
+ */
+export async function loadSides(
+  [from, to]: readonly [string, string],
+  options: SidesOptions,
+): Promise<[DiffSide, DiffSide]> {
+  const { suites } = options;
+  if (suites !== undefined && suites.length !== 2)
+    throw new AdbindError("usage", "--suites takes two folders", {
+      remedy: "name that of the older release, then the other",
+    });
+  const [a, b] = [0, 1].map((index) => (suites === undefined ? options : { ...options, suite: suites[index]! }));
+  return [await loadSide(from, a), await loadSide(to, b)];
 }

@@ -31,18 +31,21 @@ function pairingLines(findings: readonly DiffFinding[]): string[] {
 }
 
 const namesOf = (findings: readonly DiffFinding[], rule: string): string[] =>
-  findings.filter((one) => one.rule === rule).map(({ at }) => at.replace(/^\w+\//, ""));
+  findings.filter((one) => one.rule === rule).map(({ at, about }) => about ?? at.replace(/^\w+\//, ""));
 
 const tables = [
   ["tools added", "tool-added"],
   ["tools removed", "tool-removed"],
   ["tools deprecated", "tool-deprecated"],
   ["tools that write now, or no longer", "tool-mutating"],
+  ["webhooks added", "webhook-added"],
+  ["webhooks removed", "webhook-removed"],
   ["codes added", "code-added"],
   ["codes removed", "code-removed"],
   ["recovery changed", "code-recovery"],
   ["specialisms added", "specialism-added"],
   ["specialisms removed", "specialism-removed"],
+  ["files with new sentences that demand", "sentence-added"],
 ] as const;
 
 function tableLines(findings: readonly DiffFinding[]): string[] {
@@ -55,7 +58,7 @@ function tableLines(findings: readonly DiffFinding[]): string[] {
 }
 
 function changeLines(folded: Folded): string[] {
-  const { rule, message, verdict, undeclaredOnly, id, reason, fix, side } = folded.first;
+  const { rule, message, verdict, undeclaredOnly, id, reason, fix, side, usedAt } = folded.first;
   const place = foldedPlace(folded);
   const what = side === "release" ? `${folded.where}: ${message}` : `${place}: ${message}`;
   return [
@@ -68,6 +71,7 @@ function changeLines(folded: Folded): string[] {
         ]),
     ...(reason === undefined ? [] : [`          because ${reason}`]),
     ...(verdict === "safe" ? [] : [`          do: ${fix}`]),
+    ...(usedAt === undefined ? [] : [`          used at ${usedAt.join(", ")}`]),
   ];
 }
 

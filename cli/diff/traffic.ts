@@ -1,7 +1,7 @@
 /** Recorded payloads before two releases: how many of what was really sent breaks. */
 import { readFileSync } from "node:fs";
-import type { DiffSide } from "../../generator/diff/diff.js";
 import { pairingOf, type Side } from "../../generator/diff/finding.js";
+import type { DiffSide } from "../../generator/diff/side.js";
 import { reasonOf } from "../../generator/diff/witness.js";
 import type { Json } from "../../generator/model/shape.js";
 import { AdbindError } from "../../runtime/errors.js";
@@ -32,7 +32,8 @@ export interface Traffic {
   readonly unreadable: number;
 }
 
-function schemaFor({ model }: DiffSide, tool: string, side: Side): string | undefined {
+/** The schema of a tool's message; undefined where the release has none. */
+export function messageSchema({ model }: DiffSide, tool: string, side: Side): string | undefined {
   const found = model.tools.find(({ name }) => name === tool);
   if (side === "request") return found?.request;
   if (side === "answer") return found?.response;
@@ -64,7 +65,7 @@ export function judgeTraffic(file: string, a: DiffSide, b: DiffSide): Traffic {
   let unreadable = 0;
   for (const [index, { tool, direction, payload }] of rows.entries()) {
     const side = (direction === "response" ? "answer" : direction) as Side;
-    const [old, now] = [schemaFor(a, tool, side), schemaFor(b, tool, side)];
+    const [old, now] = [messageSchema(a, tool, side), messageSchema(b, tool, side)];
     if (old === undefined || a.judge(old, payload).length > 0) {
       unreadable++;
       continue;

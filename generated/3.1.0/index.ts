@@ -2,12 +2,14 @@
 // Source: manifest.json
 import type { Release } from "adbind/contract";
 import { defaultUnknownRecovery, errorCodes } from "./errors.js";
+import { events } from "./events.js";
 import { facts } from "./facts.js";
 import { schemas } from "./schemas/index.js";
 import { specialisms } from "./specialisms.js";
 import { tools } from "./tools/index.js";
 
 export * from "./errors.js";
+export { events } from "./events.js";
 export { facts } from "./facts.js";
 export { schemas } from "./schemas/index.js";
 export * from "./specialisms.js";
@@ -82,5 +84,6 @@ export const release = {
   defaultUnknownRecovery,
   specialisms,
   facts,
+  events,
   schemas,
 } as const satisfies Release<typeof tools>;

@@ -14,7 +14,7 @@ export type Attempt =
 /** One direction of a change: proven to take nothing away, or what may show that it does. */
 export type ChangeClaim =
   | { readonly contained: true }
-  | { readonly tries: () => Attempt[]; readonly undeclared?: boolean };
+  | { readonly tries: () => Iterable<Attempt>; readonly undeclared?: boolean };
 
 export const contained: ChangeClaim = { contained: true };
 
@@ -26,6 +26,8 @@ export interface DiffPlace {
   readonly choices: ReadonlyMap<UnionShape, number>;
   /** Below alternatives of which exactly one may hold: more allowed here may be less allowed there. */
   readonly exclusive: boolean;
+  /** Place of the outermost alternatives gone through; another of them may take in what one refuses. */
+  readonly within?: string;
 }
 
 export interface ShapeChange {

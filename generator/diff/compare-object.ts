@@ -9,7 +9,7 @@ import {
   type ShapeChange,
   STRANGER,
 } from "./change.js";
-import { type Both, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
+import { type Both, oneByOne, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
 import { type Flat, type FlatProperty, flatten, restOf } from "./flat.js";
 import { pointerOf, type ShapePart } from "./part.js";
 import type { ValueStep } from "./sample.js";
@@ -18,7 +18,9 @@ import { textsFor } from "./texts.js";
 /** Junk of every kind: one of them is not what a name is declared to hold. */
 const junk: readonly Json[] = [7, "no such text", true, null, [], {}, [7], 1.5, { unheard_of: 1 }];
 
-const put = (name: string, values: readonly Json[]): Attempt[] => values.map((value) => ({ kind: "put", name, value }));
+function* put(name: string, values: Iterable<Json>): Generator<Attempt> {
+  for (const value of values) yield { kind: "put", name, value };
+}
 
 const placeInside = (place: DiffPlace, inner: { a: ShapePart[]; b: ShapePart[]; step: ValueStep }): DiffPlace => ({
   ...place,
@@ -52,7 +54,7 @@ function withoutName({ name, property, without }: OneSided): ChangeClaim {
     declared.never || declared.kinds !== undefined || declared.values !== undefined || declared.unions.length > 0;
   const tells = says || declared.properties.size > 0 || declared.conditions.length > 0 || declared.patterns.size > 0;
   if (rest.closed || !tells) return contained;
-  return { tries: () => put(name, [...junk, ...samplesOf(rest.parts)]), undeclared: true };
+  return { tries: () => put(name, oneByOne(junk, samplesOf(rest.parts))), undeclared: true };
 }
 
 function oneSided(both: Both, name: string, added: boolean): Omit<ShapeChange, "place"> {
@@ -203,10 +205,9 @@ export function compareItems(both: Both, comparing: Comparing): void {
     ]),
   );
   if (before === now) return;
-  const strays: Attempt[] = tryingValues(junk.map((one) => [one]));
   const claim = (parts: readonly ShapePart[]): ChangeClaim => {
     const probe = probing(parts);
-    return "tries" in probe ? { tries: () => [...probe.tries(), ...strays] } : probe;
+    return "tries" in probe ? { tries: () => oneByOne(probe.tries(), tryingValues(junk.map((one) => [one]))) } : probe;
   };
   const [freed, bound] = [plain && b.items.length === 0, plain && a.items.length === 0];
   tell(both, comparing, {

@@ -1,95 +1,53 @@
 /** Alternatives and conditions of one place. */
 import type { Condition, Json, Shape, UnionShape } from "../model/shape.js";
-import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace } from "./change.js";
-import { type Both, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
-import { flatten, same } from "./flat.js";
+import { type Alternative, alternativesOf, formName, matchForms } from "./alternatives.js";
+import { type Attempt, type ChangeClaim, type Comparing, contained, type DiffPlace, placeText } from "./change.js";
+import { type Both, oneByOne, probing, samplesOf, tell, tryingValues } from "./compare-value.js";
+import { conditionText } from "./condition-text.js";
+import { flatten } from "./flat.js";
 import { leavesOf, type ShapePart } from "./part.js";
 import { sample } from "./sample.js";
 
 type Union = Both["a"]["unions"][number];
 
-const membersOf = ({ union, of }: Union): ShapePart[] => union.members.map((shape) => ({ shape, of }));
+const partsOf = (alternatives: readonly Alternative[]): ShapePart[] => alternatives.map(({ part }) => part);
+const formsIn = ({ union, of }: Union): ShapePart[] => partsOf(alternativesOf(union, of));
 
-/** What an alternative is known by beside its meaning: constants, then names. */
-function likeness(a: ShapePart, b: ShapePart): number {
-  const [one, two] = [flatten([a]), flatten([b])];
-  let score = 0;
-  for (const [name, { parts, required }] of one.properties) {
-    const other = two.properties.get(name);
-    if (other === undefined) continue;
-    score += required && other.required ? 2 : 1;
-    const [mine, theirs] = [flatten(parts).values, flatten(other.parts).values];
-    if (mine?.length !== 1 || theirs?.length !== 1) continue;
-    if (!same(mine[0]!, theirs[0]!)) return 0;
-    score += 20;
-  }
-  const title = (part: ShapePart): string | undefined =>
-    leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
-  if (title(a) !== undefined && title(a) === title(b)) score += 10;
-  const kinds = (flat: typeof one): string => JSON.stringify([...(flat.kinds ?? [])].sort());
-  if (one.properties.size === 0 && two.properties.size === 0 && kinds(one) === kinds(two)) score += 5;
-  return score;
-}
-
-interface Matched {
-  pairs: [a: number, b: number][];
-  gone: number[];
-  fresh: number[];
-}
-
-/** Which alternative became which: those of one meaning first, then the likest. */
-function match(before: readonly ShapePart[], now: readonly ShapePart[], { forms }: Comparing): Matched {
-  const [left, right] = [new Set(before.keys()), new Set(now.keys())];
-  const pairs: [number, number][] = [];
-  const take = (a: number, b: number): void => {
-    pairs.push([a, b]);
-    left.delete(a);
-    right.delete(b);
-  };
-  for (const a of [...left]) {
-    const twin = [...right].find((b) => forms.of([before[a]!]) === forms.of([now[b]!]));
-    if (twin !== undefined) take(a, twin);
-  }
-  const ranked = [...left]
-    .flatMap((a) => [...right].map((b) => ({ a, b, score: likeness(before[a]!, now[b]!) })))
-    .filter(({ score }) => score > 0)
-    .sort((one, two) => two.score - one.score);
-  for (const { a, b } of ranked) if (left.has(a) && right.has(b)) take(a, b);
-  return { pairs, gone: [...left], fresh: [...right] };
-}
-
-const withChoice = (place: DiffPlace, ...taken: [UnionShape, number][]): DiffPlace["choices"] =>
-  new Map([...place.choices, ...taken]);
+const withChoices = (place: DiffPlace, ...taken: readonly Alternative[]): DiffPlace["choices"] =>
+  new Map([...place.choices, ...taken.flatMap(({ choices }) => choices)]);
 
 /** Alternatives that a constant tells apart: no value is of two of them. */
 const apart = (union: UnionShape): boolean => union.mode === "any" || union.discriminator !== undefined;
 
 function compareUnion(both: Both, comparing: Comparing, before: Union, now: Union): void {
   const { place } = both;
-  const [old, fresh] = [membersOf(before), membersOf(now)];
-  const matched = match(old, fresh, comparing);
-  const exclusive = place.exclusive || !apart(before.union) || !apart(now.union);
+  const [had, has] = [alternativesOf(before.union, before.of), alternativesOf(now.union, now.of)];
+  const [old, fresh] = [partsOf(had), partsOf(has)];
+  const matched = matchForms(old, fresh, comparing.forms);
+  const unions = [...had, ...has].flatMap(({ choices }) => choices.map(([union]) => union));
+  const within = place.within ?? placeText(place.at);
+  const exclusive = place.exclusive || unions.some((union) => !apart(union));
   for (const [a, b] of matched.pairs) {
     if (comparing.forms.of([old[a]!]) === comparing.forms.of([fresh[b]!])) continue;
-    const choices = withChoice(place, [before.union, a], [now.union, b]);
-    comparing.enter({ ...place, a: [old[a]!], b: [fresh[b]!], choices, exclusive });
+    const choices = withChoices(place, had[a]!, has[b]!);
+    comparing.enter({ ...place, a: [old[a]!], b: [fresh[b]!], choices, exclusive, within });
   }
   const beside = (parts: readonly ShapePart[], one: UnionShape): ShapePart[] =>
     leavesOf(parts).filter(({ shape }) => shape !== one);
   const alone = (parts: readonly ShapePart[], union: UnionShape, member: ShapePart): ChangeClaim =>
     probing([...beside(parts, union), member]);
-  const unsure = { ...place, exclusive };
+  const unsure = { ...place, exclusive, within };
   for (const index of matched.gone)
     tell({ ...both, place: unsure }, comparing, {
       rule: "alternative-removed",
-      message: `alternative ${nameOf(old[index]!, index)} removed`,
+      message: `alternative ${formName(old[index]!, index)} removed`,
       forward: alone(place.a, before.union, old[index]!),
       backward: contained,
     });
   for (const index of matched.fresh)
     tell({ ...both, place: unsure }, comparing, {
       rule: "alternative-added",
-      message: `alternative ${nameOf(fresh[index]!, index)} added`,
+      message: `alternative ${formName(fresh[index]!, index)} added`,
       forward: contained,
       backward: alone(place.b, now.union, fresh[index]!),
     });
@@ -103,19 +61,6 @@ function compareUnion(both: Both, comparing: Comparing, before: Union, now: Unio
     forward: stricter ? probing(place.a) : contained,
     backward: stricter ? contained : probing(place.b),
   });
-}
-
-function nameOf(part: ShapePart, index: number): string {
-  const flat = flatten([part]);
-  const title = leavesOf([part]).find(({ shape }) => shape.title !== undefined)?.shape.title;
-  if (title !== undefined) return JSON.stringify(title);
-  for (const [name, { parts }] of flat.properties) {
-    const values = flatten(parts).values;
-    if (values?.length === 1) return `with ${name} ${JSON.stringify(values[0])}`;
-  }
-  const required = [...flat.properties].filter(([, { required }]) => required).map(([name]) => name);
-  if (required.length > 0) return `with ${required.slice(0, 3).join(", ")}`;
-  return flat.kinds === undefined ? `${index + 1}` : `of ${[...flat.kinds].join(" or ")}`;
 }
 
 /** Alternatives of both sides, those of one meaning put aside. */
@@ -133,7 +78,7 @@ export function compareUnions(both: Both, comparing: Comparing): void {
   });
   const likest = (one: Union): Union | undefined => {
     const ranked = now
-      .map((two) => ({ two, score: match(membersOf(one), membersOf(two), comparing).pairs.length }))
+      .map((two) => ({ two, score: matchForms(formsIn(one), formsIn(two), comparing.forms).pairs.length }))
       .sort((x, y) => y.score - x.score);
     return ranked[0]?.two;
   };
@@ -160,39 +105,38 @@ function demandChanged(both: Both, comparing: Comparing, added: boolean): void {
   });
 }
 
+/** Each value, and each object once more without each of its names. */
+function* withAndWithout(values: Iterable<Json>): Generator<Json> {
+  for (const value of values) {
+    yield value;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) continue;
+    for (const name of Object.keys(value))
+      yield Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
+  }
+}
+
 /** Values that meet what a condition asks and not what it demands then. */
-function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Attempt[] {
+function against(condition: Condition, of: ShapePart["of"], parts: readonly ShapePart[]): Iterable<Attempt> {
   const part = (shape: Shape): ShapePart => ({ shape, of });
-  const dropped = (values: ReturnType<typeof samplesOf>): Attempt[] =>
-    tryingValues(
-      values.flatMap((value): Json[] => {
-        if (typeof value !== "object" || value === null || Array.isArray(value)) return [value];
-        return [
-          value,
-          ...Object.keys(value).map((name) =>
-            Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
-          ),
-        ];
-      }),
-    );
+  const dropped = (values: Iterable<Json>): Iterable<Attempt> => tryingValues(withAndWithout(values));
   switch (condition.kind) {
     case "if":
-      return [
-        ...dropped(samplesOf([...parts, part(condition.test)], 4)),
-        ...(condition.whenFalse === undefined ? [] : dropped(samplesOf(parts, 4))),
-        ...outside(condition, of, parts),
-      ];
+      return oneByOne(
+        dropped(samplesOf([...parts, part(condition.test)], 4)),
+        condition.whenFalse === undefined ? [] : dropped(samplesOf(parts, 4)),
+        outside(condition, of, parts),
+      );
     case "not":
     case "entails":
       return dropped(samplesOf([...parts, part(condition.shape)], 4));
     case "names":
       return ["unheard_of", "UNHEARD", "~", "", "a b"].map((name): Attempt => ({ kind: "put", name, value: "a" }));
     case "contains":
-      return tryingValues([[], ...samplesOf(parts)]);
+      return tryingValues(oneByOne<Json>([[]], samplesOf(parts)));
     case "needs":
-      return condition.properties.flatMap((name) =>
-        tryingValues(
-          samplesOf(parts, 2).map((value) =>
+      return tryingValues(
+        condition.properties.flatMap((name) =>
+          [...samplesOf(parts, 2)].map((value) =>
             typeof value === "object" && value !== null && !Array.isArray(value)
               ? {
                   ...Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
@@ -206,23 +150,31 @@ function against(condition: Condition, of: ShapePart["of"], parts: readonly Shap
 }
 
 /** Values that meet the test, with names that what follows speaks of holding something else. */
-function outside(
+function* outside(
   condition: Extract<Condition, { kind: "if" }>,
   of: ShapePart["of"],
   parts: readonly ShapePart[],
-): Attempt[] {
+): Generator<Attempt> {
   const then = condition.whenTrue;
-  if (then === undefined) return [];
+  if (then === undefined) return;
   const base = sample([...parts, { shape: condition.test, of }], { full: 1 });
-  if (typeof base !== "object" || base === null || Array.isArray(base)) return [];
+  if (typeof base !== "object" || base === null || Array.isArray(base)) return;
   const own = flatten(parts);
-  return [...flatten([{ shape: then, of }]).properties.keys()].flatMap((name) => {
+  for (const name of flatten([{ shape: then, of }]).properties.keys()) {
     const held = own.properties.get(name)?.parts ?? [];
-    return tryingValues(
-      [...samplesOf(held, 4), "no such text", 7, [], {}].map((value) => ({ ...base, [name]: value })),
-    );
-  });
+    for (const value of oneByOne<Json>(samplesOf(held, 4), ["no such text", 7, [], {}]))
+      yield { kind: "value", value: { ...base, [name]: value } };
+  }
 }
+
+/** Clauses that a message has before it says how many more there are. */
+const CLAUSES = 3;
+
+const clauses = (conditions: Both["a"]["conditions"]): string =>
+  conditions
+    .slice(0, CLAUSES)
+    .map(({ condition, of }) => conditionText(condition, of))
+    .join("; ") + (conditions.length > CLAUSES ? `; and ${conditions.length - CLAUSES} more` : "");
 
 export function compareConditions(both: Both, comparing: Comparing): void {
   const { a, b, place } = both;
@@ -238,10 +190,13 @@ export function compareConditions(both: Both, comparing: Comparing): void {
   const claim = (conditions: typeof fresh, parts: readonly ShapePart[]): ChangeClaim =>
     conditions.length === 0
       ? contained
-      : { tries: () => conditions.flatMap(({ condition, of }) => against(condition, of, parts)) };
+      : { tries: () => oneByOne(...conditions.map(({ condition, of }) => against(condition, of, parts))) };
   tell(both, comparing, {
     rule,
-    message: `${[...(gone.length > 0 ? [`${gone.length} no more`] : []), ...(fresh.length > 0 ? [`${fresh.length} new`] : [])].join(", ")}: what one value demands of another`,
+    message: [
+      ...(fresh.length > 0 ? [`now ${clauses(fresh)}`] : []),
+      ...(gone.length > 0 ? [`no more ${clauses(gone)}`] : []),
+    ].join("; "),
     forward: claim(fresh, place.a),
     backward: claim(gone, place.b),
   });

@@ -28,23 +28,33 @@ export function tell({ place }: Both, comparing: Comparing, said: Said): void {
   comparing.add({ ...said, place, pointerA: pointerOf(place.a), pointerB: pointerOf(place.b) });
 }
 
-export const tryingValues = (values: readonly Json[]): Attempt[] => values.map((value) => ({ kind: "value", value }));
+/** Made one by one, as the first that shows a change ends the search. */
+export function* tryingValues(values: Iterable<Json>): Generator<Attempt> {
+  for (const value of values) yield { kind: "value", value };
+}
 
 /** Values of all sorts that a place gives: small, full, with each alternative. */
-export function samplesOf(parts: readonly ShapePart[], turns = 6): Json[] {
-  const made: Json[] = [];
+export function* samplesOf(parts: readonly ShapePart[], turns = 6): Generator<Json> {
+  const made = new Set<string>();
   for (let turn = 0; turn < turns; turn++) {
     for (const full of [0, 1, 2]) {
       const value = sample(parts, { turn, full });
-      if (!made.some((one) => same(one, value))) made.push(value);
+      const text = JSON.stringify(value);
+      if (made.has(text)) continue;
+      made.add(text);
+      yield value;
     }
   }
-  return made;
+}
+
+/** One after the other. */
+export function* oneByOne<T>(...lists: readonly Iterable<T>[]): Generator<T> {
+  for (const list of lists) yield* list;
 }
 
 /** What may show that the one side allows what the other does not. */
 export const probing = (parts: readonly ShapePart[]): ChangeClaim => ({
-  tries: () => tryingValues([...samplesOf(parts), ...stray]),
+  tries: () => tryingValues(oneByOne(samplesOf(parts), stray)),
 });
 
 /** Values of every kind. */
@@ -57,12 +67,12 @@ const missingIn = (flat: Flat, other: Flat): ValueKind[] =>
 
 const ofKind = (parts: readonly ShapePart[], gone: readonly ValueKind[]): ChangeClaim => ({
   tries: () =>
-    gone.flatMap((kind) => [
-      ...tryingValues(kind === "number" ? [1.5, 0.5, 2.5] : []),
-      ...tryingValues(
-        [0, 1, 2].flatMap((turn) => [sample(parts, { kind, turn }), sample(parts, { kind, turn, full: 1 })]),
-      ),
-    ]),
+    tryingValues(
+      gone.flatMap((kind) => [
+        ...(kind === "number" ? [1.5, 0.5, 2.5] : []),
+        ...[0, 1, 2].flatMap((turn) => [sample(parts, { kind, turn }), sample(parts, { kind, turn, full: 1 })]),
+      ]),
+    ),
 });
 
 /** @returns whether the two have a kind in common, so that more can be said */
@@ -105,7 +115,7 @@ export function compareValues(both: Both, comparing: Comparing): void {
   if (a.values === undefined || b.values === undefined) {
     const closed = a.values === undefined;
     const free = closed ? place.a : place.b;
-    const claim: ChangeClaim = { tries: () => tryingValues([...samplesOf(free), ...odd, ...stray]) };
+    const claim: ChangeClaim = { tries: () => tryingValues(oneByOne(samplesOf(free), odd, stray)) };
     tell(both, comparing, {
       rule: closed ? "values-listed" : "values-unlisted",
       message: closed ? `only ${listed(b.values!)} now` : `any value now, ${listed(a.values!)} before`,
@@ -143,20 +153,19 @@ export function compareValues(both: Both, comparing: Comparing): void {
 }
 
 /** Values at both sides of two bounds. */
-function atBounds(bound: Bound, limits: readonly number[], parts: readonly ShapePart[]): Attempt[] {
+function atBounds(bound: Bound, limits: readonly number[], parts: readonly ShapePart[]): Iterable<Json> {
   const near = limits.flatMap((limit) => [limit, limit - 1, limit + 1]).filter((one) => one <= 20_000);
   if (bound.endsWith("imum"))
-    return tryingValues([...near, ...limits.map((limit) => limit + 0.5), ...limits.map((limit) => limit - 0.01)]);
+    return [...near, ...limits.map((limit) => limit + 0.5), ...limits.map((limit) => limit - 0.01)];
   const sizes = [...new Set(near.map(Math.trunc))].filter((one) => one >= 0);
   if (bound.endsWith("Length"))
     return sizes.flatMap((size) => {
       const text = sample(parts, { kind: "string" });
       const base = typeof text === "string" ? text : "";
-      return tryingValues([base.padEnd(size, base.slice(-1) || "a").slice(0, size), "a".repeat(size)]);
+      return [base.padEnd(size, base.slice(-1) || "a").slice(0, size), "a".repeat(size)];
     });
-  if (bound.endsWith("Items"))
-    return sizes.filter((size) => size <= 1000).flatMap((size) => tryingValues([listOf(parts, size)]));
-  return tryingValues([{}, ...samplesOf(parts)]);
+  if (bound.endsWith("Items")) return sizes.filter((size) => size <= 1000).map((size) => listOf(parts, size));
+  return oneByOne([{}], samplesOf(parts));
 }
 
 function listOf(parts: readonly ShapePart[], size: number): Json {
@@ -175,7 +184,7 @@ export function compareBounds(both: Both, comparing: Comparing): void {
     const least = (lower as readonly string[]).includes(bound);
     const narrower = from === undefined || (to !== undefined && (least ? to > from : to < from));
     const limits = [from, to].filter((one) => one !== undefined);
-    const claim: ChangeClaim = { tries: () => atBounds(bound, limits, narrower ? place.a : place.b) };
+    const claim: ChangeClaim = { tries: () => tryingValues(atBounds(bound, limits, narrower ? place.a : place.b)) };
     tell(both, comparing, {
       rule: narrower ? "bound-narrowed" : "bound-widened",
       message: `${bound} ${from ?? "none"} -> ${to ?? "none"}`,
@@ -213,7 +222,7 @@ export function compareForms(both: Both, comparing: Comparing): void {
     if (gone.length === 0 && fresh.length === 0) continue;
     const how = gone.length === 0 ? "added" : fresh.length === 0 ? "removed" : "changed";
     const claim = (parts: readonly ShapePart[]): ChangeClaim => ({
-      tries: () => tryingValues([...samplesOf(parts), ...odd, ...samplesOf([...place.a, ...place.b]), 1.5, 0.25, 7]),
+      tries: () => tryingValues(oneByOne(samplesOf(parts), odd, samplesOf([...place.a, ...place.b]), [1.5, 0.25, 7])),
     });
     tell(both, comparing, {
       rule: `${word}-${how}`,

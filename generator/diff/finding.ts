@@ -17,7 +17,8 @@ export type DiffVerdict = (typeof verdicts)[number];
 /** `stable`: of a release that is none of a series still in the making, and not marked experimental. */
 export type Stability = "stable" | "preview" | "experimental";
 
-export type Side = "request" | "answer" | `async:${string}` | "release";
+/** `webhook`: what a seller tells unasked. `error`: the error that every answer may carry, and the details of codes. */
+export type Side = "request" | "answer" | `async:${string}` | "webhook" | "error" | "release";
 
 /** A payload that one release accepts and the other refuses; both validators were asked. */
 export interface PayloadWitness {
@@ -49,6 +50,8 @@ export interface DiffFinding {
   /** Null for what is of the release, and of none of its tools. */
   readonly tool: string | null;
   readonly side: Side;
+  /** Of webhooks the kinds of event, of details of errors the code. */
+  readonly about?: string;
   /** Place in the value, e.g. `/packages/-/budget`; for the release, what it is about, e.g. `code/RATE_LIMITED`. */
   readonly at: string;
   /** Place in the files of the older release, and of the newer; empty where it has none. */
@@ -69,6 +72,8 @@ export interface DiffFinding {
   /** Why a verdict is not reached, or why it is safe. */
   readonly reason?: string;
   readonly fix: string;
+  /** Where a project mentions it, `<file>:<line>`, a few; only where one was asked for. */
+  readonly usedAt?: readonly string[];
 }
 
 /** @returns 16 hexadecimal digits */

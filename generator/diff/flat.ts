@@ -207,23 +207,23 @@ function unfold(parts: readonly ShapePart[]): ShapePart[] {
   });
 }
 
-const known = new WeakMap<readonly ShapePart[], Flat>();
-const ofOne = new WeakMap<ShapePart["of"], WeakMap<ShapePart["shape"], Flat>>();
+const ofShape = new WeakMap<Shape, Flat>();
+const ofParts = new WeakMap<readonly ShapePart[], Flat>();
 
-/** The table of a place; made once for a shape and for a list of parts, neither of which ever changes. */
+/** The table of a place; made once for a shape, which is of one release, and for a list of parts that is kept. */
 export function flatten(parts: readonly ShapePart[]): Flat {
-  const own = known.get(parts);
-  if (own !== undefined) return own;
-  const flat = parts.length === 1 ? flattenOne(parts[0]!) : made(parts);
-  known.set(parts, flat);
-  return flat;
-}
-
-function flattenOne(part: ShapePart): Flat {
-  const shapes = ofOne.get(part.of) ?? new WeakMap<ShapePart["shape"], Flat>();
-  ofOne.set(part.of, shapes);
-  const flat = shapes.get(part.shape) ?? made([part]);
-  shapes.set(part.shape, flat);
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) {
+    const known = ofShape.get(only.shape);
+    if (known !== undefined) return known;
+    const flat = made(parts);
+    ofShape.set(only.shape, flat);
+    return flat;
+  }
+  const known = ofParts.get(parts);
+  if (known !== undefined) return known;
+  const flat = made(parts);
+  ofParts.set(parts, flat);
   return flat;
 }
 

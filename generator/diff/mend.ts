@@ -1,5 +1,6 @@
 /** A payload that a release refuses, mended until it does not: what is demanded added, what is forbidden taken out. */
-import type { Json } from "../model/shape.js";
+import type { Json, Shape } from "../model/shape.js";
+import { placeText } from "./change.js";
 import { flatten, restOf } from "./flat.js";
 import type { ShapePart } from "./part.js";
 import { type SampleObject, sample, type ValueStep } from "./sample.js";
@@ -56,39 +57,61 @@ const stepsOf = (instancePath: string): ValueStep[] =>
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"))
     .map((token) => (/^\d+$/.test(token) ? { index: Number(token) } : { name: token }));
 
+const places = new WeakMap<Shape, Map<string, readonly ShapePart[]>>();
+
 /** What may be said of a place of a value: alternatives and conditions too, as a repair has to guess. */
-function partsAt(root: readonly ShapePart[], steps: readonly ValueStep[]): ShapePart[] {
-  let parts = spread(root);
-  for (const step of steps) {
-    const flat = flatten(parts);
-    parts = spread(
-      "name" in step ? (flat.properties.get(step.name)?.parts ?? restOf(flat, step.name).parts) : flat.items,
-    );
-  }
+function partsAt(root: ShapePart, steps: readonly ValueStep[]): readonly ShapePart[] {
+  const known = places.get(root.shape) ?? new Map<string, readonly ShapePart[]>();
+  places.set(root.shape, known);
+  const key = placeText(steps);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const last = steps.at(-1);
+  const parts = last === undefined ? spread([root]) : inside(partsAt(root, steps.slice(0, -1)), last);
+  known.set(key, parts);
   return parts;
 }
 
+function inside(holders: readonly ShapePart[], step: ValueStep): ShapePart[] {
+  const flat = flatten(holders);
+  return spread("name" in step ? (flat.properties.get(step.name)?.parts ?? restOf(flat, step.name).parts) : flat.items);
+}
+
+const spreads = new WeakMap<Shape, readonly ShapePart[]>();
+
 function spread(parts: readonly ShapePart[], depth = 0): ShapePart[] {
-  const flat = flatten(parts);
   if (depth > 3) return [...parts];
+  return [...parts, ...parts.flatMap((part) => (depth === 0 ? spreadOf(part) : beyond(part, depth)))];
+}
+
+function spreadOf(part: ShapePart): readonly ShapePart[] {
+  const known = spreads.get(part.shape) ?? beyond(part, 0);
+  spreads.set(part.shape, known);
+  return known;
+}
+
+/** What conditions and alternatives of a part may demand beside it. */
+function beyond(part: ShapePart, depth: number): ShapePart[] {
+  const flat = flatten([part]);
   const conditional = flat.conditions.flatMap(({ condition, of }): ShapePart[] => {
     if (condition.kind === "if")
       return [condition.whenTrue, condition.whenFalse].flatMap((shape) => (shape === undefined ? [] : [{ shape, of }]));
     return condition.kind === "entails" ? [{ shape: condition.shape, of }] : [];
   });
   const members = flat.unions.flatMap(({ union, of }) => union.members.map((shape): ShapePart => ({ shape, of })));
-  return [...parts, ...[...members, ...conditional].flatMap((one) => spread([one], depth + 1))];
+  return [...members, ...conditional].flatMap((one) => spread([one], depth + 1));
 }
 
 /** Mends one thing that a validator says. @returns whether anything was done */
-function mend(value: Json, refusal: SchemaRefusal, root: readonly ShapePart[]): boolean {
+function mend(value: Json, refusal: SchemaRefusal, roots: readonly ShapePart[]): boolean {
   const steps = stepsOf(refusal.instancePath);
   const target = valueAt(value, steps);
   const { keyword, params } = refusal;
   const isObject = typeof target === "object" && target !== null && !Array.isArray(target);
   if (keyword === "required" && isObject) {
     const name = String(params.missingProperty);
-    const held = partsAt(root, steps)
+    const held = roots
+      .flatMap((root) => partsAt(root, steps))
       .map((part) => flatten([part]).properties.get(name))
       .find((one) => one?.declared);
     target[name] = held === undefined ? "a" : sample(held.parts);

@@ -11,12 +11,14 @@ import {
 } from "./finding.js";
 import { fixOf, type RuleId } from "./rules.js";
 
-/** A change of the tables. */
-interface Told {
+/** A change of the tables, or of what is said in words. */
+export interface ToldChange {
   readonly rule: RuleId;
   /** `tool/x`, `code/X`, `specialism/x`, or `release`. */
   readonly at: string;
   readonly tool?: string;
+  /** The file that says it, where it is not the manifest. */
+  readonly file?: string;
   readonly message: string;
   readonly from: Json;
   readonly to: Json;
@@ -34,18 +36,20 @@ const pointerOf = (at: string, value: Json): string => {
 };
 
 /** @param stability of the newer release */
-function releaseFinding(told: Told, stability: Stability): DiffFinding {
+export function releaseFinding(told: ToldChange, stability: Stability): DiffFinding {
   const { rule, at, tool = null, message, from, to, breaks = [], undecided = [], reason } = told;
   const verdict: DiffVerdict = breaks.length > 0 ? "broken" : undecided.length > 0 ? "undecided" : "safe";
-  const witnesses = breaks.map((pairing): ReadingWitness => ({ kind: "reading", pairing, from, to }));
+  // What is open for a person is quoted too.
+  const quotedFor = breaks.length > 0 ? breaks : undecided.slice(0, 1);
+  const witnesses = quotedFor.map((pairing): ReadingWitness => ({ kind: "reading", pairing, from, to }));
   return {
     id: findingId(rule, tool, "release", at),
     rule,
     tool,
     side: "release",
     at,
-    pointerA: pointerOf(at, from),
-    pointerB: pointerOf(at, to),
+    pointerA: told.file ?? pointerOf(at, from),
+    pointerB: told.file ?? pointerOf(at, to),
     message,
     breaks,
     undecided,
@@ -75,9 +79,9 @@ export function* paired<T>(
 
 const REQUESTS: readonly Pairing[] = ["old-caller>new-seller", "new-caller>old-seller"];
 
-function toolChanges(name: string, a: ToolModel, b: ToolModel): Told[] {
+function toolChanges(name: string, a: ToolModel, b: ToolModel): ToldChange[] {
   const about = { at: `tool/${name}`, tool: name };
-  const found: Told[] = [];
+  const found: ToldChange[] = [];
   const next = b.extensions.superseded_by;
   if ((a.deprecatedIn === undefined) !== (b.deprecatedIn === undefined))
     found.push({
@@ -136,8 +140,8 @@ function toolChanges(name: string, a: ToolModel, b: ToolModel): Told[] {
   return found;
 }
 
-function codeChanges(a: Model, b: Model): Told[] {
-  const found: Told[] = [];
+function codeChanges(a: Model, b: Model): ToldChange[] {
+  const found: ToldChange[] = [];
   for (const [code, before, now] of paired(a.codes, b.codes, (one: CodeModel) => one.code)) {
     const at = `code/${code}`;
     if (before === undefined || now === undefined) {
@@ -179,8 +183,8 @@ function codeChanges(a: Model, b: Model): Told[] {
 const without = (list: readonly string[], other: readonly string[]): string[] =>
   list.filter((one) => !other.includes(one));
 
-function specialismChanges(a: Model, b: Model): Told[] {
-  const found: Told[] = [];
+function specialismChanges(a: Model, b: Model): ToldChange[] {
+  const found: ToldChange[] = [];
   for (const [id, before, now] of paired(a.specialisms, b.specialisms, (one: SpecialismModel) => one.id)) {
     const at = `specialism/${id}`;
     if (before === undefined || now === undefined) {
@@ -248,7 +252,7 @@ export const stabilityOf = (version: string): Stability => (partsOf(version).pre
 
 /** What the releases say of themselves by their versions, held against what was found. */
 export function comparePromises(a: Model, b: Model, found: readonly DiffFinding[]): DiffFinding[] {
-  const told: Told[] = [];
+  const told: ToldChange[] = [];
   const [one, two] = [partsOf(a.version), partsOf(b.version)];
   if (a.version === b.version && a.digest !== b.digest && found.length > 0)
     told.push({
@@ -275,7 +279,7 @@ export function comparePromises(a: Model, b: Model, found: readonly DiffFinding[
   return told.map((each) => releaseFinding(each, stabilityOf(b.version)));
 }
 
-const promise = (rule: RuleId, by: readonly DiffFinding[], [from, to]: [string, string]): Told => ({
+const promise = (rule: RuleId, by: readonly DiffFinding[], [from, to]: [string, string]): ToldChange => ({
   rule,
   at: "release",
   message: `${by.length} findings, the first ${by[0]!.id} (${by[0]!.tool ?? by[0]!.at}: ${by[0]!.message})`,

@@ -76,6 +76,9 @@ const schema = {
     "a tool does not answer with a task status any more",
     "keep handling it while older sellers are about",
   ],
+  "webhook-added": ["a kind of event is new", "handle it, or leave it unsubscribed"],
+  "webhook-removed": ["a kind of event is gone", "do not wait for it from a seller of the newer release"],
+  "capability-demanded": ["an agent must say more of itself", "tell it in the answer of the capabilities tool"],
 } as const;
 
 const release = {
@@ -104,6 +107,18 @@ const release = {
     "serve what it demands before claiming it at the newer release",
   ],
   "specialism-protocol": ["a specialism is of another protocol surface", "look for it there"],
+  "sentence-added": ["a sentence with MUST or SHALL is new", "read it, and do what it demands"],
+  "sentence-removed": ["a sentence with MUST or SHALL is gone", "do not count on it with a side of the newer release"],
+  "sentence-altered": [
+    "a sentence with MUST or SHALL says something else",
+    "read both, and keep what the stricter demands",
+  ],
+  "storyboard-step-added": ["a step of a storyboard is new", "run the storyboard against the seller"],
+  "storyboard-step-removed": ["a step of a storyboard is gone", "drop what was there for it alone"],
+  "storyboard-step-changed": ["a step of a storyboard asks or checks something else", "run the storyboard again"],
+  "vector-added": ["a test vector is new", "run it"],
+  "vector-removed": ["a test vector is gone", "drop it from the tests"],
+  "vector-changed": ["a test vector is another", "run it again"],
   "release-republished": ["two releases of one version differ", "pin a release by its digest"],
   "policy-patch": ["a patch breaks messages, and says it changes none", "take it for a minor release"],
   "policy-minor": ["a minor release takes away what was stable", "take it for a major release"],

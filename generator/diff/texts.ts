@@ -134,15 +134,24 @@ export interface TextDemand {
  * Texts that fit, the likeliest first; one that fits nothing is given where none does, for the validator to refuse.
  * @param hints texts of the release's own, e.g. its examples
  */
-export function textsFor({ patterns, formats, min, max }: TextDemand, hints: readonly string[] = []): string[] {
+export function textsFor(demand: TextDemand, hints: readonly string[] = []): readonly string[] {
+  const { patterns, formats, min, max } = demand;
+  const key = JSON.stringify([[...patterns], [...formats], min, max, hints]);
+  const known = fitting.get(key) ?? fittingTexts(demand, hints);
+  fitting.set(key, known);
+  return known;
+}
+
+/** What was found for a demand; there are a few hundred in a release. */
+const fitting = new Map<string, readonly string[]>();
+
+function fittingTexts({ patterns, formats, min, max }: TextDemand, hints: readonly string[]): string[] {
   const wanted = [...formats].flatMap((format) => byFormat[format] ?? []);
   const made = [...patterns].flatMap((pattern) => fromPattern(pattern) ?? []);
   const all = [...(wanted.length > 0 ? wanted : []), ...hints, ...made, ...stock];
   const sized = all.map((text) =>
     text.length < min && formats.size === 0 ? text.padEnd(Math.min(min, 10_000), "a") : text,
   );
-  const fitting = [...new Set(sized)].filter(
-    (text) => text.length >= min && text.length <= max && fits(text, patterns),
-  );
-  return fitting.length > 0 ? fitting.slice(0, 6) : ["value"];
+  const found = [...new Set(sized)].filter((text) => text.length >= min && text.length <= max && fits(text, patterns));
+  return found.length > 0 ? found.slice(0, 6) : ["value"];
 }

@@ -19,7 +19,8 @@ export interface Proof {
   readonly because: string;
 }
 
-const MOST_TRIES = 48;
+/** Tries upon each payload of a place: what shows a change shows it at once, or upon one made another way. */
+const TRIES = [48, 12, 4, 4] as const;
 
 const keyOf = ({ keyword, instancePath, params }: SchemaRefusal): string =>
   JSON.stringify([keyword, instancePath, params]);
@@ -29,19 +30,22 @@ export const reasonOf = ({ instancePath, message, keyword, params }: SchemaRefus
   return `${instancePath === "" ? "the payload" : instancePath} ${message ?? keyword}${name === undefined || message?.includes(String(name)) ? "" : ` (${String(name)})`}`;
 };
 
+/** Much cheaper than a structured clone, of what is JSON. */
+const copyOf = (value: Json): Json => (typeof value === "object" ? JSON.parse(JSON.stringify(value)) : value);
+
 /** The payload with something else at a place; undefined where it cannot be done. */
 function applied(base: Json, at: readonly ValueStep[], attempt: Attempt): Json | undefined {
-  const copy = structuredClone(base);
+  const copy = copyOf(base);
   if (attempt.kind === "value") {
-    if (at.length === 0) return structuredClone(attempt.value);
+    if (at.length === 0) return copyOf(attempt.value);
     const found = holderOf(copy, at);
     if (found === undefined) return undefined;
-    (found.holder as SampleObject)[found.key] = structuredClone(attempt.value);
+    (found.holder as SampleObject)[found.key] = copyOf(attempt.value);
     return copy;
   }
   const target = valueAt(copy, at);
   if (typeof target !== "object" || target === null || Array.isArray(target)) return undefined;
-  if (attempt.kind === "put") target[attempt.name] = structuredClone(attempt.value);
+  if (attempt.kind === "put") target[attempt.name] = copyOf(attempt.value);
   else {
     if (!Object.hasOwn(target, attempt.name)) return undefined;
     delete target[attempt.name];
@@ -58,8 +62,8 @@ interface Base {
 /** Payloads that have a place, and that the sender's release accepts: those that both accept first. */
 function* basesOf({ source, target, place }: Sought): Generator<Base> {
   const seen = new Set<string>();
-  for (const sides of [[source, target], [source]] as const) {
-    for (const turn of [0, 1, 2]) {
+  for (const turn of [0, 1]) {
+    for (const sides of [[source, target], [source]] as const) {
       const options: SampleOptions = { path: place.at, choices: place.choices, turn };
       const payload = sample(
         sides.map(({ part }) => part),
@@ -72,7 +76,8 @@ function* basesOf({ source, target, place }: Sought): Generator<Base> {
       if (place.at.length > 0 && valueAt(payload, place.at) === undefined) continue;
       // What is said of the very place is what is looked for, where the two have no value in common.
       const own = instancePathOf(place.at);
-      const beside = target.judge(target.ref, payload).filter(({ instancePath }) => own === "" || instancePath !== own);
+      const against = sides.length === 1 ? target.judge(target.ref, payload) : [];
+      const beside = against.filter(({ instancePath }) => own === "" || instancePath !== own);
       yield { payload, known: new Set(beside.map(keyOf)) };
     }
   }
@@ -128,40 +133,72 @@ export interface Sought {
 
 /** Full searches for one change that found nothing, after which less is tried: another tool rarely shows what these did not. */
 const FRUITLESS = 1;
-const FEW_TRIES = 6;
+const FEW = [6] as const;
+const TIRED = [6, 6] as const;
+/** Fruitless searches below the same alternatives, after which another takes in what one refuses, most likely. */
+const FRUITLESS_WITHIN = 4;
+
+/** A list that is made as far as it is gone through, and can be gone through again. */
+class Replayed<T> {
+  private readonly made: T[] = [];
+  private readonly rest: Iterator<T>;
+
+  constructor(list: Iterable<T>) {
+    this.rest = list[Symbol.iterator]();
+  }
+
+  *first(count: number): Generator<T> {
+    for (let index = 0; index < count; index++) {
+      if (index === this.made.length) {
+        const { value, done } = this.rest.next();
+        if (done) return;
+        this.made.push(value);
+      }
+      yield this.made[index]!;
+    }
+  }
+}
 
 /** Looks for proofs, and learns: what showed a change in one tool shows it in the next that shares the schema. */
 export class Prover {
   private readonly bases = new WeakMap<DiffPlace, Map<DiffJudge, { made: Base[]; rest: Generator<Base> }>>();
   private readonly won = new Map<string, Attempt>();
   private readonly lost = new Map<string, number>();
+  private readonly stuck = new Map<string, number>();
 
   /**
    * Looks for the proof that a change takes something away.
    * @param key the change, the same in every tool that shares it
    * @returns undefined where none was found
    */
-  find(sought: Sought, key: string, tries: () => readonly Attempt[]): Proof | undefined {
+  find(sought: Sought, key: string, tries: () => Iterable<Attempt>): Proof | undefined {
     const hint = this.won.get(key);
-    const quick = hint === undefined ? undefined : this.search(sought, [hint], 1);
+    const quick = hint === undefined ? undefined : this.search(sought, [hint], FEW);
     if (quick !== undefined) return quick.proof;
     const fruitless = this.lost.get(key) ?? 0;
-    const tired = fruitless >= FRUITLESS;
-    const found = this.search(sought, tries().slice(0, tired ? FEW_TRIES : MOST_TRIES), tired ? 1 : 6);
-    if (found === undefined) this.lost.set(key, fruitless + 1);
-    else this.won.set(key, found.attempt);
-    return found?.proof;
+    const scope = `${sought.source.ref} ${sought.place.within}`;
+    const stuck = sought.place.within === undefined ? 0 : (this.stuck.get(scope) ?? 0);
+    const tired = fruitless >= FRUITLESS || stuck >= FRUITLESS_WITHIN;
+    const found = this.search(sought, tries(), tired ? TIRED : TRIES);
+    if (found !== undefined) {
+      this.won.set(key, found.attempt);
+      return found.proof;
+    }
+    this.lost.set(key, fruitless + 1);
+    this.stuck.set(scope, stuck + 1);
+    return undefined;
   }
 
   private search(
     sought: Sought,
-    attempts: readonly Attempt[],
-    most: number,
+    attempts: Iterable<Attempt>,
+    most: readonly number[],
   ): { proof: Proof; attempt: Attempt } | undefined {
-    for (let index = 0; index < most; index++) {
+    const ready = new Replayed(attempts);
+    for (const [index, count] of most.entries()) {
       const base = this.base(sought, index);
       if (base === undefined) return undefined;
-      for (const attempt of attempts) {
+      for (const attempt of ready.first(count)) {
         const proof = tried(base, attempt, sought);
         if (proof !== undefined) return { proof, attempt };
       }

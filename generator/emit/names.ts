@@ -23,7 +23,17 @@ const globalTypes = new Set(
 );
 
 /** Types of the contract that emitted modules import, and the name of the type compiler's root. */
-const importedTypes = ["AdbindRoot", "Answer", "ArmsOf", "Failure", "Handlers", "SchemaNode", "Tool", "ToolNodes"];
+const importedTypes = [
+  "AdbindRoot",
+  "Answer",
+  "ArmsOf",
+  "TypedEvent",
+  "Failure",
+  "Handlers",
+  "SchemaNode",
+  "Tool",
+  "ToolNodes",
+];
 
 const words = (text: string): string[] => text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
 
@@ -71,6 +81,7 @@ const moduleExports = [
   "checkSpecialism",
   "defaultUnknownRecovery",
   "errorCodes",
+  "events",
   "facts",
   "recoveryOf",
   "release",

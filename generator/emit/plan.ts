@@ -8,6 +8,7 @@ import { createRender, type Render } from "./render.js";
 import { type CompiledTypes, compileTypes } from "./types/compile.js";
 import {
   errorsView,
+  eventsView,
   factsView,
   indexView,
   partOf,
@@ -91,6 +92,7 @@ export async function planRelease(model: Model, options: EmitOptions): Promise<P
   planSchemas(add, model, render);
   add("errors.ts", render("errors", errorsView(model)));
   add("specialisms.ts", render("specialisms", specialismsView(model)));
+  add("events.ts", render("events", eventsView(model, types)));
   add("facts.ts", render("facts", factsView(model)));
   add("index.ts", render("index", indexView(model)));
   if (options.standalone) {

@@ -1,5 +1,6 @@
 /** Views -> text. Templates hold presence and loops; a name a template asks for and a view lacks throws. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import Handlebars from "handlebars";
 
@@ -33,4 +34,18 @@ export function createRender(shared: object, folder = templatesFolder()): Render
     if (template === undefined) throw new Error(`no template is called ${name}`);
     return template({ ...view, ...shared });
   };
+}
+
+/** Scripts and styles of the explorer's site by their names, with the library that its search runs on. */
+export function explorerAssets(folder = templatesFolder()): Map<string, string> {
+  const own = path.join(folder, "explorer");
+  const assets = new Map(
+    readdirSync(own)
+      .sort()
+      .map((name) => [name, readFileSync(path.join(own, name), "utf8")]),
+  );
+  // A page from a disk loads classic scripts only, which the package has in a folder beside the one that is imported.
+  const search = path.dirname(createRequire(import.meta.url).resolve("minisearch"));
+  const script = readFileSync(path.join(search, "../umd/index.js"), "utf8");
+  return assets.set("minisearch.js", script.replace(/\n\/\/# sourceMappingURL=.*/, ""));
 }

@@ -9,6 +9,7 @@ export const standaloneModule = "adbind/standalone";
 export const symbols = {
   answer: "Answer",
   dispatch: "dispatch",
+  typedEvent: "TypedEvent",
   failure: "Failure",
   handlers: "Handlers",
   releaseFacts: "ReleaseFacts",
@@ -16,7 +17,7 @@ export const symbols = {
   tool: "Tool",
 } as const satisfies Record<
   string,
-  keyof typeof contract | "Answer" | "Failure" | "Handlers" | "ReleaseFacts" | "SchemaNode" | "Tool"
+  keyof typeof contract | "Answer" | "TypedEvent" | "Failure" | "Handlers" | "ReleaseFacts" | "SchemaNode" | "Tool"
 >;
 
 /** The names of `adbind/standalone`; a test compiles what is emitted with them. */

@@ -1,6 +1,7 @@
 /** IR -> what each template shows. Everything is text and decided here; templates only lay it out. */
 import { createHash } from "node:crypto";
 import type { CodeModel, Model, SpecialismModel, ToolModel } from "../model/model.js";
+import { firstSentence } from "../model/sentence.js";
 import { identOf, pascalCase, toolUnit } from "./names.js";
 import { contractModule, standaloneModule, standaloneSymbols, symbols } from "./symbols.js";
 import type { CompiledTypes, TypePlace, TypeUnit } from "./types/compile.js";
@@ -159,13 +160,17 @@ const codeRow = ({ code, recovery, description, suggestion, addedIn }: CodeModel
   ]),
 });
 
-export const errorsView = (model: Model): object => ({
-  ...manifestBanner([model.codes, model.policyNote, model.defaultUnknownRecovery]),
-  contractModule,
-  codes: model.codes.map(codeRow),
-  note: docText(model.policyNote),
-  defaultRecovery: literal(model.defaultUnknownRecovery),
-});
+export function errorsView({ codes, policyNote, defaultUnknownRecovery }: Model): object {
+  // What is emitted of a description is what the file is of.
+  const told = codes.map((one) => ({ ...one, description: firstSentence(one.description) }));
+  return {
+    ...manifestBanner([told, policyNote, defaultUnknownRecovery]),
+    contractModule,
+    codes: told.map(codeRow),
+    note: docText(policyNote),
+    defaultRecovery: literal(defaultUnknownRecovery),
+  };
+}
 
 const specialismRow = ({ id, protocol, title, entryPoints, exercised, harness }: SpecialismModel): object => ({
   id: keyText(id),
@@ -207,6 +212,21 @@ export const schemaPartView = (documents: readonly { path: string; json: string 
 });
 
 export const schemasView = (parts: readonly string[]): object => ({ ...manifestBanner(parts), contractModule, parts });
+
+/** Events by kind, each with the type of its body. */
+export const eventsView = (model: Model, types: CompiledTypes): object => {
+  const rows = model.events.map(({ kind, schema }) => ({ kind, schema, place: types.placeOf(schema) }));
+  return {
+    ...bannerOf(
+      [...new Set(rows.map(({ schema }) => schema))].sort(),
+      rows.map(({ kind, schema, place }) => [kind, schema, place]),
+    ),
+    contractModule,
+    eventType: symbols.typedEvent,
+    imports: groupImports(rows.map(({ place }) => place)),
+    events: rows.map(({ kind, schema, place }) => ({ kind: keyText(kind), schema: literal(schema), body: place.name })),
+  };
+};
 
 export const indexView = (model: Model): object => ({
   ...manifestBanner([model.version, model.digest, model.tools.map(({ name }) => name)]),

@@ -27,6 +27,10 @@ export interface LoadedRelease {
   findings: Finding[];
   /** Paths a tool reaches from its own schemas. */
   reach(tool: string): Set<string>;
+  /** Paths that schema files reach, themselves included. */
+  reachFrom(paths: readonly string[]): Set<string>;
+  /** Paths that schemas of events reach, themselves included; none in a part of a release, which is of tools. */
+  reachOfEvents(paths: Iterable<string>): Set<string>;
 }
 
 /** Schema paths a tool's manifest entry names, with where each stands. */
@@ -121,6 +125,8 @@ export async function loadRelease(label: string, options: OpenOptions = {}): Pro
     ids: closure.ids,
     findings,
     reach: (tool) => closure.reach(roots.get(tool) ?? []),
+    reachFrom: (paths) => closure.reach(paths.filter((path) => closure.files.has(path))),
+    reachOfEvents: (paths) => closure.reach(paths),
   };
 }
 

@@ -161,6 +161,7 @@ function narrow(release: LoadedRelease, kept: ReadonlySet<string>, asked: readon
     ...release,
     manifest: partOfManifest(release.manifest, kept, asked),
     schemas: new Map([...release.schemas].filter(([path]) => reached.has(path))),
+    reachOfEvents: () => new Set(),
     findings: release.findings.filter(({ pointer }) => isOfPart(pointer)),
   };
 }

@@ -1,6 +1,6 @@
 /** Checked release -> IR. */
 import { createHash } from "node:crypto";
-import { answerFields, wireNames } from "../../runtime/contract/index.js";
+import { answerFields, type ReleaseFacts, wireNames } from "../../runtime/contract/index.js";
 import { exercising, isExempt } from "../lint/checks.js";
 import { SchemaFacts } from "../load/facts.js";
 import { checkedManifest, type LoadedRelease } from "../load/load.js";
@@ -11,7 +11,16 @@ import { armsOf } from "./arms.js";
 import { completedShape } from "./completed.js";
 import { deriveFacts, type PackageFacts } from "./facts/derive.js";
 import type { FactTool } from "./facts/read.js";
-import type { ArmModel, CodeModel, DocumentModel, Idempotency, Model, SpecialismModel, ToolModel } from "./model.js";
+import type {
+  ArmModel,
+  CodeModel,
+  DocumentModel,
+  EventModel,
+  Idempotency,
+  Model,
+  SpecialismModel,
+  ToolModel,
+} from "./model.js";
 import { readShapes, type Shapes } from "./read-shapes.js";
 import { firstSentence } from "./sentence.js";
 import { validationOf } from "./validation.js";
@@ -52,7 +61,7 @@ const buildCodes = (manifest: Manifest): CodeModel[] =>
   sorted(manifest.error_codes).map(([code, entry]) => ({
     code,
     recovery: entry.recovery,
-    description: firstSentence(entry.description),
+    description: entry.description,
     suggestion: entry.suggestion,
     addedIn: entry.added_in,
   }));
@@ -84,11 +93,29 @@ const withShapes = (tool: BareTool, { resolve }: Shapes, word: string): ToolMode
 
 const digestOf = (schema: unknown): string => createHash("sha256").update(JSON.stringify(schema)).digest("hex");
 
-/** Schema files that some tool reaches, sorted. */
-function neededSchemas(release: LoadedRelease, tools: readonly BareTool[]): LoadedRelease["schemas"] {
-  const needed = new Set(tools.flatMap((tool) => [...release.reach(tool.name)]));
-  const files = [...release.schemas].filter(([path]) => needed.has(path));
+/** Schema files that some tool, event, or one of the further files, reaches; sorted. */
+function neededSchemas(
+  release: LoadedRelease,
+  tools: readonly BareTool[],
+  { events, further }: { readonly events: readonly string[]; readonly further: readonly string[] },
+): LoadedRelease["schemas"] {
+  const needed = new Set([...tools.flatMap((tool) => [...release.reach(tool.name)]), ...release.reachFrom(further)]);
+  for (const path of release.reachOfEvents(events)) needed.add(path);
+  const files = [...release.documents].filter(([path]) => needed.has(path));
   return new Map(files.sort(([a], [b]) => byCodePoint(a, b)));
+}
+
+/** Kinds of events whose schemas are sound, all they refer to included. A challenge is no event: it is answered at once. */
+function buildEvents(release: LoadedRelease, { events }: Pick<PackageFacts, "events">): EventModel[] {
+  const sound = (path: string): boolean => {
+    const reached = [...release.reachOfEvents([path])];
+    return reached.length > 0 && reached.every((one) => release.documents.get(one)?.findings.length === 0);
+  };
+  return Object.entries(events.kinds)
+    .filter(([, { value }]) => !value.channels.includes("challenge"))
+    .map(([kind, { value }]) => ({ kind, schema: value.schema }))
+    .filter(({ schema }) => sound(schema))
+    .sort((a, b) => byCodePoint(a.kind, b.kind));
 }
 
 function buildDocuments(schemas: LoadedRelease["schemas"], { resolve }: Shapes): DocumentModel[] {
@@ -121,8 +148,13 @@ export function releaseFacts(release: LoadedRelease): PackageFacts {
 /**
  * Builds the IR of a release that its checks accept.
  * @param broken tools to leave out, with the reasons
+ * @param further gives schema files that no tool reaches and that belong to it all the same; none by default
  */
-export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, string[]> = new Map()): Model {
+export function buildModel(
+  release: LoadedRelease,
+  broken: ReadonlyMap<string, string[]> = new Map(),
+  further: (facts: ReleaseFacts) => readonly string[] = () => [],
+): Model {
   const manifest = checkedManifest(release);
   const said = new SchemaFacts(release.schemas);
   const extensions = extensionsOf(release.manifest, release.word);
@@ -130,8 +162,13 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     .filter((name) => !broken.has(name))
     .sort(byCodePoint)
     .map((name) => buildTool(name, manifest, said, extensions.tools as JsonMap));
-  const schemas = neededSchemas(release, tools);
   const { projections: _, ...facts } = factsOf(release, tools);
+  const events = buildEvents(release, facts);
+  // The envelope's own schema judges no result: it takes whatever one of the many arms takes.
+  const schemas = neededSchemas(release, tools, {
+    events: events.map(({ schema }) => schema),
+    further: further(facts),
+  });
   const shapes = readShapes(
     schemas,
     tools.flatMap(({ arms }) => arms.flatMap(({ schema }) => schema ?? [])),
@@ -147,6 +184,7 @@ export function buildModel(release: LoadedRelease, broken: ReadonlyMap<string, s
     codes: buildCodes(manifest),
     specialisms: buildSpecialisms(manifest),
     documents: buildDocuments(schemas, shapes),
+    events,
     resolve: shapes.resolve,
     places: shapes.places,
     extensions: extensions.manifest as JsonMap,

@@ -46,6 +46,7 @@ export interface ToolModel {
 export interface CodeModel {
   code: string;
   recovery: string;
+  /** As the release has it, whole. */
   description: string;
   suggestion: string;
   addedIn: string | undefined;
@@ -70,6 +71,13 @@ export interface DocumentModel {
   digest: string;
 }
 
+/** An event that a seller sends unasked. */
+export interface EventModel {
+  kind: string;
+  /** Schema of the body, or of the result in it. */
+  schema: string;
+}
+
 export interface Model {
   word: string;
   version: string;
@@ -81,6 +89,8 @@ export interface Model {
   codes: CodeModel[];
   specialisms: SpecialismModel[];
   documents: DocumentModel[];
+  /** Events whose schemas are among the documents. */
+  events: EventModel[];
   /** Shapes of the documents, and of the places inside them that something refers to. */
   resolve: Resolve;
   /** Those places, `<path>#<pointer>`. */

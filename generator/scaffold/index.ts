@@ -1,1 +1,2 @@
 export { type NewSellerOptions, type NewSellerResult, newSeller } from "./scaffold.js";
+export { addArms } from "./update.js";

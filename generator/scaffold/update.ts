@@ -128,7 +128,7 @@ function addClaims(source: SourceFile, wanted: readonly string[]): string[] {
 }
 
 /** `handleCreateMediaBuy(answer, {...})` must have an arm for each status: those a release adds throw until written. */
-function addArms(source: SourceFile, model: Model): string[] {
+export function addArms(source: SourceFile, model: Model): string[] {
   const tools = new Map(model.tools.map((tool) => [`handle${pascalCase(tool.name)}`, tool]));
   const byHand: string[] = [];
   // Text is inserted from the end on, so that what is before keeps its place.

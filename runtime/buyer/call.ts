@@ -17,7 +17,7 @@ import { type Agreed, type Agreements, isCapabilitiesTool } from "./agreement.js
 import { type Exchange, failedHere, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { Judge } from "./judge.js";
-import { type Registered, registerWebhook } from "./push.js";
+import { type Registered, registerWebhook, withOperations } from "./push.js";
 import type { Settings } from "./settings.js";
 import { settle } from "./settle.js";
 import type { Called, CallOptions, SettleOptions } from "./types.js";
@@ -73,11 +73,12 @@ export class ToolCalling {
   private release: Release;
   private attempts = 0;
   private revised = false;
+  private readonly request: JsonObject;
 
   constructor(
     private readonly parts: CallParts,
     private readonly name: string,
-    private readonly request: JsonObject,
+    request: JsonObject,
     private readonly options: CallOptions,
   ) {
     [this.release] = parts.settings.releases as [Release];
@@ -85,6 +86,7 @@ export class ToolCalling {
     const given = request.idempotency_key;
     const keyed = idempotency === "required" || (idempotency === "optional" && mutating);
     this.key = typeof given === "string" ? given : keyed ? parts.settings.uuid() : undefined;
+    this.request = withOperations(request, this.key, parts.settings);
   }
 
   private toolOf(release: Release): AnyTool | undefined {

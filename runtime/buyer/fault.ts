@@ -1,6 +1,7 @@
 /** What can go wrong between a request and its answer, in the terms of the protocol's own errors. */
 import { isJsonObject, type JsonObject, type Recovery, type Release } from "../contract/index.js";
 import { extractTransportError, type TransportError } from "../extract/index.js";
+import { signingRecovery } from "../facts/index.js";
 import type { LocalError } from "./types.js";
 
 /** A request that got no answer of the protocol. */
@@ -66,14 +67,13 @@ export interface Miss {
 
 /**
  * A fault of the wire as an error of the protocol: the one in its body where there is one. What a challenge says of a signature
- * stands in its details, with the recovery that the release gives the code.
+ * stands in its details, with the recovery of the code.
  */
 export function missOf(fault: WireFault, word: string, release?: Release): Miss {
   const miss = unsignedMissOf(fault, word);
   const { challenge } = fault;
   if (challenge === undefined) return miss;
-  const known = release?.facts.recovery.codes["request-signing-error-code"]?.value ?? {};
-  const recovery = Object.hasOwn(known, challenge) ? known[challenge] : undefined;
+  const recovery = signingRecovery(release, challenge);
   const details = { ...(isJsonObject(miss.error.details) && miss.error.details), signature_error: challenge };
   return { ...miss, error: { ...miss.error, details, ...(recovery !== undefined && { recovery }) } };
 }

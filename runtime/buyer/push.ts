@@ -1,6 +1,6 @@
 /** Webhooks of a call: announced to the receiver before the seller hears of them (service.md, "push_notification_config"). */
 import { createHash } from "node:crypto";
-import { type AnyTool, answersLater, type JsonObject, type Release } from "../contract/index.js";
+import { type AnyTool, answersLater, isJsonObject, type JsonObject, type Release } from "../contract/index.js";
 import type { Settings } from "./settings.js";
 
 export interface Registered {
@@ -14,10 +14,27 @@ export interface Registered {
  * The operation id of a call. Under the same key it is the same one: a repeated request is then equal to the first, as
  * sellers ask of a replay, and the receiver still expects what the first one registered.
  */
-function operationIdOf(key: string | undefined, { uuid }: Settings): string {
+function operationIdOf(key: string | undefined, { uuid }: Pick<Settings, "uuid">, what = "operation"): string {
   if (key === undefined) return uuid();
-  const hex = createHash("sha256").update(`operation ${key}`).digest("hex");
+  const hex = createHash("sha256").update(`${what} ${key}`).digest("hex");
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Registrations that a request may carry, each with what its operation is made of. */
+const channels = { push_notification_config: "operation", reporting_webhook: "reporting" } as const;
+
+/** A request whose registrations name an operation each: what is told under one without is told to nobody by some sellers. */
+export function withOperations(
+  request: JsonObject,
+  key: string | undefined,
+  settings: Pick<Settings, "uuid">,
+): JsonObject {
+  const named = Object.entries(channels).flatMap(([name, what]) => {
+    const config = request[name];
+    if (!isJsonObject(config) || config.operation_id !== undefined) return [];
+    return [[name, { ...config, operation_id: operationIdOf(key, settings, what) }] as const];
+  });
+  return named.length === 0 ? request : { ...request, ...Object.fromEntries(named) };
 }
 
 /**

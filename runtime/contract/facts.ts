@@ -90,17 +90,30 @@ export interface ResultFacts {
   readonly terminal: Fact<ResultResolution>;
 }
 
+/**
+ * What is registered to be told of an event: a task; a media buy, by `reporting_webhook` or `push_notification_config`; an
+ * account's or an agent's notification configs; a resource such as a list; or nothing yet (`challenge`: before a config is active).
+ */
+export type EventChannel = "task" | "reporting" | "media-buy" | "account" | "agent" | "resource" | "challenge";
+
 export interface EventShape {
   readonly schema: SchemaRef;
   /** Names that the body must have. */
   readonly required: readonly string[];
   /** The member that says which event it is; absent where only the schema does. */
   readonly discriminator?: string;
+  readonly channels: readonly EventChannel[];
+  /** The schema is of the `result` in a task's envelope; of the whole body where this is absent. */
+  readonly within?: "result";
 }
 
 export interface EventFacts {
   /** The envelope of a task's webhook. */
   readonly task?: Fact<EventShape>;
+  /** The member of it that names the protocol surface; absent where the release has no such envelope. */
+  readonly surface?: Fact<"domain" | "protocol">;
+  /** Types of tasks that the envelope takes; absent where it takes any. */
+  readonly taskTypes?: Fact<readonly string[]>;
   /** A webhook key is bound to its payload: another payload under it is refused. */
   readonly keyBinding: Fact<"first-copy" | "payload">;
   /** Events by their kind, those of which the release has a schema. */

@@ -3,10 +3,12 @@
  * needs. The only room generated code imports, so it imports nothing.
  */
 export { type Answer, dispatch, type Handlers, UnexpectedStatusError } from "./answer.js";
+export type { EventBodyOf, Events, TypedEvent } from "./event.js";
 export type {
   AnswerFields,
   DiscoveryFacts,
   EnvelopeFacts,
+  EventChannel,
   EventFacts,
   EventShape,
   Fact,

@@ -1,4 +1,5 @@
 /** One protocol release as a value. */
+import type { Events } from "./event.js";
 import type { ReleaseFacts } from "./facts.js";
 import type { ErrorTable, Recovery } from "./recovery.js";
 import type { SchemaSource } from "./schema.js";
@@ -6,7 +7,7 @@ import type { SpecialismTable } from "./specialism.js";
 import type { Tools } from "./tool.js";
 
 /** One protocol release as a value. Two releases may be used side by side: nothing here is global. */
-export interface Release<T extends Tools = Tools> {
+export interface Release<T extends Tools = Tools, E extends Events = Events> {
   /** The protocol's word, from the manifest's `<word>_version`. Wire names derive from it: `wireNames(word)`. */
   readonly word: string;
   readonly version: string;
@@ -20,5 +21,7 @@ export interface Release<T extends Tools = Tools> {
   readonly specialisms: SpecialismTable;
   /** What the release says about itself; behaviour follows it, and never the version. */
   readonly facts: ReleaseFacts;
+  /** Kinds of events whose schemas are in `schemas`. */
+  readonly events: E;
   readonly schemas: SchemaSource;
 }

@@ -1,4 +1,15 @@
 /** What a release says about itself, as the rooms of the runtime ask it. */
 export { discoveryRules } from "./discovery.js";
 export { producerFault } from "./errors.js";
+export {
+  type CataloguedEvent,
+  type EventCatalogue,
+  eventCatalogue,
+  eventIn,
+  keysBindPayloads,
+  kindNamed,
+  operationRequired,
+  surfaceMember,
+} from "./events.js";
 export { type EndpointSigning, endpointSigning, legacySigned, peerProfile } from "./signing.js";
+export { signingRecovery } from "./signing-recovery.js";

@@ -3,18 +3,21 @@
  * wrong on the way is a value; only a wrong use of the function throws.
  */
 import { AdbindError } from "../errors.js";
-import { type NetCode, NetFault, netCodes } from "./codes.js";
+import type { BodyWanted, ReadBody } from "./answer.js";
+import { type NetCode, netCodes } from "./codes.js";
 import { errorCode } from "./connect.js";
-import { checkedPolicy, checkedTimeouts, DEFAULT_MAX_BYTES, type NetPolicyOptions, type Timeouts } from "./policy.js";
-import { headersFor, isRedirect, nextHop, type RedirectPolicy } from "./redirect.js";
-import { checkTarget } from "./target.js";
+import { Deadline } from "./deadline.js";
 import {
-  createFetchTransport,
-  createSocketTransport,
-  faultOf,
-  type Transport,
-  type TransportResponse,
-} from "./transport.js";
+  checkedPolicy,
+  checkedTimeouts,
+  DEFAULT_MAX_BYTES,
+  type NetPolicy,
+  type NetPolicyOptions,
+  type Timeouts,
+} from "./policy.js";
+import { headersFor, isRedirect, nextHop, type RedirectPolicy } from "./redirect.js";
+import { checkTarget, type Target } from "./target.js";
+import { createFetchTransport, createSocketTransport, faultOf, type Transport } from "./transport.js";
 
 export interface GuardedRequest {
   /** Default GET. */
@@ -25,6 +28,12 @@ export interface GuardedRequest {
   readonly maxBytes?: number;
   /** A larger body: `refuse` is a failure, `truncate` keeps what fits, for callers who only need the status. */
   readonly oversize?: "refuse" | "truncate";
+  /**
+   * Default true. False where only status and headers matter: the answer is told as soon as they are there, with an empty
+   * body. What is slow or cut after that changes nothing. `briefly`: with what comes of the body in a second. A function is
+   * asked with the status.
+   */
+  readonly readBody?: ReadBody | ((status: number) => ReadBody);
   /** Default none: a 3xx is the answer. Only GET and HEAD are ever redirected. */
   readonly redirects?: RedirectPolicy;
   /** `connectMs` belongs to the connection and is set at construction. */
@@ -103,56 +112,29 @@ function requestHeaders(given: Readonly<Record<string, string>>, userAgent: stri
   return headers;
 }
 
-interface Read {
-  readonly body: Uint8Array;
-  readonly truncated: boolean;
-}
+/** The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop. */
+const OF_REDIRECT: BodyWanted = { maxBytes: 4_096, oversize: "truncate", read: true };
 
-const isEncoded = ({ headers }: TransportResponse): boolean =>
-  !["", "identity"].includes((headers["content-encoding"] ?? "").trim().toLowerCase());
-
-/** Reads a body up to a cap, counting what arrived: a Content-Length is a claim. */
-async function readBody(response: TransportResponse, maxBytes: number, oversize: "refuse" | "truncate"): Promise<Read> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    // Inside the loop, so that throwing gives the connection up; a body that is empty is not compressed either.
-    if (oversize === "refuse" && isEncoded(response)) throw new NetFault("encoding_refused", "a compressed answer");
-    size += chunk.byteLength;
-    if (size > maxBytes) {
-      if (oversize === "refuse") throw new NetFault("too_large", `more than ${maxBytes} bytes`);
-      chunks.push(chunk.subarray(0, chunk.byteLength - (size - maxBytes)));
-      return { body: Buffer.concat(chunks), truncated: true };
-    }
-    chunks.push(chunk);
-  }
-  return { body: Buffer.concat(chunks), truncated: false };
-}
-
-/** An abort that fires on the total limit or on the caller's signal, with the fault as its reason. */
-function deadline(totalMs: number, outer: AbortSignal | undefined): { signal: AbortSignal; clear: () => void } {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new NetFault("total_timeout", `after ${totalMs} ms`)), totalMs);
-  const give = (): void => controller.abort(new NetFault("aborted", "by the caller"));
-  if (outer?.aborted) give();
-  else outer?.addEventListener("abort", give, { once: true });
-  return {
-    signal: controller.signal,
-    clear: () => {
-      clearTimeout(timer);
-      outer?.removeEventListener("abort", give);
-    },
-  };
-}
-
-/** Rejects when the signal fires, whether or not the work heeds it: a limit in time holds whatever the peer does. */
-function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+/** Rejects at the deadline, whether or not the work heeds it: a limit in time holds whatever the peer does. */
+const within = <T>(work: Promise<T>, deadline: Deadline): Promise<T> =>
+  new Promise((resolve, reject) => {
+    deadline.onEnd(reject);
+    work.then(resolve, reject);
   });
+
+/** URLs that were found good, which are asked for again and again; what their names stand for is looked up each time. */
+const TARGETS = 1_000;
+
+function rememberingTargets(policy: NetPolicy): (text: string) => Target {
+  const known = new Map<string, Target>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const target = checkTarget(text, policy);
+    if (known.size >= TARGETS) known.clear();
+    known.set(text, target);
+    return target;
+  };
 }
 
 function checkRequest(request: GuardedRequest): void {
@@ -173,22 +155,25 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const policy = checkedPolicy(options);
   const transport: Transport =
     options.fetch === undefined ? createSocketTransport(policy) : createFetchTransport(options.fetch, policy);
+  const targetOf = rememberingTargets(policy);
   const userAgent = options.userAgent ?? "adbind";
 
-  const exchange = async (text: string, request: GuardedRequest, signal: AbortSignal): Promise<FetchResponse> => {
-    const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse" } = request;
+  const exchange = async (text: string, request: GuardedRequest, deadline: Deadline): Promise<FetchResponse> => {
+    const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true } = request;
+    const redirected = (status: number): boolean => redirects !== undefined && isRedirect(status);
+    const readOf = typeof readBody === "function" ? readBody : () => readBody;
+    const readingOf = (status: number): BodyWanted =>
+      redirected(status) ? OF_REDIRECT : { maxBytes, oversize, read: readOf(status) };
     const timeouts = checkedTimeouts(policy.timeouts, request.timeouts);
-    const first = checkTarget(text, policy);
+    const first = targetOf(text);
     let current = first;
     let headers: Readonly<Record<string, string>> = requestHeaders(request.headers ?? {}, userAgent);
     for (let count = 0; ; count += 1) {
-      const response = await transport.send(current, { method, headers, body: request.body, timeouts, signal });
-      if (redirects === undefined || !isRedirect(response.status)) {
-        const read = await readBody(response, maxBytes, oversize);
-        return { ok: true, status: response.status, headers: response.headers, ...read, url: current.url.href };
-      }
-      // The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop.
-      await readBody(response, 4096, "truncate");
+      const response = await transport.send(current, {
+        ...{ method, headers, body: request.body, timeouts, deadline, readingOf },
+      });
+      if (redirects === undefined || !redirected(response.status))
+        return { ok: true, ...response, url: current.url.href };
       const next = nextHop(
         { first: first.url, current: current.url, location: response.headers.location, count },
         redirects,
@@ -202,17 +187,17 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const guarded = async (text: string, request: GuardedRequest = {}): Promise<FetchResult> => {
     checkRequest(request);
     const { totalMs } = checkedTimeouts(policy.timeouts, request.timeouts);
-    const { signal, clear } = deadline(totalMs, request.signal);
+    const deadline = new Deadline(totalMs, request.signal);
     try {
-      return await within(exchange(text, request, signal), signal);
+      return await within(exchange(text, request, deadline), deadline);
     } catch (error) {
       if (error instanceof AdbindError) throw error;
       if (errorCode(error) === "UND_ERR_INVALID_ARG")
         throw badRequest("headers", "give a valid method and headers", error);
-      const { code, detail } = signal.aborted ? (signal.reason as NetFault) : faultOf(error, hostForLog(text));
+      const { code, detail } = deadline.fault ?? faultOf(error, hostForLog(text));
       return { ok: false, code, retryable: netCodes[code].retryable, detail };
     } finally {
-      clear();
+      deadline.clear();
     }
   };
   return Object.assign(guarded, { close: () => transport.close() });

@@ -1,7 +1,9 @@
 /** Carries one request, no redirects: over our own checked connections, or through a given `fetch`. */
-import { Agent, errors } from "undici";
+import { Agent, type Dispatcher, errors } from "undici";
+import { AnswerHandler, BodyReader, type BodyWanted, briefMs, type HttpAnswer, NOBODY_READS } from "./answer.js";
 import { NetFault } from "./codes.js";
 import { errorCode, guardedConnector, resolveChecked } from "./connect.js";
+import type { Deadline } from "./deadline.js";
 import type { NetPolicy, Timeouts } from "./policy.js";
 import type { Target } from "./target.js";
 
@@ -10,19 +12,13 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string | undefined;
   readonly timeouts: Timeouts;
-  readonly signal: AbortSignal;
-}
-
-export interface TransportResponse {
-  readonly status: number;
-  /** Lower-case names; fields sent more than once are joined with `, `. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Leaving the loop early gives the connection up. */
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly deadline: Deadline;
+  /** What is wanted of the body of an answer, by its head. */
+  readonly readingOf: (status: number, headers: HttpAnswer["headers"]) => BodyWanted;
 }
 
 export interface Transport {
-  send(target: Target, request: TransportRequest): Promise<TransportResponse>;
+  send(target: Target, request: TransportRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
@@ -30,13 +26,6 @@ export interface Transport {
 const MAX_HEADER_BYTES = 16 * 1024;
 /** How long an idle connection is kept: it spares a sender the handshake of the next event, and costs a descriptor. */
 const KEEP_ALIVE_MS = 4_000;
-
-const flatHeaders = (fields: Record<string, string | string[] | undefined>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(", ") : value]],
-    ),
-  );
 
 /** undici over `guardedConnector`: what production uses. */
 export function createSocketTransport(policy: NetPolicy): Transport {
@@ -47,27 +36,58 @@ export function createSocketTransport(policy: NetPolicy): Transport {
     maxHeaderSize: MAX_HEADER_BYTES,
   });
   return {
-    async send({ url, path }, { method, headers, body, timeouts, signal }) {
-      const response = await agent.request({
-        origin: url.origin,
-        path,
-        method,
-        headers,
-        body: body ?? null,
-        headersTimeout: timeouts.readMs,
-        bodyTimeout: timeouts.readMs,
-        signal,
-      });
-      // A body nobody reads to its end (an oversized one) is destroyed, and says so through this event.
-      response.body.on("error", () => undefined);
-      return { status: response.statusCode, headers: flatHeaders(response.headers), body: response.body };
-    },
+    send: ({ url, path }, { method, headers, body, timeouts, deadline, readingOf }) =>
+      new Promise((resolve, reject) => {
+        agent.dispatch(
+          {
+            origin: url.origin,
+            path,
+            method: method as Dispatcher.HttpMethod,
+            headers: { ...headers },
+            body: body ?? null,
+            headersTimeout: timeouts.readMs,
+            bodyTimeout: timeouts.readMs,
+          },
+          new AnswerHandler({ deadline, readingOf, resolve, reject }),
+        );
+      }),
     close: () => agent.close(),
   };
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (body !== null) yield* body;
+/** @param limitMs after which it throws, in milliseconds; none by default */
+async function* chunksOf(body: ReadableStream<Uint8Array> | null, limitMs?: number): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  const reader = body.getReader();
+  let late = false;
+  const giveUp = (): void => void reader.cancel().catch(() => undefined);
+  const end = (): void => {
+    late = true;
+    giveUp();
+  };
+  const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    if (late) throw NOBODY_READS;
+  } finally {
+    clearTimeout(timer);
+    giveUp();
+  }
+}
+
+/** @returns whether there is more of it */
+async function readInto(reader: BodyReader, body: ReadableStream<Uint8Array> | null, deadline: Deadline) {
+  const brief = reader.reading.read === "briefly";
+  try {
+    for await (const chunk of chunksOf(body, brief ? briefMs(deadline) : undefined)) {
+      // Leaving the loop early gives the connection up.
+      if (!reader.take(chunk)) return true;
+    }
+    return false;
+  } catch (fault) {
+    if (brief) return true;
+    throw fault;
+  }
 }
 
 /**
@@ -75,20 +95,25 @@ async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerato
  * first, but the connection is that fetch's own: pinning is then its business.
  */
 export const createFetchTransport = (fetch: typeof globalThis.fetch, policy: NetPolicy): Transport => ({
-  async send({ url }, { method, headers, body, signal }) {
+  async send({ url }, { method, headers, body, deadline, readingOf }) {
     await resolveChecked(url.hostname.replace(/^\[|\]$/g, ""), policy);
     const response = await fetch(url.href, {
       method,
       headers: { ...headers },
       ...(body !== undefined && { body: typeof body === "string" ? body : Buffer.from(body) }),
       redirect: "manual",
-      signal,
+      signal: deadline.signal,
     });
-    return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: chunksOf(response.body),
-    };
+    const { status } = response;
+    const flat = Object.fromEntries(response.headers);
+    const reading = readingOf(status, flat);
+    const reader = new BodyReader(reading, flat);
+    if (reading.read === false) {
+      response.body?.cancel().catch(() => undefined);
+      return { status, headers: flat, body: reader.body, truncated: false };
+    }
+    const truncated = await readInto(reader, response.body, deadline);
+    return { status, headers: flat, body: reader.body, truncated };
   },
   close: async () => undefined,
 });

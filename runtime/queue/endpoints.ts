@@ -7,6 +7,8 @@ import { type Fare, Slots } from "./slots.js";
 
 /** Successes in a row that end an endpoint's bad spell (webhooks-facts.md 6). */
 const SUCCESSES_TO_CLOSE = 2;
+/** Jobs that may wait for a slot of an endpoint that is well, for each that it has. */
+const AHEAD = 3;
 /** Endpoints remembered; at twice as many, those with nothing leased are forgotten down to it, the well ones first. */
 const REMEMBERED = 10_000;
 
@@ -29,26 +31,40 @@ export class Endpoints {
   }
 
   /**
-   * Shares out what is free, once: the answers are how many more of each endpoint may start. What one is given counts
+   * Shares out what is free, once: the answers are how many more of each endpoint may be leased. What one is given counts
    * against its owner's others; an endpoint that is asked for again has the same answer.
+   * @param ahead jobs that may be leased before there is a slot for them, of endpoints that are well
    */
-  plan(free: number, now: number): (name: string) => number {
+  plan(free: number, now: number, ahead = 0): (name: string) => number {
     const given = new Map<string, number>();
     const slots = this.#slots.plan();
     // A quarter of what is free: the last slots are never all one endpoint's.
     const share = Math.ceil(free / 4);
+    let left = ahead;
     return (name) => {
       const known = given.get(name);
       if (known !== undefined) return known;
       const fare = this.#endpoints.get(name) ?? this.#fresh(name);
       const resting = fare.pausedUntil > now || fare.heldUntil > now;
-      const wanted = resting ? 0 : Math.min((fare.suspect ? 1 : fare.width) - fare.out, share, allowance(fare, now));
-      const room = wanted <= 0 ? 0 : slots(fare, wanted);
+      const width = fare.suspect ? 1 : fare.width;
+      const atOnce = resting ? 0 : Math.max(0, Math.min(width - fare.out, share, allowance(fare, now)));
+      const steady = !resting && !fare.suspect && fare.intervalMs === 0;
+      const later = steady ? Math.max(0, Math.min(AHEAD * width, left, (1 + AHEAD) * width - fare.out - atOnce)) : 0;
+      const wanted = atOnce + later;
+      const room = wanted === 0 ? 0 : slots(fare, wanted);
+      left -= Math.max(0, room - atOnce);
       given.set(name, room);
       return room;
     };
   }
 
+  /** How many attempts of an endpoint may be under way. */
+  widthOf(name: string): number {
+    const fare = this.#of(name);
+    return fare.suspect ? 1 : fare.width;
+  }
+
+  /** A job of it was leased, and will start. */
   started(name: string, now: number): void {
     const fare = this.#of(name);
     this.#slots.moved(fare, 1);

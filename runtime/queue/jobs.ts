@@ -54,13 +54,14 @@ export interface Job extends JobRecord {
 }
 
 /**
- * What became of a leased job. `later` counts the attempt; `released` gives it back as if it had not been leased; `refused`
- * sets it aside without an attempt.
+ * What became of a leased job. `later` counts the attempt; `released` gives it back as if it had not been leased, under
+ * another endpoint where it has moved, and with it what waits under its ordering key; `refused` sets it aside without an
+ * attempt.
  */
 export type JobOutcome =
   | { readonly kind: "done" }
   | { readonly kind: "later"; readonly due: number; readonly error: string }
-  | { readonly kind: "released"; readonly due: number }
+  | { readonly kind: "released"; readonly due: number; readonly endpoint?: string }
   | { readonly kind: "dead"; readonly error: string }
   | { readonly kind: "refused"; readonly error: string };
 
@@ -228,6 +229,10 @@ export const toJobRecord = (row: JobRow): JobRecord => ({
 });
 
 export const toJob = (row: JobRow): Job => ({ ...toJobRecord(row), token: row.token! }) as Job;
+
+/** The endpoint a job has moved to. */
+export const movedTo = ({ outcome }: Ack): string | null =>
+  outcome.kind === "released" ? (outcome.endpoint ?? null) : null;
 
 /** Its first attempt is over with this, or there will be none: the next under its ordering key may go. */
 export const letsNextGo = ({ job, outcome }: Ack): boolean =>

@@ -43,7 +43,7 @@ export type AckEffect = (query: Query, acked: readonly Ack[]) => Coroutine<void>
 export interface QueueOptions {
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;
-  /** How long a job stays leased without news of its worker, in milliseconds. Default 12,000. */
+  /** How long a job stays leased without news of its worker, in milliseconds. Default 10,000. */
   readonly leaseMs?: number;
 }
 
@@ -59,7 +59,7 @@ export interface QueuePart {
  * How long a lease lasts, in milliseconds. Renewed well within it; what a dead worker held is due again after it, and with a
  * look a second and an attempt of the usual length is back within 15 seconds.
  */
-export const LEASE_MS = 12_000;
+export const LEASE_MS = 10_000;
 
 /** Jobs of one topic. A leased job is nobody else's while its worker renews the lease; then it is due again. */
 export interface Queue {

@@ -1,8 +1,11 @@
 /** Leases jobs, runs them side by side, acknowledges them in batches, and leaves endpoints alone that keep failing. */
 import { AdbindError } from "../errors.js";
+import { Acks } from "./acks.js";
+import { Ahead, type BegunAttempt } from "./ahead.js";
 import { Endpoints, type Turn } from "./endpoints.js";
 import { safely } from "./periodic.js";
 import { restMs } from "./rest.js";
+import { tellTurn } from "./tell-turn.js";
 import type { Ack } from "./types.js";
 import {
   type Handled,
@@ -17,12 +20,12 @@ export type { Handled, JobLease, Worker, WorkerOptions } from "./worker-options.
 
 /** Jobs leased in one go; more would hold up the event loop. */
 const TAKE_LIMIT_JOBS = 256;
-/** Acknowledging transactions at a time: the second is made up while the first is flushed to disk. */
-const ACK_LANES = 2;
+/** Jobs leased before there is a slot for them, as a part of the slots. */
+const AHEAD_PART = 4;
+/** Between two looks while attempts end all the time, in milliseconds; sooner where little is left. */
+const BUSY_PAUSE_MS = 20;
 /** How far a clock may go back unnoticed, in milliseconds: what time servers correct by slewing. */
 const CLOCK_SLACK_MS = 2_000;
-/** What a fault of the queue waits before the next try, in milliseconds. */
-const FAULT_DELAY_MS = 500;
 /** After a handler threw: nothing is known of why, so not at once. */
 const THROWN_DELAY_MS = 10_000;
 /** Part of a lease that is left unused: a request that is begun at its end would run beyond it. */
@@ -38,18 +41,19 @@ class LeasingWorker implements Worker {
   readonly #options: WorkerSettings;
   readonly #endpoints: Endpoints;
   readonly #held = new Map<number, HeldJob>();
-  #acks: Ack[] = [];
-  #acking = new Set<Promise<void>>();
+  readonly #acks: Acks;
+  readonly #ahead: Ahead;
   #running = false;
   #woken = false;
   #idle = 0;
-  /** Attempts under way; and when so few are left, a look for more: the last take brought some, so there may be. */
-  #attempting = 0;
+  /** When so few are left that have not been attempted, a look for more: the last take brought some, so there may be. */
   #lookAgainAt = -1;
   /** The last take threw: what it would have found is unknown. */
   #failed = false;
   #loop: Promise<void> | undefined;
   #wake = (): void => undefined;
+  /** Ends the pause between two looks while much is under way. */
+  #hurry = (): void => undefined;
   #unsubscribe = (): void => undefined;
   /** Writes that nothing waits for while jobs run; a stop does. */
   readonly #aside = new Set<Promise<void>>();
@@ -59,6 +63,18 @@ class LeasingWorker implements Worker {
   constructor(options: WorkerSettings) {
     this.#options = options;
     this.#endpoints = new Endpoints(options);
+    this.#ahead = new Ahead({
+      concurrency: options.concurrency,
+      widthOf: (endpoint) => this.#endpoints.widthOf(endpoint),
+      begin: (held, begun) => this.#attempt(held, begun).catch((error: unknown) => this.#fault(error)),
+    });
+    this.#acks = new Acks({
+      ...{ queue: options.queue, effect: options.effect, now: options.now },
+      moreToCome: () => this.#ahead.underWay > 0,
+      acked: (ack, written) => this.#acked(ack, written),
+      written: () => this.#poke(),
+      onFault: (error) => this.#fault(error),
+    });
   }
 
   get out(): number {
@@ -78,8 +94,10 @@ class LeasingWorker implements Worker {
     this.#running = false;
     this.#poke();
     await this.#loop;
-    while (this.#held.size > 0 || this.#acking.size > 0) {
-      await (this.#acking.size > 0 ? Promise.all(this.#acking) : new Promise((resolve) => setTimeout(resolve, 5)));
+    this.#acks.giveUp(({ job }) => this.#held.delete(job.id));
+    this.#release(this.#ahead.drop());
+    while (this.#held.size > 0 || this.#acks.under) {
+      await (this.#acks.under ? this.#acks.settled() : new Promise((resolve) => setTimeout(resolve, 5)));
     }
     clearInterval(this.#renewal);
     this.#unsubscribe();
@@ -114,19 +132,22 @@ class LeasingWorker implements Worker {
         this.#failed = true;
         this.#fault(error);
       }
-      // Having got something, look again: there may be more, and asking an empty queue is cheap.
-      if (taken === 0 && !this.#woken) await this.#rest();
+      // Having got something, look again: there may be more, and asking an empty queue is cheap. While it is busy, not
+      // for every one that ends: a look for many costs little more than one for a few.
+      if (this.#ahead.busy) await this.#pause();
+      else if (taken === 0 && !this.#woken) await this.#rest();
     }
   }
 
   async #takeOnce(): Promise<number> {
     const { queue, concurrency, now } = this.#options;
-    const free = concurrency - this.#held.size;
+    const free = concurrency - (this.#held.size - this.#ahead.waiting);
+    const ahead = Math.floor(concurrency / AHEAD_PART) - this.#ahead.waiting;
     if (free <= 0) return 0;
     const at = now();
     const [since, sinceWall] = [performance.now(), Date.now()];
-    const limit = Math.min(free, TAKE_LIMIT_JOBS);
-    const jobs = await queue.take({ now: at, limit, room: this.#endpoints.plan(free, at) });
+    const limit = Math.min(free + Math.max(0, ahead), TAKE_LIMIT_JOBS);
+    const jobs = await queue.take({ now: at, limit, room: this.#endpoints.plan(free, at, ahead) });
     for (const job of jobs) {
       // A jump of the clock can end the lease of a job that is still here: it has been renewed by being leased.
       const known = this.#held.get(job.id);
@@ -136,9 +157,12 @@ class LeasingWorker implements Worker {
       }
       const held = { job, since, sinceWall };
       this.#held.set(job.id, held);
-      this.#attempt(held).catch((error: unknown) => this.#fault(error));
+      this.#endpoints.started(job.endpoint, at);
+      this.#ahead.add(held);
     }
-    this.#lookAgainAt = jobs.length > 0 ? Math.floor(this.#attempting / 2) : -1;
+    if (jobs.length > 0) safely(() => this.#options.onLeased?.(jobs));
+    this.#ahead.begin();
+    this.#lookAgainAt = jobs.length > 0 ? Math.floor(this.#unattempted / 2) : -1;
     return jobs.length;
   }
 
@@ -147,10 +171,15 @@ class LeasingWorker implements Worker {
     return performance.now() - since < life && Date.now() - sinceWall < life;
   }
 
-  async #attempt(held: HeldJob): Promise<void> {
+  /** Jobs leased whose attempts have not ended. */
+  get #unattempted(): number {
+    return this.#ahead.waiting + this.#ahead.underWay;
+  }
+
+  async #attempt(held: HeldJob, begun: BegunAttempt): Promise<void> {
     const { job } = held;
-    this.#endpoints.started(job.endpoint, this.#options.now());
-    this.#attempting += 1;
+    // It may have waited since it was leased.
+    (job as { startedAt: number }).startedAt = this.#options.now();
     let handled: Handled;
     try {
       handled = await this.#options.handle(job, { live: () => this.#isLive(held) });
@@ -158,13 +187,21 @@ class LeasingWorker implements Worker {
       handled = this.#thrown(error);
     }
     this.#note(job.endpoint, handled);
-    this.#attempting -= 1;
-    if (this.#attempting <= this.#lookAgainAt) {
+    this.#acks.push({ job: held.job, outcome: handled.outcome });
+    this.#ahead.ended(begun);
+    if (this.#unattempted <= this.#lookAgainAt) {
       this.#lookAgainAt = -1;
       this.#poke();
+      this.#hurry();
     }
-    this.#acks.push({ job: held.job, outcome: handled.outcome });
-    this.#ackSoon();
+  }
+
+  /** Gives back what has not begun. */
+  #release(waiting: readonly HeldJob[]): void {
+    for (const { job } of waiting) {
+      this.#endpoints.returned(job.endpoint);
+      this.#acks.push({ job, outcome: { kind: "released", due: this.#options.now() } });
+    }
   }
 
   #thrown(error: unknown): Handled {
@@ -186,55 +223,8 @@ class LeasingWorker implements Worker {
     // The last one knows what those before it came to.
     const turn = turns.findLast(({ kind }) => kind !== "same");
     if (turn === undefined || turn.kind === "same") return;
-    this.#besides(this.#tell(endpoint, turn).catch((error: unknown) => this.#fault(error)));
-  }
-
-  /** What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it. */
-  async #tell(endpoint: string, turn: Exclude<Turn, { kind: "same" }>): Promise<void> {
-    const { queue, giveUpMs = Number.POSITIVE_INFINITY, expireMs = Number.POSITIVE_INFINITY, now } = this.#options;
-    if (turn.kind === "recovered") return queue.pause(endpoint, { pausedUntil: turn.until, failingSince: null });
-    const before = await queue.health(endpoint);
-    const since = [before.failingSince, turn.failingSince].filter((at) => at !== null);
-    const failingSince = since.length === 0 ? null : Math.min(...since);
-    await queue.pause(endpoint, { pausedUntil: Math.max(turn.until, before.pausedUntil), failingSince });
-    if (failingSince === null) return;
-    const failed = now() - failingSince;
-    const why = "its endpoint has failed for too long";
-    const until = async (state: "dead" | "expired", end: () => Promise<number>): Promise<void> => {
-      for (let count = await end(); count > 0; count = await end()) this.#options.onGivenUp?.(endpoint, count, state);
-    };
-    if (failed >= giveUpMs) await until("dead", () => queue.deadLetter(endpoint, now() - giveUpMs, why));
-    if (failed >= expireMs) await until("expired", () => queue.expire(endpoint, now() - expireMs, why));
-  }
-
-  #ackSoon(): void {
-    if (this.#acking.size >= ACK_LANES) return;
-    const acking = this.#ackAll().finally(() => {
-      this.#acking.delete(acking);
-      if (this.#acks.length > 0) this.#ackSoon();
-    });
-    this.#acking.add(acking);
-  }
-
-  async #ackAll(): Promise<void> {
-    const { queue, effect, now } = this.#options;
-    // The attempts that end in the same turn of the event loop share a transaction.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#acks.length > 0) {
-      const batch = this.#acks;
-      this.#acks = [];
-      try {
-        const flags = await queue.ack(batch, now(), effect);
-        for (const [at, ack] of batch.entries()) this.#acked(ack, flags[at]!);
-        this.#poke();
-      } catch (error) {
-        // A full disk, a database away: what happened stays known here and is written when it can be.
-        this.#fault(error);
-        this.#acks.unshift(...batch);
-        await new Promise((resolve) => setTimeout(resolve, FAULT_DELAY_MS));
-        if (!this.#running) this.#abandon();
-      }
-    }
+    if (turn.kind === "paused") this.#release(this.#ahead.drop(endpoint));
+    this.#besides(tellTurn(this.#options, endpoint, turn).catch((error: unknown) => this.#fault(error)));
   }
 
   /** Where the token had gone, but to ourselves (its lease ended, and we leased it again), it is told under the new one. */
@@ -242,12 +232,6 @@ class LeasingWorker implements Worker {
     const held = this.#held.get(job.id);
     if (written || held === undefined || held.job.token === job.token) this.#held.delete(job.id);
     else this.#acks.push({ job: held.job, outcome });
-  }
-
-  /** Stopping while the database is away: the leases end by themselves, and the attempts are made again. */
-  #abandon(): void {
-    for (const { job } of this.#acks) this.#held.delete(job.id);
-    this.#acks = [];
   }
 
   async #renew(): Promise<void> {
@@ -279,6 +263,16 @@ class LeasingWorker implements Worker {
     } catch (error) {
       this.#fault(error);
     }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, BUSY_PAUSE_MS);
+      this.#hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   #rest(): Promise<void> {

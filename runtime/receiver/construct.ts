@@ -7,9 +7,10 @@ import type { KeySource, RevocationSource, SignableRequest } from "../signing/ty
 import type { EventKind } from "../store/types.js";
 import { challengeFor } from "./authenticate.js";
 import { answerOf, dataOf } from "./dispatch.js";
-import { type Envelope, kindOf, readEnvelope } from "./envelope.js";
+import { type Envelope, readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
 import { instantText } from "./instant.js";
+import { kindOf } from "./kinds.js";
 import { notRaw } from "./not-raw.js";
 import type { DeliveryReport, ReceiverAnswer } from "./types.js";
 
@@ -101,6 +102,7 @@ async function verified<T extends Tools>(options: ConstructOptions<T>) {
   }
   const result = await verifyWebhook(request, {
     ...{ keys, replay, word: release.word, now: () => Math.floor(now() / 1000) },
+    keyUses: release.facts.signing.webhookKeyUses.value,
     ...(revocation && { revocation }),
   });
   if (result.ok) return result;
@@ -122,7 +124,7 @@ async function verified<T extends Tools>(options: ConstructOptions<T>) {
 export async function constructEvent<T extends Tools>(options: ConstructOptions<T>): Promise<ConstructedEvent<T>> {
   const { request, release, now = Date.now } = options;
   const { json, sender, keyid } = await verified(options);
-  const kind = kindOf(json, options.kind ?? "task");
+  const kind = kindOf(json, options.kind ?? "task", release);
   const read = readEnvelope(json, { kind, format: options.format ?? null, now: now(), raw: request.body });
   if (!read.ok) {
     const { code, fields } = read;

@@ -8,15 +8,18 @@ import {
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
+import type { CataloguedEvent } from "../facts/index.js";
 import type { Effect, EventKind, InboxEvent } from "../store/types.js";
 import { instantText } from "./instant.js";
+import { eventOf } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { BoundRelease, Delivery, DeliveryReport, Outcome } from "./types.js";
 
-const deliveryOf = (event: InboxEvent, body: unknown, signal: AbortSignal): Delivery => ({
+const deliveryOf = (event: InboxEvent, kind: string | null, body: unknown, signal: AbortSignal): Delivery => ({
   id: event.id,
   sender: event.sender,
   kind: event.kind,
+  event: kind,
   route: event.route,
   idempotencyKey: event.key,
   release: event.release,
@@ -43,13 +46,15 @@ const deliveryOf = (event: InboxEvent, body: unknown, signal: AbortSignal): Deli
 export async function runHandler<Tx>(
   config: ReceiverConfig<Tx>,
   event: InboxEvent,
-  { body: known, signal }: { readonly body?: unknown; readonly signal: AbortSignal },
+  { body: parsed, signal }: { readonly body?: unknown; readonly signal: AbortSignal },
 ): Promise<Effect<Tx> | undefined> {
-  const body: unknown = known === undefined ? JSON.parse(Buffer.from(event.body).toString()) : known;
+  const body: unknown = parsed === undefined ? JSON.parse(Buffer.from(event.body).toString()) : parsed;
   // A release that is no longer configured cannot read its events: a human decides, the fallback is not asked to guess.
   const bound = config.releases.get(event.release);
   if (bound === undefined) throw new Error(`no release ${event.release} is configured`);
-  const outcome = await select(bound, event, deliveryOf(event, body, signal));
+  const known = eventOf(bound.release, event.kind, body);
+  const word = typeof known === "string" ? known : (known?.kind ?? null);
+  const outcome = await select(bound, event, deliveryOf(event, word, body, signal), known);
   return outcome ?? undefined;
 }
 
@@ -59,11 +64,22 @@ export function dataOf(kind: Exclude<EventKind, "task">, body: JsonObject): Json
   return wrapped && isJsonObject(body.result) ? body.result : body;
 }
 
-function select<Tx>(bound: BoundRelease<Tx>, event: InboxEvent, delivery: Delivery): Outcome<Tx> {
+function select<Tx>(
+  bound: BoundRelease<Tx>,
+  event: InboxEvent,
+  delivery: Delivery,
+  known: CataloguedEvent | string | undefined,
+): Outcome<Tx> {
   const { handlers } = bound;
   const { kind } = event;
   if (kind === "task") return runTask(bound, event, delivery);
-  const data = dataOf(kind, isJsonObject(delivery.body) ? delivery.body : {});
+  const flat = isJsonObject(delivery.body) ? delivery.body : {};
+  if (handlers.events !== undefined && typeof known === "object") {
+    const handler = member(handlers.events, known.kind);
+    const within = known.within === "result" && isJsonObject(flat.result) ? flat.result : flat;
+    if (typeof handler === "function") return handler(within, delivery);
+  }
+  const data = dataOf(kind, flat);
   switch (kind) {
     case "report":
       return handlers.report ? handlers.report(data as DeliveryReport, delivery) : handlers.fallback(delivery);
@@ -75,6 +91,9 @@ function select<Tx>(bound: BoundRelease<Tx>, event: InboxEvent, delivery: Delive
       return handlers.artifact ? handlers.artifact(data, delivery) : handlers.fallback(delivery);
     case "rights":
       return handlers.rights ? handlers.rights(data, delivery) : handlers.fallback(delivery);
+    case "account":
+    case "agent":
+      return handlers.fallback(delivery);
   }
 }
 

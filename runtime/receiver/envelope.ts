@@ -73,6 +73,9 @@ const required: Record<EventKind, readonly string[]> = {
   list_change: ["idempotency_key", "event", "list_id"],
   artifact: ["idempotency_key", "media_buy_id", "batch_id", "artifacts"],
   rights: ["idempotency_key", "rights_id", "brand_id"],
+  // Of which kind they are is found out afterwards: one that is unknown is kept.
+  account: ["idempotency_key"],
+  agent: ["idempotency_key"],
 };
 const optional = ["operation_id", "notification_id", "token"] as const;
 
@@ -86,16 +89,6 @@ export interface EnvelopeContext {
   readonly now: number;
   /** The body's bytes; an A2A event without a key is known by them. */
   readonly raw: Uint8Array;
-}
-
-/**
- * The kind of a body: what its route was registered for. A task's registration outlives it where the task made a media buy
- * (service.md, "Persistent channels"): the buy's impairments then come to the same place, and are no task's events.
- */
-export function kindOf(body: unknown, registered: EventKind): EventKind {
-  const impairment = member(body, "notification_type") === "impairment";
-  const task = member(body, "task_id") != null || member(body, "status") != null;
-  return registered === "task" && impairment && !task ? "impairment" : registered;
 }
 
 /** Reads the envelope of a body, or says what it lacks. */
@@ -125,7 +118,7 @@ function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: Webh
     taskType: id(body.task_type),
     operationId: id(body.operation_id),
     status,
-    time: toInstant(body.timestamp) === undefined ? null : timeOf(body.timestamp, now),
+    time: timeIn(body, now),
     notificationId: notificationIdOf(body, kind),
     token: typeof body.token === "string" ? body.token : null,
     // A report's status is that of its own fire: in a task's order the first would end all that follow.
@@ -133,6 +126,12 @@ function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: Webh
     terminal: status !== null && isTerminal(status),
   };
   return { ok: true, envelope };
+}
+
+/** When a body was made, by whichever of its members says so. */
+function timeIn(body: JsonObject, now: number): EventTime | null {
+  const said = [body.timestamp, body.fired_at].find((value) => toInstant(value) !== undefined);
+  return said === undefined ? null : timeOf(said, now);
 }
 
 const id = (value: unknown): string | null => (isId(value) ? value : null);

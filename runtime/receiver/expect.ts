@@ -1,5 +1,7 @@
 /** Registrations: what a receiver is told before anything arrives. */
+import type { Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import { eventCatalogue } from "../facts/index.js";
 import { checkSecret } from "../signing/index.js";
 import type { EventKind, RegisteredMode, Registration } from "../store/types.js";
 import { tokenDigest } from "./keep.js";
@@ -17,7 +19,16 @@ const MAX_OPERATION_BYTES = 1024;
 const invalid = (what: string, where: string, remedy: string): AdbindError =>
   new AdbindError("registration_invalid", what, { where, remedy });
 
-const kinds: readonly EventKind[] = ["task", "report", "impairment", "list_change", "artifact", "rights"];
+const kinds: readonly EventKind[] = [
+  "task",
+  "report",
+  "impairment",
+  "list_change",
+  "artifact",
+  "rights",
+  "account",
+  "agent",
+];
 const credentials = { signature: "keys", "HMAC-SHA256": "hmac", Bearer: "bearer" } as const;
 
 function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: RegisteredMode, version: string): void {
@@ -60,6 +71,7 @@ function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation
     throw invalid(`the receiver has no release ${version}`, "release", "bind it in releases");
   }
   checkMode(config, held, mode, version);
+  checkEvents(config.releases.get(version)!.release, expectation);
   if (operationId !== undefined && !isOperationId(operationId)) {
     throw invalid("the operation id cannot be stored", "operationId", `use 1 to ${MAX_OPERATION_BYTES} bytes of text`);
   }
@@ -74,8 +86,25 @@ function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation
     taskType: expectation.taskType ?? null,
     tokenDigest: token === undefined ? null : tokenDigest(token),
     release: expectation.release ?? null,
+    events: expectation.events ?? null,
     expires: lifetime === undefined ? null : config.now() + lifetime * 1000,
   };
+}
+
+/** What is registered can come: another word is a slip. */
+function checkEvents(release: Release, { kind, events }: Expectation): void {
+  if (events === undefined) return;
+  if (kind !== "account" && kind !== "agent") {
+    throw invalid(`a registration of kind ${kind} names no events`, "events", "leave it out");
+  }
+  const known = eventCatalogue(release).kindsOf(kind);
+  const [unknown] = events.filter((event) => !known.includes(event));
+  if (unknown === undefined && events.length > 0) return;
+  throw invalid(
+    unknown === undefined ? "no event is named" : `release ${release.version} has no ${unknown} for ${kind} configs`,
+    "events",
+    `give some of ${known.join(", ")}, or leave it out for all`,
+  );
 }
 
 const isOperationId = (text: string): boolean =>

@@ -8,6 +8,7 @@ export {
 } from "./construct.js";
 export { type EnvelopeCode, readEnvelope } from "./envelope.js";
 export { type PluginOptions, webhookOptions, webhookReceiver } from "./fastify.js";
+export type { ChangePage, FeedOptions, FeedRead } from "./feed.js";
 export { nodeListener, nodeRequest } from "./node.js";
 export {
   bindRelease,

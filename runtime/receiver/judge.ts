@@ -1,11 +1,13 @@
 /** Compares a result with what the sender's release says of it. What differs is noted, never refused: it would be lost. */
 import { isTaskStatus, type Release } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import { isJsonObject } from "../extract/json-object.js";
+import { isJsonObject, member } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
+import type { CataloguedEvent } from "../facts/index.js";
 import type { EventKind, EventNote } from "../store/types.js";
 import type { ValidationError } from "../validate/types.js";
 import type { Envelope } from "./envelope.js";
+import { eventOf } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
 
 /** Findings kept of one event. */
@@ -37,7 +39,10 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
   };
 
   return async (kind, envelope, body, release) => {
-    if (kind !== "task") return [];
+    if (kind !== "task") {
+      const event = eventOf(release, kind, body);
+      return typeof event === "object" ? judgeEvent(event, body, await validatorOf(release)) : [];
+    }
     const { data, problem } = extractWebhook(body, envelope.format ?? "mcp");
     if (problem !== undefined) return [{ code: problem, pointer: "", message: "the data is wrapped in response" }];
     const { taskType, status } = envelope;
@@ -54,12 +59,29 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
       );
       return [];
     }
-    return errors.slice(0, MAX_NOTES).map(({ pointer, message }) => ({
-      code: "schema_mismatch",
-      pointer: pointer.slice(0, MAX_TEXT_CHARS),
-      message: message.slice(0, MAX_TEXT_CHARS),
-    }));
+    return notesOf(errors);
   };
+}
+
+const notesOf = (errors: readonly ValidationError[]): EventNote[] =>
+  errors.slice(0, MAX_NOTES).map(({ pointer, message }) => ({
+    code: "schema_mismatch",
+    pointer: pointer.slice(0, MAX_TEXT_CHARS),
+    message: message.slice(0, MAX_TEXT_CHARS),
+  }));
+
+/** Judges what is told unasked, or the result in it, by its kind's schema; a release may have none. */
+function judgeEvent({ schema, within }: CataloguedEvent, body: unknown, validator: Judge | undefined): EventNote[] {
+  if (validator === undefined) return [];
+  const result = member(body, "result");
+  try {
+    const verdict = validator.schema(schema, within === "result" && result !== undefined ? result : body);
+    return verdict.ok ? [] : notesOf(verdict.errors);
+  } catch (error) {
+    // Bindings of a part of a release have none of its events.
+    if (error instanceof AdbindError && error.code === "schema_missing") return [];
+    throw error;
+  }
 }
 
 /**

@@ -1,11 +1,24 @@
 /** From a request that is authenticated and whose envelope holds to its place in the store, and its handler's start. */
 import { hash, timingSafeEqual } from "node:crypto";
-import type { AcceptOutcome, Arrival, NewEvent, NonceUse, Registration, RouteBinding } from "../store/types.js";
+import canonicalize from "canonicalize";
+import { member } from "../extract/json-object.js";
+import { keysBindPayloads } from "../facts/index.js";
+import type {
+  AcceptOutcome,
+  Arrival,
+  EventNote,
+  NewEvent,
+  NonceUse,
+  Registration,
+  RouteBinding,
+} from "../store/types.js";
 import type { Envelope } from "./envelope.js";
 import { instantMs } from "./instant.js";
 import { resultJudge } from "./judge.js";
+import { eventOf, kindNotes } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RequestSpan } from "./tracing.js";
+import type { BoundRelease } from "./types.js";
 import type { Worker } from "./worker.js";
 
 /** Bytes kept of a body's digest: enough to notice that a key came back with another one. */
@@ -19,8 +32,8 @@ export interface Incoming {
   readonly raw: Uint8Array;
   readonly token: string | null;
   readonly nonce?: NonceUse;
-  /** SHA-256 of the body in base64url, where it is known already. */
-  readonly digest?: string;
+  /** What tells this payload from others under its key, where it is known already. */
+  readonly digest?: Uint8Array;
   /** The request that brought it; absent for what was polled. */
   readonly span?: RequestSpan;
 }
@@ -55,13 +68,17 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
       body: raw,
       receivedAt: now,
       traceparent: incoming.span?.traceparent ?? null,
-      notes: await judge(binding.kind, { ...envelope, taskType }, body, bound.release),
+      notes: [
+        ...kindNotes(eventOf(bound.release, binding.kind, body), binding.kind, registration),
+        ...(await judge(binding.kind, { ...envelope, taskType }, body, bound.release)),
+      ],
     };
     incoming.span?.brings(event);
     const lease = worker.reserve();
     let outcome: AcceptOutcome | undefined;
     try {
-      outcome = await config.store.inbox.accept(arrivalOf(config, incoming, event, { registration, lease, now }));
+      const bind = keysBindPayloads(bound.release);
+      outcome = await config.store.inbox.accept(arrivalOf(config, incoming, event, { registration, lease, now, bind }));
     } finally {
       const leased = outcome?.outcome === "accepted" && outcome.leased;
       if (lease !== undefined && !leased) worker.release();
@@ -75,7 +92,10 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
       );
     }
     report(config, event, outcome);
-    const ends = outcome.outcome === "accepted" ? envelope.terminal : outcome.outcome === "stale" && outcome.missed;
+    const ends =
+      outcome.outcome === "accepted"
+        ? envelope.terminal && outcome.unfit !== true
+        : outcome.outcome === "stale" && outcome.missed;
     if (ends && event.taskId !== null) {
       onTerminal(event.sender, event.taskId);
     }
@@ -85,18 +105,19 @@ export function keeper<Tx>(config: ReceiverConfig<Tx>, worker: Worker, onTermina
 
 function arrivalOf<Tx>(
   config: ReceiverConfig<Tx>,
-  { envelope, raw, token, nonce, digest }: Incoming,
+  { envelope, body, raw, token, nonce, digest }: Incoming,
   event: NewEvent,
-  { registration, lease, now }: KeepContext,
+  { registration, lease, now, bind }: KeepContext,
 ): Arrival {
   const { time, status, terminal } = envelope;
+  const once = onceOf(event, body);
+  const unfit = unfitFor(envelope, event);
   return {
     event,
     ...(nonce && { nonce }),
-    digest: (digest === undefined ? hash("sha256", raw, "buffer") : Buffer.from(digest, "base64url")).subarray(
-      0,
-      DIGEST_BYTES,
-    ),
+    digest: digest ?? payloadDigest(body, raw, { bind }),
+    ...(once !== undefined && { once }),
+    ...(unfit !== undefined && { unfit }),
     now,
     windowSeconds: config.dedupWindowSeconds,
     senderCap: config.senderCap,
@@ -113,10 +134,45 @@ interface KeepContext {
   readonly registration: Registration | undefined;
   readonly lease: Arrival["lease"] | undefined;
   readonly now: number;
+  /** A key stands for one payload, however it is written. */
+  readonly bind: boolean;
 }
 
+interface PayloadDigestOf {
+  readonly bind: boolean;
+  /** Of the bytes, where it is known; base64url. */
+  readonly sha256?: string;
+}
+
+/** What tells two payloads apart: their bytes, or what they say (RFC 8785). */
+export function payloadDigest(body: unknown, raw: Uint8Array, { bind, sha256 }: PayloadDigestOf): Uint8Array {
+  const canonical = bind ? canonicalize(body) : undefined;
+  const whole =
+    canonical === undefined && sha256 !== undefined
+      ? Buffer.from(sha256, "base64url")
+      : hash("sha256", canonical ?? raw, "buffer");
+  return whole.subarray(0, DIGEST_BYTES);
+}
+
+/** What a change of an account is known by, pushed or read from its feed. */
+function onceOf({ kind }: Pick<NewEvent, "kind">, body: unknown): string | undefined {
+  if (kind !== "account" && kind !== "agent") return undefined;
+  const change = member(body, "change_id");
+  return member(body, "notification_type") === "account.change_recorded" && typeof change === "string"
+    ? `change:${String(member(body, "account_id"))}:${change}`
+    : undefined;
+}
+
+/** The end of a task with a result that is none: it ends nothing, its sender is told, and a human has it. */
+const unfitFor = ({ ordered, terminal, time }: Envelope, { notes }: NewEvent): string | undefined => {
+  // What was asked for is all there is to have: its handler is told what is wrong with it.
+  const wrong =
+    ordered && terminal && time?.by !== "poll" ? notes.find(({ code }) => code === "schema_mismatch") : undefined;
+  return wrong && `the result is not what its release says: ${wrong.pointer} ${wrong.message}`;
+};
+
 function begin(worker: Worker, event: NewEvent, body: unknown, outcome: AcceptOutcome): void {
-  if (outcome.outcome !== "accepted" || outcome.parked) return;
+  if (outcome.outcome !== "accepted" || outcome.parked || outcome.unfit === true) return;
   const { id, leased, reemission } = outcome;
   if (leased) {
     worker.run({ ...event, id, state: "pending", reemission, attempts: 0, due: event.receivedAt, error: null }, body);
@@ -129,8 +185,10 @@ function report<Tx>({ metrics, log }: ReceiverConfig<Tx>, event: NewEvent, outco
   switch (outcome.outcome) {
     case "accepted":
       metrics.accepted(kind, outcome.parked);
-      if (event.notes.length > 0)
-        log.warn({ id: outcome.id, sender, notes: event.notes.length }, "result differs from its release");
+      for (const code of new Set(event.notes.map((one) => one.code))) {
+        metrics.anomaly(code);
+        log.warn({ id: outcome.id, sender, kind, notes: event.notes.length }, noteTexts[code]);
+      }
       if (outcome.reemission) log.info({ id: outcome.id, sender }, "notification came again");
       return;
     case "duplicate":
@@ -160,6 +218,13 @@ function report<Tx>({ metrics, log }: ReceiverConfig<Tx>, event: NewEvent, outco
   }
 }
 
+const noteTexts: Record<EventNote["code"], string> = {
+  schema_mismatch: "an event differs from what its release says",
+  wrapper_detected: "an event's data is wrapped",
+  kind_unknown: "an event is of a kind that its release does not have; it is kept",
+  kind_unregistered: "an event is of a kind that was not registered; it is kept",
+};
+
 export const tokenDigest = (token: string): Uint8Array => hash("sha256", token, "buffer");
 
 export const tokenHolds = (registration: Registration | undefined, token: string | null): boolean => {
@@ -167,7 +232,12 @@ export const tokenHolds = (registration: Registration | undefined, token: string
   return expected === null || (token !== null && timingSafeEqual(expected, tokenDigest(token)));
 };
 
-function releaseFor<Tx>(config: ReceiverConfig<Tx>, binding: RouteBinding, registration: Registration | undefined) {
+/** The release an event is in: its registration's, else its sender's. */
+export function releaseFor<Tx>(
+  config: ReceiverConfig<Tx>,
+  binding: RouteBinding,
+  registration: Registration | undefined,
+): BoundRelease<Tx> {
   const wanted = registration?.release ?? binding.release ?? config.senderOf(binding.sender)?.release;
   return (wanted == null ? undefined : config.releases.get(wanted)) ?? config.defaultRelease;
 }

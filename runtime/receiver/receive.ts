@@ -3,97 +3,40 @@
  * signature, signature before anything is believed, and durable before 200 (decisions.md, "Receiver").
  */
 import { AdbindError } from "../errors.js";
-import type { HeaderFields, Refusal, ReplayStore } from "../signing/types.js";
+import { keysBindPayloads } from "../facts/index.js";
+import type { HeaderFields, ReplayStore } from "../signing/types.js";
 import { refusal } from "../signing/verify.js";
 import type { AcceptOutcome, NonceUse, RouteBinding } from "../store/types.js";
-import { type Authenticated, authenticator, challengeFor } from "./authenticate.js";
-import { type BodyResult, readBody } from "./body.js";
-import { kindOf, readEnvelope } from "./envelope.js";
+import { type Authenticated, authenticator } from "./authenticate.js";
+import { readBody } from "./body.js";
+import { readEnvelope } from "./envelope.js";
 import { fieldOf, isReceivable } from "./fields.js";
-import { type Keep, keeper, type TerminalListener, tokenHolds } from "./keep.js";
-import { notRaw } from "./not-raw.js";
+import { type InFlight, inFlight } from "./in-flight.js";
+import { type Keep, keeper, payloadDigest, releaseFor, type TerminalListener, tokenHolds } from "./keep.js";
+import { isChallenge, isConfigKind, kindOf } from "./kinds.js";
 import { refusalLog } from "./refusal-log.js";
+import {
+  closing,
+  type Decision,
+  early,
+  json,
+  type RefusedRequest,
+  refuse,
+  UNAVAILABLE_RETRY_SECONDS,
+  unauthenticated,
+  unread,
+} from "./refused.js";
 import { type KnownRoute, type RouteCache, routeCache } from "./routes.js";
 import type { ReceiverConfig } from "./settings.js";
 import type { RequestSpan } from "./tracing.js";
 import type { ReceiverAnswer, ReceiverRequest } from "./types.js";
 import type { Worker } from "./worker.js";
 
-/** Seconds a sender is asked to wait when keys or the store cannot be reached. */
-const UNAVAILABLE_RETRY_SECONDS = 5;
 /** Seconds a sender with a full keyspace is asked to wait: room comes with the hours, not at once. */
 const FULL_RETRY_SECONDS = 300;
-/** Characters logged of a keyid. */
-const MAX_KEYID_CHARS = 64;
 
-const json = { "content-type": "application/json" } as const;
 const said = (status: string): ReceiverAnswer => ({ status: 200, headers: json, body: JSON.stringify({ status }) });
 const taken = { accepted: said("accepted"), duplicate: said("duplicate"), stale: said("stale") } as const;
-
-/** A refusal: its answer, and what is counted and logged of it. */
-interface Refused {
-  readonly code: string;
-  readonly answer: ReceiverAnswer;
-  readonly about?: object;
-  /** The store was asked, and with the claim it judged the nonce. */
-  readonly spent?: boolean;
-}
-
-type Decision = ReceiverAnswer | Refused;
-
-interface RefusedWith {
-  readonly headers?: Record<string, string>;
-  readonly fields?: readonly string[];
-  readonly about?: object;
-}
-
-const refuse = (status: number, code: string, { headers, fields, about }: RefusedWith = {}): Refused => ({
-  code,
-  answer: {
-    status,
-    headers: { ...json, ...headers },
-    body: JSON.stringify({ error: code, ...(fields && { fields }) }),
-  },
-  ...(about && { about }),
-});
-
-/** Refused with the body still on its way: the connection is not worth keeping. */
-const closing = (refused: Refused): Refused => ({
-  ...refused,
-  answer: { ...refused.answer, headers: { ...refused.answer.headers, connection: "close" } },
-});
-
-const early = (status: number, code: string, more?: RefusedWith): Refused => closing(refuse(status, code, more));
-
-/** A body that did not come, or not as the bytes that were signed. */
-function unread(body: Exclude<BodyResult, Uint8Array>, { sender }: RouteBinding): Refused {
-  const about = { sender };
-  switch (body) {
-    case "too_large":
-      return early(413, "body_too_large", { about });
-    case "too_slow":
-      return early(408, "body_too_slow", { about });
-    case "incomplete":
-      return early(400, "body_incomplete", { about });
-    case "not_raw":
-      throw notRaw();
-  }
-}
-
-function unauthenticated(result: Refusal, binding: RouteBinding, bytes: number): Refused {
-  const { code, step, detail, keyid, keys, status } = result;
-  const challenge = challengeFor(result);
-  const retryAfter = String(result.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS);
-  const headers: Record<string, string> = {
-    ...(status === 503 && { "retry-after": retryAfter }),
-    ...(status === 401 && challenge !== undefined && { "www-authenticate": challenge }),
-  };
-  const who = { sender: binding.sender, ...(keyid && { keyid: keyid.slice(0, MAX_KEYID_CHARS) }) };
-  return refuse(status, code, {
-    headers,
-    about: { step, ...(detail && { detail }), bytes, ...who, ...(keys && { keys }) },
-  });
-}
 
 const nonceRefusals = {
   seen: refusal("webhook_signature_replayed", 12),
@@ -112,7 +55,7 @@ async function spend(
   replay: ReplayStore,
   { keyid, nonce, expiresAt, now }: NonceUse,
   binding: RouteBinding,
-): Promise<Refused | undefined> {
+): Promise<RefusedRequest | undefined> {
   const used = await replay.insert(keyid, nonce, expiresAt, now);
   return used === "inserted" ? undefined : unauthenticated(nonceRefusals[used], binding, 0);
 }
@@ -125,7 +68,10 @@ export function createReceiving<Tx>(
   const credentials = authenticator(config);
   const routes = routeCache(config.store.registrations, config.now);
   const keep = keeper(config, worker, onTerminal);
+  const claiming = inFlight();
   const replay = config.store.replay();
+  const spending: Keeping["spend"] = (nonce, binding) => spend(replay, nonce, binding);
+  const keeping = { keep, claiming, spend: spending };
   const tell = refusalLog(config.log, config.now);
 
   const admit = admitter(config, routes, credentials);
@@ -140,9 +86,9 @@ export function createReceiving<Tx>(
     const { method, target } = request;
     const headers = config.ignoreHost ? withoutHost(request.headers) : request.headers;
     const result = await credentials.verify({ method, url: config.publicUrl + target, headers, body: raw }, binding);
-    const decision = await decide(config, keep, { result, route, raw, headers, span });
+    const decision = await decide(config, keeping, { result, route, raw, headers, span });
     if (!("code" in decision) || decision.spent || result.nonce === undefined) return decision;
-    return (await spend(replay, result.nonce, binding)) ?? decision;
+    return (await spending(result.nonce, binding)) ?? decision;
   };
 
   const answer = (decision: Decision, span: RequestSpan): ReceiverAnswer => {
@@ -156,7 +102,7 @@ export function createReceiving<Tx>(
     return decision.answer;
   };
 
-  const failed = (error: unknown): Refused => {
+  const failed = (error: unknown): RefusedRequest => {
     config.log.error(toldOf(error), error instanceof AdbindError ? error.message : "webhook could not be kept");
     // The application's mistake, and not one of the database's.
     if (error instanceof AdbindError && error.code === "body_not_raw") return refuse(500, error.code);
@@ -192,7 +138,7 @@ function admitter<Tx>(
   routes: RouteCache,
   credentials: ReturnType<typeof authenticator<Tx>>,
 ) {
-  return async ({ method, target, headers }: ReceiverRequest): Promise<Admitted | Refused> => {
+  return async ({ method, target, headers }: ReceiverRequest): Promise<Admitted | RefusedRequest> => {
     if (method !== "POST") return early(405, "method_not_allowed", { headers: { allow: "POST" } });
     if (!isReceivable(fieldOf(headers, "content-type"))) return early(415, "unsupported_media_type");
     const route = await routes.find(target);
@@ -207,6 +153,13 @@ function admitter<Tx>(
   };
 }
 
+interface Keeping {
+  readonly keep: Keep;
+  readonly claiming: InFlight;
+  /** Uses a nonce up. @returns what is said where it was used before */
+  readonly spend: (nonce: NonceUse, binding: RouteBinding) => Promise<RefusedRequest | undefined>;
+}
+
 interface Judged {
   readonly result: Authenticated;
   readonly route: KnownRoute;
@@ -218,38 +171,63 @@ interface Judged {
 /** From the verdict on the signature to the answer: envelope, token, and the store's own verdict. */
 async function decide<Tx>(
   config: ReceiverConfig<Tx>,
-  keep: Keep,
+  { keep, claiming, spend }: Keeping,
   { result, route, raw, headers, span }: Judged,
 ): Promise<Decision> {
   if (!result.ok) return unauthenticated(result, route.binding, raw.length);
-  const kind = kindOf(result.json, route.binding.kind);
+  const { json: body, nonce, digest: sha256 } = result;
+  if (isConfigKind(route.binding.kind) && isChallenge(body)) {
+    const answer = challenged(body.challenge);
+    const again = "code" in answer || nonce === undefined ? undefined : await spend(nonce, route.binding);
+    return again ?? answer;
+  }
+  const { release } = releaseFor(config, route.binding, route.whole);
+  const kind = kindOf(body, route.binding.kind, release);
   const binding = kind === route.binding.kind ? route.binding : { ...route.binding, kind };
   const about = { sender: binding.sender, bytes: raw.length };
-  const read = readEnvelope(result.json, { kind: binding.kind, format: binding.format, now: config.now(), raw });
+  const read = readEnvelope(body, { kind: binding.kind, format: binding.format, now: config.now(), raw });
   if (!read.ok) return refuse(400, read.code, { fields: read.fields, about });
   const { envelope } = read;
   const { operationId } = envelope;
   const own = operationId === null ? undefined : await config.store.registrations.own(binding.route, operationId);
   const registration = own ?? route.whole;
-  if (registration === undefined && operationId === null) {
+  if (registration === undefined && operationId === null && !isConfigKind(kind)) {
     // Every registration of the route names an operation, and the body does not say which.
     return refuse(400, "missing_envelope_fields", { fields: ["operation_id"], about });
   }
   const token = envelope.token ?? fieldOf(headers, "x-a2a-notification-token") ?? null;
   if (!tokenHolds(registration, token)) return refuse(401, "webhook_token_mismatch", { about });
-  const { json: body, nonce, digest } = result;
-  const outcome = await keep(
-    { binding, envelope, body, raw, token, span, ...(nonce && { nonce }), ...(digest !== undefined && { digest }) },
-    registration,
-  );
-  return decisionOf(outcome, binding);
+  const bind = keysBindPayloads(releaseFor(config, binding, registration).release);
+  const payload = payloadDigest(body, raw, { bind, ...(sha256 !== undefined && { sha256 }) });
+  const claim = () =>
+    keep({ binding, envelope, body, raw, token, span, digest: payload, ...(nonce && { nonce }) }, registration);
+  if (!bind) return decisionOf(await claim(), binding);
+  const outcome = await claiming.during(`${binding.sender} ${envelope.key}`, payload, claim);
+  if (outcome === "conflict" || (typeof outcome === "object" && outcome.outcome === "duplicate" && outcome.changed)) {
+    return { ...refuse(409, "idempotency_key_conflict", { about }), spent: typeof outcome === "object" };
+  }
+  return outcome === "busy" ? refuse(503, "in_progress", { headers: soon, about }) : decisionOf(outcome, binding);
 }
 
 const full = { "retry-after": String(FULL_RETRY_SECONDS) };
+const soon = { "retry-after": "1" };
 
-function decisionOf({ outcome }: AcceptOutcome, binding: RouteBinding): Decision {
+/** The answer to who asks whether somebody listens here: what was asked. Nothing is kept of it. */
+const challenged = (challenge: string): Decision =>
+  isAnswerable(challenge)
+    ? { status: 200, headers: json, body: JSON.stringify({ challenge }) }
+    : refuse(400, "invalid_envelope_fields", { fields: ["challenge"] });
+
+/** As releases have it, and somewhat longer: what is sent back is nobody's text. */
+const isAnswerable = (challenge: string): boolean => /^[A-Za-z0-9_.:-]{1,1024}$/.test(challenge);
+
+function decisionOf(kept: AcceptOutcome, binding: RouteBinding): Decision {
+  const { outcome } = kept;
   switch (outcome) {
     case "accepted":
+      return kept.unfit === true
+        ? { ...refuse(400, "result_invalid", { about: { sender: binding.sender } }), spent: true }
+        : taken[outcome];
     case "duplicate":
     case "stale":
       return taken[outcome];

@@ -1,7 +1,8 @@
 /** A receiver of webhooks: verify, claim, order, keep, answer, and then run the handler. */
-import type { Release, Tools } from "../contract/index.js";
+import type { Events, Release, Tools } from "../contract/index.js";
 import type { Store } from "../store/types.js";
 import { storeExpectation } from "./expect.js";
+import { type FeedOptions, type FeedRead, readFeed } from "./feed.js";
 import { fetchHandler } from "./fetch.js";
 import { createReceiving } from "./receive.js";
 import { resolveSettings } from "./settings.js";
@@ -16,9 +17,13 @@ import type {
 import { Endings, type Pause, type Watched, type WatchOptions, watch } from "./watch.js";
 import { createWorker } from "./worker.js";
 
-export type ReceiverOptions<T extends Tools, Tx> = ReceiverSettings<Tx> &
+export type ReceiverOptions<T extends Tools, Tx, E extends Events = Events> = ReceiverSettings<Tx> &
   (
-    | { readonly release: Release<T>; readonly handlers: ReceiverHandlers<T, Tx>; readonly releases?: never }
+    | {
+        readonly release: Release<T, E>;
+        readonly handlers: ReceiverHandlers<T, Tx, E>;
+        readonly releases?: never;
+      }
     /** Several releases side by side; the first is that of senders whose release is not configured. */
     | { readonly releases: readonly BoundRelease<Tx>[]; readonly release?: never; readonly handlers?: never }
   );
@@ -51,6 +56,8 @@ export interface Receiver<Tx = unknown> {
   forget(route: string, operationId?: string): Promise<boolean>;
   /** Polls a task until it ends, by webhook or by poll. See `WatchOptions`. */
   watchTask(options: WatchOptions): Promise<Watched>;
+  /** Reads an account's feed of changes; what was pushed before is not handled again, nor the other way round. */
+  readChanges(options: FeedOptions): Promise<FeedRead>;
   /** Begins to run handlers. `handle` keeps events without it, for another instance to run. */
   start(): void;
   /**
@@ -63,17 +70,20 @@ export interface Receiver<Tx = unknown> {
 }
 
 /** Pairs a release with handlers written against it, for `createReceiver({releases})`. */
-export const bindRelease = <T extends Tools, Tx>(
-  release: Release<T>,
-  handlers: ReceiverHandlers<T, Tx>,
-): BoundRelease<Tx> => ({ release: release as Release, handlers });
+export const bindRelease = <T extends Tools, Tx, E extends Events = Events>(
+  release: Release<T, E>,
+  handlers: ReceiverHandlers<T, Tx, E>,
+): BoundRelease<Tx> => ({ release: release as Release, handlers: handlers as unknown as BoundRelease<Tx>["handlers"] });
 
 /**
  * Makes a receiver for any server. `start` it to have handlers run.
  * @param pause how `watchTask` waits between polls; a timer by default
  * @throws AdbindError `receiver_option_invalid`
  */
-export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, Tx>, pause?: Pause): Receiver<Tx> {
+export function createReceiver<T extends Tools, Tx, E extends Events = Events>(
+  options: ReceiverOptions<T, Tx, E>,
+  pause?: Pause,
+): Receiver<Tx> {
   const bound = options.releases ?? [bindRelease(options.release, options.handlers)];
   const config = resolveSettings(options, bound);
   const worker = createWorker(config);
@@ -105,6 +115,7 @@ export function createReceiver<T extends Tools, Tx>(options: ReceiverOptions<T, 
       const signal = watched.signal ? AbortSignal.any([watched.signal, watches.signal]) : watches.signal;
       return watch(config, receiving.keep, { ...watched, signal }, { pause, endings });
     },
+    readChanges: (feed) => readFeed(config, receiving.keep, feed),
     start: worker.start,
     async stop({ withinMs } = {}) {
       watches.abort();

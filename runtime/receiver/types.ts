@@ -1,7 +1,16 @@
 /** What an application gives a receiver, and what it gets. */
 import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import type { Answer, ArmsOf, JsonObject, MaybePromise, Release, Tools } from "../contract/index.js";
+import type {
+  Answer,
+  ArmsOf,
+  EventBodyOf,
+  Events,
+  JsonObject,
+  MaybePromise,
+  Release,
+  Tools,
+} from "../contract/index.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
 import type { Effect, EventKind, EventNote, RegisteredMode, RouteBinding, Store } from "../store/types.js";
 import type { ValidatorSource } from "../validate/types.js";
@@ -48,6 +57,8 @@ export interface Expectation {
   /** The seller's agent URL. */
   readonly sender: string;
   readonly kind: EventKind;
+  /** Of an `account` or `agent` config: its `event_types`; all there are by default. */
+  readonly events?: readonly string[];
   /** `signature` unless the registration carried an `authentication` block. */
   readonly mode?: RegisteredMode;
   /** `push_notification_config.operation_id`. Left out: any operation of this route. */
@@ -70,6 +81,8 @@ export interface Delivery {
   readonly id: number;
   readonly sender: string;
   readonly kind: EventKind;
+  /** What the release calls it: `task`, `scheduled`, `account.status_changed`; null where nothing says so. */
+  readonly event: string | null;
   readonly route: string;
   readonly idempotencyKey: string;
   /** Version of the release its bindings are of. */
@@ -119,9 +132,19 @@ export interface DeliveryReport extends JsonObject {
   media_buy_deliveries: JsonObject[];
 }
 
-export interface ReceiverHandlers<T extends Tools, Tx> {
+/** One handler per kind of event; each is given the body, or the result in it. */
+export type EventHandlers<E extends Events, Tx> = {
+  readonly [K in keyof E]-?: (event: EventBodyOf<E[K]>, delivery: Delivery) => Outcome<Tx>;
+};
+
+export interface ReceiverHandlers<T extends Tools, Tx, E extends Events = Events> {
   /** Tasks, per tool: every arm of a tool that is there must be there. */
   readonly tools?: { readonly [K in keyof T]?: ArmHandlers<ArmsOf<T[K]>, Tx> };
+  /**
+   * What is told unasked, per kind of the release: every kind must be there, and those below are then not asked. A kind that
+   * the release does not have goes to `fallback`.
+   */
+  readonly events?: EventHandlers<E, Tx>;
   readonly report?: (report: DeliveryReport, delivery: Delivery) => Outcome<Tx>;
   readonly impairment?: (impairment: JsonObject, delivery: Delivery) => Outcome<Tx>;
   readonly listChange?: (change: JsonObject, delivery: Delivery) => Outcome<Tx>;

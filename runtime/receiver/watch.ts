@@ -168,7 +168,7 @@ async function keepPolled<Tx>(
         ...{ notificationId: null, token: null, ordered: true, terminal: isTerminal(status) },
       },
     },
-    { ...binding, operationId: null, taskType, tokenDigest: null, expires: null },
+    { ...binding, operationId: null, taskType, tokenDigest: null, events: null, expires: null },
   );
   if (!isKept(outcome)) throw new Error(`what was polled could not be kept: ${outcome.outcome}`);
 }

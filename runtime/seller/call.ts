@@ -172,7 +172,7 @@ class Answering<Tx> {
         field: "push_notification_config",
       });
     }
-    const refusal = sender.tasks.check(tool.name, channels);
+    const refusal = sender.tasks.check(tool.name, channels, this.at.spoken.release.version);
     if (refusal !== undefined) throw refusedBy(refusal.error);
   }
 
@@ -276,7 +276,13 @@ class Answering<Tx> {
       for (const effect of after.effects) yield* wait(effect(tx));
       if (interim)
         yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, channels });
-      if (opens) yield* book.openChannels(tx, { principal: call.identity.principal, args, payload });
+      if (opens)
+        yield* book.openChannels(tx, {
+          principal: call.identity.principal,
+          release: spoken.release.version,
+          args,
+          payload,
+        });
     });
   }
 }

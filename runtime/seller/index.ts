@@ -1,4 +1,10 @@
 /** `adbind/seller`: answers tools over MCP and A2A. */
+export {
+  type AccountChange,
+  type AccountChangeOptions,
+  type AccountChanges,
+  createAccountChanges,
+} from "./account-changes.js";
 export { type JwtAuthOptions, jwtAuth, signatureAuth, type TokenAuthOptions, tokenAuth } from "./auth.js";
 export type { Call, Called } from "./call.js";
 export { createSeller, type Seller } from "./create.js";

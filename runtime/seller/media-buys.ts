@@ -48,6 +48,8 @@ export async function addActivity<_Tx>(
 
 export interface BuyOpening {
   readonly principal: string;
+  /** Version of the release the call is in. */
+  readonly release: string;
   readonly args: JsonObject;
   readonly payload: JsonObject;
 }
@@ -57,13 +59,13 @@ export interface BuyOpening {
  * @throws ToolError where one is refused
  */
 export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpening): Coroutine<void> {
-  const { args, payload, principal } = of;
+  const { args, payload, principal, release } = of;
   const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
   if (typeof mediaBuyId !== "string" || sender === undefined) return;
   const channels = {
     ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
     ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),
   } as unknown as BuyChannels;
-  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal }, channels, { tx: tx as object }));
+  const opened = yield* wait(sender.channels.open({ mediaBuyId, principal, release }, channels, { tx: tx as object }));
   if (!opened.ok) throw refusedBy(opened.error);
 }

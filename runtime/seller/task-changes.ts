@@ -68,7 +68,7 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
   if (status !== "completed" || settings.sender === undefined) return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
   if (!opening.has(row.tool)) return;
-  yield* openChannels(parts.settings, tx, { principal: row.principal, args, payload: data });
+  yield* openChannels(parts.settings, tx, { principal: row.principal, release: row.release, args, payload: data });
 }
 
 /**

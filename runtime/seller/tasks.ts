@@ -139,6 +139,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
     principal,
     ...(isObject(args.context) && { context: args.context }),
     ...(call.contextId !== undefined && { contextId: call.contextId }),
+    release: release.version,
   };
   const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
   if (!registered.ok) throw refusedBy(registered.error);
@@ -150,6 +151,7 @@ const startOf = (row: SellerTaskRow): TaskStart => ({
   tool: row.tool,
   status: row.status as TaskStatus,
   principal: row.principal,
+  release: row.release,
   ...(row.context !== null && { context: JSON.parse(row.context) as JsonObject }),
   ...(row.context_id !== null && { contextId: row.context_id }),
 });

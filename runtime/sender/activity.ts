@@ -39,11 +39,10 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** @param days how long it is kept after its completion */
 export function activityRow(
   job: Job,
-  { report, url }: { readonly report: AttemptReport; readonly url: string },
+  { report, url, meta }: { readonly report: AttemptReport; readonly url: string; readonly meta: DeliveryMeta },
   now: number,
   days: number,
 ): ActivityRow {
-  const meta = JSON.parse(job.meta) as DeliveryMeta;
   const record: ActivityRecord = {
     idempotency_key: job.key,
     notification_type: meta.type,

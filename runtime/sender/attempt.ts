@@ -30,6 +30,12 @@ export interface DeliveryMeta {
   readonly tokened?: true | undefined;
   /** `traceparent` of what made it. */
   readonly trace?: string | undefined;
+  /** Its key stands for its payload: an answer 409 ends it. */
+  readonly bound?: true;
+  /** Why it cannot be delivered at all; it is there for an operator to see. */
+  readonly undeliverable?: string;
+  /** The account it tells of, where who is told must be authorized for it at each attempt. */
+  readonly account?: string;
 }
 
 export interface AttemptOptions {
@@ -60,10 +66,11 @@ export interface AttemptReport {
   readonly answer?: AnswerExcerpt | undefined;
 }
 
-/** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
+/** Nothing in an answer's body decides anything; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
-async function signedHeaders(
+/** The signature of a body. */
+async function signatureOf(
   { url, body }: Message,
   principal: string,
   { signerFor, signerTimeoutMs, now, word }: AttemptOptions,
@@ -103,9 +110,10 @@ interface Message {
   readonly body: Uint8Array;
 }
 
-async function headersFor(
-  message: Message,
-  { target, principal }: Pick<AttemptOf, "target" | "principal">,
+/** Header fields that prove who sends a body. */
+export async function deliveryHeaders(
+  body: Uint8Array,
+  { target, principal }: { readonly target: DeliveryTarget; readonly principal: string },
   options: AttemptOptions,
 ): Promise<Record<string, string>> {
   const { word, version, now } = options;
@@ -113,13 +121,13 @@ async function headersFor(
     "content-type": "application/json",
     ...(target.a2aToken !== undefined && { "x-a2a-notification-token": target.a2aToken }),
   };
-  if (target.auth === null) return { ...base, ...(await signedHeaders(message, principal, options)) };
+  if (target.auth === null) return { ...base, ...(await signatureOf({ url: target.url, body }, principal, options)) };
   if (target.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${target.auth.credentials}` };
   const secret = target.auth.credentials;
   const seconds = () => Math.floor(now() / 1_000);
   // Registered once and warned of then; not again at each attempt.
   const quiet = () => undefined;
-  return { ...base, ...(await signHmac(message.body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
+  return { ...base, ...(await signHmac(body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
 }
 
 const statusOf = (code: NetCode): AttemptStatus => {
@@ -140,11 +148,13 @@ const signatureError = (header: string | undefined): string => {
   return code === undefined ? "" : `: ${code}`;
 };
 
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
 /**
  * Whether an endpoint is well, by its answer. An endpoint that is gone, or refuses all it is sent, costs as little as one
  * that is broken.
  */
-const isHealthy = (result: FetchResult): boolean => result.ok && result.status >= 200 && result.status < 300;
+const isHealthy = (result: FetchResult): boolean => result.ok && isSuccess(result.status);
 
 /** An endpoint that asks for it is left alone as a whole, not just by the event it answered. */
 const asksForTime: readonly number[] = [429, 503];
@@ -157,6 +167,10 @@ function outcomeOf(job: Job, result: FetchResult, options: AttemptOptions): Pick
       : `${result.code}: ${netCodes[result.code].summary}`,
   );
   const retryAfter = result.ok ? result.headers["retry-after"] : undefined;
+  if (result.ok && result.status === 409 && (JSON.parse(job.meta) as DeliveryMeta).bound === true) {
+    const conflict = boundError(`${error}: the receiver has another payload under its key`);
+    return { handled: { outcome: { kind: "dead", error: conflict }, healthy: true }, error: conflict };
+  }
   const now = options.now();
   const asked = result.ok && asksForTime.includes(result.status) ? retryAfterMs(retryAfter, now) : undefined;
   const holdUntil = asked === undefined ? undefined : now + asked;
@@ -203,7 +217,7 @@ export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<A
   const body = of.tokened && target.token !== undefined ? withToken(job.body, target.token) : job.body;
   let headers: Record<string, string>;
   try {
-    headers = await headersFor({ url: target.url, body }, of, options);
+    headers = await deliveryHeaders(body, of, options);
   } catch (fault) {
     return unsent(job, fault, options);
   }
@@ -216,6 +230,8 @@ export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<A
     body,
     maxBytes: ANSWER_LIMIT_BYTES,
     oversize: "truncate",
+    // The status decides, whatever becomes of the words after it. Of a refusal they are for an operator.
+    readBody: (status) => (isSuccess(status) ? false : "briefly"),
     timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
   });
   const success = isHealthy(result);

@@ -1,14 +1,17 @@
 /** What a channel is: its config, its states, and what everything that is sent on one needs. */
+import type { Logger } from "pino";
 import type { JsonObject } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import { operationRequired } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
 import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
 import { encodeBody, TOKEN_BYTES } from "./envelope.js";
-import { orderingKeyOf } from "./outbox.js";
+import { boundUnder, orderingKeyOf } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
 import type { Keyring } from "./sealing.js";
+import type { SenderReleases } from "./spoken.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
 /** `reporting_webhook` (webhooks-facts.md 5); signed unless it carries `authentication`. */
@@ -27,6 +30,8 @@ export interface ChannelParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly rules: RegistrationRules;
+  readonly spoken: SenderReleases;
+  readonly log: Logger | undefined;
   readonly reports: ReportSource | undefined;
   readonly coalescence?: Readonly<Record<string, number>>;
   readonly now: () => number;
@@ -41,10 +46,14 @@ export const closedError = (resource: string): AdbindError =>
   });
 
 /** Where what is sent on a channel goes, and for whom. */
-export const target = ({ resource, kind, subscriber, principal, config }: ChannelRow) => {
-  const { url, endpoint } = JSON.parse(config) as StoredConfig<PushNotificationConfig>;
-  return { target: { channel: { resource, kind, subscriber } }, url, endpoint, principal, subject: resource };
-};
+export function target(
+  { spoken }: Pick<ChannelParts, "spoken">,
+  { resource, kind, subscriber, principal, config, release }: ChannelRow,
+) {
+  const { url, endpoint } = JSON.parse(config) as StoredConfig;
+  const place = { target: { channel: { resource, kind, subscriber } }, url, endpoint };
+  return { ...place, principal, subject: resource, ...boundUnder(spoken.of(release).release) };
+}
 
 /** An event that its receiver finds the registration's token in. */
 export function tokenedBody(config: StoredConfig<PushNotificationConfig>, body: JsonObject, what: string) {
@@ -55,3 +64,8 @@ export function tokenedBody(config: StoredConfig<PushNotificationConfig>, body: 
 /** Ordering key of what is sent on a channel. */
 export const channelOrderingKey = ({ resource, kind, subscriber }: ChannelKey): string =>
   subscriber === "" ? orderingKeyOf("buy", resource) : orderingKeyOf(kind, JSON.stringify([resource, subscriber]));
+
+/** Can its events name the buyer's operation, where they must? None is ever invented. */
+export const isNamed = ({ spoken }: Pick<ChannelParts, "spoken">, { config, release }: ChannelRow): boolean =>
+  (JSON.parse(config) as StoredConfig<PushNotificationConfig> | null)?.operation_id !== undefined ||
+  !operationRequired(spoken.of(release).release);

@@ -2,25 +2,40 @@
 import type { JsonObject, MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
+import { operationRequired } from "../facts/index.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
-import { type ChannelParts, channelOrderingKey, type EventsWebhook, type ReportingWebhook, target } from "./channel.js";
+import {
+  type ChannelParts,
+  channelOrderingKey,
+  type EventsWebhook,
+  isNamed,
+  type ReportingWebhook,
+  target,
+} from "./channel.js";
 import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
-import { type Delivery, enqueue } from "./outbox.js";
+import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { channelRegistration } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
-import type { Emitted, PushNotificationConfig, Refused, ReportData, WithinOptions } from "./types.js";
+import type { CorrectedReport, Emitted, PushNotificationConfig, Refused, WithinOptions } from "./types.js";
 
 export interface BuyChannels {
   readonly reporting?: ReportingWebhook;
   readonly events?: EventsWebhook;
+}
+
+export interface OwnedBuy {
+  readonly mediaBuyId: string;
+  readonly principal: string;
+  /** Version of the release spoken with the principal; the sender's first by default. */
+  readonly release?: string;
 }
 
 export type NoticeKind = "list_change" | "artifact" | "rights";
@@ -28,10 +43,12 @@ export type NoticeKind = "list_change" | "artifact" | "rights";
 export interface Channels {
   /**
    * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.
+   * A `reporting` channel without `operation_id`, where the release's payload needs one, is taken and never fired: an
+   * operator is told once, by the log and by an event of state `refused`. `events` without one is refused.
    * @returns a refusal to answer the caller with; `MEDIA_BUY_NOT_FOUND` where the buy is another principal's
    */
   open(
-    buy: { readonly mediaBuyId: string; readonly principal: string },
+    buy: OwnedBuy,
     channels: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
     options?: WithinOptions,
   ): MaybePromise<{ readonly ok: true } | Refused>;
@@ -40,12 +57,11 @@ export interface Channels {
    * @throws AdbindError `channel_closed` after the buy's final event
    */
   impairment(mediaBuyId: string, event: Impairment, options?: WithinOptions): MaybePromise<Emitted>;
-  /** Sends a corrected report of a period. @throws AdbindError `channel_closed` after the final one */
-  adjusted(
-    mediaBuyId: string,
-    report: ReportData & { readonly period: { readonly start: number; readonly end: number } },
-    options?: WithinOptions,
-  ): MaybePromise<Emitted>;
+  /**
+   * Sends a corrected report of a period, or one whose measurement has a wider window now (`window_update`).
+   * @throws AdbindError `channel_closed` after the final one
+   */
+  adjusted(mediaBuyId: string, report: CorrectedReport, options?: WithinOptions): MaybePromise<Emitted>;
   /** The buy has ended: queued impairments go first, then the final report, then nothing. */
   close(mediaBuyId: string, options?: WithinOptions): MaybePromise<Emitted>;
   /**
@@ -85,7 +101,7 @@ export function createChannels(parts: ChannelParts): Channels {
   const shorter = Object.entries(coalescence).filter(([type, ms]) => ms < windowFor(type, { windows: {}, optIn: {} }));
   return {
     open(buy, channels, options = {}) {
-      const fault = buyFault(parts, channels);
+      const fault = buyFault(parts, channels, buy.release);
       return fault ?? run(options, (open) => openFlow(parts, open, buy, channels));
     },
     impairment: (mediaBuyId, event, options = {}) =>
@@ -97,7 +113,9 @@ export function createChannels(parts: ChannelParts): Channels {
       const fault = config === null ? undefined : registrationFault(config, kind, undefined, parts.rules);
       return (
         fault ??
-        run(options, (open) => putFlow(parts, open, { resource, kind, subscriber: principal, principal }, config))
+        run(options, (open) =>
+          putFlow(parts, open, { resource, kind, subscriber: principal, principal, release: null }, config),
+        )
       );
     },
     notify(kind, resource, payload, options = {}) {
@@ -124,8 +142,9 @@ export const dueSteps = (parts: ChannelParts): readonly [coalesced: PeriodicStep
 ];
 
 function buyFault(
-  { rules, reports }: ChannelParts,
+  { rules, reports, spoken }: ChannelParts,
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
+  version: string | undefined,
 ): Refused | undefined {
   if (reporting != null) {
     if (reports === undefined) return refused("delivery reports are not offered here", "reporting_webhook");
@@ -135,18 +154,22 @@ function buyFault(
     const fault = registrationFault(reporting, "reporting_webhook", undefined, rules);
     if (fault !== undefined) return fault;
   }
-  return events == null ? undefined : registrationFault(events, "push_notification_config", undefined, rules);
+  if (events == null) return undefined;
+  const where = "push_notification_config";
+  const needed = operationRequired(spoken.of(version).release) || rules.refuse.withoutOperationId === true;
+  if (needed && events.operation_id === undefined) return refused("operation_id is required", `${where}.operation_id`);
+  return registrationFault(events, where, undefined, rules);
 }
 
 function* openFlow(
   parts: ChannelParts,
   tx: Query,
-  { mediaBuyId: resource, principal }: { mediaBuyId: string; principal: string },
+  { mediaBuyId: resource, principal, release = null }: Omit<OwnedBuy, "release"> & { readonly release?: string | null },
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
 ): Coroutine<{ ok: true } | Refused> {
   if (reporting === undefined && events === undefined) return { ok: true };
   if ((yield* parts.tables.claimBuy(tx, resource, principal)) !== principal) return elsewhere;
-  const of = { resource, subscriber: "", principal };
+  const of = { resource, subscriber: "", principal, release };
   if (reporting !== undefined) yield* putFlow(parts, tx, { ...of, kind: "reporting" }, reporting);
   if (events !== undefined) yield* putFlow(parts, tx, { ...of, kind: "events" }, events);
   return { ok: true };
@@ -157,11 +180,12 @@ const elsewhere = refused("there is no such media buy", "media_buy_id", "MEDIA_B
 
 /** Opens a channel or changes its config; what it counts and what it has covered stays. */
 function* putFlow(
-  { tables, now, keyring }: ChannelParts,
+  parts: ChannelParts,
   tx: Query,
-  of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal">,
+  of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal" | "release">,
   config: PushNotificationConfig | ReportingWebhook | null,
 ): Coroutine<{ ok: true }> {
+  const { tables, now, keyring } = parts;
   const [known] = yield* tables.channel(tx, of.resource, of.kind, of.subscriber);
   if (known !== undefined && known.closed !== OPEN) return { ok: true };
   const registration = channelRegistration(of);
@@ -178,10 +202,25 @@ function* putFlow(
     closed: OPEN,
     closed_at: null,
   };
-  yield* tables.putChannel(tx, row);
+  const unnamed = frequency !== undefined && !isNamed(parts, row);
+  yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
   if (sealed?.row !== undefined) yield* tables.putSecrets(tx, [sealed.row]);
   else if (known !== undefined) yield* tables.dropSecrets(tx, [registration]);
+  const told = known !== undefined && known.config !== "null" && !isNamed(parts, known);
+  if (unnamed && !told) yield* tellUndeliverable(parts, tx, row);
   return { ok: true };
+}
+
+const UNDELIVERABLE = "its reporting_webhook has no operation_id, which the release's payload requires";
+
+/** Once, to an operator: the buyer is to register again with an operation of its own. */
+function* tellUndeliverable(parts: ChannelParts, tx: Query, row: ChannelRow): Coroutine<void> {
+  const { queue, uuid, log } = parts;
+  log?.warn({ mediaBuyId: row.resource, principal: row.principal }, `no delivery report is sent: ${UNDELIVERABLE}`);
+  const body = encodeBody({ media_buy_id: row.resource }, `media buy ${row.resource}`);
+  const order = { key: uuid(), orderingKey: orderingKeyOf("undeliverable", row.resource) };
+  const told = { ...target(parts, row), ...order, type: "undeliverable", undeliverable: UNDELIVERABLE, body };
+  yield* enqueue(queue, tx, [told]);
 }
 
 function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine<Emitted> {
@@ -195,9 +234,10 @@ function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine
   }
   const [reporting] = yield* tables.channel(tx, resource, "reporting");
   if (reporting?.closed === OPEN) {
-    const silent = reporting.config === "null";
+    const silent = reporting.config === "null" || !isNamed(parts, reporting);
     const ended = silent ? { closed: CLOSED, closed_at: now() } : { closed: CLOSING, closed_at: null };
     const row = { ...reporting, ...ended, next_fire: silent ? null : now() };
+    if (silent) yield* tables.checkSecrets(tx, [channelRegistration(reporting)], now());
     yield* tables.putChannel(tx, row);
   }
   return sent;
@@ -213,17 +253,18 @@ function checkNotice(kind: NoticeKind, payload: JsonObject): void {
 }
 
 function* noticeFlow(
-  { tables, queue, uuid }: ChannelParts,
+  parts: ChannelParts,
   tx: Query,
   { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
 ): Coroutine<Emitted> {
+  const { tables, queue, uuid } = parts;
   const channels = (yield* tables.subscribers(tx, resource, kind)).filter(({ config }) => config !== "null");
   const type = typeof payload.event === "string" ? payload.event : kind;
   const deliveries = channels.map((channel): Delivery => {
     const key = uuid();
     const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
     // Each has its own order: none of them waits for another's first attempt.
-    return { ...target(channel), key, orderingKey: channelOrderingKey(channel), type, body };
+    return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, body };
   });
   yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

@@ -6,9 +6,9 @@ import type { AckEffect, Job } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
 import type { ActivityRow, SenderTables } from "../store/sender-tables.js";
 import { activityRow } from "./activity.js";
-import { type AttemptOptions, attempt } from "./attempt.js";
+import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
-import { isChange, metaOf } from "./outbox.js";
+import { endpointOf, isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
 import type { LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
@@ -28,6 +28,7 @@ export interface DelivererParts {
 }
 
 export interface Deliverer {
+  readonly onLeased: (jobs: readonly Job[]) => void;
   readonly handle: (job: Job, lease: JobLease) => Promise<Handled>;
   readonly effect: AckEffect;
 }
@@ -47,9 +48,14 @@ export function deliverer(parts: DelivererParts): Deliverer {
   const rows = new WeakMap<object, ActivityRow>();
   const erasing = new WeakMap<object, string>();
   return {
+    onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
+      if (meta.undeliverable !== undefined) {
+        metrics.ended("refused", 1);
+        return { outcome: { kind: "refused", error: meta.undeliverable }, healthy: null };
+      }
       let found: LookedUp;
       try {
         found = await targets.find(meta);
@@ -62,6 +68,10 @@ export function deliverer(parts: DelivererParts): Deliverer {
       if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
       const { target, erasable } = found;
       const { principal, tokened = false } = meta;
+      // It has moved: what is known of the place it was at says nothing of this one.
+      const endpoint = endpointFor(principal, target.url);
+      if (endpoint !== undefined && endpoint !== job.endpoint)
+        return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
       const { timeoutMs, perSecond } = inBounds(limitsOf({ principal, url: target.url }) ?? {});
       const traced = tracedAttempt(tracer, meta.trace, {
         ...{ type: meta.type, attempt: job.attempts + 1, host: URL.parse(target.url)?.host ?? "" },
@@ -70,7 +80,7 @@ export function deliverer(parts: DelivererParts): Deliverer {
       const report = await attempt({ job, principal, target, tokened, lease, timeoutMs, traceparent }, attemptOptions);
       traced.end(report);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
-      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url }, now(), activityDays));
+      rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
       if (erasable !== undefined && report.status === "success") erasing.set(report.handled.outcome, erasable);
       metrics.attempted(job, report);
       return { ...report.handled, perSecond };
@@ -82,6 +92,20 @@ export function deliverer(parts: DelivererParts): Deliverer {
       yield* tables.checkSecrets(query, [...new Set(over)], now());
     },
   };
+}
+
+/** None for a URL that cannot be read: its attempt says so. */
+const endpointFor = (principal: string, url: string): string | undefined =>
+  URL.canParse(url) ? endpointOf({ principal, url }) : undefined;
+
+/** What says where a job goes; none for what goes nowhere, or cannot be read: that is told when it is handled. */
+function deliveryOf(job: Job): DeliveryMeta[] {
+  try {
+    const meta = metaOf(job);
+    return isChange(meta) ? [] : [meta];
+  } catch {
+    return [];
+  }
 }
 
 interface StoredChange {

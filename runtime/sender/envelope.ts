@@ -11,8 +11,8 @@ export interface TaskEvent {
   readonly key: string;
   readonly taskId: string;
   readonly tool: string;
-  /** Protocol surface of the tool. */
-  readonly domain: string;
+  /** Protocol surface of the tool, under the name that the release has for it. */
+  readonly surface: JsonObject;
   readonly status: TaskStatus;
   /** ISO 8601. */
   readonly timestamp: string;
@@ -58,7 +58,7 @@ export const mcpEnvelope = (event: TaskEvent): JsonObject => ({
   operation_id: event.operationId,
   task_id: event.taskId,
   task_type: event.tool,
-  domain: event.domain,
+  ...event.surface,
   status: event.status,
   timestamp: event.timestamp,
   context_id: event.contextId,

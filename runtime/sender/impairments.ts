@@ -1,6 +1,7 @@
 /** Impairments: what changes on a media buy within a coalescence window becomes one event, with the newest state. */
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
+import { surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
 import {
@@ -53,13 +54,29 @@ export function* impairmentFlow(
   return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
 }
 
+/** Task types that an impairment may name, in their order: it tells of what the buyer made or changed last. */
+const buyTasks = ["update_media_buy", "create_media_buy"] as const;
+
+/**
+ * What the release's envelope of tasks requires of an impairment. It ends no task: its own is `working`, so that nobody takes
+ * its result for a tool's answer.
+ */
+function envelopeOf({ spoken }: ChannelParts, { release: version }: ChannelRow, key: string): JsonObject {
+  const { release } = spoken.of(version);
+  const { task, taskTypes } = release.facts.events;
+  if (task === undefined) return {};
+  const type = buyTasks.find((one) => taskTypes?.value.includes(one) ?? true);
+  return {
+    task_id: `impairment.${key}`,
+    ...(type !== undefined && { task_type: type }),
+    [surfaceMember(release)]: "media-buy",
+    status: "working",
+  };
+}
+
 /** Sends what waits on a channel and is due. */
-export function* flush(
-  { tables, queue, now, uuid }: ChannelParts,
-  tx: Query,
-  channel: ChannelRow,
-  until: number,
-): Coroutine<Emitted> {
+export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, until: number): Coroutine<Emitted> {
+  const { tables, queue, now, uuid } = parts;
   const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
   if (channel.config === "null") return { keys: [] };
   const config = JSON.parse(channel.config) as StoredConfig<EventsWebhook>;
@@ -76,13 +93,14 @@ export function* flush(
           notification_id: row.notification_id,
           notification_type: type,
           operation_id: config.operation_id,
+          ...envelopeOf(parts, channel, key),
           media_buy_id: row.resource,
           timestamp: new Date(now()).toISOString(),
           result: { media_buy_id: row.resource, ...(JSON.parse(row.payload) as JsonObject) },
         },
         `media buy ${row.resource}`,
       );
-      return { ...target(channel), key, orderingKey: channelOrderingKey(channel), type, ...body };
+      return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, ...body };
     });
   yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

@@ -1,7 +1,9 @@
 /** Where events become jobs, and where people look at them. */
 import { hash } from "node:crypto";
+import type { Release } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
+import { keysBindPayloads } from "../facts/index.js";
 import type { EndpointOwner } from "../queue/endpoint-options.js";
 import type { JobRecord, NewJob, Queue } from "../queue/types.js";
 import type { DeliveryMeta } from "./attempt.js";
@@ -24,18 +26,33 @@ export interface Delivery extends DeliveryMeta {
 const DIGEST_CHARACTERS = 22;
 export const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, DIGEST_CHARACTERS);
 
+/** Names of endpoints that are asked for again and again. */
+const endpoints = new Map<string, string>();
+const KNOWN_ENDPOINTS = 2_000;
+
 /**
  * What shares turns, and fails, as a whole: one principal's URL. Others' on the same host are endpoints of their own; the
  * host comes first, for people, and stands before a blank; then the principal, before a dot.
  */
-export const endpointOf = ({ principal, url }: EndpointIdentity): string =>
-  `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
+export function endpointOf({ principal, url }: EndpointIdentity): string {
+  const name = `${url} ${principal}`;
+  const known = endpoints.get(name);
+  if (known !== undefined) return known;
+  const endpoint = `${new URL(url).origin} ${digest(principal)}.${digest(url)}`;
+  if (endpoints.size >= KNOWN_ENDPOINTS) endpoints.clear();
+  endpoints.set(name, endpoint);
+  return endpoint;
+}
 
 /** Who stands behind an endpoint, by its name. */
 export function ownerOf(endpoint: string): EndpointOwner {
   const [host = endpoint, rest = endpoint] = endpoint.split(" ");
   return { host, principal: rest.split(".")[0]! };
 }
+
+/** What is said of deliveries whose key stands for one payload: an answer that it does not ends them. */
+export const boundUnder = (release: Pick<Release, "facts">): { readonly bound?: true } =>
+  keysBindPayloads(release) ? { bound: true } : {};
 
 /** Longest id that stands in an ordering key as it is, in characters: longer ones would not fit into an index. */
 const KEY_CHARACTERS = 300;
@@ -73,8 +90,18 @@ export interface ChangeMeta {
   readonly taskId: string;
 }
 
-/** @throws AdbindError `job_unreadable` for a row that was written by somebody else's hand */
-export function metaOf({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
+const read = new WeakMap<object, DeliveryMeta | ChangeMeta>();
+
+/** Read once, however often it is asked for. @throws AdbindError `job_unreadable` for a row that was written by somebody else's hand */
+export function metaOf(job: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
+  const known = read.get(job);
+  if (known !== undefined) return known;
+  const meta = metaIn(job);
+  read.set(job, meta);
+  return meta;
+}
+
+function metaIn({ id, meta }: Pick<JobRecord, "id" | "meta">): DeliveryMeta | ChangeMeta {
   let read: unknown;
   try {
     read = JSON.parse(meta);

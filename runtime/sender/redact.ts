@@ -26,8 +26,21 @@ const decode = (segment: string): string => {
   }
 };
 
+/** URLs that were redacted lately, which are asked for again with each attempt. */
+const redacted = new Map<string, string>();
+const REDACTED_URLS = 2_000;
+
 /** A URL without its user, query and fragment, and without path segments that look like secrets. */
 export function redactUrl(text: string): string {
+  const known = redacted.get(text);
+  if (known !== undefined) return known;
+  const shown = withoutSecrets(text);
+  if (redacted.size >= REDACTED_URLS) redacted.clear();
+  redacted.set(text, shown);
+  return shown;
+}
+
+function withoutSecrets(text: string): string {
   if (!URL.canParse(text)) return "(unreadable URL)";
   const url = new URL(text);
   const path = url.pathname

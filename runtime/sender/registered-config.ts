@@ -1,9 +1,14 @@
 /** A registration's config in two: what stands in clear, and its secrets, which are sealed. */
 import { redactUrl } from "./redact.js";
 import type { BoxOwner, Keyring } from "./sealing.js";
-import type { A2aPushConfig, PushNotificationConfig } from "./types.js";
+import type { LegacyAuthentication } from "./types.js";
 
-export type AnyConfig = PushNotificationConfig | A2aPushConfig;
+/** What every registration has, a task's, a channel's, and one of notifications. */
+export interface AnyConfig {
+  readonly url: string;
+  readonly token?: string;
+  readonly authentication?: LegacyAuthentication;
+}
 
 /** As it stands in its row. */
 export type StoredConfig<Config extends AnyConfig = AnyConfig> = Omit<Config, "authentication"> & {

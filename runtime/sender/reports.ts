@@ -1,6 +1,7 @@
 /** Delivery reports at their time: the source is asked outside any transaction, the fire and its schedule commit as one. */
 import type { JsonObject } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
+import { surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
@@ -8,6 +9,7 @@ import {
   type ChannelParts,
   channelOrderingKey,
   closedError,
+  isNamed,
   type ReportingWebhook,
   target,
   tokenedBody,
@@ -16,7 +18,7 @@ import { CLOSED, CLOSING } from "./channel-state.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import { channelRegistration, type StoredConfig } from "./registered-config.js";
 import { inTransaction } from "./transact.js";
-import type { Emitted, ReportData } from "./types.js";
+import type { CorrectedReport, Emitted, ReportData } from "./types.js";
 
 /** Reports made in one turn; the rest follow in the next. */
 const FIRE_LIMIT = 100;
@@ -74,7 +76,7 @@ async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promis
     const [current] = yield* tables.channel(tx, row.resource, row.kind);
     // Another instance was faster, or the buy ended meanwhile: what was asked for is not what is due any more.
     if (current === undefined || current.next_fire !== row.next_fire || current.closed !== row.closed) return;
-    if (current.config === "null") return;
+    if (current.config === "null" || !isNamed(parts, current)) return;
     const { reporting_frequency: frequency } = JSON.parse(current.config) as ReportingWebhook;
     const over = final && !sourced.delayed;
     const next = over ? null : final ? at + FINAL_RETRY_MS : nextTurn(frequency, period.end);
@@ -86,7 +88,7 @@ async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promis
       now: at,
       nextExpected: next ?? undefined,
     };
-    yield* enqueue(queue, tx, [reportDelivery(current, fire, sourced.data)]);
+    yield* enqueue(queue, tx, [reportDelivery(parts, current, fire, sourced.data)]);
     yield* tables.putChannel(tx, {
       ...current,
       sequence: fire.sequence,
@@ -127,25 +129,26 @@ async function ask(
 
 /** Sends a corrected report of a period. */
 export function* adjustedFlow(
-  { tables, queue, uuid, now }: ChannelParts,
+  parts: ChannelParts,
   tx: Query,
   resource: string,
-  { period, ...report }: ReportData & { readonly period: { readonly start: number; readonly end: number } },
+  { period, notificationType: type = "adjusted", ...report }: CorrectedReport,
 ): Coroutine<Emitted> {
+  const { tables, queue, uuid, now } = parts;
   const [channel] = yield* tables.channel(tx, resource, "reporting");
-  if (channel === undefined || channel.config === "null") return { keys: [] };
+  if (channel === undefined || channel.config === "null" || !isNamed(parts, channel)) return { keys: [] };
   if (channel.closed === CLOSED) throw closedError(resource);
   const key = uuid();
   const sequence = channel.sequence + 1;
-  const made = { key, type: "adjusted", sequence, period, now: now() } as const;
+  const made: ReportFire = { key, type, sequence, period, now: now() };
   yield* tables.putChannel(tx, { ...channel, sequence });
-  yield* enqueue(queue, tx, [reportDelivery(channel, made, report as ReportData)]);
+  yield* enqueue(queue, tx, [reportDelivery(parts, channel, made, report as ReportData)]);
   return { keys: [key] };
 }
 
 interface ReportFire {
   readonly key: string;
-  readonly type: "scheduled" | "final" | "delayed" | "adjusted";
+  readonly type: "scheduled" | "final" | "delayed" | "adjusted" | "window_update";
   readonly sequence: number;
   /** Unix milliseconds. */
   readonly period: { readonly start: number; readonly end: number };
@@ -154,7 +157,12 @@ interface ReportFire {
 }
 
 /** A report inside its envelope (service.md, "Delivery-report result"). */
-function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportData): Delivery {
+function reportDelivery(
+  { spoken }: Pick<ChannelParts, "spoken">,
+  channel: ChannelRow,
+  fire: ReportFire,
+  report: ReportData,
+): Delivery {
   const config = JSON.parse(channel.config) as StoredConfig<ReportingWebhook>;
   // Totals across buys belong to queries, and reports carry no notification id: they must not be here.
   const { aggregated_totals: _totals, notification_id: _id, ...data } = report;
@@ -162,9 +170,10 @@ function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportDat
   const body: JsonObject = {
     idempotency_key: fire.key,
     operation_id: config.operation_id,
-    task_id: channel.resource,
+    // A task ends once, and each report is a task's end: one of its own.
+    task_id: `${channel.resource}.report.${fire.sequence}`,
     task_type: "media_buy_delivery",
-    domain: "media-buy",
+    [surfaceMember(spoken.of(channel.release).release)]: "media-buy",
     status: "completed",
     timestamp: iso(fire.now),
     result: {
@@ -176,7 +185,7 @@ function reportDelivery(channel: ChannelRow, fire: ReportFire, report: ReportDat
     },
   };
   return {
-    ...target(channel),
+    ...target({ spoken }, channel),
     key: fire.key,
     orderingKey: channelOrderingKey(channel),
     type: fire.type,

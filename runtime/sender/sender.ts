@@ -11,15 +11,16 @@ import type { Queue } from "../queue/types.js";
 import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
-import { validatorsFrom } from "../validate/source.js";
 import { type ActivityRecord, pendingRecord, shownRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
+import { type EndpointProof, endpointProof } from "./endpoint-proof.js";
 import { healthOf, type SenderHealth } from "./health.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
+import { createNotifications, type NotificationConfigs } from "./notifications.js";
 import { type Outbox, outboxOf } from "./operators.js";
 import { isChange, metaOf, orderingKeyOf, ownerOf } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
@@ -29,6 +30,7 @@ import { retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
 import { createKeyring, type Keyring } from "./sealing.js";
 import { developmentKeys, secretKeysOfEnvironment } from "./secret-keys.js";
+import { spokenReleases } from "./spoken.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
 import { inTransaction } from "./transact.js";
@@ -38,6 +40,7 @@ import { senderUpkeep } from "./upkeep.js";
 export interface Sender {
   readonly tasks: Tasks;
   readonly channels: Channels;
+  readonly notifications: NotificationConfigs;
   readonly outbox: Outbox;
   /**
    * `webhook_activity[]` of a media buy or a task, newest first, for the principal it was fired for.
@@ -83,30 +86,20 @@ export interface SenderParts {
  * @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`
  */
 export async function assembleSender({ queue, tables, options, place }: SenderParts): Promise<Sender> {
-  const { release, now = Date.now, random = Math.random, uuid = randomUUID } = options;
+  const { release, now = Date.now, uuid = randomUUID } = options;
   const retention = retentionOf(options.retention);
-  const signerFor = signerOf(options);
   const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
   const keyring = await keyringOf(options, place);
   const rules = rulesOf(options, keyring);
-  const validator = await validatorsFrom(options.validator, [release])!(release);
+  const spoken = await spokenReleases([release, ...(options.releases ?? [])], options.validator);
   const metrics = senderMetrics(options.meter);
-  const attemptOptions: AttemptOptions = {
-    fetch: options.fetch ?? ownFetch!,
-    signerFor,
-    signerTimeoutMs: signerTimeoutOf(options),
-    word: options.word ?? release.word,
-    version: release.version,
-    now,
-    random,
-    onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
-  };
-  const common = { queue, tables, rules, now, uuid, keyring };
-  const tasks = createTasks({ ...common, release, validator, known: knownTasks(tables) });
+  const attemptOptions = attemptOptionsOf(options, options.fetch ?? ownFetch!);
+  const common = { queue, tables, spoken, rules, now, uuid, keyring };
+  const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
     tasks,
-    targets: createTargets(common),
+    targets: createTargets({ ...common, authorized: options.authorized }),
     limitsOf: options.limits ?? (() => undefined),
     attemptOptions,
     metrics,
@@ -115,12 +108,18 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
     now,
   });
   const worker = workerOf(queue, delivery, options, metrics);
-  const channelParts: ChannelParts = { ...common, reports: options.reports, ...coalescenceOf(options) };
+  const channelParts: ChannelParts = {
+    ...common,
+    log: options.logger,
+    reports: options.reports,
+    ...coalescenceOf(options),
+  };
   const upkeep = upkeepOf(channelParts, options, metrics);
   let unobserve: (() => void) | undefined;
   return {
     tasks,
     channels: createChannels(channelParts),
+    notifications: createNotifications({ ...channelParts, proof: proofOf(attemptOptions, options.agentUrl) }),
     outbox: outboxOf(common),
     activity: (request) => listActivity(queue, tables, request),
     health: () => healthOf(common),
@@ -139,6 +138,24 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
     },
   };
 }
+
+/** @throws AdbindError `sender_option_invalid` */
+const attemptOptionsOf = (options: SenderOptions, fetch: AttemptOptions["fetch"]): AttemptOptions => ({
+  fetch,
+  signerFor: signerOf(options),
+  signerTimeoutMs: signerTimeoutOf(options),
+  word: options.word ?? options.release.word,
+  version: options.release.version,
+  now: options.now ?? Date.now,
+  random: options.random ?? Math.random,
+  onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
+});
+
+/** @returns what proves endpoints; without a name of one's own it proves none */
+const proofOf = (attempts: AttemptOptions, agentUrl: string | undefined): EndpointProof =>
+  agentUrl === undefined
+    ? async () => "the sender has no agentUrl to name in a challenge"
+    : endpointProof(attempts, agentUrl);
 
 /** @throws AdbindError `sender_option_invalid` */
 function signerOf({ signer, signerFor }: SenderOptions): AttemptOptions["signerFor"] {

@@ -2,13 +2,13 @@
  * Where a delivery goes, looked up at each attempt: what is queued follows an endpoint that moved or a secret that was
  * rotated, and never goes to a new owner of its task or resource.
  */
-import { isTerminal, type TaskStatus } from "../contract/index.js";
+import { isTerminal, type MaybePromise, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { CLOSED } from "./channel-state.js";
-import { openConfig } from "./registered-config.js";
+import { openConfig, type StoredConfig } from "./registered-config.js";
 import { authOf, type DeliveryAuth } from "./registration.js";
 import type { Keyring } from "./sealing.js";
 import {
@@ -39,46 +39,79 @@ export type LookedUp =
   /** There is none any more, it is another principal's, or its secrets cannot be had: set aside. */
   | { readonly kind: "gone"; readonly why: string };
 
+interface Sought {
+  readonly target: TargetRef;
+  readonly principal: string;
+}
+
 export interface Targets {
+  /** Looks up what is asked for soon. */
+  expect(all: readonly Sought[]): void;
   /** @throws what the database throws where it cannot be reached; AdbindError `job_unreadable` */
-  find(of: { readonly target: TargetRef; readonly principal: string }): Promise<LookedUp>;
+  find(of: TargetQuery): Promise<LookedUp>;
 }
 
-interface Asked {
-  readonly of: { readonly target: TargetRef; readonly principal: string };
-  readonly resolve: (found: LookedUp) => void;
-  readonly reject: (error: unknown) => void;
+/** A delivery whose target is looked up. */
+export interface TargetQuery extends Sought {
+  /** The account it tells an agent of. */
+  readonly account?: string;
 }
 
-/** Targets looked up in one statement: keeps its parameters to some hundreds. */
-const BATCH_LIMIT = 128;
+/** May a principal be told of an account now? */
+export type Authorized = (principal: string, account: string) => MaybePromise<boolean>;
+
+/** How old what was looked up ahead may be when an attempt goes by it, in milliseconds. */
+const FRESH_MS = 1_000;
+/** Targets looked up in one statement. */
+const BATCH_LIMIT = 256;
 
 export interface TargetParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly keyring: Keyring;
+  readonly authorized?: Authorized | undefined;
 }
 
-/** Attempts that begin in the same turn of the event loop share their statements. */
+interface Looked {
+  readonly at: number;
+  readonly rows: Promise<Rows>;
+}
+
+/** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
 export function createTargets(parts: TargetParts): Targets {
-  const asked: Asked[] = [];
-  const lookUp = (): void => {
-    const batch = asked.splice(0, BATCH_LIMIT);
-    if (asked.length > 0) setImmediate(lookUp);
-    found(parts, batch)
-      .then((rows) => {
-        for (const one of batch) answer(parts.keyring, one, rows);
-      })
-      .catch((error: unknown) => {
-        for (const { reject } of batch) reject(error);
-      });
+  const { authorized = () => true, keyring } = parts;
+  /** By registration, the oldest first. */
+  const looked = new Map<string, Looked>();
+  const lookUp = (refs: readonly TargetRef[]): Promise<Rows> => {
+    const found: Looked = { at: performance.now(), rows: rowsOf(parts, refs) };
+    for (const ref of refs) {
+      looked.delete(registrationOf(ref));
+      looked.set(registrationOf(ref), found);
+    }
+    return found.rows;
+  };
+  const forgetOld = (now: number): void => {
+    for (const [key, { at }] of looked) {
+      if (at > now - FRESH_MS) return;
+      looked.delete(key);
+    }
   };
   return {
-    find(of) {
-      const { promise, resolve, reject } = Promise.withResolvers<LookedUp>();
-      if (asked.length === 0) setImmediate(lookUp);
-      asked.push({ of, resolve, reject });
-      return promise;
+    expect(all) {
+      forgetOld(performance.now());
+      for (let at = 0; at < all.length; at += BATCH_LIMIT) {
+        const refs = all.slice(at, at + BATCH_LIMIT).map(({ target }) => target);
+        // Whoever asks for one of them is told.
+        lookUp(refs).catch(() => undefined);
+      }
+    },
+    async find(of) {
+      if (of.account !== undefined && !(await authorized(of.principal, of.account))) {
+        return gone("its principal is not authorized for the account");
+      }
+      const known = looked.get(registrationOf(of.target));
+      const fresh = known !== undefined && known.at > performance.now() - FRESH_MS;
+      return answerIn(keyring, of, await (fresh ? known.rows : lookUp([of.target])));
     },
   };
 }
@@ -86,8 +119,7 @@ export function createTargets(parts: TargetParts): Targets {
 /** Looks, between which a registration may be changed: its row and its secrets are read one after the other. */
 const LOOKS = 3;
 
-async function found({ queue, tables, keyring }: TargetParts, batch: readonly Asked[]): Promise<Rows> {
-  const refs = batch.map(({ of }) => of.target);
+async function rowsOf({ queue, tables, keyring }: TargetParts, refs: readonly TargetRef[]): Promise<Rows> {
   for (let look = 1; ; look++) {
     const registered = await queue.read((q) => registeredRows(tables, q, refs));
     const sealed = refs.filter((ref) => readableConfig(registered, ref)?.sealed === true);
@@ -111,22 +143,26 @@ interface Rows {
 }
 
 /** One row that cannot be read fails its own delivery. */
-function answer(keyring: Keyring, { of, resolve, reject }: Asked, rows: Rows): void {
+function answerIn(keyring: Keyring, of: Sought, rows: Rows): LookedUp {
   try {
-    resolve(foundIn(keyring, of, rows));
+    return foundIn(keyring, of, rows);
   } catch (cause) {
-    reject(new AdbindError("job_unreadable", "the registration it goes by cannot be read", { cause }));
+    throw new AdbindError("job_unreadable", "the registration it goes by cannot be read", { cause });
   }
 }
 
 const gone = (why: string): LookedUp => ({ kind: "gone", why });
 
-function foundIn(keyring: Keyring, { target, principal }: Asked["of"], rows: Rows): LookedUp {
+/** A config of notifications is none while it is paused, or has not answered its challenge. */
+const isSilent = (stored: StoredConfig & { readonly proven?: boolean; readonly active?: boolean }): boolean =>
+  stored.proven === false || stored.active === false;
+
+function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): LookedUp {
   const row = rows.registered(target);
   if (row === undefined) return gone("its registration is not there any more");
   if (row.principal !== principal) return gone("its registration belongs to another principal now");
   const stored = configIn(row, target);
-  if (stored == null) return gone("its channel was closed");
+  if (stored == null || isSilent(stored)) return gone("its channel was closed");
   const registration = registrationOf(target);
   const opened = openConfig(keyring, stored, rows.secrets.get(registration), { principal, registration });
   if (!opened.ok) return gone(opened.why);

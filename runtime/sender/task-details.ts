@@ -8,4 +8,6 @@ export interface TaskDetails {
   readonly a2a?: StoredConfig<A2aPushConfig>;
   readonly context?: JsonObject;
   readonly contextId?: string;
+  /** Version of the release it was registered under. */
+  readonly release?: string;
 }

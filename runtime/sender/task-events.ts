@@ -1,16 +1,18 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
 import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
+import { surfaceMember } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow, type TaskChange } from "../store/sent-tasks.js";
 import type { AnyValidator } from "../validate/types.js";
 import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent, TOKEN_BYTES } from "./envelope.js";
 import type { KnownTasks } from "./known-tasks.js";
-import { type Delivery, taskOrderingKey } from "./outbox.js";
+import { boundUnder, type Delivery, taskOrderingKey } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
 import type { Keyring } from "./sealing.js";
+import type { SenderReleases } from "./spoken.js";
 import type { TaskDetails } from "./task-details.js";
 import { describeNext, mayFollow } from "./transitions.js";
 import type { StatusChange } from "./types.js";
@@ -18,8 +20,7 @@ import type { StatusChange } from "./types.js";
 export interface TaskParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
-  readonly release: Release;
-  readonly validator: Pick<AnyValidator, "arm">;
+  readonly spoken: SenderReleases;
   readonly rules: RegistrationRules;
   readonly now: () => number;
   readonly uuid: () => string;
@@ -53,8 +54,9 @@ export function changeOf(
   task: SentTaskRow,
   change: StatusChange,
 ): { readonly next: TaskChange; readonly deliveries: readonly Delivery[] } {
-  const { release, validator } = parts;
   const { task_id: taskId } = task;
+  const details = JSON.parse(task.details) as TaskDetails;
+  const { release, validator } = parts.spoken.of(details.release);
   const from = task.status as TaskStatus;
   if (!mayFollow(from, change.status)) {
     throw new AdbindError("transition_refused", `a task that is ${from} cannot become ${change.status}`, {
@@ -73,7 +75,7 @@ export function changeOf(
       expires: taskExpires(parts.now()),
       revision: newRevision(),
     },
-    deliveries: deliveriesOf(parts, task, tool, change, instant),
+    deliveries: deliveriesOf(parts, task, { details, release, tool }, change, instant),
   };
 }
 
@@ -112,16 +114,16 @@ function checkResult(
 function deliveriesOf(
   { uuid }: TaskParts,
   task: SentTaskRow,
-  tool: AnyTool,
+  { details, release, tool }: { readonly details: TaskDetails; readonly release: Release; readonly tool: AnyTool },
   change: StatusChange,
   timestamp: string,
 ): Delivery[] {
-  const { push, a2a, context, contextId } = JSON.parse(task.details) as TaskDetails;
+  const { push, a2a, context, contextId } = details;
   const event = (key: string): TaskEvent => ({
     key,
     taskId: task.task_id,
     tool: tool.name,
-    domain: tool.protocol,
+    surface: { [surfaceMember(release)]: tool.protocol },
     status: change.status,
     timestamp,
     operationId: push?.operation_id,
@@ -130,6 +132,7 @@ function deliveriesOf(
     message: change.message,
     result: change.result,
   });
+  const base = { principal: task.principal, subject: task.task_id, type: tool.name, ...boundUnder(release) };
   const delivery = (
     via: "push" | "a2a",
     { url, endpoint, tokened }: StoredConfig,
@@ -139,7 +142,7 @@ function deliveriesOf(
     // A2A's own travels in a header.
     const echoes = tokened === true && via === "push";
     return {
-      ...{ principal: task.principal, subject: task.task_id, type: tool.name, key, url, endpoint },
+      ...{ ...base, key, url, endpoint },
       orderingKey: taskOrderingKey(via, task.task_id),
       target: { task: task.task_id, via },
       body: encodeBody(shape(event(key)), `task ${task.task_id}`, echoes ? TOKEN_BYTES : 0),

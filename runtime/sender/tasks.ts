@@ -3,6 +3,7 @@ import type { MaybePromise } from "../contract/index.js";
 import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
+import { operationRequired } from "../facts/index.js";
 import { type EachWork, oneOf } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
@@ -31,10 +32,11 @@ import type {
 export interface Tasks {
   /**
    * Judges channels without taking them, so that a call is refused before it has done anything.
+   * @param release version of the one spoken with the caller
    * @returns a refusal to answer the caller with; undefined where `register` takes them
    * @throws AdbindError `event_invalid` for a tool the release does not have
    */
-  check(tool: string, channels: TaskChannels): Refused | undefined;
+  check(tool: string, channels: TaskChannels, release?: string): Refused | undefined;
   /**
    * Takes the channels of a task whose initial response was not terminal; registering it again changes nothing.
    * @param options with `tx`, on SQLite, the answer is no promise
@@ -76,11 +78,10 @@ export function createTasks(parts: TaskParts): Tasks {
   const registering: EachWork<NewTask, Registered> = (query, tasks) => registerFlow(parts, query, tasks);
   const updating = updateWork(parts);
   return {
-    check: (tool, channels) => channelsFault(channels, toolOf(parts.release, tool), parts.rules),
+    check: (tool, channels, version) => faultIn(parts, channels, tool, version),
     register(start, channels, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
-      const tool = toolOf(parts.release, start.tool);
-      const fault = channelsFault(channels, tool, parts.rules);
+      const fault = faultIn(parts, channels, start.tool, start.release);
       if (fault !== undefined) return fault;
       if (channels.push === undefined && channels.a2a === undefined) return { ok: true, registered: false };
       const item = newTask(parts, start, channels);
@@ -88,8 +89,7 @@ export function createTasks(parts: TaskParts): Tasks {
     },
     attach(start, a2a, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
-      const tool = toolOf(parts.release, start.tool);
-      const fault = a2a === null ? undefined : channelsFault({ a2a }, tool, parts.rules);
+      const fault = a2a === null ? undefined : faultIn(parts, { a2a }, start.tool, start.release);
       return fault ?? inTransaction(queue, tx, (open) => attachFlow(parts, open, start, a2a));
     },
     attached: (taskId, { tx } = {}) =>
@@ -111,6 +111,18 @@ export function createTasks(parts: TaskParts): Tasks {
       return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
     },
   };
+}
+
+/** @throws AdbindError `event_invalid` for a tool the release does not have */
+function faultIn(
+  { spoken, rules }: TaskParts,
+  channels: TaskChannels,
+  name: string,
+  version: string | undefined,
+): Refused | undefined {
+  const { release } = spoken.of(version);
+  const refuse = operationRequired(release) ? { ...rules.refuse, withoutOperationId: true } : rules.refuse;
+  return channelsFault(channels, toolOf(release, name), { ...rules, refuse, version: release.version });
 }
 
 function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: RegistrationRules): Refused | undefined {
@@ -164,7 +176,7 @@ const channelOf = <Config extends AnyConfig>(
 
 function newTask(parts: TaskParts, start: TaskStart, channels: TaskChannels): NewTask {
   const { now } = parts;
-  const { taskId, context, contextId } = start;
+  const { taskId, context, contextId, release } = start;
   checkId("taskId", taskId);
   const push = channels.push && channelOf(parts, start, "push", channels.push);
   const a2a = channels.a2a && channelOf(parts, start, "a2a", channels.a2a);
@@ -173,6 +185,7 @@ function newTask(parts: TaskParts, start: TaskStart, channels: TaskChannels): Ne
     ...(a2a !== undefined && { a2a: a2a.stored }),
     ...(context !== undefined && { context }),
     ...(contextId !== undefined && { contextId }),
+    ...(release !== undefined && { release }),
   };
   const row: SentTaskRow = {
     task_id: taskId,

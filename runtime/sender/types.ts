@@ -7,7 +7,6 @@ import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { WorkerOptions } from "../queue/worker-options.js";
 import type { RemoteKey } from "../signing/index.js";
 import type { ValidatorSource } from "../validate/types.js";
-
 import type { SecretKeySource } from "./secret-keys.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
@@ -23,6 +22,26 @@ export interface PushNotificationConfig {
   /** Echoed in every payload; 16 to 4,096 characters. */
   readonly token?: string;
   readonly authentication?: LegacyAuthentication;
+}
+
+/** One entry of `notification_configs`, as it comes on the wire. */
+export interface NotificationConfig {
+  readonly subscriber_id: string;
+  readonly url: string;
+  readonly event_types: readonly string[];
+  readonly authentication?: LegacyAuthentication;
+  /** False keeps it and sends nothing. Default true. */
+  readonly active?: boolean;
+  /** Of an agent's: kinds of accounts too, for all that the caller is authorized for. */
+  readonly all_authorized_accounts?: boolean;
+}
+
+/** Whose configs they are: those of one account, or those of the caller itself (`agent`). */
+export interface NotificationScope {
+  readonly principal: string;
+  readonly account?: string;
+  /** Version of the release spoken with the caller; the sender's first by default. */
+  readonly release?: string;
 }
 
 /** A2A's own push-notification config. Its token goes into A2A's header, not into the body. */
@@ -46,6 +65,8 @@ export interface TaskStart {
   readonly context?: JsonObject;
   /** A2A's context, which its events name; the task's id by default. */
   readonly contextId?: string;
+  /** Version of the release spoken with the caller; the sender's first by default. */
+  readonly release?: string;
 }
 
 /** Where events of a task go; both may be given, and both then fire. */
@@ -146,6 +167,8 @@ export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** The release spoken. */
   readonly release: Release;
+  /** Further ones: what was registered under one of them is told in it. */
+  readonly releases?: readonly Release[];
   /** What signs. A function is asked at every attempt: keys rotate without a restart. This or `signerFor`. */
   readonly signer?: Signer | (() => Signer);
   /** What signs for a principal, asked at every attempt. This or `signer`. */
@@ -160,6 +183,10 @@ export interface SenderOptions {
   readonly secrets?: SecretKeySource;
   /** In development, without `secrets`, a key is made beside the store. Default `production`. */
   readonly mode?: "development" | "production";
+  /** The agent URL of who sends, which challenges of notification configs name. Without it none is taken. */
+  readonly agentUrl?: string;
+  /** May a principal be told of an account now? Asked at each attempt of what goes to an agent's config. Default: yes. */
+  readonly authorized?: (principal: string, account: string) => MaybePromise<boolean>;
   /** The protocol's word; the release's by default. */
   readonly word?: string;
   readonly refuse?: RefusalOptions;
@@ -228,6 +255,14 @@ export interface ReportData {
   readonly currency: string;
   readonly media_buy_deliveries: readonly JsonObject[];
   readonly [extra: string]: unknown;
+}
+
+/** A report of a period that was told before. */
+export interface CorrectedReport extends ReportData {
+  /** Unix milliseconds. */
+  readonly period: { readonly start: number; readonly end: number };
+  /** Why: what was counted has changed, which is the default, or its window has. */
+  readonly notificationType?: "adjusted" | "window_update";
 }
 
 export interface ReportRequest {

@@ -3,7 +3,7 @@ import type { MaybePromise, RequestProfileName } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { strictFault } from "../json.js";
-import { canonicalUrl } from "../url.js";
+import { canonicalUrl, type UrlResult } from "../url.js";
 import { isBaseValue } from "./base.js";
 import { encodeBase64Url, padded } from "./base64.js";
 import type { CryptoBackend } from "./crypto.js";
@@ -150,13 +150,26 @@ export function checkBody(body: Uint8Array): void {
   });
 }
 
+/** URLs signed for lately: a sender signs for the same ones again and again. */
+const canonical = new Map<string, UrlResult>();
+const CANONICAL_URLS = 1_000;
+
+function canonicalOf(url: string): UrlResult {
+  const known = canonical.get(url);
+  if (known !== undefined) return known;
+  const found = canonicalUrl(url, { unicodeHost: "convert" });
+  if (canonical.size >= CANONICAL_URLS) canonical.clear();
+  canonical.set(url, found);
+  return found;
+}
+
 function* signature(
   { profile, components, contentType, standard }: Draft,
   request: SignableRequest,
   options: SignOptions,
   backend: CryptoBackend,
 ): Coroutine<Signed> {
-  const target = canonicalUrl(request.url, { unicodeHost: "convert" });
+  const target = canonicalOf(request.url);
   if (!target.ok) {
     throw new AdbindError("target_url_malformed", `No signature can name this URL: ${target.detail}`, {
       remedy: "give an absolute http or https URL",

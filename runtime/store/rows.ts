@@ -81,6 +81,7 @@ export interface RegistrationRow {
   task_type: string | null;
   token_digest: Uint8Array | null;
   release: string | null;
+  events: string | null;
   expires: number | null;
 }
 
@@ -95,6 +96,7 @@ export const toRegistration = (row: RegistrationRow): Registration => ({
   taskType: row.task_type,
   tokenDigest: row.token_digest,
   release: row.release,
+  events: row.events === null ? null : (JSON.parse(row.events) as string[]),
   expires: row.expires,
 });
 

@@ -238,6 +238,11 @@ const expiringRows = <Tx>(run: Runner<Tx>): readonly ExpiringIn<Tx>[] => {
       "expired tasks",
       `delete from adbind_seller_tasks where ${oldest("task_id", "adbind_seller_tasks", "expires")}`,
     ),
+    kind(
+      "old changes of accounts",
+      "delete from adbind_account_changes where (account, seq) in " +
+        "(select account, seq from adbind_account_changes where expires <= ? order by expires limit ?) returning 1",
+    ),
   ];
 };
 

@@ -14,6 +14,8 @@ export interface ChannelRow {
   readonly closed: number;
   /** Unix milliseconds; null while it is not. */
   readonly closed_at: number | null;
+  /** Version of the release it was registered under; null for the sender's first. */
+  readonly release: string | null;
 }
 
 /** A channel by its key. */

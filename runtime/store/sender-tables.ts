@@ -3,8 +3,9 @@
  * synchronous transaction.
  */
 import type { Coroutine } from "../db/coroutine.js";
+import { kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
-import type { Query, Value } from "../db/types.js";
+import type { Dialect, Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
 import type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
@@ -91,17 +92,14 @@ const marks = (values: readonly unknown[]): string => values.map(() => "?").join
 const list = (columns: readonly string[]): string =>
   `(${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`;
 
-/** Rows logged in one statement; keeps its text to a few shapes. */
-const LOG_ROWS = 64;
-
 export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
   const lock = dialect.forUpdate;
   const columns = [
     ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
-    ...["period_start", "next_fire", "closed", "closed_at"],
+    ...["period_start", "next_fire", "closed", "closed_at", "release"],
   ];
   return {
-    ...taskTables(lock),
+    ...taskTables(dialect),
     ...secretTables(lock),
     ...upkeepTables(lock),
     due,
@@ -153,27 +151,31 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
 }
 
 const taskTables = (
-  lock: string,
-): Pick<SenderTables, "task" | "knownTasks" | "taskTargets" | "addTasks" | "setTaskDetails"> => ({
-  task: (tx, taskId) => run(tx, `select * from adbind_sent_tasks where task_id = ?${lock}`, [taskId]),
-  knownTasks: (tx, ids) =>
-    run(tx, `select task_id, principal from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
-  taskTargets: (tx, ids) =>
-    run(tx, `select task_id, principal, details, status from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
-  addTasks: (tx, rows) =>
-    run(
-      tx,
-      `insert into adbind_sent_tasks (${taskColumns.join(", ")}) values ` +
-        `${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing returning task_id`,
-      rows.flatMap((row) => taskColumns.map((column) => row[column])),
-    ),
-  setTaskDetails: (tx, taskId, details) =>
-    run(tx, "update adbind_sent_tasks set details = ?, revision = ? where task_id = ?", [
-      details,
-      newRevision(),
-      taskId,
-    ]),
-});
+  dialect: Dialect,
+): Pick<SenderTables, "task" | "knownTasks" | "taskTargets" | "addTasks" | "setTaskDetails"> => {
+  const targets = kept(
+    `select task_id, principal, details, status from adbind_sent_tasks where ${dialect.among("task_id", "text")}`,
+  );
+  return {
+    task: (tx, taskId) => run(tx, `select * from adbind_sent_tasks where task_id = ?${dialect.forUpdate}`, [taskId]),
+    knownTasks: (tx, ids) =>
+      run(tx, `select task_id, principal from adbind_sent_tasks where task_id in (${marks(ids)})`, ids),
+    taskTargets: (tx, ids) => tx.rows(targets, [dialect.list(ids)]),
+    addTasks: (tx, rows) =>
+      run(
+        tx,
+        `insert into adbind_sent_tasks (${taskColumns.join(", ")}) values ` +
+          `${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing returning task_id`,
+        rows.flatMap((row) => taskColumns.map((column) => row[column])),
+      ),
+    setTaskDetails: (tx, taskId, details) =>
+      run(tx, "update adbind_sent_tasks set details = ?, revision = ? where task_id = ?", [
+        details,
+        newRevision(),
+        taskId,
+      ]),
+  };
+};
 
 const taskColumns = [
   "task_id",
@@ -232,17 +234,19 @@ const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query>
   },
 });
 
-/** Many rows in statements of a few. */
-const log: SenderTables["log"] = function* (tx, rows) {
-  for (let at = 0; at < rows.length; at += LOG_ROWS) {
-    const part = rows.slice(at, at + LOG_ROWS);
-    yield* run(
-      tx,
-      `insert into adbind_activity (principal, subject, record, expires) values ${part.map(() => "(?, ?, ?, ?)").join(", ")}`,
-      part.flatMap((row) => [row.principal, row.subject, row.record, row.expires]),
-    );
-  }
-};
+const activityColumns = [
+  ["principal", "text"],
+  ["subject", "text"],
+  ["record", "text"],
+  ["expires", "bigint"],
+] as const;
+
+const log: SenderTables["log"] = (tx, rows) =>
+  tx.insert(
+    "adbind_activity",
+    activityColumns,
+    rows.map((row) => activityColumns.map(([name]) => row[name])),
+  );
 
 const activityTables: Pick<SenderTables, "log" | "activity" | "pendingJobs" | "expiring"> = {
   log,

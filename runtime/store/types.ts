@@ -5,21 +5,9 @@
 import type { MaybePromise } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
+import type { EventKind, EventNote, InboxState } from "./event.js";
 
-/** What a webhook is about; the registration fixes it (decisions.md, "Receiver"). */
-export type EventKind = "task" | "report" | "impairment" | "list_change" | "artifact" | "rights";
-
-/** `pending`: waits for its handler. `parked`: waits for its registration. `dead`: given up, kept for a human. */
-export type InboxState = "pending" | "parked" | "dead";
-
-/** Something about an event that its handler should know. */
-export interface EventNote {
-  /** `schema_mismatch`: the result is not what the release says. `wrapper_detected`: an A2A agent wrapped its data. */
-  readonly code: "schema_mismatch" | "wrapper_detected";
-  /** JSON pointer into the result. */
-  readonly pointer: string;
-  readonly message: string;
-}
+export type * from "./event.js";
 
 /** An accepted webhook as the inbox keeps it until its handler is done. */
 export interface InboxEvent {
@@ -99,6 +87,10 @@ export interface Arrival {
   readonly registered: boolean;
   /** Digest of the token the body carried, compared when a parked event meets its registration. */
   readonly tokenDigest?: Uint8Array;
+  /** A further key under which it comes once, whatever its own is: what it tells of may come by two ways. */
+  readonly once?: string;
+  /** Why it is kept for a human and not applied. */
+  readonly unfit?: string;
   /** Take the event at once when nothing is before it: saves the handler a round trip. */
   readonly lease?: Lease;
 }
@@ -118,6 +110,8 @@ export type AcceptOutcome =
       /** The caller holds the lease it asked for. */
       readonly leased: boolean;
       readonly reemission: boolean;
+      /** It went to the dead letters: `Arrival.unfit`. */
+      readonly unfit?: boolean;
     }
   /** A claim is there. `changed`: with another body; the first copy wins all the same. */
   | { readonly outcome: "duplicate"; readonly changed: boolean }
@@ -208,6 +202,8 @@ export interface Registration {
   readonly taskType: string | null;
   readonly tokenDigest: Uint8Array | null;
   readonly release: string | null;
+  /** Kinds of events it is told of, of an account or an agent; null for all of them. */
+  readonly events: readonly string[] | null;
   /** When it may be forgotten; null is never. */
   readonly expires: number | null;
 }

@@ -15,10 +15,14 @@ export interface TestKey {
   keysOf(sender: string): KeySource;
 }
 
-/** Makes an Ed25519 key. @param word the release's; `proto` by default */
-export function createTestKey({ keyid = "test-1", word = "proto" } = {}): TestKey {
+/**
+ * Makes an Ed25519 key.
+ * @param word the release's; `proto` by default
+ * @param use what it is published for; by default the one purpose that receivers of every release take
+ */
+export function createTestKey({ keyid = "test-1", word = "proto", use = "webhook-signing" } = {}): TestKey {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const purpose = { kid: keyid, use: "sig", key_ops: ["verify"], alg: "EdDSA", [`${word}_use`]: "request-signing" };
+  const purpose = { kid: keyid, use: "sig", key_ops: ["verify"], alg: "EdDSA", [`${word}_use`]: use };
   const jwk = { ...publicKey.export({ format: "jwk" }), ...purpose } as Jwk;
   return { keyid, word, privateKey, jwk, keysOf: (sender) => staticKeys([jwk], { sender }) };
 }

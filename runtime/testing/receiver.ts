@@ -1,8 +1,8 @@
 /** A receiver on a store of its own that is gone when it is closed, with a seller's key and a clock that stands. */
 import { pino } from "pino";
 import type { Release, Tools } from "../contract/index.js";
-import { createReceiver, type Receiver } from "../receiver/receiver.js";
-import type { Delivery, ReceiverHandlers, ReceiverSettings, SenderConfig } from "../receiver/types.js";
+import { bindRelease, createReceiver, type Receiver } from "../receiver/receiver.js";
+import type { BoundRelease, Delivery, ReceiverHandlers, ReceiverSettings, SenderConfig } from "../receiver/types.js";
 import { type TemporaryStore, type TxOf, temporaryStore } from "../store/index.js";
 import { createTestKey, type TestKey } from "./key.js";
 
@@ -27,32 +27,38 @@ export interface TestReceiver {
   close(): Promise<void>;
 }
 
-export interface TestReceiverOptions<T extends Tools> extends Partial<ReceiverSettings<Tx>> {
-  readonly release: Release<T>;
+interface TestSettings extends Partial<ReceiverSettings<Tx>> {
   /** The seller's agent URL. */
   readonly sender: string;
   readonly publicUrl: string;
-  readonly handlers?: Partial<ReceiverHandlers<T, Tx>>;
   /** Name of the seller's key; `test-1` by default. */
   readonly keyid?: string;
   /** What is configured of the seller besides its key. */
   readonly senderConfig?: Partial<SenderConfig>;
 }
 
+export type TestReceiverOptions<T extends Tools> = TestSettings &
+  (
+    | { readonly release: Release<T>; readonly handlers?: Partial<ReceiverHandlers<T, Tx>>; readonly releases?: never }
+    | { readonly releases: readonly BoundRelease<Tx>[]; readonly release?: never; readonly handlers?: never }
+  );
+
 /**
  * Makes a receiver that has begun, and believes one seller.
  * @throws AdbindError `receiver_option_invalid`
  */
 export function createTestReceiver<T extends Tools>(options: TestReceiverOptions<T>): TestReceiver {
-  const { release, sender, handlers, keyid, senderConfig, senders, ...settings } = options;
+  const { release, releases, sender, handlers, keyid, senderConfig, senders, ...settings } = options;
   const { store, close } = temporaryStore();
-  const clock = { ms: TEST_NOW_MS };
-  const key = createTestKey({ word: release.word, ...(keyid !== undefined && { keyid }) });
   const seen: Delivery[] = [];
+  const [first, ...others] = releases ?? [
+    bindRelease<T, Tx>(release, { fallback: (delivery) => void seen.push(delivery), ...handlers }),
+  ];
+  const clock = { ms: TEST_NOW_MS };
+  const key = createTestKey({ word: first!.release.word, ...(keyid !== undefined && { keyid }) });
   const logs: string[] = [];
   const receiver = createReceiver<T, Tx>({
-    ...{ store, release, now: () => clock.ms, random: () => 0.5 },
-    handlers: { fallback: (delivery: Delivery) => void seen.push(delivery), ...handlers },
+    ...{ store, releases: [first!, ...others], now: () => clock.ms, random: () => 0.5 },
     senders: { ...(senders as Record<string, SenderConfig>), [sender]: { keys: key.keysOf(sender), ...senderConfig } },
     logger: pino({ level: "trace" }, { write: (line: string) => void logs.push(line) }),
     ...settings,

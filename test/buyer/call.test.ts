@@ -57,6 +57,27 @@ for (const kind of transports) {
       },
     ));
 
+  test(`${kind}: every registration of a request names an operation, the same at each attempt, and one given is kept`, () =>
+    withScene(
+      {
+        kind,
+        answer: (_, count) =>
+          count === 1
+            ? failing({ code: "SERVICE_UNAVAILABLE", message: "busy" })
+            : { payload: { status: "completed", media_buy_id: "mb1", packages: [] } },
+      },
+      async ({ buyer, calls }) => {
+        const reporting_webhook = { url: "https://own.example/reports", reporting_frequency: "daily" } as const;
+        await buyer.tools.create_media_buy({ ...(order as object), reporting_webhook } as never);
+        const [first, second] = calls().map(({ args }) => args.reporting_webhook as JsonObject);
+        assert.match(String(first?.operation_id), /^[0-9a-f-]{36}$/);
+        assert.equal(second, first);
+        const own = { ...reporting_webhook, operation_id: "mine" };
+        await buyer.tools.create_media_buy({ ...(order as object), reporting_webhook: own } as never);
+        assert.equal(calls().at(-1)!.args.reporting_webhook, own);
+      },
+    ));
+
   test(`${kind}: a correctable error reaches the caller with field and suggestion, once`, () =>
     withScene(
       {

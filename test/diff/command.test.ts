@@ -1,5 +1,6 @@
 /** `adbind diff` as its users call it: forms, exit codes, and what is left out. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv } from "ajv";
 import { test } from "uvu";
@@ -76,7 +77,63 @@ test("traffic, witnesses and the matrix", async () => {
   assert.is(traffic.code, 1);
   await run(older, newer, "--witness", "witnesses");
   assert.ok(readdirSync(at("witnesses")).includes(`${found!.id}.json`));
+  symlinkSync(path.join(import.meta.dirname, "../../node_modules"), at("node_modules"));
+  const replayed = spawnSync(process.execPath, ["--test", at(`witnesses/${found!.id}.test.mjs`)], { encoding: "utf8" });
+  assert.is(replayed.status, 0, replayed.stdout);
   assert.match((await run("--matrix", older, newer)).out, /caller 1\.2\.3 +seller 1\.3\.0 +1 breaking in requests/);
+});
+
+test("what a project uses: its tools, fields and codes, with file and line", async () => {
+  mkdirSync(at("project/src"), { recursive: true });
+  const other = changedRelease((files) => {
+    files["manifest.json"].proto_version = "1.3.0";
+    files[REQUEST].required = ["unheard"];
+    files["manifest.json"].error_codes.BUSY.recovery = "terminal";
+    files["core/line.json"].properties.colour = { type: "string" };
+  });
+  const found = async (source: string): Promise<[string, string | undefined][]> => {
+    writeFileSync(at("project/src/a.ts"), source);
+    const report = JSON.parse((await run(older, other, "--json", "--used-by", "project")).out) as DiffReport;
+    return report.findings.map(({ rule, usedAt }) => [rule, usedAt?.[0]]);
+  };
+  assert.equal(await found("\nawait buyer.tools.list_orders({});\n"), [["required-property-added", "src/a.ts:2"]]);
+  assert.equal(await found('if (code === "BUSY") retry();'), [["code-recovery", "src/a.ts:1"]]);
+  assert.equal(await found("const nothing = 1;"), []);
+  assert.is((await run(older, other, "--used-by", "nowhere")).code, 2);
+});
+
+test("suites: those that are named, and the one beside the schemas of an unpacked bundle", async () => {
+  const board = (task: string) => `phases:\n  - id: p\n    steps:\n      - id: s\n        task: ${task}\n`;
+  const suite = (folder: string, task: string): string => {
+    mkdirSync(at(`${folder}/universal`), { recursive: true });
+    writeFileSync(at(`${folder}/universal/a.yaml`), board(task));
+    return folder;
+  };
+  const changed = async (...argv: string[]): Promise<string[]> =>
+    (JSON.parse((await run(...argv, "--json")).out) as DiffReport).findings
+      .filter(({ rule }) => rule.startsWith("storyboard"))
+      .map(({ rule, at: place }) => `${rule} ${place}`);
+  const named = [suite("old-suite", "list_orders"), suite("new-suite", "place_order")];
+  assert.equal(await changed(older, newer, "--suites", ...named), ["storyboard-step-changed suite/universal/a.yaml"]);
+  assert.equal(await changed(older, newer), []);
+  for (const [name, from, task] of [
+    ["b1", older, "list_orders"],
+    ["b2", newer, "place_order"],
+  ] as const) {
+    cpSync(from, at(`${name}/schemas`), { recursive: true });
+    suite(`${name}/compliance`, task);
+  }
+  assert.equal((await changed(at("b1/schemas"), at("b2/schemas"))).length, 1);
+  assert.is((await run(older, newer, "--suites", "old-suite")).code, 2);
+});
+
+test("--verify asks a second validator, and nothing that was told falls", async () => {
+  const { out, err } = await run(older, newer, "--json", "--verify");
+  assert.match(
+    err,
+    /\d+ witnesses before a second validator, 0 findings disputed; \d+ payloads, 0 findings not safe after all, 0 messages/,
+  );
+  assert.equal(JSON.parse(out), await reported());
 });
 
 test("what is cleaned up", remove);

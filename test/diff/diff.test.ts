@@ -37,6 +37,8 @@ const NEW = "new-caller>old-seller";
 const object = (properties: Map, more: Map = {}): Map => ({ type: "object", properties, ...more });
 const closed = { additionalProperties: false };
 const text = { type: "string" };
+const tagged = (tag: string, values: string[]): Map =>
+  object({ t: { const: tag }, e: { enum: values } }, { required: ["t", "e"] });
 
 const cases: [name: string, a: Map, b: Map, found: [string, string, string][]][] = [
   [
@@ -110,6 +112,15 @@ const cases: [name: string, a: Map, b: Map, found: [string, string, string][]][]
     [["alternative-added", "broken", NEW]],
   ],
   [
+    "alternatives put behind one of others, a value of theirs gone",
+    object({ x: { oneOf: [tagged("a", ["u", "v"]), tagged("b", ["w"])] } }),
+    object({ x: { oneOf: [{ oneOf: [tagged("a", ["u"]), tagged("b", ["w"])] }, { type: "array" }] } }),
+    [
+      ["alternative-added", "broken", NEW],
+      ["enum-value-removed", "broken", OLD],
+    ],
+  ],
+  [
     "a condition added",
     object({ x: text, y: text }),
     object({ x: text, y: text }, JSON.parse('{"if":{"type":"object","required":["x"]},"then":{"required":["y"]}}')),
@@ -133,6 +144,15 @@ for (const [name, a, b, found] of cases)
   test(name, async () => {
     assert.equal(said(await diffOf(a, b)), found);
   });
+
+test("what one value demands of another names its fields", async () => {
+  const demand = JSON.parse('{"if":{"required":["x"],"properties":{"x":{"const":"now"}}},"then":{"required":["y"]}}');
+  const { findings } = await diffOf(object({ x: text, y: text }), object({ x: text, y: text }, demand));
+  assert.equal(
+    findings.map(({ message }) => message),
+    ['now with x is "now" it demands y'],
+  );
+});
 
 test("form alone says nothing: inline or by reference, order, words, ids", async () => {
   const held = { type: "object", properties: { b: text, a: { enum: ["x", "y"] } }, required: ["a", "b"] };

@@ -95,7 +95,14 @@ else {
     );
     assert.is(callers.length, 6);
     const unseen = facts.events.subscribable!.value.filter((kind) => !Object.hasOwn(facts.events.kinds, kind));
-    assert.equal(unseen, ["impairment"]);
+    assert.equal(unseen, []);
+    const { kinds } = facts.events;
+    assert.equal(kinds.impairment!.value.channels, ["media-buy"]);
+    assert.equal(kinds["account.status_changed"]!.value.channels, ["account", "agent"]);
+    assert.equal(kinds["capabilities.changed"]!.value.channels, ["agent"]);
+    assert.equal(kinds.artifact_webhook!.value.channels, ["resource"]);
+    assert.equal(kinds["webhook.challenge"]!.value.channels, ["challenge"]);
+    assert.is(facts.events.surface!.value, "protocol");
     assert.is(facts.events.kinds["reporting.delivery_ready"]!.value.required.includes("data_through"), true);
     assert.equal(facts.tools.routes.decline_proposals!.value, { fallback: { mode: "none" } });
   });

@@ -43,6 +43,7 @@ const release = {
   ...{ word: "proto", version: "3.1.0", digest: "", generatedAt: "", tools: {}, errors: {}, specialisms: {} },
   defaultUnknownRecovery: "transient",
   facts,
+  events: {},
   schemas: async () => ({}),
 } as const satisfies Release;
 

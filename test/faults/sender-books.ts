@@ -16,12 +16,14 @@ export function comebacks(losses: readonly Loss[], seen: readonly Seen[]) {
     if (was) accepted.set(key, (accepted.get(key) ?? 0) + 1);
   }
   // What was written down just before the kill never comes again. A process that leased it anew and was killed too, before
-  // it sent anything, shows nowhere: so it is the last kill before it came again that counts.
-  const kills = losses.map(({ at }) => at);
-  const waits = losses.flatMap(({ at, healthy }) =>
+  // it sent anything, shows nowhere: so it is the last kill before it came again that counts, and none of a later volley.
+  const waits = losses.flatMap(({ at, healthy, volley }) =>
     healthy
       .flatMap((key) => arrivals.get(key)!.find((again) => again > at) ?? [])
-      .map((again) => again - Math.max(...kills.filter((kill) => kill < again))),
+      .map((again) => {
+        const kills = losses.filter((one) => one.at < again && (one.volley === volley || one.volley === undefined));
+        return again - Math.max(...kills.map((one) => one.at));
+      }),
   );
   return {
     backMs: Math.round(Math.max(0, ...waits)),

@@ -54,6 +54,8 @@ export interface Loss {
   readonly at: number;
   readonly keys: readonly string[];
   readonly healthy: readonly string[];
+  /** Of a kill: the kills between two pauses. */
+  readonly volley?: number;
 }
 
 /** An answer is written down by its sender within this time, in milliseconds, unless the machine is very busy. */
@@ -139,7 +141,8 @@ export class Receivers {
       key: body.idempotency_key!,
       task: body.task_id!,
       n: Number(body.message),
-      accepted: status === 200 && ill !== "hangs" && ill !== "200, cut",
+      // The status decides, whatever becomes of the words after it.
+      accepted: status === 200 && ill !== "hangs",
       sender,
       at,
     });

@@ -60,6 +60,9 @@ interface Database_ {
 const DAY_MS = 86_400_000;
 const DAYS = 3;
 const RESTART_PAUSE_MS = 5_000;
+/** Kills in a row; then there are none for as long as what they stopped may take to come again, and a little more. */
+const VOLLEY = 25;
+const QUIET_MS = 18_000;
 /** By when what a killed process had out is tried again, in milliseconds. */
 const BACK_MS = 15_000;
 const SETUP = "create table app_events (key text, task text, n text)";
@@ -199,7 +202,7 @@ async function killInFlight(
   await new Promise<void>((resolve) => {
     receivers.onOpen = (name) => {
       if (!armed || done >= kills || !senders.kill(name)) return;
-      losses.push(receivers.out(name));
+      losses.push({ ...receivers.out(name), volley: Math.floor(done / VOLLEY) });
       done += 1;
       armed = false;
       // The last to come have nothing to make, only to deliver: else there would always be something new.
@@ -207,7 +210,7 @@ async function killInFlight(
       if (done === Math.floor(kills * 0.8)) void receivers.heal();
       if (done >= kills) resolve();
       // Not every request may kill, or nothing would ever be delivered.
-      else setTimeout(() => (armed = true), 150 + Math.random() * 400);
+      else setTimeout(() => (armed = true), done % VOLLEY === 0 ? QUIET_MS : 150 + Math.random() * 400);
     };
   });
   receivers.onOpen = () => undefined;

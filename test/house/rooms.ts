@@ -35,7 +35,8 @@ const allowed: readonly [part: string, uses: readonly string[]][] = [
   [stage("load"), generatorBase],
   [stage("model"), [...generatorBase, stage("load")]],
   [stage("lint"), [...generatorBase, stage("load"), stage("model")]],
-  ...["emit", "diff", "explorer"].map((name): [string, string[]] => [stage(name), [...generatorBase, stage("model")]]),
+  ...["emit", "diff"].map((name): [string, string[]] => [stage(name), [...generatorBase, stage("model")]]),
+  [stage("explorer"), [...generatorBase, stage("model"), stage("diff")]],
   ["generator/", generatorBase],
 ];
 

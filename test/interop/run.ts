@@ -3,10 +3,12 @@ import { Option } from "commander";
 import { close } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { algorithms, judgeSigning, type PeerName, peerNames } from "./signing/judge.js";
+import { judgeWebhooks } from "./webhooks/judge.js";
 
 const command = script("interop", "adbind against an official SDK: what one side makes, the other believes")
   .argument("<peer>", peerNames.join(" or "))
-  .addOption(new Option("--part <name>", "what is judged").choices(["signing"]).default("signing"))
+  .addOption(new Option("--part <name>", "what is judged").choices(["signing", "webhooks"]).default("signing"))
+  .addOption(new Option("--only <release>", "of --part webhooks: this release of the corpus only"))
   .addOption(new Option("--alg <name>", "keys of this algorithm only").choices(algorithms))
   .parse();
 const [peer = ""] = command.args;
@@ -14,5 +16,15 @@ if (!peerNames.includes(peer as PeerName)) {
   console.error(`no peer ${peer}; there are ${peerNames.join(", ")}`);
   process.exit(2);
 }
-const { alg } = command.opts<{ readonly alg?: (typeof algorithms)[number] }>();
-close(await judgeSigning(peer as PeerName, alg === undefined ? algorithms : [alg]), "cells");
+const { alg, part, only } = command.opts<{
+  readonly alg?: (typeof algorithms)[number];
+  readonly part: "signing" | "webhooks";
+  readonly only?: string;
+}>();
+if (part === "webhooks") {
+  if (peer !== "python") {
+    console.error("webhooks are judged against python only");
+    process.exit(2);
+  }
+  close(await judgeWebhooks(only === undefined ? [] : [only]), "cells");
+} else close(await judgeSigning(peer as PeerName, alg === undefined ? algorithms : [alg]), "cells");

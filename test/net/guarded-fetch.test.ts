@@ -94,6 +94,61 @@ test("a compressed answer is refused unread", async () => {
   assert.is(codeOf(await guarded(`http://seller.example.com:${port}/empty`)), "status 200");
 });
 
+test("where only the head matters, a body that hangs, is cut or has no end changes nothing", async () => {
+  const port = await serve((request, response) => {
+    response.writeHead(request.url === "/gone" ? 410 : 200, { "retry-after": "7" });
+    if (request.url === "/cut") return void response.write("half", () => response.destroy());
+    if (request.url === "/endless") {
+      const timer = setInterval(() => response.write(Buffer.alloc(64 * 1024)), 1);
+      return void response.on("close", () => clearInterval(timer));
+    }
+    response.write("x");
+    if (request.url !== "/hangs") response.end();
+  });
+  const guarded = guardedFetch();
+  for (const [path, status] of Object.entries({
+    "/": 200,
+    "/gone": 410,
+    "/cut": 200,
+    "/endless": 200,
+    "/hangs": 200,
+  })) {
+    const result = await guarded(`http://seller.example.com:${port}${path}`, { readBody: false, maxBytes: 10 });
+    assert.is(codeOf(result), `status ${status}`, path);
+    assert.ok(result.ok && result.headers["retry-after"] === "7" && result.body.length === 0);
+  }
+});
+
+test("a body that is read briefly never changes the status: what came of it is told, cut", async () => {
+  const port = await serve((request, response) => {
+    response.writeHead(request.url === "/taken" ? 200 : 409);
+    if (request.url === "/cut") return void response.write("half", () => response.destroy());
+    response.write("words");
+    if (request.url === "/") response.end();
+  });
+  const readBody = (status: number) => (status === 200 ? false : "briefly");
+  const ownFetch: typeof fetch = (url, init) => fetch(String(url).replace("seller.example.com", "127.0.0.1"), init);
+  for (const guarded of [guardedFetch(), guardedFetch({ fetch: ownFetch })]) {
+    const get = async (path: string, maxBytes: number) => {
+      const timeouts = { totalMs: 600 };
+      const url = `http://seller.example.com:${port}${path}`;
+      const result = await guarded(url, { readBody, maxBytes, oversize: "truncate", timeouts });
+      return result.ok ? [result.status, new TextDecoder().decode(result.body), result.truncated] : result.code;
+    };
+    assert.equal(await get("/", 10), [409, "words", false]);
+    assert.equal(await get("/", 3), [409, "wor", true]);
+    assert.equal(await get("/cut", 10), [409, "half", true]);
+    assert.equal(await get("/hangs", 10), [409, "words", true]);
+    assert.equal(await get("/taken", 10), [200, "", false]);
+  }
+});
+
+test("a caller who has given up before is told so", async () => {
+  const port = await serve((_request, response) => response.end());
+  const result = await guardedFetch()(`http://seller.example.com:${port}/`, { signal: AbortSignal.abort() });
+  assert.is(codeOf(result), "aborted");
+});
+
 test("a redirect is an answer unless the caller allows some", async () => {
   const port = await serve((_request, response) => response.writeHead(302, { location: "/next" }).end());
   const guarded = guardedFetch();

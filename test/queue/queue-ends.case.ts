@@ -155,3 +155,32 @@ export function leaseCase(of: QueueCase): void {
 
   test.run();
 }
+
+/** Endpoints that move. */
+export function movingCase(of: QueueCase): void {
+  const test = queueSuite(of);
+  test("a job that moved to another endpoint takes along what waits under its key, and nobody's pause", async (context) => {
+    const { queue, clock } = context;
+    await put(
+      queue,
+      job({ key: "first", orderingKey: "t" }),
+      job({ key: "second", orderingKey: "t" }),
+      job({ key: "b" }),
+    );
+    const [first] = (await take(queue, clock.at)).filter(({ key }) => key === "first");
+    await queue.pause("a", { pausedUntil: clock.at + 900_000, failingSince: clock.at });
+    await queue.ack([end(first!, { kind: "released", due: clock.at, endpoint: "new" })], clock.at);
+    const places = (await queue.list()).map(({ key, endpoint, attempts }) => [key, endpoint, attempts]);
+    assert.equal(places, [
+      ["first", "new", 0],
+      ["second", "new", 0],
+      ["b", "a", 0],
+    ]);
+    const again = await take(queue, clock.at);
+    assert.equal(keys(again), ["first"]);
+    await queue.ack([end(again[0]!, { kind: "done" })], clock.at);
+    assert.equal(keys(await take(queue, clock.at)), ["second"]);
+  });
+
+  test.run();
+}

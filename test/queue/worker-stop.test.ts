@@ -52,7 +52,9 @@ test("a stop waits for jobs that are being prolonged", async () => {
   await turns();
   held.resolve();
   await stop;
-  assert.equal(order, ["prolonged", "stopped"]);
+  // On a slow machine the job is prolonged more than once.
+  assert.equal([...new Set(order)], ["prolonged", "stopped"]);
+  assert.is(order.at(-1), "stopped");
   await queue.close();
   await store.close();
   rmSync(folder, { recursive: true, force: true });

@@ -1,10 +1,12 @@
 /** `constructEvent`: the check alone. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { release as before31 } from "../../generated/3.0.0/index.js";
 import { release } from "../../generated/3.1.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type ConstructOptions, constructEvent, WebhookRefused } from "../../runtime/receiver/index.js";
 import { memoryReplayStore } from "../../runtime/signing/index.js";
+import { createTestKey } from "../../runtime/testing/index.js";
 import { envelope, keysOf, PUBLIC_URL, SELLER, START_MS, sellerKey, signed } from "../support/receiver.js";
 
 const key = sellerKey();
@@ -75,6 +77,15 @@ test("what is not to be believed is thrown, with code, step and the answer to gi
   const untyped = Object.entries(good.headers as Record<string, string>).filter(([name]) => name !== "Content-Type");
   const typed = await refusalOf(constructEvent({ ...options, request: { ...good, headers: untyped } }));
   assert.is(typed.answer.status, 415);
+});
+
+test("a key may be for what the release says", async () => {
+  const other = createTestKey({ use: "request-signing" });
+  const { method, target, headers, body } = await signed({ key: other, clock: { ms: START_MS } }, envelope());
+  const given = { request: { method, url: PUBLIC_URL + target, headers, body }, keys: keysOf(SELLER, other), now };
+  assert.is((await constructEvent({ ...given, release })).kind, "task");
+  const refused = await refusalOf(constructEvent({ ...given, release: before31 }));
+  assert.is(refused.reason, "webhook_signature_key_purpose_invalid");
 });
 
 test("nothing is kept: the same request holds again, unless nonces are remembered", async () => {

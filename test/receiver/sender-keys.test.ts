@@ -1,19 +1,17 @@
 /** What a sender's release decides of its signatures: where its keys are looked for, and what they may be for. */
-import { generateKeyPairSync } from "node:crypto";
 import * as assert from "uvu/assert";
 import { release as older } from "../../generated/3.0.0/index.js";
 import { release } from "../../generated/3.1.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { bindRelease, type KeysFor, type WantedKeys } from "../../runtime/receiver/index.js";
 import { agentKeys } from "../../runtime/signing/discovery/index.js";
+import { createTestKey } from "../../runtime/testing/index.js";
 import { web } from "../signing/discovery-site.js";
 import {
   envelope,
   errorOf,
   keysOf,
-  OTHER,
   SELLER,
-  type SellerKey,
   type SetupOptions,
   START_MS,
   sellerKey,
@@ -25,35 +23,30 @@ const test = receiverSuite("sender's keys");
 
 const handlers = { fallback: () => undefined };
 const bound = [bindRelease(release, handlers), bindRelease(older, handlers)];
-const both = { releases: bound, release: undefined, handlers: undefined } as unknown as SetupOptions;
+const both: SetupOptions = { releases: bound };
 
-/** A key that says what the line before 3.1 wants of one that signs webhooks. */
-function webhookKey(): SellerKey {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const purpose = { kid: "key-1", use: "sig", key_ops: ["verify"], alg: "EdDSA", proto_use: "webhook-signing" };
-  return { keyid: "key-1", privateKey, jwk: { ...publicKey.export({ format: "jwk" }), ...purpose } };
-}
+/** A key for everything a party signs, which came with 3.1. */
+const requestKey = () => createTestKey({ keyid: "key-1", use: "request-signing" });
 
 test("a key may be for what the release of the registration says, else that of the sender", async ({ open }) => {
-  const s = await open({ ...both, more: { [OTHER]: { keys: keysOf(OTHER, sellerKey()), release: older.version } } });
+  const key = requestKey();
+  const s = await open({ ...both, senderConfig: { keys: keysOf(SELLER, key) } });
   const expect = (route: string, version?: string) =>
     s.receiver.expect({ route, sender: SELLER, kind: "task", ...(version && { release: version }) });
   await expect("/hooks/new", release.version);
   await expect("/hooks/old", older.version);
-  const sent = (route: string, key = s.key) => send(s, envelope({ task_id: route }), { route, key });
+  const sent = (route: string) => send(s, envelope({ task_id: route }), { route, key });
   assert.is((await sent("/hooks/new")).status, 200);
-  // One key for everything a party signs came with 3.1.
   assert.is(errorOf(await sent("/hooks/old")), "webhook_signature_key_purpose_invalid");
-  const other = sellerKey();
-  const t = await open({ ...both, senderConfig: { keys: keysOf(SELLER, other), release: older.version } });
-  assert.is(errorOf(await send(t, envelope(), { key: other })), "webhook_signature_key_purpose_invalid");
-  const fit = webhookKey();
+  const t = await open({ ...both, senderConfig: { keys: keysOf(SELLER, key), release: older.version } });
+  assert.is(errorOf(await send(t, envelope(), { key })), "webhook_signature_key_purpose_invalid");
+  const fit = sellerKey();
   const u = await open({ ...both, senderConfig: { keys: keysOf(SELLER, fit), release: older.version } });
   assert.is((await send(u, envelope(), { key: fit })).status, 200);
 });
 
 test("a finder of keys is told whose and by which release, once for each", async ({ open }) => {
-  const key = webhookKey();
+  const key = sellerKey();
   const wanted: WantedKeys[] = [];
   const keys: KeysFor = (one) => {
     wanted.push(one);

@@ -204,7 +204,7 @@ export function channelCase(of: SenderCase): void {
     await advance(context, NOW + HOUR + 60_000);
     assert.equal(
       context.network.sent.map(({ body }) => body.task_id),
-      ["mb-2", "mb-1"],
+      ["mb-2.report.1", "mb-1.report.1"],
     );
     const { start: from, end } = context.network.sent[1]!.body.result.reporting_period;
     assert.is(Date.parse(end) - Date.parse(from), HOUR);

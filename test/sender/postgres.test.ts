@@ -5,6 +5,8 @@ import { sharedPostgres } from "../support/postgres.js";
 import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
+import { notificationCase } from "./notifications.case.js";
+import { notifiedSecretCase } from "./notified-secrets.case.js";
 import { operationCase } from "./operations.case.js";
 import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
@@ -52,9 +54,11 @@ attemptCase(on);
 outboxCase(on);
 channelCase(on);
 strangersCase(on);
+notificationCase(on);
 operatorCase(on);
 operationCase(on);
 secretCase(on);
+notifiedSecretCase(on);
 coalescenceCase(on);
 
 test.after(async () => {

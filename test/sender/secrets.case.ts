@@ -4,27 +4,36 @@ import type { SecretKeys, Sender } from "../../runtime/sender/index.js";
 import { createKeyring } from "../../runtime/sender/sealing.js";
 import { until } from "../support/until.js";
 import { secretKeys } from "./fixture.js";
+import {
+  AGENT,
+  account,
+  bearer,
+  changed,
+  countSecrets,
+  hmac,
+  listening,
+  proving,
+  secretOf,
+  told,
+} from "./registered-secrets.js";
 import { codeIn, drained, HOOK, holds, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
-
-const secretOf = (name: string): string => `${name}-0123456789abcdefGHIJKLMNOPQRSTUV-${name}`;
-const hmac = (name: string) => ({ schemes: ["HMAC-SHA256"], credentials: secretOf(name) });
-const bearer = (name: string) => ({ schemes: ["Bearer"], credentials: secretOf(name) });
 
 const KEY2 = new Uint8Array(32).fill(9);
 const bothKeys: SecretKeys = { current: "k2", keys: { ...secretKeys.keys, k2: KEY2 } };
 const newKey: SecretKeys = { current: "k2", keys: { k2: KEY2 } };
 
-const count = async (of: SenderCase): Promise<number> =>
-  Number((await of.rows("select count(*) as n from adbind_sender_secrets"))[0]!.n);
-
 const notice = { event: "property_list_changed", list_id: "l", resolved_at: "2026-04-18T14:00:00Z", signature: "s" };
 
 const reports = () => ({ currency: "EUR", media_buy_deliveries: [] });
-const names = ["query", "other", "path", "native", "echo", "hmac", "attached", "events", "bearer", "reporting", "list"];
+const inUrls = ["query", "other", "path", "place"];
+const inBodies = ["native", "echo", "events"];
+const inHeaders = ["attached", "bearer", "account"];
+const keyed = ["hmac", "reporting", "list", "agent"];
+const names = [...inUrls, ...inBodies, ...inHeaders, ...keyed];
 const a2a = { url: `https://buyer.example/dead/${secretOf("path")}`, token: secretOf("native") };
 
 /** A secret of every kind, in every place one can be given. */
-async function registerAll({ tasks, channels }: Sender): Promise<void> {
+async function registerAll({ tasks, channels, notifications }: Sender): Promise<void> {
   const url = `${HOOK}?key=${secretOf("query")}`;
   const push = { url, operation_id: "op", token: secretOf("echo"), authentication: hmac("hmac") };
   const token = secretOf("events");
@@ -36,11 +45,15 @@ async function registerAll({ tasks, channels }: Sender): Promise<void> {
       { mediaBuyId: "mb", principal: "buyer-1" },
       {
         events: { url: HOOK, operation_id: "op", token, authentication: bearer("bearer") },
-        reporting: { url: HOOK, reporting_frequency: "hourly", authentication: hmac("reporting") },
+        reporting: { url: HOOK, operation_id: "op", reporting_frequency: "hourly", authentication: hmac("reporting") },
       },
     ),
     await channels.subscribe("list_change", list("p"), { url: `https://buyer.example/h?other=${secretOf("other")}` }),
     await channels.subscribe("list_change", list("q"), { url: HOOK, authentication: hmac("list") }),
+    await notifications.sync(account, [told]),
+    await notifications.sync({ principal: "p" }, [
+      { subscriber_id: "a", url: HOOK, event_types: ["capabilities.changed"], authentication: hmac("agent") },
+    ]),
   ];
   assert.equal(
     taken.map(codeIn),
@@ -52,19 +65,20 @@ async function registerAll({ tasks, channels }: Sender): Promise<void> {
 function bytesCase(of: SenderCase): void {
   const test = suiteOf(of, "secrets at rest");
   test("no secret that was registered is in the bytes of the store, and all reach their receivers", async (context) => {
-    const sender = await reopened(of, context, { reports, refuse: { bearer: false } });
+    const sender = await reopened(of, context, { reports, ...proving });
     const { network } = context;
-    network.react = ({ url }) => (url.includes("dead") ? 500 : 200);
+    network.react = listening;
     sender.start();
     await registerAll(sender);
     await sender.tasks.update("task-1", { status: "working" });
     await sender.channels.impairment("mb", { notificationId: "n", eventType: "fraud", impairment: { a: 1 } });
     await sender.channels.adjusted("mb", { ...reports(), period: { start: 0, end: 1 } });
     await sender.channels.notify("list_change", "l", notice);
-    await until(() => network.sent.length >= 6);
+    await sender.notifications.notify(changed);
+    await sender.notifications.notify({ kind: "capabilities.changed", body: { agent_url: AGENT } });
+    await until(() => network.sent.length >= 10);
     const sent = JSON.stringify(network.sent.map(({ url, headers, body }) => [url, headers, body]));
-    const keys = ["hmac", "reporting", "list"];
-    const missing = names.filter((name) => !keys.includes(name) && !sent.includes(secretOf(name)));
+    const missing = names.filter((name) => !keyed.includes(name) && !sent.includes(secretOf(name)));
     assert.equal(missing, [], "they did not arrive");
     const bytes = await of.bytes();
     const encodings = ["utf8", "hex", "base64"] as const;
@@ -75,6 +89,8 @@ function bytesCase(of: SenderCase): void {
     );
     assert.ok(bytes.includes("buyer.example"), "what was searched is the store");
     assert.equal(await sender.tasks.attached("task-1"), { ...a2a, authentication: bearer("attached") });
+    const { authentication: _, ...shown } = told;
+    assert.equal(await sender.notifications.list(account), [{ ...shown, active: true }]);
   });
 
   test.run();
@@ -101,7 +117,7 @@ function lifeCase(of: SenderCase): void {
       ],
     );
     assert.equal(await sender.tasks.register(start(), { push: { url: HOOK } }), { ok: true, registered: true });
-    assert.is(await count(of), 0);
+    assert.is(await countSecrets(of), 0);
   });
 
   test("what is over is erased when its last event was delivered, and not before", async (context) => {
@@ -115,11 +131,11 @@ function lifeCase(of: SenderCase): void {
     await sender.tasks.update("live", { status: "working" });
     await sender.channels.subscribe("rights", { resource: "r", principal: "p" }, { url: HOOK, token: secretOf("r") });
     await until(async () => (await sender.outbox.list()).every(({ attempts }) => attempts > 0));
-    assert.is(await count(of), 3);
+    assert.is(await countSecrets(of), 3);
     away = false;
     clock.at += 60_000;
     await until(() => drained(sender));
-    await until(async () => (await count(of)) === 2);
+    await until(async () => (await countSecrets(of)) === 2);
     await sender.channels.subscribe("rights", { resource: "r", principal: "p" }, null);
     assert.equal(
       (await of.rows("select registration from adbind_sender_secrets")).map((row) => row.registration),

@@ -7,6 +7,8 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/op
 import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
+import { notificationCase } from "./notifications.case.js";
+import { notifiedSecretCase } from "./notified-secrets.case.js";
 import { operationCase } from "./operations.case.js";
 import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
@@ -47,9 +49,11 @@ attemptCase(on);
 outboxCase(on);
 channelCase(on);
 strangersCase(on);
+notificationCase(on);
 operatorCase(on);
 operationCase(on);
 secretCase(on);
+notifiedSecretCase(on);
 coalescenceCase(on);
 
 test("the folder is cleared", () => {

@@ -48,6 +48,7 @@ export const registration = (over: Partial<Registration> = {}): Registration => 
   taskType: "create_media_buy",
   tokenDigest: null,
   release: null,
+  events: null,
   expires: null,
   ...over,
 });

@@ -8,6 +8,8 @@ export const judges = {
   scaffold: "test/scaffold/new.test.ts",
   market: "test/cli/demo.test.ts",
   diff: "test/diff/neighbours.test.ts",
+  events: "test/webhooks/kinds.test.ts",
+  conformance: "test/conformance/broken.test.ts",
 } as const;
 
 /** Proofs that set everything up from nothing, each the dearest of its file: a commit's run takes one of them. */

@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import { release } from "../../generated/3.1.0/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
 import type { ReceiverAnswer, ReceiverRequest, ReceiverSettings, SenderConfig } from "../../runtime/receiver/index.js";
-import type { ReceiverHandlers } from "../../runtime/receiver/types.js";
+import type { BoundRelease, ReceiverHandlers } from "../../runtime/receiver/types.js";
 import { signHmac, staticKeys } from "../../runtime/signing/index.js";
 import {
   createTestKey,
@@ -15,6 +15,7 @@ import {
   TEST_NOW_MS,
   type TestKey,
   type TestReceiver,
+  type TestReceiverOptions,
 } from "../../runtime/testing/index.js";
 
 export const START_MS = TEST_NOW_MS;
@@ -39,6 +40,7 @@ export interface SetupOptions extends Partial<ReceiverSettings<Database.Database
   readonly handlers?: Partial<Handlers>;
   readonly senderConfig?: Partial<SenderConfig>;
   readonly more?: Record<string, SenderConfig>;
+  readonly releases?: readonly BoundRelease<Database.Database>[];
 }
 
 export async function setup({ more, ...options }: SetupOptions = {}): Promise<Setup> {
@@ -46,8 +48,11 @@ export async function setup({ more, ...options }: SetupOptions = {}): Promise<Se
     release: release as Release<(typeof release)["tools"]>,
     ...{ sender: SELLER, publicUrl: PUBLIC_URL, keyid: "key-1", ...(more && { senders: more }) },
     ...options,
-  });
+  } as TestReceiverOptions<(typeof release)["tools"]>);
 }
+
+/** What `create_media_buy` answers when it is completed. */
+export const bought = { media_buy_id: "m", confirmed_at: "2026-04-18T14:00:01Z", revision: 1, packages: [] } as const;
 
 /** A task's envelope; fields set to undefined are left out. */
 export const envelope = (over: Record<string, unknown> = {}): Record<string, unknown> => ({
@@ -57,7 +62,7 @@ export const envelope = (over: Record<string, unknown> = {}): Record<string, unk
   task_type: "create_media_buy",
   status: "working",
   timestamp: "2026-04-18T14:00:00Z",
-  result: { percentage: 10 },
+  result: over.status === "completed" ? bought : { percentage: 10 },
   ...over,
 });
 

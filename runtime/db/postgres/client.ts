@@ -1,10 +1,20 @@
 /** A connection whose answers can be forgotten as soon as they are read, and how it is asked. */
 import pg from "pg";
+import { isNameFault, isStale, knownName } from "./kept.js";
 
 type Answered = (error: Error | null, result: pg.QueryResult) => void;
 type AnyQuery = (this: pg.Client, config: unknown, values?: unknown, answered?: Answered) => unknown;
 
 const asked = pg.Client.prototype.query as unknown as AnyQuery;
+
+/** Whether connections keep statements under names. */
+export interface Keeping {
+  on: boolean;
+}
+
+/** How long a plan is used at least, in statements and in milliseconds. */
+const REPLAN_STATEMENTS = 64;
+const REPLAN_MS = 1_000;
 
 const UNLIMITED = { ms: Number.POSITIVE_INFINITY };
 
@@ -16,6 +26,21 @@ const UNLIMITED = { ms: Number.POSITIVE_INFINITY };
 export class PostgresClient extends pg.Client {
   /** How long an answer may take before the connection is given up, in milliseconds; all of a pool share one. */
   deadline: { readonly ms: number } = UNLIMITED;
+  /** Whether statements are kept under names: where connections are ours alone. All of a pool share one. */
+  keeping: Keeping = { on: false };
+  /** Kept statements that ran since their plans were made, and when that was, by the process's clock. */
+  #ran = 0;
+  #planned = performance.now();
+
+  /** Has kept statements planned again, now and then: a plan that was made while a table was empty reads all of it later. */
+  async replan(): Promise<void> {
+    this.#ran += 1;
+    const now = performance.now();
+    if (this.#ran < REPLAN_STATEMENTS || now - this.#planned < REPLAN_MS) return;
+    this.#ran = 0;
+    this.#planned = now;
+    await this.query("discard plans");
+  }
 }
 
 PostgresClient.prototype.query = function query(this: pg.Client, config: unknown, values?: unknown, given?: Answered) {
@@ -68,8 +93,22 @@ export async function ask<Row extends pg.QueryResultRow>(
   values: readonly unknown[] = [],
 ): Promise<pg.QueryResult<Row>> {
   const answered = deadlineOf(client);
+  const name = client instanceof PostgresClient && client.keeping.on ? knownName(text) : undefined;
+  const statement = { text, values: values as unknown[], types };
   try {
-    return await client.query<Row>({ text, values: values as unknown[], types });
+    if (name === undefined) return await client.query<Row>(statement);
+    try {
+      await (client as PostgresClient).replan();
+      return await client.query<Row>({ ...statement, name });
+    } catch (error) {
+      // A pooler after all, which passes on how connections are made; or a migration, which the next connection knows of.
+      if (isNameFault(error)) (client as PostgresClient).keeping.on = false;
+      else if (isStale(error)) (client as PostgresClient).keeping = { on: false };
+      else throw error;
+      // Within a transaction the server undoes all of it.
+      if (client.getTransactionStatus() !== "I") throw error;
+      return await client.query<Row>(statement);
+    }
   } finally {
     answered();
   }

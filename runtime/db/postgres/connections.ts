@@ -1,7 +1,7 @@
 /** Connections with their timeouts, and the transactions on them. */
 import pg from "pg";
 import { AdbindError } from "../../errors.js";
-import { ask, PostgresClient, types } from "./client.js";
+import { ask, type Keeping, PostgresClient, types } from "./client.js";
 import { isUsable, toldFault, unreachable } from "./faults.js";
 import type { PostgresOptions } from "./options.js";
 
@@ -54,13 +54,15 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   const where = whereOf(options.url);
   const slack = options.deadlineSlackMs ?? DEADLINE_SLACK_MS;
   const deadline: Deadline = { ms: timeouts.statement_timeout + slack };
+  const keeping: Keeping = { on: false };
   for (const given of [timeouts, undefined]) {
-    const pool = poolOf(options, given, deadline);
+    const pool = poolOf(options, given, { deadline, keeping });
     try {
       const { direct, statementMs } = await lookAt(pool);
       // What the URL says wins; behind a pooler it is the role's, for statements outside of transactions.
       if (direct) deadline.ms = statementMs === 0 ? Number.POSITIVE_INFINITY : statementMs + slack;
       else deadline.ms = Math.max(timeouts.statement_timeout, statementMs) + slack;
+      keeping.on = direct;
       return connectionsOn(pool, { where, options, timeouts, pooled: !direct });
     } catch (error) {
       await pool.end();
@@ -116,7 +118,11 @@ interface Deadline {
   ms: number;
 }
 
-function poolOf(options: PostgresOptions, timeouts: Timeouts | undefined, deadline: Deadline): pg.Pool {
+function poolOf(
+  options: PostgresOptions,
+  timeouts: Timeouts | undefined,
+  { deadline, keeping }: { readonly deadline: Deadline; readonly keeping: Keeping },
+): pg.Pool {
   const pool = new pg.Pool({
     ...configOf(options.url, options, timeouts),
     Client: PostgresClient,
@@ -127,7 +133,9 @@ function poolOf(options: PostgresOptions, timeouts: Timeouts | undefined, deadli
   pool.on("connect", (client) => {
     // So would one that breaks between two statements of a transaction; the next statement reports it.
     client.on("error", () => undefined);
-    if (client instanceof PostgresClient) client.deadline = deadline;
+    if (!(client instanceof PostgresClient)) return;
+    client.deadline = deadline;
+    client.keeping = keeping;
   });
   return pool;
 }

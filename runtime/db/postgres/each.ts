@@ -10,22 +10,6 @@ export interface Question<Row> {
   readonly take: (row: Row) => void;
 }
 
-/** Names of the statements, by their texts: a connection plans one once, which takes as long as some of the answers. */
-const names = new Map<string, string>();
-
-export function nameOf(text: string): string {
-  const name = names.get(text) ?? `adbind_each_${names.size}`;
-  names.set(text, name);
-  return name;
-}
-
-/** SQLSTATE of a name that is not known on this connection, or known for another statement: a pooler swaps them. */
-const NAME_FAULTS = ["26000", "42P05"];
-
-/** The connection is not ours alone; nothing of the statement was run. */
-export const isNameFault = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && NAME_FAULTS.includes(error.code ?? "");
-
 /**
  * @param name under which the connection keeps the statement; undefined where a connection is not ours alone
  * @returns when the last row was taken

@@ -6,15 +6,16 @@ import { assertComplete, missingSteps, refuseMissing, statusOf } from "../schema
 import type { Database, Query, Statements } from "../types.js";
 import { ask, unlimited } from "./client.js";
 import { type Connections, openConnections } from "./connections.js";
-import { each, isNameFault, nameOf, type Question } from "./each.js";
+import { each, type Question } from "./each.js";
 import { toldMigration, unreachable } from "./faults.js";
 import { foreignAsk, type SqlExecutor } from "./foreign.js";
 import { joined, onTransactionEnd } from "./join.js";
+import { isNameFault, nameOf, numberedText } from "./kept.js";
 import { PostgresListener } from "./listener.js";
 import { appliedSteps, isStore, migrate } from "./migrate.js";
 import type { PostgresOptions } from "./options.js";
 import { keepPartitions } from "./partitions.js";
-import { dialect, numberedText, PostgresQuery } from "./query.js";
+import { dialect, PostgresQuery } from "./query.js";
 import { schema as ours } from "./schema/index.js";
 
 export type { PostgresOptions } from "./options.js";

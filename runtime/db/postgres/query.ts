@@ -2,6 +2,7 @@
 import { type Coroutine, wait } from "../coroutine.js";
 import type { Columns, Dialect, ListValue, Query, Value } from "../types.js";
 import { binaryArray } from "./binary-array.js";
+import { kept, numberedText } from "./kept.js";
 
 export const dialect: Dialect = {
   among: (column, type) => `${column} = any(?::${type}[])`,
@@ -9,19 +10,6 @@ export const dialect: Dialect = {
   members: "json_each_text(?::json)",
   forUpdate: " for update",
   parts: true,
-};
-
-const numbered = new Map<string, string>();
-
-/** A statement as PostgreSQL reads it: `$1` for the first `?`. */
-export const numberedText = (text: string): string => {
-  let known = numbered.get(text);
-  if (known === undefined) {
-    let count = 0;
-    known = text.replaceAll("?", () => `$${++count}`);
-    numbered.set(text, known);
-  }
-  return known;
 };
 
 export interface StatementResult {
@@ -63,7 +51,7 @@ export class PostgresQuery implements Query {
 
   *insert(table: string, columns: Columns, rows: readonly (readonly Value[])[], conflict = ""): Coroutine<void> {
     if (rows.length === 0) return;
-    const text = `insert into ${table} (${namesOf(columns)}) select * from ${unnested(columns)} ${conflict}`;
+    const text = kept(`insert into ${table} (${namesOf(columns)}) select * from ${unnested(columns)} ${conflict}`);
     yield* wait(this.ask(numberedText(text), arraysOf(columns, rows)));
   }
 

@@ -3,8 +3,8 @@
  * application, however long it stays open, holds nothing that others need. Leases are judged by the database's clock,
  * which all instances share; when a job is due, by the instances'.
  */
-import type { Coroutine, Query, SqlPart } from "../../db/index.js";
-import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, type NewJob, toJob } from "../jobs.js";
+import { type Coroutine, kept, type Query, type SqlPart } from "../../db/index.js";
+import { type Ack, BEHIND_DUE_MS, type Job, type JobRow, letsNextGo, movedTo, type NewJob } from "../jobs.js";
 
 /** The database's clock, in unix milliseconds. */
 const CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
@@ -61,6 +61,20 @@ export interface DueEndpoint {
   readonly next: number;
 }
 
+const NEXT_ENDPOINTS = kept(`with recursive found (endpoint, n) as (
+    (select endpoint, 1 from adbind_jobs where topic = ? and state = 'ready' and endpoint > ? order by endpoint limit 1)
+    union all
+    select (select j.endpoint from adbind_jobs j
+      where j.topic = ? and j.state = 'ready' and j.endpoint > found.endpoint order by j.endpoint limit 1), n + 1
+    from found where found.endpoint is not null and n < ?::int
+  )
+  select f.endpoint, greatest(
+      coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
+        order by j.due limit 1), ${BEHIND_DUE_MS}),
+      (select case when e.stopped_at is null then e.paused_until else ${BEHIND_DUE_MS} end
+        from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
+  from found f where f.endpoint is not null order by f.endpoint`);
+
 /**
  * The next endpoints that have jobs at all, in their order, and when something of them may be leased. The index is
  * entered once for each endpoint, however many jobs it has.
@@ -70,23 +84,7 @@ export const nextEndpoints = (
   q: Query,
   topic: string,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Coroutine<DueEndpoint[]> =>
-  q.rows<DueEndpoint>(
-    `with recursive found (endpoint, n) as (
-      (select endpoint, 1 from adbind_jobs where topic = ? and state = 'ready' and endpoint > ? order by endpoint limit 1)
-      union all
-      select (select j.endpoint from adbind_jobs j
-        where j.topic = ? and j.state = 'ready' and j.endpoint > found.endpoint order by j.endpoint limit 1), n + 1
-      from found where found.endpoint is not null and n < ?::int
-    )
-    select f.endpoint, greatest(
-        coalesce((select j.due from adbind_jobs j where j.topic = ? and j.endpoint = f.endpoint and j.state = 'ready'
-          order by j.due limit 1), ${BEHIND_DUE_MS}),
-        (select case when e.stopped_at is null then e.paused_until else ${BEHIND_DUE_MS} end
-          from adbind_endpoints e where e.topic = ? and e.endpoint = f.endpoint)) as next
-    from found f where f.endpoint is not null order by f.endpoint`,
-    [topic, after, topic, limit, topic, topic],
-  );
+): Coroutine<DueEndpoint[]> => q.rows<DueEndpoint>(NEXT_ENDPOINTS, [topic, after, topic, limit, topic, topic]);
 
 export interface LeaseRequest {
   readonly now: number;
@@ -101,8 +99,12 @@ export interface LeaseRequest {
 /** A job that may not go yet, and the one under its ordering key that goes first. */
 type Behind = readonly [id: number, head: number];
 
-interface LeasedRow extends JobRow {
-  behind: readonly Behind[] | null;
+/** What is not the same for all that are leased in one go. */
+type LeasedColumns = Omit<JobRow, "topic" | "state" | "due" | "started_at" | "token" | "id">;
+
+interface LeasedRow extends LeasedColumns {
+  readonly id: number | null;
+  readonly behind: readonly Behind[] | null;
 }
 
 /**
@@ -111,47 +113,65 @@ interface LeasedRow extends JobRow {
  */
 const UNHURRIED = "(select set_config('synchronous_commit', 'off', true)) unhurried";
 
+const LEASE = kept(`with picked as materialized (
+    select j.id, j.ordering_key, j.attempts from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
+      select id, ordering_key, attempts from adbind_jobs
+      where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
+      order by due, id limit r.room for update skip locked
+    ) j limit ?::int
+  ), headed as materialized (
+    select p.id, case when p.ordering_key is null or p.attempts > 0 then p.id else (
+      select h.id from adbind_jobs h where h.topic = ? and h.ordering_key = p.ordering_key and h.state = 'ready'
+        and h.attempts = 0 order by h.id limit 1) end as head
+    from picked p
+  ), leased as (
+    update adbind_jobs j set token = ?, due = ?::bigint, lease_until = ${CLOCK} + ?::bigint, started_at = ?::bigint,
+      first_at = coalesce(j.first_at, ?::bigint)
+    from headed h where j.id = h.id and h.head = h.id
+    returning j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, j.body_at
+  )
+  select j.id, j.key, j.endpoint, j.ordering_key, j.attempts, j.created_at, j.first_at, j.error, b.meta, b.body, w.behind
+  from (select json_agg(json_build_array(id, head)) as behind from headed where head <> id) w left join leased j on true ${BODY} order by j.id`);
+
+type LeasedJobRow = LeasedColumns & { readonly id: number };
+const isJob = (row: LeasedRow): row is LeasedRow & LeasedJobRow => row.id !== null;
+
+const jobIn = (row: LeasedJobRow, leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">): Job => ({
+  ...leased,
+  id: row.id,
+  key: row.key,
+  endpoint: row.endpoint,
+  orderingKey: row.ordering_key,
+  attempts: row.attempts,
+  createdAt: row.created_at,
+  firstAt: row.first_at ?? leased.startedAt,
+  error: row.error,
+  meta: row.meta ?? "",
+  body: row.body ?? new Uint8Array(),
+});
+
 /** Leases due jobs of endpoints. @returns them, and those that have to wait for another under their ordering key */
 export function* leaseJobs(
   q: Query,
   topic: string,
   { now, token, leaseMs, rooms, limit }: LeaseRequest,
 ): Coroutine<{ readonly jobs: Job[]; readonly behind: readonly Behind[] }> {
-  const rows = yield* q.rows<LeasedRow>(
-    `with picked as materialized (
-      select j.id, j.ordering_key, j.attempts from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
-        select id, ordering_key, attempts from adbind_jobs
-        where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
-        order by due, id limit r.room for update skip locked
-      ) j limit ?::int
-    ), headed as materialized (
-      select p.id, case when p.ordering_key is null or p.attempts > 0 then p.id else (
-        select h.id from adbind_jobs h where h.topic = ? and h.ordering_key = p.ordering_key and h.state = 'ready'
-          and h.attempts = 0 order by h.id limit 1) end as head
-      from picked p
-    ), leased as (
-      update adbind_jobs j set token = ?, due = ?::bigint, lease_until = ${CLOCK} + ?::bigint, started_at = ?::bigint,
-        first_at = coalesce(j.first_at, ?::bigint)
-      from headed h where j.id = h.id and h.head = h.id returning j.*
-    )
-    select j.*, b.meta, b.body, w.behind from (
-      select json_agg(json_build_array(id, head)) as behind from headed where head <> id
-    ) w left join leased j on true ${BODY} order by j.id`,
-    [
-      rooms.map(([endpoint]) => endpoint),
-      rooms.map(([, room]) => room),
-      topic,
-      now,
-      limit,
-      topic,
-      token,
-      now + leaseMs,
-      leaseMs,
-      now,
-      now,
-    ],
-  );
-  return { jobs: rows.filter(({ id }) => id !== null).map(toJob), behind: rows[0]?.behind ?? [] };
+  const rows = yield* q.rows<LeasedRow>(LEASE, [
+    rooms.map(([endpoint]) => endpoint),
+    rooms.map(([, room]) => room),
+    topic,
+    now,
+    limit,
+    topic,
+    token,
+    now + leaseMs,
+    leaseMs,
+    now,
+    now,
+  ]);
+  const leased = { topic, state: "ready", due: now + leaseMs, startedAt: now, token } as const;
+  const jobs = rows.filter(isJob).map((row) => jobIn(row, leased));
+  return { jobs, behind: rows[0]?.behind ?? [] };
 }
 
 /**
@@ -174,49 +194,67 @@ export const postponeJobs = (q: Query, behind: readonly Behind[]): Coroutine<num
     [[...new Set(behind.map(([, head]) => head))], behind.map(([id]) => id), behind.map(([, head]) => head)],
   );
 
+const ACK = kept(`with v as (
+    select * from unnest(?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::text[])
+      as v (id, token, kind, due, error, endpoint)
+  ), gone as (
+    delete from adbind_jobs j using v where v.kind = 'done' and j.id = v.id and j.token = v.token returning j.id
+  ), kept as (
+    update adbind_jobs j set token = null, lease_until = null, started_at = null,
+      state = case v.kind when 'dead' then 'dead' when 'refused' then 'refused' else 'ready' end,
+      attempts = j.attempts + case when v.kind in ('later', 'dead') then 1 else 0 end,
+      first_at = case when v.kind in ('released', 'refused') and j.attempts = 0 then null else j.first_at end,
+      due = coalesce(v.due, j.due), error = coalesce(v.error, j.error), endpoint = coalesce(v.endpoint, j.endpoint)
+    from v where v.kind <> 'done' and j.id = v.id and j.token = v.token returning j.id
+  )
+  select id from gone union all select id from kept`);
+
 /** Writes what became of leased jobs, where the token is still the job's. @returns ids of those */
 export function* ackJobs(q: Query, topic: string, acks: readonly Ack[], now: number): Coroutine<Set<number>> {
-  const rows = yield* q.rows<{ id: number }>(
-    `with v as (
-      select * from unnest(?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::text[]) as v (id, token, kind, due, error)
-    ), gone as (
-      delete from adbind_jobs j using v where v.kind = 'done' and j.id = v.id and j.token = v.token returning j.id
-    ), kept as (
-      update adbind_jobs j set token = null, lease_until = null, started_at = null,
-        state = case v.kind when 'dead' then 'dead' when 'refused' then 'refused' else 'ready' end,
-        attempts = j.attempts + case when v.kind in ('later', 'dead') then 1 else 0 end,
-        first_at = case when v.kind in ('released', 'refused') and j.attempts = 0 then null else j.first_at end,
-        due = coalesce(v.due, j.due), error = coalesce(v.error, j.error)
-      from v where v.kind <> 'done' and j.id = v.id and j.token = v.token returning j.id
-    )
-    select id from gone union all select id from kept`,
-    [
-      acks.map(({ job }) => job.id),
-      acks.map(({ job }) => job.token),
-      acks.map(({ outcome }) => outcome.kind),
-      acks.map(({ outcome }) => ("due" in outcome ? outcome.due : null)),
-      acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
-    ],
-  );
+  const rows = yield* q.rows<{ id: number }>(ACK, [
+    acks.map(({ job }) => job.id),
+    acks.map(({ job }) => job.token),
+    acks.map(({ outcome }) => outcome.kind),
+    acks.map(({ outcome }) => ("due" in outcome ? outcome.due : null)),
+    acks.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
+    acks.map(movedTo),
+  ]);
   const held = new Set(rows.map(({ id }) => id));
   const keys = acks.filter((ack) => held.has(ack.job.id) && letsNextGo(ack)).map(({ job }) => job.orderingKey!);
   yield* letNextGo(q, topic, keys, now);
+  for (const ack of acks) if (held.has(ack.job.id) && movedTo(ack) !== null) yield* moveRest(q, topic, ack);
   return held;
 }
+
+/** What waits under the ordering key of a job that moved is not left to the endpoint it has gone from. */
+const moveRest = (q: Query, topic: string, ack: Ack): Coroutine<number> =>
+  q.run(
+    `update adbind_jobs set endpoint = ? where id in (
+      select id from adbind_jobs where topic = ? and ordering_key = ? and state = 'ready' and attempts = 0
+      and endpoint = ? and ${UNLEASED} for update skip locked
+    )`,
+    [movedTo(ack), topic, ack.job.orderingKey, ack.job.endpoint],
+  );
+
+const LET_NEXT_GO = kept(`update adbind_jobs set due = ?::bigint where due = ${BEHIND_DUE_MS} and id = any(array(
+    select h.id from unnest(?::text[]) as k (ordering_key) cross join lateral (
+      select id from adbind_jobs where topic = ? and ordering_key = k.ordering_key and state = 'ready' and attempts = 0
+      order by id limit 1
+    ) h
+  ))`);
 
 /** Makes the next job under each ordering key due. A statement of its own: it has to see what those before it did. */
 export function* letNextGo(q: Query, topic: string, keys: readonly string[], now: number): Coroutine<void> {
   if (keys.length === 0) return;
-  yield* q.run(
-    `update adbind_jobs set due = ?::bigint where due = ${BEHIND_DUE_MS} and id = any(array(
-      select h.id from unnest(?::text[]) as k (ordering_key) cross join lateral (
-        select id from adbind_jobs where topic = ? and ordering_key = k.ordering_key and state = 'ready' and attempts = 0
-        order by id limit 1
-      ) h
-    ))`,
-    [now, [...new Set(keys)], topic],
-  );
+  yield* q.run(LET_NEXT_GO, [now, [...new Set(keys)], topic]);
 }
+
+const RENEW = kept(`with mine as materialized (
+    select j.id from ${UNHURRIED}, unnest(?::bigint[], ?::text[]) as v (id, token)
+    join adbind_jobs j on j.id = v.id and j.token = v.token for update of j skip locked
+  )
+  update adbind_jobs set due = ?::bigint, lease_until = ${CLOCK} + ?::bigint where id in (select id from mine)
+  returning id`);
 
 /** Prolongs leases; one that is being acknowledged is passed over. @returns ids of those that are still ours */
 export function* renewJobs(
@@ -224,15 +262,12 @@ export function* renewJobs(
   jobs: readonly Job[],
   { now, leaseMs }: { readonly now: number; readonly leaseMs: number },
 ): Coroutine<Set<number>> {
-  const rows = yield* q.rows<{ id: number }>(
-    `with mine as materialized (
-      select j.id from ${UNHURRIED}, unnest(?::bigint[], ?::text[]) as v (id, token)
-      join adbind_jobs j on j.id = v.id and j.token = v.token for update of j skip locked
-    )
-    update adbind_jobs set due = ?::bigint, lease_until = ${CLOCK} + ?::bigint where id in (select id from mine)
-    returning id`,
-    [jobs.map(({ id }) => id), jobs.map(({ token }) => token), now + leaseMs, leaseMs],
-  );
+  const rows = yield* q.rows<{ id: number }>(RENEW, [
+    jobs.map(({ id }) => id),
+    jobs.map(({ token }) => token),
+    now + leaseMs,
+    leaseMs,
+  ]);
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -13,7 +13,7 @@ const LOOKS_MS = [4, 12, 40, 120, 400] as const;
 export class Waker {
   readonly #listeners = new Set<() => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  #notifying: NodeJS.Timeout | undefined;
+  #notifying = false;
   #notified = Number.NEGATIVE_INFINITY;
   /** Looks that are to come: one for each of `LOOKS_MS` is enough for all that is added meanwhile. */
   readonly #looks = new Set<number>();
@@ -34,13 +34,17 @@ export class Waker {
   /** Jobs were committed here. */
   committed(): void {
     this.wake();
-    if (this.#notifying !== undefined) return;
-    const pause = Math.max(0, this.#notified + NOTIFY_MS - performance.now());
-    this.#notifying = this.#after(pause, () => {
-      this.#notifying = undefined;
+    if (this.#notifying) return;
+    this.#notifying = true;
+    const pause = this.#notified + NOTIFY_MS - performance.now();
+    const tell = (): void => {
+      this.#notifying = false;
       this.#notified = performance.now();
       this.notify().catch(() => undefined);
-    });
+    };
+    // A timer would wait for a millisecond at least, which is half of the way to the receiver.
+    if (pause <= 0) setImmediate(tell);
+    else this.#after(pause, tell);
   }
 
   /** Jobs were added in a transaction that somebody else commits. */

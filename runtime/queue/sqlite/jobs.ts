@@ -1,68 +1,19 @@
 /** Jobs on SQLite. Everything here runs inside a transaction the caller holds, and never waits. */
 import type { Database } from "better-sqlite3";
 import {
-  type Ack,
   BEHIND_DUE_MS,
   ENDPOINTS_SQL,
-  type EndpointHealth,
-  type EndpointRecord,
   type EndpointRow,
   GIVE_UP_LIMIT_ROWS,
   type Job,
   type JobRow,
   type JobState,
-  letsNextGo,
-  type NewJob,
   toEndpointRecord,
   toJob,
 } from "../jobs.js";
+import { acknowledging } from "./acknowledging.js";
+import { type Basics, READY, type SqliteJobs } from "./sqlite-jobs.js";
 
-export interface TakeSqlite {
-  readonly topic: string;
-  readonly token: string;
-  readonly now: number;
-  /** End of the leases. */
-  readonly until: number;
-  readonly limit: number;
-  /** How many more of an endpoint may be leased. */
-  room(endpoint: string): number;
-}
-
-export interface SqliteJobs {
-  add(topic: string, jobs: readonly NewJob[], now: number): void;
-  take(request: TakeSqlite): Job[];
-  /** Answers, for each, whether its token was still its job's; only then anything was written. */
-  ack(acks: readonly Ack[], now: number): boolean[];
-  /** Answers the ids of those that are still held under their tokens. */
-  renew(jobs: readonly Job[], until: number): Set<number>;
-  pause(topic: string, endpoint: string, health: EndpointHealth): void;
-  health(topic: string, endpoint: string): EndpointHealth;
-  /** Gives up jobs of an endpoint that were attempted, first before a time. */
-  deadLetter(topic: string, endpoint: string, given: GivenUp): number;
-  /** Ends jobs of an endpoint that were never attempted, and added before a time. */
-  expire(topic: string, endpoint: string, given: GivenUp): number;
-  /** Ends the oldest unattempted jobs of an endpoint that has more than `keep`. */
-  expireBeyond(topic: string, endpoint: string, given: Omit<GivenUp, "before"> & { readonly keep: number }): number;
-  stop(topic: string, endpoint: string, now: number): void;
-  resume(topic: string, endpoint: string): boolean;
-  endpoints(topic: string, after: string, limit: number): EndpointRecord[];
-  /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */
-  pull(topic: string, horizon: number, now: number): number;
-  /** Makes the next job under an ordering key due. */
-  letNextGo(topic: string, orderingKey: string, now: number): void;
-  /** Says when something of an endpoint may be due. */
-  touch(topic: string, endpoint: string, readyAt: number): void;
-}
-
-interface GivenUp {
-  /** Most jobs. */
-  readonly limit?: number;
-  readonly before: number;
-  readonly now: number;
-  readonly error: string;
-}
-
-const ready = "state = 'ready'";
 /** What is sent of a job in `j`. */
 export const BODY = "left join adbind_job_bodies b on b.job = j.id";
 
@@ -70,8 +21,6 @@ export function sqliteJobs(db: Database): SqliteJobs {
   const base = basics(db);
   return { ...base, add: adding(db, base), take: taking(db), ...acknowledging(db, base), ...endpointCare(db, base) };
 }
-
-type Basics = Pick<SqliteJobs, "letNextGo" | "touch">;
 
 /** What the others are made of. */
 function basics(db: Database): Basics {
@@ -81,7 +30,7 @@ function basics(db: Database): Basics {
   );
   const free = db.prepare<[number, string, string, number], { endpoint: string }>(
     "update adbind_jobs set due = ? where id = (select min(id) from adbind_jobs where topic = ? and ordering_key = ? " +
-      `and ${ready} and attempts = 0) and due = ? returning endpoint`,
+      `and ${READY} and attempts = 0) and due = ? returning endpoint`,
   );
   const touch = (topic: string, endpoint: string, readyAt: number): void => {
     touched.run(topic, endpoint, readyAt);
@@ -104,7 +53,7 @@ function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
     "insert into adbind_job_bodies (job, at, meta, body) values (?, ?, ?, ?)",
   );
   const before = db.prepare<[string, string]>(
-    `select 1 from adbind_jobs where topic = ? and ordering_key = ? and ${ready} and attempts = 0 limit 1`,
+    `select 1 from adbind_jobs where topic = ? and ordering_key = ? and ${READY} and attempts = 0 limit 1`,
   );
   return (topic, jobs, now) => {
     for (const { key, random = false, endpoint, orderingKey = null, due = now, meta, body } of jobs) {
@@ -119,7 +68,7 @@ function adding(db: Database, { touch }: Basics): SqliteJobs["add"] {
 
 function taking(db: Database): SqliteJobs["take"] {
   const due = db.prepare<[string, string, number, number], JobRow>(
-    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where topic = ? and endpoint = ? and ${ready} and due <= ? ` +
+    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where topic = ? and endpoint = ? and ${READY} and due <= ? ` +
       "order by due, id limit ?",
   );
   const endpoints = db.prepare<[string, number], { endpoint: string }>(
@@ -154,7 +103,7 @@ function taking(db: Database): SqliteJobs["take"] {
 /** Says when the rest of an endpoint is due, or forgets it. */
 function leaving(db: Database): (topic: string, endpoint: string, now: number) => void {
   const next = db.prepare<[string, string], { due: number | null }>(
-    `select min(due) as due from adbind_jobs where topic = ? and endpoint = ? and ${ready}`,
+    `select min(due) as due from adbind_jobs where topic = ? and endpoint = ? and ${READY}`,
   );
   const rest = db.prepare<[number, string, string]>(
     "update adbind_endpoints set ready_at = max(paused_until, ?) where topic = ? and endpoint = ?",
@@ -166,41 +115,6 @@ function leaving(db: Database): (topic: string, endpoint: string, now: number) =
     const at = next.get(topic, endpoint)!.due;
     if (at !== null) rest.run(Math.max(at, now), topic, endpoint);
     else if (forget.run(topic, endpoint).changes === 0) rest.run(BEHIND_DUE_MS, topic, endpoint);
-  };
-}
-
-function acknowledging(db: Database, { letNextGo, touch }: Basics): Pick<SqliteJobs, "ack" | "renew"> {
-  const done = db.prepare<[number, string]>("delete from adbind_jobs where id = ? and token = ?");
-  const doneBody = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
-  const kept = db.prepare<[JobState, number, number, number | null, string | null, number, string]>(
-    "update adbind_jobs set token = null, started_at = null, state = ?, attempts = attempts + ?, " +
-      "first_at = case when ? = 0 and attempts = 0 then null else first_at end, due = coalesce(?, due), " +
-      "error = coalesce(?, error) where id = ? and token = ?",
-  );
-  const prolong = db.prepare<[number, number, string]>("update adbind_jobs set due = ? where id = ? and token = ?");
-  const apply = ({ job, outcome }: Ack): boolean => {
-    if (outcome.kind === "done") {
-      const ours = done.run(job.id, job.token).changes === 1;
-      if (ours) doneBody.run(job.id);
-      return ours;
-    }
-    const state = outcome.kind === "dead" || outcome.kind === "refused" ? outcome.kind : "ready";
-    const counted = Number(outcome.kind === "later" || outcome.kind === "dead");
-    const due = "due" in outcome ? outcome.due : null;
-    const error = "error" in outcome ? outcome.error : null;
-    return kept.run(state, counted, counted, due, error, job.id, job.token).changes === 1;
-  };
-  return {
-    ack: (acks, now) =>
-      acks.map((ack) => {
-        const { job, outcome } = ack;
-        if (!apply(ack)) return false;
-        if ("due" in outcome) touch(job.topic, job.endpoint, outcome.due);
-        if (letsNextGo(ack)) letNextGo(job.topic, job.orderingKey!, now);
-        return true;
-      }),
-    renew: (jobs, until) =>
-      new Set(jobs.filter(({ id, token }) => prolong.run(until, id, token).changes === 1).map(({ id }) => id)),
   };
 }
 
@@ -219,7 +133,7 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
     "select paused_until, failing_since from adbind_endpoints where topic = ? and endpoint = ?",
   );
   const pullJobs = db.prepare<[number, string, number, number]>(
-    `update adbind_jobs set due = ? where topic = ? and ${ready} and token is null and due > ? and due < ?`,
+    `update adbind_jobs set due = ? where topic = ? and ${READY} and token is null and due > ? and due < ?`,
   );
   const pullEndpoints = db.prepare<[number, number, string, number, number]>(
     "update adbind_endpoints set ready_at = ?, paused_until = min(paused_until, ?) where topic = ? " +
@@ -228,7 +142,7 @@ function endpointCare(db: Database, basic: Basics): EndpointCare {
   const expire = ending(db, basic, { state: "expired", which: "attempts = 0 and created_at" });
   const excess = db
     .prepare<[string, string, number, number], number>(
-      `select count(*) from (select 1 from adbind_jobs where topic = ? and endpoint = ? and ${ready} limit ? offset ?)`,
+      `select count(*) from (select 1 from adbind_jobs where topic = ? and endpoint = ? and ${READY} limit ? offset ?)`,
     )
     .pluck();
   return {
@@ -283,7 +197,7 @@ function ending(
   { state, which }: { readonly state: JobState; readonly which: string },
 ): SqliteJobs["expire"] {
   const old = db.prepare<[string, string, number, number, number], Pick<JobRow, "id" | "ordering_key" | "attempts">>(
-    `select id, ordering_key, attempts from adbind_jobs where topic = ? and endpoint = ? and ${ready} and ${which} <= ? ` +
+    `select id, ordering_key, attempts from adbind_jobs where topic = ? and endpoint = ? and ${READY} and ${which} <= ? ` +
       "and (token is null or due <= ?) order by due, id limit ?",
   );
   const end = db.prepare<[JobState, string, number]>(

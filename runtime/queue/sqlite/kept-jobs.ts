@@ -16,7 +16,8 @@ import {
   PRUNE_OLD_SQL,
   toJobRecord,
 } from "../jobs.js";
-import { BODY, type SqliteJobs } from "./jobs.js";
+import { BODY } from "./jobs.js";
+import type { SqliteJobs } from "./sqlite-jobs.js";
 
 export interface KeptJobs {
   list(filter: JobFilter): JobRecord[];

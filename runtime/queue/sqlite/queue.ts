@@ -13,8 +13,9 @@ import {
   type Queue,
   type QueueOptions,
 } from "../types.js";
-import { type SqliteJobs, sqliteJobs } from "./jobs.js";
+import { sqliteJobs } from "./jobs.js";
 import { type KeptJobs, keptJobs } from "./kept-jobs.js";
+import type { SqliteJobs } from "./sqlite-jobs.js";
 
 /** A synchronous transaction cannot wait; a promise would run on after it has been committed. */
 const refusePromise = (): AdbindError =>

@@ -66,16 +66,23 @@ async function accept(
 async function claimAndKeep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutcome> {
   const claimed = await claim(tx, sender, arrival);
   if (typeof claimed === "object") return { outcome: "duplicate", changed: claimed.changed };
-  const outcome = await keep(tx, sender, arrival);
+  const further = arrival.once === undefined ? undefined : onceOf(arrival, arrival.once);
+  const twice = further && (await claim(tx, sender, further));
+  const outcome: AcceptOutcome =
+    typeof twice === "object" ? { outcome: "duplicate", changed: false } : await keep(tx, sender, arrival);
   if (claimed === "fresh" && !(await countClaim(tx, sender, arrival))) throw new Refused("full");
+  if (twice === "fresh" && !(await countClaim(tx, sender, further!))) throw new Refused("full");
   return outcome;
 }
+
+/** The claim of what an event tells, beside that of its key. */
+const onceOf = (arrival: Dated, key: string): Dated => ({ ...arrival, event: { ...arrival.event, key } });
 
 async function keep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutcome> {
   const { event, now, order } = arrival;
   // Route, then task, then event: the order in which a registration locks them.
   if (!arrival.registered) await lockRoute(tx, event.route);
-  const ordered = order !== undefined && event.taskId !== null;
+  const ordered = order !== undefined && event.taskId !== null && arrival.unfit === undefined;
   if (ordered) {
     const applied = await applyOrder(tx, { sender, taskId: event.taskId }, order, now);
     if (applied !== "applied") return { outcome: "stale", ...applied };
@@ -91,6 +98,7 @@ async function keep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutco
     parked: place.state === "parked",
     leased: place.owner !== null,
     reemission,
+    ...(arrival.unfit !== undefined && { unfit: true }),
   };
 }
 
@@ -134,7 +142,8 @@ interface Place {
 }
 
 async function placeOf(tx: Tx, sender: number, arrival: Dated, lane: string | null): Promise<Place> {
-  const { event, now, lease, tokenDigest = null } = arrival;
+  const { event, now, lease, tokenDigest = null, unfit } = arrival;
+  if (unfit !== undefined) return { state: "dead", due: now, error: unfit };
   if (!arrival.registered) {
     const late = await lookup(tx, event.route, event.operationId);
     if (late === undefined) return { state: "parked", due: now + arrival.windowSeconds * 1000 };

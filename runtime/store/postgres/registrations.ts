@@ -64,14 +64,15 @@ export function postgresRegistrations(db: Db): Registrations {
 
 async function upsert(tx: Tx, registration: Registration): Promise<void> {
   const { route, operationId, sender, kind, mode, format, taskType, tokenDigest, release, expires } = registration;
+  const events = registration.events === null ? null : JSON.stringify(registration.events);
   const row = {
     ...{ route, operation_id: operationId ?? "", sender, kind, mode, format },
-    ...{ task_type: taskType, token_digest: tokenDigest, release, expires },
+    ...{ task_type: taskType, token_digest: tokenDigest, release, events, expires },
   };
   await sql`
     insert into adbind_registrations ${rowValues(row)} on conflict (route, operation_id) do update set
       task_type = excluded.task_type, token_digest = excluded.token_digest, release = excluded.release,
-      expires = excluded.expires`.run(tx);
+      events = excluded.events, expires = excluded.expires`.run(tx);
 }
 
 interface ParkedRow {

@@ -191,17 +191,24 @@ interface Lane {
   readonly first: boolean;
 }
 
+const INSERT =
+  "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
+  "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, lane, " +
+  `body) values (${Array(23).fill("?").join(", ")})`;
+
+/** Was what an event tells told before, under another key? At the bound it is taken all the same: its own key is claimed. */
+const toldBefore = (claims: Claims, sender: number, { once, ...arrival }: Arrival): boolean =>
+  once !== undefined &&
+  typeof claims.claim(sender, { ...arrival, event: { ...arrival.event, key: once } }) === "object";
+
 /** Claim, order, park or queue: the transaction behind every 2xx. */
 const acceptor = ({ db, senders, claims, tasks, notifications, registrations, nonces }: InboxParts) => {
   const before = db.prepare("select 1 from adbind_inbox where state = 'pending' and sender = ? and lane = ? limit 1");
-  const insert = db.prepare(
-    "insert into adbind_inbox (state, sender, key, route, kind, release, format, task_type, task_id, operation_id, " +
-      "status, instant, notification_id, reemission, received_at, due, owner, error, notes, traceparent, token_digest, " +
-      `lane, body) values (${Array(23).fill("?").join(", ")})`,
-  );
+  const insert = db.prepare(INSERT);
 
   const place = (arrival: Arrival, sender: number, { lane, first }: Lane) => {
     const { event, now, lease, tokenDigest = null } = arrival;
+    if (arrival.unfit !== undefined) return { state: "dead", due: now, error: arrival.unfit } as const;
     if (!arrival.registered) {
       const late = registrations.lookup(event.route, event.operationId);
       if (late === undefined) return { state: "parked", due: now + arrival.windowSeconds * 1000 } as const;
@@ -223,7 +230,8 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
     const claim = claims.claim(sender, arrival);
     if (claim === "full") return { outcome: "full" };
     if (claim !== "fresh") return { outcome: "duplicate", changed: claim.changed };
-    const ordered = order !== undefined && event.taskId !== null;
+    if (toldBefore(claims, sender, arrival)) return { outcome: "duplicate", changed: false };
+    const ordered = order !== undefined && event.taskId !== null && arrival.unfit === undefined;
     let first = true;
     if (ordered) {
       const result = tasks.apply(sender, event.taskId, order, now);
@@ -252,6 +260,7 @@ const acceptor = ({ db, senders, claims, tasks, notifications, registrations, no
       parked: state === "parked",
       leased: owner !== null,
       reemission,
+      unfit: arrival.unfit !== undefined,
     };
   };
 };

@@ -24,6 +24,15 @@ export interface SqliteRegistrations extends Registrations {
   expire(now: number, limit: number): number;
 }
 
+const valuesOf = (registration: Registration): (string | number | Uint8Array | null)[] => {
+  const { route, operationId, sender, kind, mode, format, taskType, tokenDigest, release, events } = registration;
+  const named = events === null ? null : JSON.stringify(events);
+  return [
+    ...[route, operationId ?? "", sender, kind, mode, format, taskType, tokenDigest, release, named],
+    registration.expires,
+  ];
+};
+
 export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase): SqliteRegistrations {
   const bindingOf = db.prepare<[string], RegistrationRow>("select * from adbind_registrations where route = ? limit 1");
   const own = db.prepare<[string, string], RegistrationRow>(
@@ -31,9 +40,9 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
   );
   const upsert = db.prepare(
     "insert into adbind_registrations (route, operation_id, sender, kind, mode, format, task_type, token_digest, " +
-      "release, expires) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (route, operation_id) do update set " +
+      "release, events, expires) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (route, operation_id) do update set " +
       "task_type = excluded.task_type, token_digest = excluded.token_digest, release = excluded.release, " +
-      "expires = excluded.expires",
+      "events = excluded.events, expires = excluded.expires",
   );
   const removeOne = db.prepare("delete from adbind_registrations where route = ? and operation_id = ?");
   // A registration without an operation takes every parked event of its route.
@@ -80,21 +89,7 @@ export function sqliteRegistrations({ file: db, writer, told }: SqliteDatabase):
         if (existing !== undefined && conflicts(toBinding(existing), registration)) {
           return { conflict: toBinding(existing) };
         }
-        const { route, operationId, sender, kind, mode, format, taskType, tokenDigest, expires } = registration;
-        upsert.run(
-          ...[
-            route,
-            operationId ?? "",
-            sender,
-            kind,
-            mode,
-            format,
-            taskType,
-            tokenDigest,
-            registration.release,
-            expires,
-          ],
-        );
+        upsert.run(...valuesOf(registration));
         return { released: unpark(registration, now) };
       }),
     async binding(route) {

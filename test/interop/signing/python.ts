@@ -11,8 +11,8 @@ const folder = path.resolve(import.meta.dirname, "../../../.cache/python-sdk");
 const python = path.join(folder, "bin", "python");
 /** Milliseconds for one step of the installation: a slow mirror, but not one that hangs. */
 const INSTALL_LIMIT_MS = 300_000;
-/** Milliseconds for one answer; the SDK takes half a minute to be imported on a slow machine. */
-const ANSWER_LIMIT_MS = 120_000;
+/** Milliseconds for one answer; the SDK takes minutes to be imported on a busy machine. */
+const ANSWER_LIMIT_MS = 300_000;
 
 /** Makes the folder with the SDK in it, once. @returns why there is none */
 export function preparePython(): string | undefined {
@@ -36,6 +36,25 @@ type Answer = { readonly ok: true; readonly headers?: Record<string, string> } |
 export interface PythonPeer extends SigningPeer {
   /** Verifies a webhook knowing nothing but the agent's URL. @returns undefined where it is believed */
   discover(request: PlainRequest, agent: string, protocol: "mcp" | "a2a"): Promise<string | undefined>;
+}
+
+/** Asks one question. */
+export type Talk = (question: object) => Promise<{ readonly ok: boolean; readonly [more: string]: unknown }>;
+
+/** Starts a script of the SDK's side. @throws Error where it does not start */
+export async function talkPython(script: string) {
+  const child = spawn(python, ["-u", script], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const ask = conversation(child);
+  const { name } = JSON.parse(await ask()) as { name: string };
+  return {
+    name,
+    ask: (async (question) => JSON.parse(await ask(question))) as Talk,
+    async close() {
+      child.stdin.end();
+      await ended;
+    },
+  };
 }
 
 /** The lines a process prints, one for each question, in their order. */

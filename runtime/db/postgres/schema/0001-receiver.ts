@@ -94,6 +94,7 @@ create table adbind_registrations (
   task_type text,
   token_digest bytea,
   release text,
+  events text,
   expires bigint,
   primary key (route, operation_id)
 );

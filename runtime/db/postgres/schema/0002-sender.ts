@@ -85,6 +85,7 @@ create table adbind_channels (
   next_fire bigint,
   closed integer not null default 0,
   closed_at bigint,
+  release text,
   primary key (resource, kind, subscriber)
 );
 create index adbind_channels_closed on adbind_channels (closed_at) where closed_at is not null;

@@ -40,4 +40,21 @@ create index adbind_seller_tasks_principal on adbind_seller_tasks (principal, cr
 create index adbind_seller_tasks_open on adbind_seller_tasks (created_at) where completed_at is null;
 create index adbind_seller_tasks_resource on adbind_seller_tasks (principal, resource) where resource is not null;
 create index adbind_seller_tasks_expires on adbind_seller_tasks (expires);
+
+-- Changes of an account in the order of their commits: who appends holds the account's row until then.
+create table adbind_account_feeds (
+  account text primary key,
+  last bigint not null,
+  first_at bigint not null
+);
+create table adbind_account_changes (
+  account text not null,
+  seq bigint not null,
+  change_id text not null,
+  resource_type text not null,
+  body text not null,
+  expires bigint not null,
+  primary key (account, seq)
+);
+create index adbind_account_changes_expires on adbind_account_changes (expires);
 `;

@@ -87,6 +87,7 @@ create table adbind_registrations (
   task_type text,
   token_digest blob,
   release text,
+  events text,
   expires integer,
   primary key (route, operation_id)
 ) strict, without rowid;

@@ -81,6 +81,7 @@ create table adbind_channels (
   next_fire integer,
   closed integer not null default 0,
   closed_at integer,
+  release text,
   primary key (resource, kind, subscriber)
 ) strict, without rowid;
 create index adbind_channels_closed on adbind_channels (closed_at) where closed_at is not null;

@@ -1,5 +1,5 @@
 /**
- * `./run conformance [bundle...]`: for every specialism of published 3.0 a seller is scaffolded and served, and the
+ * `./run conformance peer [bundle...]`: a second opinion on one old suite. For every specialism of published 3.0 a seller is scaffolded and served, and the
  * protocol's own runner judges it; so are the bundles every seller must pass. Ends with a count of the steps, and with
  * exit code 1 when one fails that test/interop/known-failures.json does not explain.
  */
@@ -17,7 +17,7 @@ import { corpus, peerRelease } from "../support/corpus.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const peer = path.join(root, "test/interop/peer/node_modules/@adcp/sdk");
-const clock = path.join(import.meta.dirname, "clock.mjs");
+const clock = path.join(root, "test/interop/clock.mjs");
 
 /** Longest one bundle may take. */
 const BUNDLE_LIMIT_MS = 5 * 60_000;
@@ -203,7 +203,7 @@ async function main(wanted: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const known = JSON.parse(readFileSync(path.join(import.meta.dirname, "known-failures.json"), "utf8")) as Known[];
+  const known = JSON.parse(readFileSync(path.join(root, "test/interop/known-failures.json"), "utf8")) as Known[];
   const folder = mkdtempSync(path.join(tmpdir(), "adbind-conformance-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(path.join(folder, "node_modules"));

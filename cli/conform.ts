@@ -1,0 +1,165 @@
+/** `adbind conform`: the published storyboards of a release, run against a live agent. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import {
+  type ConformanceReport,
+  htmlReport,
+  junitReport,
+  markdownReport,
+  redactedReport,
+  runConformance,
+  supportedVersions,
+  textReport,
+} from "../runtime/conformance/index.js";
+import { AdbindError } from "../runtime/errors.js";
+import { type PlaceOptions, placesOf } from "./conform/places.js";
+import { printJson, userPath } from "./output.js";
+import { isWatched } from "./progress.js";
+import { releaseHelp, withReleaseOptions } from "./release/resolve.js";
+
+interface Options extends PlaceOptions {
+  storyboard: string[];
+  specialism: string[];
+  step?: string;
+  auth?: string;
+  transport: string;
+  agent: string[];
+  resolve: string[];
+  contract: string[];
+  ca?: string;
+  webhookBase?: string;
+  timeout: string;
+  json?: boolean;
+  junit?: boolean;
+  markdown?: boolean;
+  html?: boolean;
+  all?: boolean;
+}
+
+const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+/** `KEY=VALUE` of an option that may be given several times. */
+function pairs(given: readonly string[], option: string, form: string): Record<string, string> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf("=");
+      if (at <= 0 || at === text.length - 1) throw usage(`${option} ${text} is no ${form}`, `give ${form}`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
+const transports = ["mcp", "a2a"] as const;
+
+function transportOf(given: string): "mcp" | "a2a" {
+  const known = transports.find((one) => one === given);
+  if (known === undefined) throw usage(`there is no transport ${given}`, "give mcp or a2a");
+  return known;
+}
+
+/** The one form a report is printed in. */
+function formOf(options: Options): "json" | "junit" | "markdown" | "html" | "text" {
+  const forms = (["json", "junit", "markdown", "html"] as const).filter((form) => options[form] === true);
+  if (forms.length > 1) throw usage(`--${forms.join(" and --")} are two forms of one report`, "give one of them");
+  return forms[0] ?? "text";
+}
+
+function print(report: ConformanceReport, options: Options): void {
+  const shown = redactedReport(report);
+  const form = formOf(options);
+  if (form === "json") printJson(shown);
+  else if (form === "junit") console.log(junitReport(shown));
+  else if (form === "markdown") console.log(markdownReport(shown));
+  else if (form === "html") console.log(htmlReport(shown));
+  else console.log(textReport(shown, { all: options.all === true }));
+}
+
+async function conform(url: string, options: Options): Promise<void> {
+  if (!URL.canParse(url)) throw usage(`${url} is no URL`, "give scheme and host, e.g. https://seller.example/mcp");
+  if (!(Number(options.timeout) > 0)) throw usage("--timeout is no number of seconds", "give e.g. 30");
+  formOf(options);
+  const reach = {
+    url,
+    transport: transportOf(options.transport),
+    ...(options.auth !== undefined && { auth: options.auth }),
+    resolve: pairs(options.resolve, "--resolve", "HOST=ADDRESS"),
+    ...(options.ca !== undefined && { ca: readFileSync(userPath(options.ca), "utf8") }),
+  };
+  const places = await placesOf(options, () => supportedVersions(reach));
+  for (const warning of places.warnings) console.error(`warning: ${warning}`);
+  const watched = isWatched();
+  const report = await runConformance({
+    ...reach,
+    release: places.release,
+    documents: places.documents,
+    suite: places.suite,
+    agents: pairs(options.agent, "--agent", "KEY=URL"),
+    storyboards: options.storyboard,
+    specialisms: options.specialism,
+    contracts: options.contract,
+    ...(options.step !== undefined && { step: options.step }),
+    ...(options.webhookBase !== undefined && { webhooks: { base: options.webhookBase } }),
+    timeoutMs: Number(options.timeout) * 1000,
+    onStoryboard: ({ id, verdict }, count, total) => {
+      if (watched) process.stderr.write(`\r\x1b[K${count}/${total} ${id}: ${verdict}`);
+    },
+  });
+  if (watched) process.stderr.write("\r\x1b[K");
+  print(report, options);
+  if (!report.ok) process.exitCode = 1;
+}
+
+/** Nothing answers there: a code of its own, so that a build can tell it from a failed step. */
+const UNREACHABLE = 3;
+
+const collect = (value: string, before: string[]): string[] => [...before, value];
+
+export function register(command: Command): void {
+  withReleaseOptions(command)
+    .argument("<url>", "the agent: its MCP endpoint, or where its A2A card is")
+    .option("--release <release>", `${releaseHelp}, or a version of $ADBIND_CORPUS`)
+    .option("--suite <place>", "the compliance/ folder of a release, or its bundle")
+    .option("--storyboard <id>", "only this one; may be given several times", collect, [])
+    .option("--specialism <id>", "only those of a specialism; may be given several times", collect, [])
+    .option("--step <id>", "report this step only")
+    .option("--auth <token>", "bearer token, or a whole Authorization header")
+    .option("--transport <name>", "mcp or a2a", "mcp")
+    .option("--agent <key=url>", "the agent of another role, e.g. governance; may be given several times", collect, [])
+    .option("--resolve <host=address>", "where a host name leads; may be given several times", collect, [])
+    .option(
+      "--contract <id>",
+      "a contract between runner and agent that is kept; may be given several times",
+      collect,
+      [],
+    )
+    .option("--ca <file>", "certificates to trust beside the system's, PEM")
+    .option("--webhook-base <url>", "what the agent is told of our receiver, where something stands before it")
+    .option("--timeout <seconds>", "how long an answer may take", "30")
+    .option("--all", "list every step")
+    .option("--json", "print the report as JSON")
+    .option("--junit", "print the report as JUnit XML")
+    .option("--markdown", "print the report as Markdown")
+    .option("--html", "print the report as one HTML page")
+    .addHelpText(
+      "after",
+      `
+Without --storyboard and --specialism it runs what the agent's capabilities call for, in one run. Use a sandbox: storyboards
+place orders. Suite and release are found for each other; without both, the newest release that the agent lists and of which
+a suite is at hand in $ADBIND_CORPUS.
+
+Exit code: 0 no step failed, and what the agent claims was executed; 1 a step failed or nothing of a claim was executed;
+2 the command line is wrong, or no suite is at hand; 3 the agent cannot be asked.
+
+Example: adbind conform https://sandbox.seller.example/mcp --suite ./compliance --auth $TOKEN --html > report.html`,
+    )
+    .action(async (url: string, options: Options) => {
+      try {
+        await conform(url, options);
+      } catch (error) {
+        if (!(error instanceof AdbindError) || error.code !== "agent_unreachable") throw error;
+        console.error(`adbind: ${error.message}`);
+        if (options.json) printJson({ ok: false, error: { code: error.code, message: error.message } });
+        process.exitCode = UNREACHABLE;
+      }
+    });
+}

@@ -1,0 +1,115 @@
+/** Which suite and which release a run is made with, by what was given and what is at hand. */
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+import semver from "semver";
+import { loadSuite, type Suite } from "../../runtime/conformance/index.js";
+import { AdbindError } from "../../runtime/errors.js";
+import { type WholeRelease, wholeReleaseAt } from "../check/release-value.js";
+import { userPath } from "../output.js";
+import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
+
+export interface PlaceOptions extends ReleaseOptions {
+  readonly release?: string;
+  readonly suite?: string;
+}
+
+export interface RunPlaces extends WholeRelease {
+  readonly suite: Suite;
+  /** What the user should know of the choice. */
+  readonly warnings: readonly string[];
+}
+
+/** A folder of releases and suites, one folder a version in each. */
+const corpus = (): string | undefined => process.env.ADBIND_CORPUS || undefined;
+
+const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
+
+const REMEDY =
+  "give --suite with the compliance/ folder or the bundle of a release, or keep suites in $ADBIND_CORPUS/compliance/<version>";
+
+function ofCorpus(kind: "compliance" | "releases", version: string): string | undefined {
+  const root = corpus();
+  const place = root === undefined ? undefined : path.join(root, kind, version);
+  return place !== undefined && existsSync(place) ? place : undefined;
+}
+
+/** Where a version's release is: in the corpus, or by its name. */
+async function releaseFor(version: string): Promise<WholeRelease> {
+  const place = ofCorpus("releases", version);
+  if (place === undefined)
+    throw usage(
+      `the release ${version} of the suite is not at hand`,
+      "give it with --release, as a folder, a bundle or word@version",
+    );
+  return wholeReleaseAt(place);
+}
+
+/** The suite that comes with a release: in its own folder or bundle, or in the corpus under its version. */
+async function suiteFor(source: string, version: string): Promise<Suite> {
+  const inside = source.endsWith(".tgz") ? source : path.join(source, "compliance");
+  for (const place of [inside, ofCorpus("compliance", version)]) {
+    if (place === undefined || !existsSync(place)) continue;
+    try {
+      return await loadSuite(place);
+    } catch (error) {
+      // A release has schemas under compliance/ too: they are no storyboards.
+      if (!(error instanceof AdbindError) || error.code !== "suite_unreadable") throw error;
+    }
+  }
+  throw usage(`no suite of release ${version} is at hand`, REMEDY);
+}
+
+/** Versions that both a suite and a release are at hand of, newest first. */
+function versionsAtHand(): string[] {
+  const root = corpus();
+  const folder = root === undefined ? undefined : path.join(root, "compliance");
+  if (folder === undefined || !existsSync(folder)) return [];
+  const found = readdirSync(folder).filter(
+    (version) => semver.valid(version) !== null && ofCorpus("releases", version),
+  );
+  return found.sort(semver.rcompare);
+}
+
+/** `3.1` and `3.2-beta.5` as agents list what they speak. */
+const speaks = (line: string, version: string): boolean => {
+  const [numbers = "", tail] = version.split(/-(.*)/s);
+  const short = numbers.split(".").slice(0, 2).join(".") + (tail ? `-${tail}` : "");
+  return line === version || line === short;
+};
+
+/**
+ * Suite and release of a run.
+ * @param supported versions that the agent lists, asked only where neither is given
+ * @throws AdbindError `usage` where one of the two is not at hand
+ */
+export async function placesOf(options: PlaceOptions, supported: () => Promise<readonly string[]>): Promise<RunPlaces> {
+  const { release, suite: given } = options;
+  if (given !== undefined) {
+    const suite = await loadSuite(userPath(given));
+    if (release === undefined) {
+      if (suite.version === undefined)
+        throw usage("the suite does not say of which release it is", "give the release with --release");
+      return { ...(await releaseFor(suite.version)), suite, warnings: [] };
+    }
+    const whole = await wholeReleaseAt(await resolveRelease(release, options));
+    const { version } = whole.release;
+    const differ = suite.version !== undefined && suite.version !== version;
+    const warning = `the suite is of release ${suite.version}, and its answers are judged by ${version}`;
+    return { ...whole, suite, warnings: differ ? [warning] : [] };
+  }
+  if (release !== undefined) {
+    const source = ofCorpus("releases", release) ?? (await resolveRelease(release, options));
+    const whole = await wholeReleaseAt(source);
+    return { ...whole, suite: await suiteFor(source, whole.release.version), warnings: [] };
+  }
+  const listed = await supported();
+  const atHand = versionsAtHand();
+  const version = atHand.find((one) => listed.some((line) => speaks(line, one)));
+  if (version === undefined)
+    throw usage(
+      `no suite is at hand of a release that the agent lists (${listed.join(", ") || "it lists none"}); there are ${atHand.join(", ") || "none"}`,
+      REMEDY,
+    );
+  const whole = await releaseFor(version);
+  return { ...whole, suite: await suiteFor(ofCorpus("releases", version)!, version), warnings: [] };
+}

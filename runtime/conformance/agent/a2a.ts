@@ -1,0 +1,77 @@
+/** Calls over A2A, by the official SDK: 1.0, and 0.3 where an agent has only that. */
+import type { SendMessageRequest } from "@a2a-js/sdk";
+import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { isJsonObject } from "../../contract/index.js";
+import { headersOf } from "./http.js";
+import { failedAnswer } from "./mcp.js";
+import { payloadOfA2a } from "./payload.js";
+import type { AgentSession, SentRequest, SessionOptions } from "./types.js";
+
+/** `ROLE_USER` of the SDK's enum. */
+const ROLE_USER = 1;
+const CARD = "/.well-known/agent-card.json";
+
+interface Heard {
+  status?: number;
+  headers: Record<string, string>;
+  message?: unknown;
+}
+
+/** Opens what an agent's card describes. @throws where there is no card */
+export async function openA2aSession(options: SessionOptions): Promise<AgentSession> {
+  const { url, uuid, now, timeoutMs } = options;
+  const legacyCompat = { enabled: true };
+  const fetchFor =
+    (heard: Heard): typeof globalThis.fetch =>
+    async (input, init) => {
+      const headers = new Headers(init?.headers);
+      if (options.authorization !== undefined) headers.set("authorization", options.authorization);
+      const signal = AbortSignal.timeout(timeoutMs);
+      const response = await options.fetch(input, { ...init, headers, signal });
+      heard.status = response.status;
+      heard.headers = headersOf(response);
+      const text = await response.text();
+      try {
+        heard.message = JSON.parse(text);
+      } catch {
+        heard.message = text;
+      }
+      return new Response(text, { status: response.status, headers: response.headers });
+    };
+  const cardAt = /agent-card\.json$/.test(url) ? url : new URL(CARD, url).href;
+  const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ headers: {} }), legacyCompat });
+  const card = await resolver.resolve(cardAt, "");
+  return {
+    transport: "a2a",
+    url,
+    tools: async () => card.skills.map(({ id }) => id),
+    async call(task, args) {
+      const request: SentRequest = { transport: "a2a", operation: task, url, payload: args };
+      const heard: Heard = { headers: {} };
+      const sentAt = now();
+      const times = () => ({ sentAt, tookMs: now() - sentAt });
+      const parts = [{ content: { $case: "data", value: { skill: task, parameters: args } } }];
+      const message = { messageId: uuid(), role: ROLE_USER, parts };
+      let thrown: unknown;
+      try {
+        const transports = [new JsonRpcTransportFactory({ fetchImpl: fetchFor(heard), legacyCompat })];
+        const client = await new ClientFactory({ transports }).createFromAgentCard(card);
+        await client.sendMessage({ message } as SendMessageRequest);
+      } catch (error) {
+        // What the SDK cannot read may be an answer all the same.
+        thrown = error;
+      }
+      const seen = { ...(heard.status !== undefined && { status: heard.status }), headers: heard.headers };
+      const body = isJsonObject(heard.message) ? heard.message : {};
+      if (body.result === undefined) {
+        const rpc = isJsonObject(body.error) ? (body.error as { code?: number; message?: string; data?: unknown }) : {};
+        const said = rpc.message ?? (thrown instanceof Error ? thrown.message : "the answer has no result");
+        return failedAnswer(request, { ...rpc, message: said }, seen, times());
+      }
+      const found = payloadOfA2a(body.result);
+      const failed = found.state === "failed" || found.state === "rejected";
+      return { request, ...found, failed, ...seen, body: body.result, ...times() };
+    },
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,59 @@
+/** What an agent says of itself before it is known which release it is held to. */
+import { randomUUID } from "node:crypto";
+import { isJsonObject } from "../contract/index.js";
+import { AdbindError } from "../errors.js";
+import { openA2aSession } from "./agent/a2a.js";
+import { createHttp } from "./agent/http.js";
+import { openMcpSession } from "./agent/mcp.js";
+import { authorizationFor } from "./kit.js";
+
+export interface AskOptions {
+  readonly url: string;
+  readonly transport?: "mcp" | "a2a";
+  readonly auth?: string;
+  readonly resolve?: Readonly<Record<string, string>>;
+  readonly ca?: string;
+}
+
+const CAPABILITIES = /^get_(\w+)_capabilities$/;
+
+/** A major version as agents of the first releases list it stands for its first line. */
+const lines = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map((one) => (typeof one === "number" ? `${one}.0` : String(one))) : [];
+
+/**
+ * Versions that an agent lists as those it speaks.
+ * @throws AdbindError `agent_unreachable`
+ */
+export async function supportedVersions(options: AskOptions): Promise<readonly string[]> {
+  const { url, transport = "mcp" } = options;
+  const http = await createHttp({ resolve: options.resolve ?? {}, ca: options.ca });
+  const open = transport === "mcp" ? openMcpSession : openA2aSession;
+  const authorization = authorizationFor(options.auth);
+  try {
+    const session = await open({
+      url,
+      fetch: http.fetch,
+      authorization,
+      timeoutMs: 30_000,
+      uuid: randomUUID,
+      now: Date.now,
+    });
+    const name = (await session.tools()).find((tool) => CAPABILITIES.test(tool));
+    const word = name === undefined ? "" : CAPABILITIES.exec(name)![1]!;
+    const { payload } = name === undefined ? { payload: null } : await session.call(name, {});
+    await session.close();
+    const block = isJsonObject(payload?.[word]) ? payload[word] : {};
+    const listed = lines(block.supported_versions);
+    return listed.length > 0 ? listed : lines(block.major_versions);
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    const remedy = "check the URL, its transport and credentials";
+    throw new AdbindError("agent_unreachable", `the agent cannot be asked over ${transport}: ${detail}`, {
+      where: url,
+      remedy,
+    });
+  } finally {
+    await http.close();
+  }
+}

@@ -1,0 +1,110 @@
+/** The test controller of an agent: what it can do, and the state that a storyboard has it prepare. */
+import { isJsonObject, type JsonObject } from "../contract/index.js";
+import { type AnsweredTool, isFailedAnswer } from "./agent/outcome.js";
+import type { AgentAnswer, AgentSession } from "./agent/types.js";
+import type { Storyboard } from "./document.js";
+import type { Skip } from "./result.js";
+
+export const CONTROLLER = "comply_test_controller";
+
+/** Kinds of fixtures in the order in which they build on each other, with what a row is known by. */
+const kinds: readonly { readonly list: string; readonly scenario: string; readonly ids: readonly string[] }[] = [
+  { list: "accounts", scenario: "seed_account", ids: ["account_id"] },
+  { list: "products", scenario: "seed_product", ids: ["product_id"] },
+  { list: "pricing_options", scenario: "seed_pricing_option", ids: ["product_id", "pricing_option_id"] },
+  { list: "creative_formats", scenario: "seed_creative_format", ids: ["format_id"] },
+  { list: "creatives", scenario: "seed_creative", ids: ["creative_id"] },
+  { list: "plans", scenario: "seed_plan", ids: ["plan_id"] },
+  { list: "media_buys", scenario: "seed_media_buy", ids: ["media_buy_id"] },
+];
+
+/** The account of the first step that names one: seeded state is to be found by that caller. */
+function accountOf(storyboard: Storyboard): JsonObject | undefined {
+  for (const { steps } of storyboard.phases)
+    for (const { sample_request: request } of steps)
+      if (isJsonObject(request?.account) && !JSON.stringify(request.account).includes("$context."))
+        return request.account;
+  return undefined;
+}
+
+export interface SeedOutcome {
+  readonly skip?: Skip;
+  /** The row that was refused. */
+  readonly failed?: { readonly answer: AgentAnswer; readonly problem: string };
+}
+
+const sandboxAccount = (account: JsonObject | undefined): JsonObject => ({
+  ...(account ?? { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" }),
+  sandbox: true,
+});
+
+function seedCall(
+  row: JsonObject,
+  { scenario, ids }: (typeof kinds)[number],
+  about: { storyboard: Storyboard },
+): JsonObject {
+  const named = Object.fromEntries(ids.flatMap((id) => (row[id] === undefined ? [] : [[id, row[id]]])));
+  const rest = Object.fromEntries(Object.entries(row).filter(([key]) => !ids.includes(key)));
+  const lone = Object.keys(rest).length === 1 && isJsonObject(rest.fixture) ? rest.fixture : rest;
+  return {
+    scenario,
+    params: { ...named, fixture: lone },
+    account: sandboxAccount(accountOf(about.storyboard)),
+    context: { correlation_id: `${about.storyboard.id}--__seeding__` },
+  };
+}
+
+const saysNo = (answer: AgentAnswer, spoken: AnsweredTool): boolean =>
+  answer.payload?.success === false || isFailedAnswer(answer, spoken);
+
+const why = ({ payload, error }: AgentAnswer): string =>
+  String(payload?.error_detail ?? payload?.error ?? error?.message ?? JSON.stringify(payload)).slice(0, 300);
+
+/** Codes of a controller that does not know a scenario. */
+const unknownScenario = (answer: AgentAnswer): boolean => answer.payload?.error === "UNKNOWN_SCENARIO";
+
+/** Scenarios the controller says that it has; where it does not answer, those that the agent's capabilities list. */
+export async function listScenarios(
+  session: AgentSession,
+  capabilities: JsonObject | undefined,
+): Promise<readonly string[]> {
+  const context = { correlation_id: "--__scenarios__" };
+  const asked = { scenario: "list_scenarios", account: sandboxAccount(undefined), context };
+  const answer = await session.call(CONTROLLER, asked);
+  const listed = answer.payload?.scenarios;
+  if (Array.isArray(listed)) return listed.filter((one): one is string => typeof one === "string");
+  if (isJsonObject(listed)) return Object.keys(listed);
+  const block = capabilities?.compliance_testing;
+  const stated = isJsonObject(block) ? block.scenarios : undefined;
+  return Array.isArray(stated) ? stated.filter((one): one is string => typeof one === "string") : [];
+}
+
+/** Prepares what a storyboard starts from. */
+export async function seed(
+  storyboard: Storyboard,
+  session: AgentSession,
+  { scenarios, spoken }: { readonly scenarios: readonly string[]; readonly spoken: AnsweredTool },
+): Promise<SeedOutcome> {
+  const fixtures = storyboard.fixtures ?? {};
+  const wanted = kinds.flatMap((kind) => {
+    const rows = fixtures[kind.list];
+    return Array.isArray(rows) ? rows.filter(isJsonObject).map((row) => ({ kind, row })) : [];
+  });
+  const missing = wanted.find(({ kind }) => !scenarios.includes(kind.scenario));
+  if (missing !== undefined)
+    return {
+      skip: {
+        reason: "not_applicable",
+        detail: `the test controller would have to list the scenario ${missing.kind.scenario}; it lists ${scenarios.join(", ") || "none"}`,
+      },
+    };
+  for (const { kind, row } of wanted) {
+    const answer = await session.call(CONTROLLER, seedCall(row, kind, { storyboard }));
+    if (!saysNo(answer, spoken)) continue;
+    if (unknownScenario(answer))
+      return { skip: { reason: "not_applicable", detail: `the test controller does not know ${kind.scenario}` } };
+    const named = kind.ids.map((id) => row[id]).join("/");
+    return { failed: { answer, problem: `${kind.scenario} of ${named} was refused: ${why(answer)}` } };
+  }
+  return {};
+}

@@ -1,0 +1,62 @@
+/** What every form of a report says of a step. */
+import type { ConformanceReport, GradedCheck, StepResult } from "../result.js";
+
+/** Characters of a value that a line shows. */
+const SHOWN_CHARS = 240;
+
+const control = /[^\x20-\x7e\u00a0-\uffff]/g;
+
+/** Text of an agent must not drive a terminal. */
+export const legible = (text: string): string => text.replace(control, "?");
+
+export function short(value: unknown, most = SHOWN_CHARS): string {
+  const text = value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);
+  const plain = legible(text);
+  return plain.length <= most ? plain : `${plain.slice(0, most)}...`;
+}
+
+/** Why a check did not hold, as one sentence. */
+export function sentenceOf(check: GradedCheck): string {
+  const parts = [
+    check.pointer ? `at ${check.pointer}` : "",
+    "expected" in check && check.expected !== undefined ? `expected ${short(check.expected)}` : "",
+    "actual" in check ? `got ${short(check.actual)}` : "",
+  ].filter((part) => part !== "");
+  const note = check.note === undefined ? "" : ` (${short(check.note, 500)})`;
+  return `${parts.join(", ")}${note}`;
+}
+
+export const brokenChecks = (step: StepResult): GradedCheck[] =>
+  step.checks.filter(({ outcome, advisory }) => outcome === "failed" && advisory !== true);
+
+const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+/** The command that runs a step alone again. */
+export function repeatCommand(report: ConformanceReport, step: StepResult): string {
+  const words = [
+    "adbind",
+    "conform",
+    report.agent.url,
+    "--suite",
+    report.suite.place,
+    "--storyboard",
+    step.storyboard,
+    "--step",
+    step.step,
+  ];
+  if (report.agent.transport !== "mcp") words.push("--transport", report.agent.transport);
+  return words.map(quoted).join(" ");
+}
+
+/** Skips with the same reason, together. */
+export function skipsByReason(steps: readonly StepResult[]): { reason: string; detail: string; steps: StepResult[] }[] {
+  const groups = new Map<string, { reason: string; detail: string; steps: StepResult[] }>();
+  for (const step of steps) {
+    if (step.skip === undefined) continue;
+    const { reason, detail } = step.skip;
+    const group = groups.get(`${reason} ${detail}`) ?? { reason, detail, steps: [] };
+    group.steps.push(step);
+    groups.set(`${reason} ${detail}`, group);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,232 @@
+/** A whole run: the agent is asked what it is, the storyboards that follow from it are run one after the other. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as systemSleep } from "node:timers/promises";
+import { type JsonObject, type Release, type SchemaDocuments, wireNames } from "../contract/index.js";
+import { AdbindError } from "../errors.js";
+import { openA2aSession } from "./agent/a2a.js";
+import { createHttp } from "./agent/http.js";
+import { openMcpSession } from "./agent/mcp.js";
+import type { AgentSession, SessionOptions } from "./agent/types.js";
+import type { WebhookCatcher } from "./caught.js";
+import { CONTROLLER, listScenarios } from "./controller.js";
+import { applyFaults, faultsOf } from "./faulty.js";
+import type { GateFacts } from "./gates.js";
+import { Invariants } from "./invariants.js";
+import { authorizationFor } from "./kit.js";
+import { loadSuite, type Suite } from "./load.js";
+import { openCatcher } from "./probes/catcher.js";
+import { type ConformanceReport, countSteps, type StepResult, type StoryboardResult } from "./result.js";
+import { countRoutes } from "./routes.js";
+import { createSchemaJudge, type SchemaJudge } from "./schemas.js";
+import { selectStoryboards, speaks } from "./select.js";
+import type { KnownAgent, RunState } from "./state.js";
+import { runStoryboard } from "./storyboard.js";
+
+export interface ConformanceOptions {
+  /** URL of the agent: its MCP endpoint, or where its A2A card is. */
+  readonly url: string;
+  /** The release that the suite belongs to: answers are judged by its schemas. */
+  readonly release: Release;
+  /** A loaded suite, or the folder or bundle that it stands in. */
+  readonly suite: Suite | string;
+  /** Every schema of the release, those that no tool reaches among them; without, webhooks are judged by those that are there. */
+  readonly documents?: SchemaDocuments;
+  /** Default `mcp`. */
+  readonly transport?: "mcp" | "a2a";
+  /** Bearer token, or a whole value of the Authorization header. */
+  readonly auth?: string;
+  /** Agents of other roles: route key -> URL. */
+  readonly agents?: Readonly<Record<string, string>>;
+  /** Ids of storyboards; without these and specialisms, what the agent's capabilities call for. */
+  readonly storyboards?: readonly string[];
+  readonly specialisms?: readonly string[];
+  /** Only steps of this id are reported; those before it are run all the same. */
+  readonly step?: string;
+  /** Host name -> address. */
+  readonly resolve?: Readonly<Record<string, string>>;
+  /** Certificates trusted beside the system's, PEM. */
+  readonly ca?: string;
+  /** Receives webhooks: what agents are told of it. False: the run receives none. */
+  readonly webhooks?:
+    | false
+    | {
+        readonly base?: string;
+        readonly host?: string;
+        readonly name?: string;
+        readonly port?: number;
+        readonly tls?: { readonly key: string; readonly cert: string };
+      };
+  /** Contracts between runner and agent that are kept beside the usual ones. */
+  readonly contracts?: readonly string[];
+  /** Milliseconds that one answer may take; default 30 000. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof globalThis.fetch;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+  readonly uuid?: () => string;
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** Told of each storyboard that is done. */
+  readonly onStoryboard?: (done: StoryboardResult, count: number, total: number) => void;
+}
+
+/** Contracts that a run with a receiver keeps without being told to. */
+const usual = ["webhook_receiver_runner", "parallel_dispatch_runner"];
+
+const open = (transport: "mcp" | "a2a", options: SessionOptions): Promise<AgentSession> =>
+  transport === "mcp" ? openMcpSession(options) : openA2aSession(options);
+
+async function meet(transport: "mcp" | "a2a", options: SessionOptions, word: string): Promise<KnownAgent> {
+  let session: AgentSession;
+  try {
+    session = await open(transport, options);
+    const tools = new Set(await session.tools());
+    const name = wireNames(word).capabilitiesTool;
+    const answer = await session.call(name, {});
+    const capabilities: JsonObject | undefined = answer.failed ? undefined : (answer.payload ?? undefined);
+    return { url: options.url, session, tools, capabilities };
+  } catch (error) {
+    const detail =
+      error instanceof Error
+        ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ""}`
+        : String(error);
+    throw new AdbindError("agent_unreachable", `the agent cannot be asked over ${transport}: ${detail}`, {
+      where: options.url,
+      remedy: "check the URL, its transport and credentials",
+    });
+  }
+}
+
+interface Opened {
+  readonly run: RunState;
+  readonly close: () => Promise<void>;
+}
+
+async function openRun(options: ConformanceOptions, suite: Suite, schemas: SchemaJudge): Promise<Opened> {
+  const { release, url, transport = "mcp", timeoutMs = 30_000, now = Date.now, uuid = randomUUID } = options;
+  const http =
+    options.fetch === undefined ? await createHttp({ resolve: options.resolve ?? {}, ca: options.ca }) : undefined;
+  const fetch = options.fetch ?? http!.fetch;
+  const authorization = authorizationFor(options.auth);
+  const session = { fetch, authorization, timeoutMs, uuid, now };
+  let catcher: WebhookCatcher | undefined;
+  try {
+    const primary = await meet(transport, { ...session, url }, release.word);
+    const agents = new Map<string, KnownAgent>();
+    for (const [key, other] of Object.entries(options.agents ?? {}))
+      agents.set(key, await meet(transport, { ...session, url: other }, release.word));
+    catcher = options.webhooks === false ? undefined : await openCatcher({ ...options.webhooks, now });
+    const scenarios = primary.tools.has(CONTROLLER) ? await listScenarios(primary.session, primary.capabilities) : [];
+    const answers = (release.tools[wireNames(release.word).capabilitiesTool]?.arms as { completed?: string })
+      ?.completed;
+    const gates: GateFacts = {
+      capabilities: primary.capabilities ?? {},
+      defaultOf: (path) => (answers === undefined ? undefined : schemas.defaultAt(answers, path)),
+    };
+    const wrapped = wireNames(release.word).error;
+    const run: RunState = {
+      suite,
+      release,
+      schemas,
+      fetch,
+      primary,
+      agents,
+      authorization,
+      gates,
+      features: {
+        controller: primary.tools.has(CONTROLLER),
+        webhookReceiver: catcher !== undefined,
+        agents: countRoutes(agents, primary.capabilities),
+      },
+      scenarios,
+      contracts: new Set([...usual, ...(options.contracts ?? [])]),
+      catcher,
+      invariants: new Invariants(authorization === undefined ? [] : [authorization.replace(/^\w+ /, "")], {
+        wrapped,
+        published: release.errors.IDEMPOTENCY_CONFLICT?.suggestion,
+      }),
+      aliases: new Map(),
+      uuid,
+      now,
+      timeoutMs,
+      sleep: options.sleep ?? ((ms) => systemSleep(ms)),
+    };
+    return { run, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  async function close(): Promise<void> {
+    await catcher?.close();
+    await http?.close();
+  }
+}
+
+const unknownChecks = (steps: readonly StepResult[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { checks } of steps)
+    for (const { check, outcome } of checks) if (outcome === "not_graded") counts[check] = (counts[check] ?? 0) + 1;
+  return counts;
+};
+
+function reportOf(
+  { run, options, suite, startedAt }: { run: RunState; options: ConformanceOptions; suite: Suite; startedAt: number },
+  storyboards: readonly StoryboardResult[],
+  rest: Pick<ConformanceReport, "notSelected" | "notices"> & { faults: readonly string[] },
+): ConformanceReport {
+  const shown =
+    options.step === undefined
+      ? storyboards
+      : storyboards.map((one) => ({ ...one, steps: one.steps.filter(({ step }) => step === options.step) }));
+  const steps = shown.flatMap((one) => one.steps);
+  const counts = countSteps(steps);
+  const gaps = storyboards.filter(({ verdict }) => verdict === "gap");
+  const ok =
+    counts.failed === 0 &&
+    counts.passed > 0 &&
+    rest.faults.length === 0 &&
+    (options.step !== undefined || gaps.length === 0);
+  return {
+    suite: { version: suite.version, place: suite.place },
+    release: { word: run.release.word, version: run.release.version },
+    agent: { url: options.url, transport: run.primary.session.transport, tools: [...run.primary.tools] },
+    startedAt: new Date(startedAt).toISOString(),
+    tookMs: run.now() - startedAt,
+    storyboards: shown,
+    notSelected: rest.notSelected,
+    counts,
+    unknownChecks: unknownChecks(steps),
+    notices: [...rest.faults, ...rest.notices],
+    ok,
+  };
+}
+
+/**
+ * Runs the storyboards of a suite against an agent. What the agent does wrong is in the report; nothing of it throws.
+ * @throws AdbindError `agent_unreachable`, `suite_unreadable`, `usage` for an id that the suite does not have
+ */
+export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
+  const suite = typeof options.suite === "string" ? await loadSuite(options.suite) : options.suite;
+  const schemas = await createSchemaJudge(options.release, options.documents);
+  const { run, close } = await openRun(options, suite, schemas);
+  const startedAt = run.now();
+  try {
+    const { capabilities, tools } = run.primary;
+    const selection = selectStoryboards(suite, capabilities, options, tools);
+    const faults = [...selection.faults];
+    const { word, version } = options.release;
+    if (!speaks(capabilities, word, version))
+      faults.push(`the agent does not list ${version} among its supported_versions`);
+    const list = faultsOf(version);
+    const done: StoryboardResult[] = [];
+    for (const selected of selection.selected) {
+      const result = applyFaults(await runStoryboard(run, selected), list);
+      done.push(result);
+      options.onStoryboard?.(result, done.length, selection.selected.length);
+    }
+    return reportOf({ run, options, suite, startedAt }, done, { ...selection, faults });
+  } finally {
+    await run.primary.session.close().catch(() => undefined);
+    for (const { session } of run.agents.values()) await session.close().catch(() => undefined);
+    await close();
+  }
+}

@@ -1,0 +1,172 @@
+/** Reads one answer off a connection of undici's: its head, then as much of its body as is asked for. */
+import type { Dispatcher } from "undici";
+import { NetFault } from "./codes.js";
+import type { Deadline } from "./deadline.js";
+
+/**
+ * Whether a body is waited for. False: only the head matters and is told at once; what a body does after that, slow or cut,
+ * changes nothing, and a little of it is read all the same, so that the connection can be used again. `briefly`: the head is
+ * told with what has come of the body within a second, and a body that is slow or cut by then is a truncated one.
+ */
+export type ReadBody = boolean | "briefly";
+
+/** How much of a body is wanted. */
+export interface BodyWanted {
+  readonly maxBytes: number;
+  /** A larger body: `refuse` is a fault, `truncate` keeps what fits. */
+  readonly oversize: "refuse" | "truncate";
+  readonly read: ReadBody;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Lower-case names; fields sent more than once are joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly truncated: boolean;
+}
+
+/** How long a body that nobody waits for may take, in milliseconds; then its connection is given up. */
+const REST_MS = 1_000;
+/** The same for what is read briefly: the exchange is not to end before it. */
+export const briefMs = (deadline: Deadline): number => Math.min(REST_MS, deadline.leftMs / 2);
+
+export const NOBODY_READS = new NetFault("aborted", "nobody reads the rest");
+
+type Fields = Readonly<Record<string, string | string[] | undefined>>;
+type Controller = Dispatcher.DispatchController;
+
+function flatHeaders(fields: Fields): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const name in fields) {
+    const value = fields[name];
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return flat;
+}
+
+const isEncoded = (headers: HttpAnswer["headers"]): boolean =>
+  !["", "identity"].includes((headers["content-encoding"] ?? "").trim().toLowerCase());
+
+/** Keeps chunks of a body up to a cap, counting what arrived: a Content-Length is a claim. */
+export class BodyReader {
+  readonly #chunks: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(
+    readonly reading: BodyWanted,
+    readonly headers: HttpAnswer["headers"],
+  ) {}
+
+  /** @returns whether more is wanted @throws NetFault `encoding_refused`, `too_large` */
+  take(chunk: Uint8Array): boolean {
+    const { maxBytes, oversize } = this.reading;
+    // Once something has come: a body that is empty is not compressed either.
+    if (oversize === "refuse" && isEncoded(this.headers)) throw new NetFault("encoding_refused", "a compressed answer");
+    this.#size += chunk.byteLength;
+    if (this.#size <= maxBytes) {
+      this.#chunks.push(chunk);
+      return true;
+    }
+    if (oversize === "refuse") throw new NetFault("too_large", `more than ${maxBytes} bytes`);
+    this.#chunks.push(chunk.subarray(0, chunk.byteLength - (this.#size - maxBytes)));
+    return false;
+  }
+
+  get body(): Uint8Array {
+    return Buffer.concat(this.#chunks);
+  }
+}
+
+export interface AnswerOptions {
+  readonly deadline: Deadline;
+  readonly readingOf: (status: number, headers: HttpAnswer["headers"]) => BodyWanted;
+  readonly resolve: (answer: HttpAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What undici tells of one request. */
+export class AnswerHandler implements Dispatcher.DispatchHandler {
+  #controller: Controller | undefined;
+  #status = 0;
+  #reader: BodyReader | undefined;
+  #told = false;
+  #rest: NodeJS.Timeout | undefined;
+  #ended = false;
+  #stop = (): void => undefined;
+
+  constructor(readonly options: AnswerOptions) {
+    this.#stop = options.deadline.onEnd((fault) => this.#giveUp(fault));
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    const { fault } = this.options.deadline;
+    if (fault !== undefined) controller.abort(fault);
+  }
+
+  onResponseStart(_controller: Controller, status: number, fields: Fields): void {
+    // An interim answer; the real one follows.
+    if (status < 200) return;
+    const headers = flatHeaders(fields);
+    this.#status = status;
+    const reading = this.options.readingOf(status, headers);
+    this.#reader = new BodyReader(reading, headers);
+    if (reading.read === true) return;
+    if (reading.read === false) this.#tell(new Uint8Array(), false);
+    const restMs = reading.read === "briefly" ? briefMs(this.options.deadline) : REST_MS;
+    // Most answers are whole by then.
+    queueMicrotask(() => {
+      if (!this.#ended) this.#rest = setTimeout(() => this.#giveUp(NOBODY_READS), restMs);
+    });
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    try {
+      if (this.#reader!.take(chunk)) return;
+      this.#tell(this.#reader!.body, true);
+      controller.abort(NOBODY_READS);
+    } catch (fault) {
+      this.#fail(fault);
+      controller.abort(fault as Error);
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#ended = true;
+    clearTimeout(this.#rest);
+    if (!this.#told) this.#tell(this.#reader!.body, false);
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    this.#ended = true;
+    clearTimeout(this.#rest);
+    this.#fail(error);
+  }
+
+  #tell(body: Uint8Array, truncated: boolean): void {
+    if (this.#told) return;
+    this.#done();
+    this.options.resolve({ status: this.#status, headers: this.#reader!.headers, body, truncated });
+  }
+
+  #fail(error: unknown): void {
+    if (this.#told) return;
+    const reader = this.#reader;
+    if (reader?.reading.read === "briefly") this.#tell(reader.body, true);
+    else {
+      this.#done();
+      this.options.reject(error);
+    }
+  }
+
+  #done(): void {
+    this.#told = true;
+    this.#stop();
+  }
+
+  #giveUp(reason: Error): void {
+    this.#fail(reason);
+    this.#controller?.abort(reason);
+  }
+}

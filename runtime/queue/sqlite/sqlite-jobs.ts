@@ -1,0 +1,56 @@
+/** What is done to jobs on SQLite. Everything runs inside a transaction the caller holds, and never waits. */
+import type { Ack, EndpointHealth, EndpointRecord, Job, NewJob } from "../jobs.js";
+
+export interface TakeSqlite {
+  readonly topic: string;
+  readonly token: string;
+  readonly now: number;
+  /** End of the leases. */
+  readonly until: number;
+  readonly limit: number;
+  /** How many more of an endpoint may be leased. */
+  room(endpoint: string): number;
+}
+
+export interface SqliteJobs {
+  add(topic: string, jobs: readonly NewJob[], now: number): void;
+  take(request: TakeSqlite): Job[];
+  /** Answers, for each, whether its token was still its job's; only then anything was written. */
+  ack(acks: readonly Ack[], now: number): boolean[];
+  /** Answers the ids of those that are still held under their tokens. */
+  renew(jobs: readonly Job[], until: number): Set<number>;
+  pause(topic: string, endpoint: string, health: EndpointHealth): void;
+  health(topic: string, endpoint: string): EndpointHealth;
+  /** Gives up jobs of an endpoint that were attempted, first before a time. */
+  deadLetter(topic: string, endpoint: string, given: EndingRequest): number;
+  /** Ends jobs of an endpoint that were never attempted, and added before a time. */
+  expire(topic: string, endpoint: string, given: EndingRequest): number;
+  /** Ends the oldest unattempted jobs of an endpoint that has more than `keep`. */
+  expireBeyond(
+    topic: string,
+    endpoint: string,
+    given: Omit<EndingRequest, "before"> & { readonly keep: number },
+  ): number;
+  stop(topic: string, endpoint: string, now: number): void;
+  resume(topic: string, endpoint: string): boolean;
+  endpoints(topic: string, after: string, limit: number): EndpointRecord[];
+  /** Brings jobs and endpoints that lie beyond `horizon` to `now`: the clock has been set back. */
+  pull(topic: string, horizon: number, now: number): number;
+  /** Makes the next job under an ordering key due. */
+  letNextGo(topic: string, orderingKey: string, now: number): void;
+  /** Says when something of an endpoint may be due. */
+  touch(topic: string, endpoint: string, readyAt: number): void;
+}
+
+export interface EndingRequest {
+  /** Most jobs. */
+  readonly limit?: number;
+  readonly before: number;
+  readonly now: number;
+  readonly error: string;
+}
+
+export const READY = "state = 'ready'";
+
+/** What the others are made of. */
+export type Basics = Pick<SqliteJobs, "letNextGo" | "touch">;

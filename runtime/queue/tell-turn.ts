@@ -1,0 +1,25 @@
+/** What a worker learns of an endpoint, for other instances and for itself after a restart. */
+import type { Turn } from "./endpoints.js";
+import type { WorkerSettings } from "./worker-options.js";
+
+/** What was learnt of an endpoint is written down: other instances, and this one after a restart, go by it. */
+export async function tellTurn(
+  options: WorkerSettings,
+  endpoint: string,
+  turn: Exclude<Turn, { kind: "same" }>,
+): Promise<void> {
+  const { queue, giveUpMs = Number.POSITIVE_INFINITY, expireMs = Number.POSITIVE_INFINITY, now } = options;
+  if (turn.kind === "recovered") return queue.pause(endpoint, { pausedUntil: turn.until, failingSince: null });
+  const before = await queue.health(endpoint);
+  const since = [before.failingSince, turn.failingSince].filter((at) => at !== null);
+  const failingSince = since.length === 0 ? null : Math.min(...since);
+  await queue.pause(endpoint, { pausedUntil: Math.max(turn.until, before.pausedUntil), failingSince });
+  if (failingSince === null) return;
+  const failed = now() - failingSince;
+  const why = "its endpoint has failed for too long";
+  const until = async (state: "dead" | "expired", end: () => Promise<number>): Promise<void> => {
+    for (let count = await end(); count > 0; count = await end()) options.onGivenUp?.(endpoint, count, state);
+  };
+  if (failed >= giveUpMs) await until("dead", () => queue.deadLetter(endpoint, now() - giveUpMs, why));
+  if (failed >= expireMs) await until("expired", () => queue.expire(endpoint, now() - expireMs, why));
+}

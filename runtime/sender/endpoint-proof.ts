@@ -1,0 +1,84 @@
+/** Whether somebody listens at a URL who wants to: a challenge, sent as every event will be, and answered with what it asks. */
+import { hash, randomBytes } from "node:crypto";
+import canonicalize from "canonicalize";
+import type { JsonObject } from "../contract/index.js";
+import type { AttemptOptions } from "./attempt.js";
+import { deliveryHeaders } from "./attempt.js";
+import { encodeBody } from "./envelope.js";
+import { authOf } from "./registration.js";
+import type { NotificationConfig, NotificationScope } from "./types.js";
+
+/** Bytes of a challenge: nobody guesses it. */
+const CHALLENGE_BYTES = 32;
+/** An answer holds one value. */
+const ANSWER_LIMIT_BYTES = 4_096;
+/** Milliseconds an endpoint has to answer. */
+const TIMEOUT_MS = 10_000;
+
+/** @returns why it is not proved */
+export type EndpointProof = (
+  of: { readonly principal: string; readonly config: NotificationConfig },
+  bodyOf: (challenge: string) => JsonObject,
+) => Promise<string | undefined>;
+
+/** What a proof is of: a config that changes in this is proved again. */
+export const fingerprintOf = ({ url, authentication }: NotificationConfig): string =>
+  hash("sha256", canonicalize({ url, authentication: authentication ?? null })!, "hex");
+
+/** The challenge of a config (core/webhook-challenge.json, core/agent-webhook-challenge.json). */
+export const challengeBody = (
+  { account }: NotificationScope,
+  { subscriber_id, event_types, authentication }: NotificationConfig,
+  challenge: string,
+): JsonObject => ({
+  type: "webhook.challenge",
+  ...(account === undefined ? { scope: "agent" } : { account_id: account }),
+  challenge,
+  subscriber_id,
+  delivery_auth:
+    authentication === undefined
+      ? { mode: "rfc9421" }
+      : {
+          mode: authentication.schemes[0],
+          credential_fingerprint: hash("sha256", authentication.credentials, "hex"),
+        },
+  event_types: [...event_types],
+});
+
+export function endpointProof(options: AttemptOptions, agentUrl: string): EndpointProof {
+  return async ({ principal, config }, bodyOf) => {
+    const challenge = randomBytes(CHALLENGE_BYTES).toString("hex");
+    const body = encodeBody({ ...bodyOf(challenge), seller_agent_url: agentUrl }, "a challenge");
+    const target = { url: config.url, auth: authOf(config.authentication) };
+    let headers: Record<string, string>;
+    try {
+      headers = await deliveryHeaders(body, { target, principal }, options);
+    } catch (fault) {
+      options.onFault(fault);
+      return "the challenge could not be signed";
+    }
+    const result = await options.fetch(config.url, {
+      method: "POST",
+      headers,
+      body,
+      maxBytes: ANSWER_LIMIT_BYTES,
+      oversize: "truncate",
+      timeouts: { readMs: TIMEOUT_MS, totalMs: TIMEOUT_MS },
+    });
+    if (!result.ok) return "the endpoint could not be reached";
+    if (result.status < 200 || result.status > 299) return `the endpoint answered HTTP ${result.status}`;
+    return answers(result.body, challenge) ? undefined : "the endpoint did not answer with the challenge";
+  };
+}
+
+/** One member, under either name, and nothing else. */
+function answers(body: Uint8Array, challenge: string): boolean {
+  try {
+    const said = JSON.parse(new TextDecoder().decode(body)) as unknown;
+    if (typeof said !== "object" || said === null) return false;
+    const { challenge: one, token: other } = said as Record<string, unknown>;
+    return (one ?? other) === challenge && (one === undefined || other === undefined);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * What accounts and agents are told of: configs that outlive every call, each proved to listen before it is active, and the
+ * events that go to those who asked for their kind.
+ */
+import type { JsonObject, MaybePromise, Release } from "../contract/index.js";
+import type { Coroutine, Query } from "../db/index.js";
+import { AdbindError } from "../errors.js";
+import { eventCatalogue } from "../facts/index.js";
+import type { ChannelRow } from "../store/sender-tables.js";
+import { target } from "./channel.js";
+import { encodeBody } from "./envelope.js";
+import {
+  AGENTS,
+  listConfigs,
+  type NotificationConfigState,
+  type NotificationParts,
+  proveConfig,
+  storeConfigs,
+  storedIn,
+} from "./notification-configs.js";
+import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import { refused, registrationFault } from "./registration.js";
+import { inTransaction } from "./transact.js";
+import type { Emitted, NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
+
+export interface NotificationEvent {
+  /** The release's word for it: `account.status_changed`. */
+  readonly kind: string;
+  /** The account it tells of; absent for what tells of the agent itself. */
+  readonly account?: string;
+  /** Of an agent's event: who alone is told; everybody by default. */
+  readonly principal?: string;
+  /** Names what happened; the same when it is told again. Random by default. */
+  readonly notificationId?: string;
+  /** What the kind requires beside the fields that every notification has. */
+  readonly body: JsonObject;
+}
+
+export interface NotificationConfigs {
+  /**
+   * Takes the configs of a scope instead of those it had. New and changed ones are asked to answer a challenge first, and
+   * are told nothing until they have.
+   * @returns a refusal, and then nothing has changed; or each config with whether it is active
+   */
+  sync(
+    scope: NotificationScope,
+    configs: readonly NotificationConfig[],
+  ): Promise<{ readonly ok: true; readonly configs: readonly NotificationConfigState[] } | Refused>;
+  list(scope: NotificationScope): Promise<readonly NotificationConfigState[]>;
+  /**
+   * Stores an event for each config that asked for its kind, in the caller's transaction.
+   * @throws AdbindError `event_invalid` for a kind or a body that the release does not have
+   */
+  notify(event: NotificationEvent, options?: WithinOptions): MaybePromise<Emitted>;
+}
+
+/** Configs of one scope, at most (`sync_agent_notification_configs`). */
+const MAX_CONFIGS = 16;
+export function createNotifications(parts: NotificationParts): NotificationConfigs {
+  const { queue } = parts;
+  return {
+    async sync(scope, configs) {
+      const fault = configsFault(parts, scope, configs);
+      if (fault !== undefined) return fault;
+      const unproven = await inTransaction(queue, undefined, (tx) => storeConfigs(parts, tx, scope, configs));
+      await Promise.all(unproven.map((one) => proveConfig(parts, scope, one)));
+      return { ok: true, configs: await listConfigs(parts, scope) };
+    },
+    list: (scope) => listConfigs(parts, scope),
+    notify(event, options = {}) {
+      checkEvent(parts, event);
+      return inTransaction(queue, options.tx, (tx) => notifyFlow(parts, tx, event));
+    },
+  };
+}
+
+const WHERE = "notification_configs";
+
+function configsFault(
+  { rules, spoken }: NotificationParts,
+  scope: NotificationScope,
+  configs: readonly NotificationConfig[],
+): Refused | undefined {
+  if (configs.length > MAX_CONFIGS) return refused(`at most ${MAX_CONFIGS} configs are taken`, WHERE);
+  const { release } = spoken.of(scope.release);
+  const seen = new Set<string>();
+  for (const [at, config] of configs.entries()) {
+    const where = `${WHERE}[${at}]`;
+    const { subscriber_id: id } = config;
+    if (typeof id !== "string" || !/^[A-Za-z0-9_.:-]{1,64}$/.test(id) || seen.has(id)) {
+      return refused("subscriber_id must be one of its own, of 1 to 64 characters", `${where}.subscriber_id`);
+    }
+    seen.add(id);
+    const fault =
+      kindsFault(release, scope, config, where) ??
+      registrationFault(config, where, undefined, { ...rules, version: release.version });
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function kindsFault(
+  release: Release,
+  { account }: NotificationScope,
+  config: NotificationConfig,
+  where: string,
+): Refused | undefined {
+  const catalogue = eventCatalogue(release);
+  const taken = catalogue.kindsOf(account === undefined ? "agent" : "account");
+  const { event_types: types } = config;
+  if (!Array.isArray(types) || types.length === 0) return refused("event_types names no event", `${where}.event_types`);
+  const wrong = types.findIndex((type) => !taken.includes(type));
+  if (wrong >= 0) return refused("it is told of no such event here", `${where}.event_types[${wrong}]`);
+  const ofAccounts = types.some((type) => catalogue.get(type)!.channels.includes("account"));
+  if (account !== undefined || !ofAccounts || config.all_authorized_accounts === true) return undefined;
+  return refused("events of accounts need all_authorized_accounts", `${where}.all_authorized_accounts`);
+}
+
+/** Fields that every notification has, and the sender fills in. */
+const filled = ["idempotency_key", "notification_id", "notification_type", "fired_at", "subscriber_id"];
+
+function checkEvent({ spoken }: NotificationParts, { kind, account }: NotificationEvent): void {
+  const entry = eventCatalogue(spoken.of().release).get(kind);
+  const channel = account === undefined ? "agent" : "account";
+  if (entry?.channels.includes(channel) === true) return;
+  throw new AdbindError("event_invalid", `the release tells no ${channel} of ${kind}`, {
+    where: kind,
+    remedy: "name an event of the release's catalogue, and its account where it tells of one",
+  });
+}
+
+function* notifyFlow(parts: NotificationParts, tx: Query, event: NotificationEvent): Coroutine<Emitted> {
+  const { tables, queue, uuid, now } = parts;
+  const { kind, account, principal } = event;
+  const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
+  const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent"))];
+  const wanted = rows.filter((row) => {
+    const stored = storedIn(row);
+    if (stored === null || !stored.proven || stored.active === false) return false;
+    if (principal !== undefined && row.principal !== principal) return false;
+    if (row.kind === "agent" && account !== undefined && stored.all_authorized_accounts !== true) return false;
+    return stored.event_types.includes(kind);
+  });
+  const notificationId = event.notificationId ?? uuid();
+  const firedAt = new Date(now()).toISOString();
+  const deliveries = wanted.map((row): Delivery => {
+    const key = uuid();
+    const body = bodyOf(parts, row, event, { key, notificationId, firedAt });
+    const orderingKey = orderingKeyOf(row.kind, JSON.stringify([account ?? "", row.subscriber]));
+    const more = account !== undefined && row.kind === "agent" && { account };
+    return { ...target(parts, row), ...more, subject: account ?? row.principal, key, orderingKey, type: kind, body };
+  });
+  yield* enqueue(queue, tx, deliveries);
+  return { keys: deliveries.map(({ key }) => key) };
+}
+
+/** @throws AdbindError `event_invalid` for what the kind's schema refuses */
+function bodyOf(
+  { spoken }: NotificationParts,
+  row: ChannelRow,
+  { kind, account, body }: NotificationEvent,
+  { key, notificationId, firedAt }: { key: string; notificationId: string; firedAt: string },
+): Uint8Array {
+  const { release, validator } = spoken.of(row.release);
+  const entry = eventCatalogue(release).get(kind);
+  const whole: JsonObject = {
+    ...body,
+    ...(account !== undefined && entry?.fields.includes("account_id") && { account_id: account }),
+    idempotency_key: key,
+    notification_id: notificationId,
+    notification_type: kind,
+    fired_at: firedAt,
+    subscriber_id: storedIn(row)!.subscriber_id,
+  };
+  const judged = entry === undefined ? undefined : validator.schema(entry.schema, whole);
+  if (judged?.ok === false) {
+    const [first] = judged.errors;
+    throw new AdbindError("event_invalid", `the body is none of ${kind}`, {
+      where: `${first?.pointer ?? ""}: ${first?.message ?? ""}`,
+      remedy: `give what release ${release.version} requires beside ${filled.join(", ")}`,
+    });
+  }
+  return encodeBody(whole, kind);
+}

@@ -1,0 +1,181 @@
+/**
+ * `./run conformance differences [--specialism ID]`: our runner and the npm one on the old suite that comes with the
+ * latter, each before a fresh seller of the same project; every step they disagree on, with what each says. The list of
+ * known differences is test/conformance/differences.json: who is right by the published text. Fails on one that is not on it.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { wholeReleaseAt } from "../../cli/check/release-value.js";
+import { close } from "../../cli/closing-line.js";
+import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
+import { corpus } from "../support/corpus.js";
+import { projectsFolder, RUN_TOKEN, scaffold, serveSeller, tls } from "./served-seller.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const peer = path.join(root, "test/interop/peer/node_modules/@adcp/sdk");
+const clock = path.join(root, "test/interop/clock.mjs");
+/** The suite has dates of mid 2026: both runners and the seller live before them, as that file has it. */
+const OFFSET = Date.parse("2026-03-15T12:00:00Z") - Date.now();
+const SUITE = "3.0.6";
+const RELEASE = "3.0.26";
+/** Longest the npm runner may take, in milliseconds. */
+const PEER_LIMIT_MS = 8 * 60_000;
+
+type Outcome = "passed" | "failed" | "skipped";
+
+interface Graded {
+  readonly outcome: Outcome;
+  readonly why: string;
+  /** The step's id, where it is known. */
+  readonly id?: string;
+}
+
+interface Known {
+  readonly storyboard: string;
+  readonly step: string;
+  readonly ours: Outcome;
+  readonly theirs: Outcome;
+  readonly right: "ours" | "theirs" | "both";
+  readonly why: string;
+}
+
+/** Steps by `storyboard/step`, as the npm runner grades them. */
+async function theirs(url: string): Promise<Map<string, Graded>> {
+  const args = [
+    "--import",
+    clock,
+    "bin/adcp.js",
+    "storyboard",
+    "run",
+    url,
+    "--auth",
+    RUN_TOKEN,
+    "--allow-http",
+    "--webhook-receiver",
+    "--timeout",
+    "400",
+    "--json",
+  ];
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: path.join(root, "test/net/fixtures/loopback-test-only.cert.pem") };
+  const child = spawn(process.execPath, args, {
+    cwd: peer,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: PEER_LIMIT_MS,
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.resume();
+  await new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const text = Buffer.concat(chunks).toString();
+  return collect(JSON.parse(text.slice(text.indexOf("{"))) as TheirReport);
+}
+
+interface TheirReport {
+  readonly tracks: readonly {
+    readonly scenarios: readonly {
+      /** `<storyboard>/<phase>` */
+      readonly scenario: string;
+      readonly steps?: readonly {
+        /** The step's title. */
+        readonly step: string;
+        readonly passed: boolean;
+        readonly skipped?: boolean;
+        readonly skip_reason?: string;
+        readonly error?: string;
+        readonly details?: string;
+        readonly warnings?: readonly string[];
+      }[];
+    }[];
+  }[];
+}
+
+const oneLine = (text: string): string => text.trim().replace(/\s+/g, " ");
+
+function collect({ tracks }: TheirReport): Map<string, Graded> {
+  const found = new Map<string, Graded>();
+  for (const { scenario, steps = [] } of tracks.flatMap(({ scenarios }) => scenarios))
+    for (const step of steps) {
+      const skipped = step.skipped === true || step.skip_reason !== undefined;
+      const outcome: Outcome = skipped ? "skipped" : step.passed ? "passed" : "failed";
+      const why = oneLine(step.skip_reason ?? step.error ?? step.warnings?.[0] ?? step.details ?? "").slice(0, 200);
+      found.set(`${scenario}/${oneLine(step.step)}`, { outcome, why });
+    }
+  return found;
+}
+
+async function ours(url: string): Promise<Map<string, Graded>> {
+  const suite = await loadSuite(path.join(peer, "compliance/cache", SUITE));
+  const whole = await wholeReleaseAt(path.join(corpus, "releases", RELEASE));
+  const webhooks = { name: "localhost", tls };
+  const now = (): number => Date.now() + OFFSET;
+  const report = await runConformance({ url, suite, ...whole, auth: RUN_TOKEN, ca: tls.cert, webhooks, now });
+  const outcomeOf = {
+    passed: "passed",
+    failed: "failed",
+    skipped: "skipped",
+    not_graded: "skipped",
+    faulty: "failed",
+  } as const;
+  const steps = report.storyboards.flatMap((one) => one.steps);
+  return new Map(
+    steps.map((step) => {
+      const broken = step.checks.find(({ outcome }) => outcome === "failed");
+      const why = step.skip
+        ? `${step.skip.reason}: ${step.skip.detail}`
+        : (step.problem ?? broken?.note ?? broken?.description ?? "");
+      return [
+        `${step.storyboard}/${step.phase}/${step.title}`,
+        { outcome: outcomeOf[step.status], why: oneLine(why).slice(0, 200), id: step.step },
+      ] as const;
+    }),
+  );
+}
+
+async function fresh<T>(folder: string, job: (url: string) => Promise<T>): Promise<T> {
+  const served = await serveSeller(folder, { NODE_OPTIONS: `--import ${clock}` });
+  try {
+    return await job(served.url);
+  } finally {
+    await served.stop();
+  }
+}
+
+async function main(specialism: string): Promise<void> {
+  const projects = projectsFolder(tmpdir());
+  process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
+  const folder = await scaffold(projects, path.join(corpus, "releases", RELEASE), specialism);
+  const mine = await fresh(folder, ours);
+  const others = await fresh(folder, theirs);
+  const list = path.join(import.meta.dirname, "differences.json");
+  const known: readonly Known[] = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
+  const totals = { passed: 0, failed: 0, known: 0 };
+  for (const [key, { outcome, why, id }] of mine) {
+    const name = `${key.split("/").slice(0, -2).join("/")}/${id}`;
+    const other = others.get(key);
+    if (other === undefined) continue;
+    if (other.outcome === outcome) {
+      totals.passed += 1;
+      continue;
+    }
+    const entry = known.find(
+      (one) => `${one.storyboard}/${one.step}` === name && one.ours === outcome && one.theirs === other.outcome,
+    );
+    totals[entry === undefined ? "failed" : "known"] += 1;
+    console.log(
+      `${entry === undefined ? "DIFFERS" : `known, right: ${entry.right}`} ${name}: ours ${outcome} (${why}), theirs ${other.outcome} (${other.why})`,
+    );
+  }
+  const alone = [...others.keys()].filter((key) => !mine.has(key));
+  if (alone.length > 0) console.log(`${alone.length} steps only the npm runner has: ${alone.slice(0, 20).join(", ")}`);
+  close(totals, "steps");
+}
+
+const { values } = parseArgs({
+  args: process.argv.slice(2),
+  options: { specialism: { type: "string", default: "sales_guaranteed" } },
+});
+await main(values.specialism);

@@ -1,0 +1,232 @@
+/**
+ * `./run conformance [--suite DIR] [--release DIR] [--specialism ID]... [--out DIR]`: for every specialism of a seller one
+ * is scaffolded and served, and the published storyboards of its release judge it in one default run. One line a run; ends
+ * with a count of the steps, and with exit code 1 when one failed.
+ */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { type WholeRelease, wholeReleaseAt } from "../../cli/check/release-value.js";
+import {
+  type ConformanceReport,
+  type Counts,
+  countsLine,
+  htmlReport,
+  loadSuite,
+  redactedReport,
+  runConformance,
+  type Suite,
+} from "../../runtime/conformance/index.js";
+import { corpus } from "../support/corpus.js";
+import { projectsFolder, RUN_TOKEN, type ServedSeller, scaffold, serveSeller, tls } from "./served-seller.js";
+
+const DEFAULT = ["3.0.26", "3.1.19", "3.2.0-beta.4"];
+
+/** The agent that stands for a role where a storyboard needs another than the one under test. */
+const roles: Readonly<Record<string, readonly string[]>> = {
+  governance: ["governance_spend_authority", "governance-spend-authority"],
+  signals: ["signal_marketplace"],
+  brand: ["brand_rights"],
+  sales: ["sales_guaranteed"],
+  "creative-builder": ["creative_generative"],
+};
+
+interface Options {
+  readonly suite: string | undefined;
+  readonly release: string | undefined;
+  readonly specialisms: readonly string[];
+  readonly out: string | undefined;
+  readonly roles: boolean;
+}
+
+interface Place extends WholeRelease {
+  readonly suite: Suite;
+  readonly source: string;
+}
+
+async function placeOf(suite: string, release: string): Promise<Place> {
+  return { suite: await loadSuite(suite), source: release, ...(await wholeReleaseAt(release)) };
+}
+
+async function places({ suite, release }: Options): Promise<Place[]> {
+  if (suite !== undefined) {
+    const { version } = await loadSuite(suite);
+    return [await placeOf(suite, release ?? path.join(corpus, "releases", version ?? ""))];
+  }
+  if (release !== undefined) return [await placeOf(path.join(corpus, "compliance", path.basename(release)), release)];
+  return Promise.all(
+    DEFAULT.map((version) => placeOf(path.join(corpus, "compliance", version), path.join(corpus, "releases", version))),
+  );
+}
+
+const snake = (id: string): string => id.replaceAll("-", "_");
+
+/** Specialisms of those who answer tools, that the suite has storyboards of. */
+function specialismsOf({ release, suite }: Place): string[] {
+  const tested = new Set(
+    suite.storyboards.flatMap(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1] ?? []).map(snake),
+  );
+  return Object.keys(release.specialisms).filter((id) => {
+    const role = release.facts.roles[id]?.value ?? "seller";
+    return role !== "buyer" && role !== "orchestrator" && (tested.size === 0 || tested.has(snake(id)));
+  });
+}
+
+/** The agents of the other roles, started when the first run of a release needs them. */
+async function others(place: Place, projects: string): Promise<Map<string, ServedSeller>> {
+  const started = new Map<string, ServedSeller>();
+  for (const [key, names] of Object.entries(roles)) {
+    const id = names.find((name) => Object.hasOwn(place.release.specialisms, name));
+    if (id === undefined) continue;
+    try {
+      started.set(key, await serveSeller(await scaffold(projects, place.source, id)));
+    } catch {
+      // Its own run says that it does not start; steps that need it are skipped, by name.
+    }
+  }
+  return started;
+}
+
+const none: Counts = { passed: 0, failed: 0, skipped: 0, notGraded: 0, faulty: 0, unchecked: 0, advisories: 0 };
+
+const sum = (left: Counts, right: Counts): Counts =>
+  Object.fromEntries(
+    Object.entries(left).map(([key, count]) => [key, count + right[key as keyof Counts]]),
+  ) as unknown as Counts;
+
+interface Graded {
+  readonly counts: Counts;
+  readonly report?: ConformanceReport;
+  readonly problem?: string;
+}
+
+async function grade(
+  place: Place,
+  id: string,
+  parts: { projects: string; agents: ReadonlyMap<string, ServedSeller> },
+): Promise<Graded> {
+  const { release, documents, suite } = place;
+  let served: ServedSeller;
+  try {
+    served = await serveSeller(await scaffold(parts.projects, place.source, id));
+  } catch (error) {
+    const problem =
+      error instanceof Error
+        ? (error.message.split("\n").find((line) => /error/i.test(line)) ?? error.message)
+        : String(error);
+    return { counts: { ...none, failed: 1 }, problem: `the seller does not start: ${problem.trim()}` };
+  }
+  try {
+    const report = await runConformance({
+      url: served.url,
+      release,
+      documents,
+      suite,
+      auth: RUN_TOKEN,
+      ca: tls.cert,
+      agents: Object.fromEntries([...parts.agents].map(([key, { url }]) => [key, url])),
+      webhooks: { name: "localhost", tls },
+    });
+    return { counts: report.counts, report };
+  } catch (error) {
+    return { counts: { ...none, failed: 1 }, problem: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await served.stop();
+  }
+}
+
+const cell = (value: number): string => String(value).padStart(8);
+
+function print(version: string, id: string, { counts, report, problem }: Graded): void {
+  const { passed, failed, skipped, notGraded, faulty } = counts;
+  const seconds = report === undefined ? "" : `${(report.tookMs / 1000).toFixed(0)} s`.padStart(7);
+  console.log(
+    `${version.padEnd(14)}${id.padEnd(30)}${[passed, failed, skipped, notGraded, faulty].map(cell).join("")}${seconds}`,
+  );
+  if (problem !== undefined) console.log(`  FAILED ${problem.slice(0, 300)}`);
+  for (const { steps } of report?.storyboards ?? [])
+    for (const step of steps) {
+      if (step.status !== "failed") continue;
+      const broken = step.checks.find(({ outcome, advisory }) => outcome === "failed" && advisory !== true);
+      const why =
+        step.problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description ?? ""}`;
+      console.log(`  FAILED ${step.storyboard}/${step.step}: ${why.slice(0, 220)}`);
+    }
+}
+
+function keep(out: string | undefined, version: string, id: string, { report }: Graded): void {
+  if (out === undefined || report === undefined) return;
+  mkdirSync(out, { recursive: true });
+  const shown = redactedReport(report);
+  writeFileSync(path.join(out, `${version}-${id}.html`), htmlReport(shown));
+  writeFileSync(path.join(out, `${version}-${id}.json`), JSON.stringify(shown, null, 1));
+}
+
+async function main(options: Options): Promise<void> {
+  const all = await places(options);
+  const wanted = options.specialisms.map(snake);
+  const known = new Set(all.flatMap(specialismsOf).map(snake));
+  const unknown = wanted.filter((id) => !known.has(id));
+  if (unknown.length > 0) {
+    console.error(`no specialism ${unknown.join(", ")}; there are ${[...known].sort().join(", ")}`);
+    process.exitCode = 2;
+    return;
+  }
+  const projects = projectsFolder(tmpdir());
+  process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
+  let total = none;
+  console.log(
+    `${"release".padEnd(14)}${"specialism".padEnd(30)}${["passed", "failed", "skipped", "ungraded", "faulty"].map((one) => one.padStart(8)).join("")}`,
+  );
+  for (const place of all) {
+    const ids = specialismsOf(place).filter((id) => wanted.length === 0 || wanted.includes(snake(id)));
+    const agents = options.roles ? await others(place, projects) : new Map<string, ServedSeller>();
+    for (const id of ids) {
+      const graded = await grade(place, id, { projects, agents });
+      print(place.release.version, id, graded);
+      keep(options.out, place.release.version, id, graded);
+      total = sum(total, graded.counts);
+    }
+    for (const { stop } of agents.values()) await stop();
+  }
+  console.log(countsLine(total));
+  if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
+}
+
+function optionsOf(argv: readonly string[]): Options | string {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        suite: { type: "string" },
+        release: { type: "string" },
+        specialism: { type: "string", multiple: true },
+        out: { type: "string" },
+        "no-roles": { type: "boolean" },
+      },
+    });
+    const at = (given: string | undefined): string | undefined =>
+      given === undefined ? undefined : path.resolve(process.env.ADBIND_CWD ?? process.cwd(), given);
+    for (const name of ["suite", "release"] as const) {
+      const place = at(values[name]);
+      if (place !== undefined && !existsSync(place)) return `--${name} ${values[name]}: there is nothing`;
+    }
+    const { specialism = [], "no-roles": alone = false } = values;
+    return {
+      suite: at(values.suite),
+      release: at(values.release),
+      specialisms: specialism,
+      out: at(values.out),
+      roles: !alone,
+    };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const options = optionsOf(process.argv.slice(2));
+if (typeof options === "string") {
+  console.error(`conformance: ${options}`);
+  process.exitCode = 2;
+} else await main(options);

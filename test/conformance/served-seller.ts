@@ -1,0 +1,132 @@
+/** A scaffolded seller as its project serves it, behind TLS, as callers reach it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { createServer } from "node:https";
+import { type AddressInfo, createServer as createNetServer } from "node:net";
+import path from "node:path";
+import { newSeller } from "../../generator/scaffold/index.js";
+import { fromSource } from "../runner/from-source.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const fixture = (name: string): string => path.join(root, "test/net/fixtures", name);
+
+/** Of `localhost`, for tests alone. */
+export const tls = {
+  key: readFileSync(fixture("loopback-test-only.key.pem"), "utf8"),
+  cert: readFileSync(fixture("loopback-test-only.cert.pem"), "utf8"),
+};
+
+/** What the runner itself presents; the kits' keys are the same caller's. */
+export const RUN_TOKEN = "conformance-run-credential-0001";
+
+/** Longest a seller may take to start, in milliseconds: on a busy machine the sources are compiled for a while. */
+const START_MS = 120_000;
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createNetServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+/** Passes TLS on to a port of plain HTTP. */
+async function terminator(to: number): Promise<{ port: number; close: () => void }> {
+  const server = createServer(tls, (incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    const passed = httpRequest({ host: "127.0.0.1", port: to, method, path: url, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    passed.on("error", () => outgoing.destroy());
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+/** A folder in which projects find adbind. */
+export function projectsFolder(parent: string): string {
+  const folder = mkdtempSync(path.join(parent, "adbind-conformance-"));
+  mkdirSync(path.join(folder, "node_modules"));
+  symlinkSync(root, path.join(folder, "node_modules/adbind"));
+  symlinkSync(path.join(root, "node_modules/jose"), path.join(folder, "node_modules/jose"));
+  return folder;
+}
+
+/** Writes the project of a seller, once. */
+export async function scaffold(projects: string, release: string, specialism: string): Promise<string> {
+  const folder = path.join(projects, `${path.basename(release)}-${specialism}`.replaceAll(".", "-"));
+  if (!existsSync(folder)) await newSeller({ folder, release, specialisms: [specialism], partial: false });
+  return folder;
+}
+
+export interface ServedSeller {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null) return resolve();
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+
+/** @throws Error with what the seller said, where it does not start */
+export async function serveSeller(folder: string, env: Readonly<Record<string, string>> = {}): Promise<ServedSeller> {
+  const port = await freePort();
+  const front = await terminator(port);
+  const base = `https://localhost:${front.port}`;
+  const keys = [
+    RUN_TOKEN,
+    ...["acme-outdoor", "nova-motors", "summit-foods", "osei-natural", "bistro-oranje"].map((kit) => `demo-${kit}-v1`),
+  ];
+  const tokens = { ...Object.fromEntries(keys.map((key) => [key, "runner"])), "demo-acme-outdoor-live-v1": "live" };
+  const flags = [...fromSource, "--conditions=source"];
+  const child = spawn(process.execPath, [...flags, "src/serve.ts"], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      PORT: String(port),
+      DATA: mkdtempSync(path.join(folder, "data-")),
+      BASE_URL: base,
+      TOKENS: JSON.stringify(tokens),
+      NODE_EXTRA_CA_CERTS: fixture("loopback-test-only.cert.pem"),
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  const started = new Promise<void>((resolve, reject) => {
+    const listen = (chunk: Buffer): void => {
+      said += chunk;
+      if (/^http\S+\/mcp$/m.test(said)) resolve();
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    child.once("exit", () => reject(new Error(said.slice(-2000))));
+    setTimeout(
+      () => reject(new Error(`it does not listen within ${START_MS / 1000} s: ${said.slice(-1000)}`)),
+      START_MS,
+    ).unref();
+  });
+  const stop = async (): Promise<void> => {
+    front.close();
+    await ended(child);
+  };
+  try {
+    await started;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `${base}/mcp`, stop };
+}
