@@ -115,7 +115,7 @@ function ownBytes(file: string, seen = new Set<string>()): number {
   if (seen.has(file)) return 0;
   seen.add(file);
   const text = readFileSync(file, "utf8");
-  const imported = [...text.matchAll(/^(?:import|export)\b[^"']*?["'](\.[^"']+)["']/gm)].map((found) => found[1]!);
+  const imported = [...text.matchAll(/^(?:import|export)\b[^"'=(;]*?["'](\.{1,2}\/[^"']+)["']/gm)].map((found) => found[1]!);
   const behind = imported.map((name) => ownBytes(path.resolve(path.dirname(file), name), seen));
   return Buffer.byteLength(text) + behind.reduce((sum, bytes) => sum + bytes, 0);
 }
