@@ -39,7 +39,10 @@ const commands = {
   keys: { help: "signing keys: generate, rotate, remove, jwks", load: () => import("./keys.js") },
   webhook: { help: "sign, verify, send or print webhooks by hand", load: () => import("./webhook.js") },
   inbox: { help: "webhooks a receiver holds: list, replay, drop", load: () => import("./inbox.js") },
-  outbox: { help: "webhooks a sender holds: list, retry, drop", load: () => import("./outbox.js") },
+  outbox: {
+    help: "webhooks a sender holds: list, show, retry, replay, move, drop, pause, serve",
+    load: () => import("./outbox.js"),
+  },
   db: { help: "the schema of a database: print, apply, compare", load: () => import("./db.js") },
   registry: {
     help: "the agent registry: serve, import, export, crawl, orgs, users, keys",

@@ -1,37 +1,35 @@
 /** `adbind outbox`: what a sender holds, and a way out for what it gave up. */
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
-import { openQueue } from "../runtime/queue/index.js";
+import type { EndpointEntry, Outbox, OutboxEntry, OutboxEvent } from "../runtime/sender/operators.js";
+import { register as registerSecrets } from "./outbox-secrets.js";
+import { register as registerServe } from "./outbox-serve.js";
 import {
-  type EndpointEntry,
-  OUTBOX_TOPIC,
-  type Outbox,
-  type OutboxEntry,
-  type OutboxFilter,
-  outboxOf,
-} from "../runtime/sender/outbox.js";
-import type { StoreAccess } from "../runtime/store/index.js";
+  type ConfirmOptions,
+  eventNumber,
+  eventsOf,
+  filterOf,
+  type KeysOption,
+  keysOption,
+  mayChange,
+  originOf,
+  outboxCommand,
+  STATES,
+  type WhichOptions,
+  whichOptions,
+  withOutbox,
+  yesOption,
+} from "./outbox-store.js";
 import { plural, printable, printJson, wholeNumber } from "./output.js";
-import { type StoreOption, storeOption, withStore } from "./store.js";
+import type { StoreOption } from "./store.js";
 
 const LIST_LIMIT = "100";
 
-const idOf = (text: string): number => wholeNumber(text, "event's number", "see adbind outbox list");
 const countOf = (text: string): number => wholeNumber(text, "count of events", "give a whole number above 0");
-
-const withOutbox = (option: StoreOption, access: StoreAccess, job: (outbox: Outbox) => Promise<void>): Promise<void> =>
-  withStore(option, access, async (store) => {
-    const queue = openQueue(store.database, OUTBOX_TOPIC);
-    try {
-      await job(outboxOf(queue, Date.now));
-    } finally {
-      await queue.close();
-    }
-  });
 
 const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-const shown = ({ due, createdAt, firstAt, ...entry }: OutboxEntry) => ({
+const shown = <Entry extends OutboxEntry>({ due, createdAt, firstAt, ...entry }: Entry) => ({
   ...entry,
   due: at(due),
   createdAt: at(createdAt),
@@ -53,31 +51,15 @@ const line = (entry: OutboxEntry): string =>
     .join(" ")
     .trimEnd();
 
-/** What has ended is listed by its state; all that is not ended waits. */
-const STATES = ["waiting", "dead", "expired", "refused"] as const;
-type State = (typeof STATES)[number];
-
-function stateOf(text: string): "ready" | "dead" | "expired" | "refused" {
-  if (!STATES.includes(text as State))
-    throw new AdbindError("usage", `there is no state ${text}`, { remedy: `use one of ${STATES.join(", ")}` });
-  return text === "waiting" ? "ready" : (text as Exclude<State, "waiting">);
-}
-
-interface ListOptions extends StoreOption {
-  state?: string;
-  destination?: string;
+interface ListOptions extends StoreOption, WhichOptions {
   after?: string;
   limit: string;
 }
 
-async function list({ state, destination, after, limit, json, ...option }: ListOptions): Promise<void> {
-  const filter: OutboxFilter = {
-    ...(state !== undefined && { state: stateOf(state) }),
-    ...(destination !== undefined && { origin: originOf(destination) }),
-    ...(after !== undefined && { after: idOf(after) }),
-    limit: countOf(limit),
-  };
-  await withOutbox(option, "read", async (outbox) => {
+async function list({ after, limit, json, store, ...which }: ListOptions): Promise<void> {
+  const page = { limit: countOf(limit), ...(after !== undefined && { after: eventNumber(after) }) };
+  const filter = { ...filterOf(which), ...page };
+  await withOutbox({ ...(store !== undefined && { store }) }, "read", async (outbox) => {
     const entries = await outbox.list(filter);
     const counts = await outbox.counts();
     if (json) return printJson({ counts, events: entries.map(shown) });
@@ -86,26 +68,60 @@ async function list({ state, destination, after, limit, json, ...option }: ListO
   });
 }
 
+/** What an attempt came to, with the receiver's words. */
+const attemptLine = ({
+  attempt,
+  fired_at,
+  status,
+  response_time_ms,
+  error_message,
+  answer,
+}: OutboxEvent["history"][0]) => {
+  const words = answer === undefined ? "" : `  answer: ${answer.text}${answer.cut ? " ... (cut)" : ""}`;
+  const time = response_time_ms === null ? "" : `${response_time_ms} ms`;
+  return printable(
+    `${String(attempt).padStart(6)} ${fired_at} ${status} ${time}  ${error_message ?? ""}${words}`.trimEnd(),
+  );
+};
+
+async function show(number: string, { json, body, ...option }: StoreOption & { body?: boolean }): Promise<void> {
+  const id = eventNumber(number);
+  await withOutbox(option, "read", async (outbox) => {
+    const event = await outbox.show(id);
+    if (event === undefined)
+      throw new AdbindError("usage", `there is no event ${id}`, { remedy: "see adbind outbox list" });
+    const { body: text, ...rest } = event;
+    if (json) return printJson(shown({ ...rest, ...(body && { body: JSON.parse(text) }) }));
+    console.log(line(event));
+    console.log(printable(`       endpoint  ${event.endpoint}\n`.trimEnd()));
+    console.log(printable(`       principal ${event.principal}`));
+    console.log(`       key       ${event.key}`);
+    if (event.due !== null) console.log(`       due       ${at(event.due)}`);
+    for (const one of event.history) console.log(attemptLine(one));
+    if (body) console.log(printable(text));
+  });
+}
+
 const endpointLine = ({ endpoint, state, waiting, principal, url, restsUntil, error }: EndpointEntry): string =>
   [
-    endpoint,
     state.padEnd(7),
-    `${waiting} waiting`.padEnd(12),
-    principal,
-    url,
-    restsUntil === null ? "" : `  rests until ${at(restsUntil)}`,
-    error === null ? "" : `  ${error}`,
+    `${waiting} waiting`.padStart(14),
+    principal.padEnd(16),
+    url.padEnd(40),
+    restsUntil === null ? "" : `until ${at(restsUntil)}`,
+    error ?? "",
+    endpoint,
   ]
+    .filter((part) => part !== "")
     .map(printable)
-    .join(" ")
-    .trimEnd();
+    .join(" ");
 
-interface EndpointOptions extends StoreOption {
+interface PageOptions extends StoreOption {
   after?: string;
   limit: string;
 }
 
-async function endpoints({ after, limit, json, ...option }: EndpointOptions): Promise<void> {
+async function endpoints({ after, limit, json, ...option }: PageOptions): Promise<void> {
   const page = { ...(after !== undefined && { after }), limit: countOf(limit) };
   await withOutbox(option, "read", async (outbox) => {
     const found = await outbox.endpoints(page);
@@ -120,80 +136,158 @@ async function endpoints({ after, limit, json, ...option }: EndpointOptions): Pr
   });
 }
 
-async function pause(names: readonly string[], option: StoreOption): Promise<void> {
+interface EndpointsMeant extends StoreOption, ConfirmOptions {
+  readonly principal?: string;
+  readonly destination?: string;
+}
+
+/** Names that were given, or those of every endpoint that is meant. */
+async function endpointsMeant(outbox: Outbox, names: readonly string[], meant: EndpointsMeant): Promise<string[]> {
+  const { principal, destination } = meant;
+  if (names.length > 0) return [...names];
+  if (principal === undefined && destination === undefined)
+    throw new AdbindError("usage", "no endpoint is named", { remedy: "name some, or give --principal, --destination" });
+  const origin = destination === undefined ? undefined : originOf(destination);
+  const found: string[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const page: EndpointEntry[] = await outbox.endpoints({ after });
+    const fits = page.filter(
+      (one) =>
+        (principal === undefined || one.principal === principal) &&
+        (origin === undefined || one.endpoint.startsWith(`${origin} `)),
+    );
+    found.push(...fits.map(({ endpoint }) => endpoint));
+    after = page.at(-1)?.endpoint;
+  }
+  return found;
+}
+
+async function pause(names: readonly string[], option: EndpointsMeant): Promise<void> {
   await withOutbox(option, "change", async (outbox) => {
-    for (const name of names) {
+    const all = await endpointsMeant(outbox, names, option);
+    if (!(await mayChange(all.length, "endpoint", "paused", option))) return;
+    for (const name of all) {
       await outbox.pause(name);
-      console.log(printable(`${name} is left alone until adbind outbox resume; its events stay`));
+      if (!option.json) console.log(printable(`${name} is left alone until adbind outbox resume; its events stay`));
     }
+    if (option.json) printJson({ paused: all });
   });
 }
 
-async function resume(names: readonly string[], option: StoreOption): Promise<void> {
+async function resume(names: readonly string[], option: EndpointsMeant): Promise<void> {
   await withOutbox(option, "change", async (outbox) => {
-    for (const name of names) {
-      if (await outbox.resume(name)) console.log(printable(`${name} is delivered to again, within a minute`));
+    const all = await endpointsMeant(outbox, names, option);
+    if (!(await mayChange(all.length, "endpoint", "resumed", option))) return;
+    const resumed: string[] = [];
+    for (const name of all) {
+      if (await outbox.resume(name)) resumed.push(name);
       else {
         console.error(printable(`${name} was not paused: adbind outbox endpoints names those there are`));
         process.exitCode = 1;
       }
     }
+    if (option.json) return printJson({ resumed });
+    for (const name of resumed) console.log(printable(`${name} is delivered to again, within a minute`));
   });
 }
 
-/** As destinations are grouped; a path is of no account. */
-function originOf(text: string): string {
-  const url = URL.parse(text);
-  if (url !== null && url.host !== "") return url.origin;
-  throw new AdbindError("usage", `${text} is no origin`, {
-    remedy: "give scheme and host, e.g. https://buyer.example",
-  });
-}
+const changes = {
+  retry: { done: "is due at once", many: "tried at once", not: "does not wait for another attempt" },
+  replay: { done: "is due again, for another day", many: "sent again", not: "has not ended" },
+  drop: { done: "is removed, unsent", many: "removed, unsent", not: "is not there" },
+} as const;
+type Change = keyof typeof changes;
 
-type Change = "retry" | "drop";
-const done = { retry: "is due again, for another day", drop: "is removed, unsent" } as const;
+type ChangeOptions = StoreOption & WhichOptions & ConfirmOptions;
 
-async function change(what: Change, ids: readonly string[], option: StoreOption): Promise<void> {
-  const numbers = ids.map(idOf);
-  await withOutbox(option, "change", async (outbox) => {
-    for (const id of numbers) {
-      const found = await outbox[what](id);
-      if (found) console.log(`${id} ${done[what]}`);
-      else {
-        console.error(`${id} ${what === "retry" ? "has not ended" : "is not there"}`);
-        process.exitCode = 1;
-      }
+async function change(what: Change, numbers: readonly string[], options: ChangeOptions): Promise<void> {
+  const given = numbers.map(eventNumber);
+  const filter = filterOf(options);
+  if (given.length === 0 && Object.keys(filter).length === 0)
+    throw new AdbindError("usage", "no event is named", {
+      remedy: "give numbers, or say which: --endpoint, --task ...",
+    });
+  const { done, many, not } = changes[what];
+  await withOutbox(options, "change", async (outbox) => {
+    const ids = given.length > 0 ? given : await eventsOf(outbox, filter);
+    if (!(await mayChange(ids.length, "event", many, options))) return;
+    const came: { id: number; done: boolean }[] = [];
+    for (const id of ids) came.push({ id, done: await outbox[what](id) });
+    if (options.json) printJson({ [what]: came.filter((one) => one.done).map(({ id }) => id) });
+    for (const { id, done: changed } of came) {
+      if (changed && !options.json) console.log(`${id} ${done}`);
+      if (changed || given.length === 0) continue;
+      console.error(`${id} ${not}`);
+      process.exitCode = 1;
     }
+    if (given.length === 0 && !options.json) console.log(plural(came.filter((one) => one.done).length, "event"));
   });
 }
 
-export function register(command: Command): void {
-  const add = (usage: string, description: string): Command =>
-    storeOption(command.command(usage).description(description));
-  add("list", "events that were not delivered yet, or never will be without help")
-    .option("--state <state>", `only those: ${STATES.join(", ")}`)
-    .option("--destination <origin>", "only those for one host, e.g. https://buyer.example")
+type MoveOptions = StoreOption & KeysOption & ConfirmOptions;
+
+async function move(endpoint: string, url: string, options: MoveOptions): Promise<void> {
+  await withOutbox(options, "change", async (outbox) => {
+    const waiting = (await outbox.list({ endpoint })).length;
+    if (!(await mayChange(Math.max(waiting, 2), "event", `sent to ${url}, as all that follows`, options))) return;
+    const moved = await outbox.move(endpoint, url);
+    if (options.json) return printJson(moved);
+    console.log(
+      printable(`${plural(moved.registrations, "registration")} and ${plural(moved.events, "event")} go to ${url}`),
+    );
+    if (moved.sealed === 0) return;
+    console.error(`${plural(moved.sealed, "registration")} stay: their secrets do not open without their key (--keys)`);
+    process.exitCode = 1;
+  });
+}
+
+function registerEvents(command: Command): void {
+  const add = (usage: string, description: string): Command => outboxCommand(command, usage, description);
+  whichOptions(add("list", "events that were not delivered yet, or never will be without help"))
     .option("--after <number>", "events after this one")
     .option("--limit <count>", "most events", LIST_LIMIT)
     .option("--json", "as JSON")
     .action(list);
-  const numbers = ["<number...>", "events, as adbind outbox list numbers them"] as const;
-  add("retry", "gives events that ended another day; running senders take them at once")
-    .argument(...numbers)
-    .action((ids: string[], option: StoreOption) => change("retry", ids, option));
-  add("drop", "removes events unsent")
-    .argument(...numbers)
-    .action((ids: string[], option: StoreOption) => change("drop", ids, option));
-  const names = ["<endpoint...>", "as adbind outbox endpoints names them"] as const;
+  add("show", "one event: its attempts, and what the receiver answered")
+    .argument("<number>", "as adbind outbox list numbers it")
+    .option("--body", "what is sent, too")
+    .option("--json", "as JSON")
+    .action(show);
+  const help: Record<Change, string> = {
+    retry: "tries events at once that wait for their next attempt",
+    replay: "gives events that ended another day; running senders take them at once",
+    drop: "removes events unsent",
+  };
+  for (const what of Object.keys(changes) as Change[])
+    yesOption(whichOptions(add(what, help[what])))
+      .argument("[number...]", "events, as adbind outbox list numbers them; or say which")
+      .option("--json", "as JSON")
+      .action((ids: string[], options: ChangeOptions) => change(what, ids, options));
+}
+
+export function register(command: Command): void {
+  registerEvents(command);
+  const add = (usage: string, description: string): Command => outboxCommand(command, usage, description);
   add("endpoints", "where events go: how each endpoint is, what waits for it, and why it last failed")
     .option("--after <endpoint>", "endpoints after this one")
     .option("--limit <count>", "most endpoints", LIST_LIMIT)
     .option("--json", "as JSON")
     .action(endpoints);
-  add("pause", "leaves endpoints alone; their events stay")
-    .argument(...names)
-    .action(pause);
-  add("resume", "ends a pause")
-    .argument(...names)
-    .action(resume);
+  for (const [usage, description, action] of [
+    ["pause", "leaves endpoints alone; their events stay", pause],
+    ["resume", "ends a pause", resume],
+  ] as const)
+    yesOption(add(usage, description))
+      .argument("[endpoint...]", "as adbind outbox endpoints names them; or say which")
+      .option("--principal <principal>", "those of one principal that events wait for, fail or are paused")
+      .option("--destination <origin>", "those of one host")
+      .option("--json", "as JSON")
+      .action(action);
+  keysOption(yesOption(add("move", "gives all that is registered at an endpoint another URL; its events go along")))
+    .argument("<endpoint>", "as adbind outbox endpoints names it")
+    .argument("<url>", "where it goes from now on, with the credentials it has")
+    .option("--json", "as JSON")
+    .action(move);
+  registerSecrets(command);
+  registerServe(command);
 }

@@ -48,8 +48,8 @@ const commands = {
   },
   async "conformance counts steps"() {
     if (peerRelease() === undefined) return;
-    for (const bundle of cellsOf("./run conformance", bundles, 1))
-      await judged(["test/interop/conformance.ts", bundle], { unit: "steps" });
+    for (const bundle of cellsOf("./run conformance peer", bundles, 1))
+      await judged(["test/conformance/second-opinion.ts", bundle], { unit: "steps" });
   },
   async "a judge counts cells, and takes those that it is told to"() {
     const few = await judged(["test/judge.ts", "requests", "--cells", "a commit"], { unit: "cells", passed: 2 });

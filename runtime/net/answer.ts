@@ -3,16 +3,19 @@ import type { Dispatcher } from "undici";
 import { NetFault } from "./codes.js";
 import type { Deadline } from "./deadline.js";
 
+/**
+ * Whether a body is waited for. False: only the head matters and is told at once; what a body does after that, slow or cut,
+ * changes nothing, and a little of it is read all the same, so that the connection can be used again. `briefly`: the head is
+ * told with what has come of the body within a second, and a body that is slow or cut by then is a truncated one.
+ */
+export type ReadBody = boolean | "briefly";
+
 /** How much of a body is wanted. */
 export interface BodyWanted {
   readonly maxBytes: number;
   /** A larger body: `refuse` is a fault, `truncate` keeps what fits. */
   readonly oversize: "refuse" | "truncate";
-  /**
-   * Whether the answer is told when its body is there. Where only the head matters it is told at once: what a body does after
-   * that, slow or cut, changes nothing. A little of it is read all the same, so that the connection can be used again.
-   */
-  readonly whole: boolean;
+  readonly read: ReadBody;
 }
 
 export interface HttpAnswer {
@@ -25,8 +28,10 @@ export interface HttpAnswer {
 
 /** How long a body that nobody waits for may take, in milliseconds; then its connection is given up. */
 const REST_MS = 1_000;
+/** The same for what is read briefly: the exchange is not to end before it. */
+export const briefMs = (deadline: Deadline): number => Math.min(REST_MS, deadline.leftMs / 2);
 
-const NOBODY_READS = new NetFault("aborted", "nobody reads the rest");
+export const NOBODY_READS = new NetFault("aborted", "nobody reads the rest");
 
 type Fields = Readonly<Record<string, string | string[] | undefined>>;
 type Controller = Dispatcher.DispatchController;
@@ -107,11 +112,12 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#status = status;
     const reading = this.options.readingOf(status, headers);
     this.#reader = new BodyReader(reading, headers);
-    if (reading.whole) return;
-    this.#tell(new Uint8Array(), false);
+    if (reading.read === true) return;
+    if (reading.read === false) this.#tell(new Uint8Array(), false);
+    const restMs = reading.read === "briefly" ? briefMs(this.options.deadline) : REST_MS;
     // Most answers are whole by then.
     queueMicrotask(() => {
-      if (!this.#ended) this.#rest = setTimeout(() => this.#giveUp(NOBODY_READS), REST_MS);
+      if (!this.#ended) this.#rest = setTimeout(() => this.#giveUp(NOBODY_READS), restMs);
     });
   }
 
@@ -146,8 +152,12 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
 
   #fail(error: unknown): void {
     if (this.#told) return;
-    this.#done();
-    this.options.reject(error);
+    const reader = this.#reader;
+    if (reader?.reading.read === "briefly") this.#tell(reader.body, true);
+    else {
+      this.#done();
+      this.options.reject(error);
+    }
   }
 
   #done(): void {

@@ -5,6 +5,7 @@ export class Deadline {
   /** Why it ended; undefined while it has not. */
   fault: NetFault | undefined;
   readonly #timer: NodeJS.Timeout;
+  readonly #endsAt: number;
   readonly #listeners = new Set<(fault: NetFault) => void>();
   readonly #outer: AbortSignal | undefined;
   readonly #give = (): void => this.#end(new NetFault("aborted", "by the caller"));
@@ -12,9 +13,15 @@ export class Deadline {
 
   constructor(totalMs: number, outer: AbortSignal | undefined) {
     this.#timer = setTimeout(() => this.#end(new NetFault("total_timeout", `after ${totalMs} ms`)), totalMs);
+    this.#endsAt = performance.now() + totalMs;
     this.#outer = outer;
     if (outer?.aborted) this.#give();
     else outer?.addEventListener("abort", this.#give, { once: true });
+  }
+
+  /** Milliseconds until it ends. */
+  get leftMs(): number {
+    return Math.max(0, this.#endsAt - performance.now());
   }
 
   /** For what wants one; its reason is the fault. */

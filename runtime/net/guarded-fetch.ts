@@ -3,7 +3,7 @@
  * wrong on the way is a value; only a wrong use of the function throws.
  */
 import { AdbindError } from "../errors.js";
-import type { BodyWanted } from "./answer.js";
+import type { BodyWanted, ReadBody } from "./answer.js";
 import { type NetCode, netCodes } from "./codes.js";
 import { errorCode } from "./connect.js";
 import { Deadline } from "./deadline.js";
@@ -30,9 +30,10 @@ export interface GuardedRequest {
   readonly oversize?: "refuse" | "truncate";
   /**
    * Default true. False where only status and headers matter: the answer is told as soon as they are there, with an empty
-   * body. What is slow or cut after that changes nothing.
+   * body. What is slow or cut after that changes nothing. `briefly`: with what comes of the body in a second. A function is
+   * asked with the status.
    */
-  readonly readBody?: boolean;
+  readonly readBody?: ReadBody | ((status: number) => ReadBody);
   /** Default none: a 3xx is the answer. Only GET and HEAD are ever redirected. */
   readonly redirects?: RedirectPolicy;
   /** `connectMs` belongs to the connection and is set at construction. */
@@ -112,7 +113,7 @@ function requestHeaders(given: Readonly<Record<string, string>>, userAgent: stri
 }
 
 /** The body of a redirect is of no use; a little of it is read so that the connection can serve the next hop. */
-const OF_REDIRECT: BodyWanted = { maxBytes: 4_096, oversize: "truncate", whole: true };
+const OF_REDIRECT: BodyWanted = { maxBytes: 4_096, oversize: "truncate", read: true };
 
 /** Rejects at the deadline, whether or not the work heeds it: a limit in time holds whatever the peer does. */
 const within = <T>(work: Promise<T>, deadline: Deadline): Promise<T> =>
@@ -160,8 +161,9 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   const exchange = async (text: string, request: GuardedRequest, deadline: Deadline): Promise<FetchResponse> => {
     const { method = "GET", redirects, maxBytes = DEFAULT_MAX_BYTES, oversize = "refuse", readBody = true } = request;
     const redirected = (status: number): boolean => redirects !== undefined && isRedirect(status);
-    const wanted: BodyWanted = { maxBytes, oversize, whole: readBody };
-    const readingOf = (status: number): BodyWanted => (redirected(status) ? OF_REDIRECT : wanted);
+    const readOf = typeof readBody === "function" ? readBody : () => readBody;
+    const readingOf = (status: number): BodyWanted =>
+      redirected(status) ? OF_REDIRECT : { maxBytes, oversize, read: readOf(status) };
     const timeouts = checkedTimeouts(policy.timeouts, request.timeouts);
     const first = targetOf(text);
     let current = first;

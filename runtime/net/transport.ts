@@ -1,6 +1,6 @@
 /** Carries one request, no redirects: over our own checked connections, or through a given `fetch`. */
 import { Agent, type Dispatcher, errors } from "undici";
-import { AnswerHandler, BodyReader, type BodyWanted, type HttpAnswer } from "./answer.js";
+import { AnswerHandler, BodyReader, type BodyWanted, briefMs, type HttpAnswer, NOBODY_READS } from "./answer.js";
 import { NetFault } from "./codes.js";
 import { errorCode, guardedConnector, resolveChecked } from "./connect.js";
 import type { Deadline } from "./deadline.js";
@@ -55,8 +55,39 @@ export function createSocketTransport(policy: NetPolicy): Transport {
   };
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (body !== null) yield* body;
+/** @param limitMs after which it throws, in milliseconds; none by default */
+async function* chunksOf(body: ReadableStream<Uint8Array> | null, limitMs?: number): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  const reader = body.getReader();
+  let late = false;
+  const giveUp = (): void => void reader.cancel().catch(() => undefined);
+  const end = (): void => {
+    late = true;
+    giveUp();
+  };
+  const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    if (late) throw NOBODY_READS;
+  } finally {
+    clearTimeout(timer);
+    giveUp();
+  }
+}
+
+/** @returns whether there is more of it */
+async function readInto(reader: BodyReader, body: ReadableStream<Uint8Array> | null, deadline: Deadline) {
+  const brief = reader.reading.read === "briefly";
+  try {
+    for await (const chunk of chunksOf(body, brief ? briefMs(deadline) : undefined)) {
+      // Leaving the loop early gives the connection up.
+      if (!reader.take(chunk)) return true;
+    }
+    return false;
+  } catch (fault) {
+    if (brief) return true;
+    throw fault;
+  }
 }
 
 /**
@@ -77,15 +108,12 @@ export const createFetchTransport = (fetch: typeof globalThis.fetch, policy: Net
     const flat = Object.fromEntries(response.headers);
     const reading = readingOf(status, flat);
     const reader = new BodyReader(reading, flat);
-    if (!reading.whole) {
+    if (reading.read === false) {
       response.body?.cancel().catch(() => undefined);
       return { status, headers: flat, body: reader.body, truncated: false };
     }
-    for await (const chunk of chunksOf(response.body)) {
-      // Leaving the loop early gives the connection up.
-      if (!reader.take(chunk)) return { status, headers: flat, body: reader.body, truncated: true };
-    }
-    return { status, headers: flat, body: reader.body, truncated: false };
+    const truncated = await readInto(reader, response.body, deadline);
+    return { status, headers: flat, body: reader.body, truncated };
   },
   close: async () => undefined,
 });

@@ -76,11 +76,48 @@ export interface JobFilter {
   readonly state?: JobState;
   /** Endpoints that begin with this. */
   readonly endpoint?: string;
+  /** Endpoints in whose name this is. */
+  readonly endpointPart?: string;
+  readonly orderingKeys?: readonly string[];
+  /** Added at this time or later, and before that one. */
+  readonly from?: number;
+  readonly to?: number;
   /** Ids greater than this one. */
   readonly after?: number;
   /** Most rows, at most 1,000. */
   readonly limit?: number;
 }
+
+/** A pattern of `like` with `!` as its escape. */
+const patternOf = (text: string): string => text.replaceAll(/[!%_]/g, "!$&");
+
+/** A filter as conditions on `adbind_jobs`, one text for every engine, and the values for its `?`. */
+export function filterSql(filter: JobFilter): { readonly where: string; readonly values: (string | number)[] } {
+  const { topic, state, endpoint, endpointPart, orderingKeys, from, to, after = 0 } = filter;
+  const conditions: (readonly [text: string, ...values: (string | number)[]])[] = [["topic = ?", topic]];
+  conditions.push(["id > ?", after]);
+  if (state !== undefined) conditions.push(["state = ?", state]);
+  if (endpoint !== undefined) conditions.push(["endpoint like ? escape '!'", `${patternOf(endpoint)}%`]);
+  if (endpointPart !== undefined) conditions.push(["endpoint like ? escape '!'", `%${patternOf(endpointPart)}%`]);
+  if (orderingKeys !== undefined)
+    conditions.push([`ordering_key in (${orderingKeys.map(() => "?").join(", ") || "null"})`, ...orderingKeys]);
+  if (from !== undefined) conditions.push(["created_at >= ?", from]);
+  if (to !== undefined) conditions.push(["created_at < ?", to]);
+  return {
+    where: conditions.map(([text]) => text).join(" and "),
+    values: conditions.flatMap(([, ...values]) => values),
+  };
+}
+
+/**
+ * What an operator, or time, does to jobs that are not leased. `hasten`: what waits for its next attempt is due now. `rehome`:
+ * an endpoint's jobs become another's. `prune`: the oldest of those that are kept are removed, where they were added before a
+ * time or are more than a number.
+ */
+export type JobAdjustment =
+  | { readonly kind: "hasten"; readonly id: number }
+  | { readonly kind: "rehome"; readonly from: string; readonly to: string }
+  | { readonly kind: "prune"; readonly before: number; readonly keep: number; readonly limit: number };
 
 export type JobCounts = Readonly<Record<JobState, number>>;
 
@@ -137,6 +174,14 @@ export const ENDPOINTS_SQL = `
   ) as n
   left join adbind_endpoints e on e.topic = ? and e.endpoint = n.endpoint
   order by n.endpoint limit ?`;
+
+/** Parameters: topic, time, limit. One text for every engine. */
+export const PRUNE_OLD_SQL = `delete from adbind_jobs where id in (select id from adbind_jobs
+  where topic = ? and state <> 'ready' and created_at < ? order by id limit ?) returning id, body_at`;
+/** Parameters: topic, number. */
+export const PRUNE_FIRST_SQL = `delete from adbind_jobs where id in (select id from adbind_jobs
+  where topic = ? and state <> 'ready' order by id limit ?) returning id, body_at`;
+export const COUNT_KEPT_SQL = "select count(*) as n from adbind_jobs where topic = ? and state <> 'ready'";
 
 /** A job behind another under its ordering key has no time of its own yet: later than any clock. */
 export const BEHIND_DUE_MS = Number.MAX_SAFE_INTEGER;

@@ -7,6 +7,7 @@ import type {
   EndpointHealth,
   EndpointRecord,
   Job,
+  JobAdjustment,
   JobCounts,
   JobFilter,
   JobOutcome,
@@ -15,7 +16,19 @@ import type {
   NewJob,
 } from "./jobs.js";
 
-export type { Ack, EndpointHealth, EndpointRecord, Job, JobCounts, JobFilter, JobOutcome, JobRecord, JobState, NewJob };
+export type {
+  Ack,
+  EndpointHealth,
+  EndpointRecord,
+  Job,
+  JobAdjustment,
+  JobCounts,
+  JobFilter,
+  JobOutcome,
+  JobRecord,
+  JobState,
+  NewJob,
+};
 
 export interface TakeRequest {
   readonly now: number;
@@ -117,6 +130,8 @@ export interface Queue {
   /** Removes a job, whatever its state. False when there is none. */
   drop(id: number, now: number): Promise<boolean>;
   counts(): Promise<JobCounts>;
+  /** @returns how many jobs it was done to */
+  adjust(adjustment: JobAdjustment, now: number): Promise<number>;
   /** Calls `listener` when there may be something to take. @returns stops it */
   onWake(listener: () => void): () => void;
   /**

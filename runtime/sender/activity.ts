@@ -2,7 +2,7 @@
 import type { Job } from "../queue/types.js";
 import type { ActivityRow, PendingJobRow } from "../store/sender-tables.js";
 import type { AttemptReport, AttemptStatus, DeliveryMeta } from "./attempt.js";
-import { redactUrl } from "./redact.js";
+import { type AnswerExcerpt, redactUrl } from "./redact.js";
 
 /** An entry as it goes into `webhook_activity[]` (service.md, "Other shapes"; webhooks-facts.md 5). */
 export interface ActivityRecord {
@@ -20,6 +20,17 @@ export interface ActivityRecord {
   readonly sequence_number?: number;
   /** Without query, fragment and secrets. */
   readonly url: string;
+}
+
+/** As it is kept: with the receiver's answer, which is for operators. */
+export interface StoredRecord extends ActivityRecord {
+  readonly answer?: AnswerExcerpt | undefined;
+}
+
+/** What a principal is shown of it. */
+export function shownRecord(text: string): ActivityRecord {
+  const { answer: _answer, ...record } = JSON.parse(text) as StoredRecord;
+  return record;
 }
 
 const DAY_MS = 86_400_000;
@@ -42,14 +53,15 @@ export function activityRow(
     http_status_code: report.httpStatus,
     response_time_ms: report.responseMs,
     error_message: report.error,
-    payload_size_bytes: job.body.length,
+    payload_size_bytes: report.bytes,
     ...(meta.sequence !== undefined && { sequence_number: meta.sequence }),
     url: redactUrl(url),
   };
+  const { answer } = report;
   return {
     principal: meta.principal,
     subject: meta.subject,
-    record: JSON.stringify(record),
+    record: JSON.stringify({ ...record, answer } satisfies StoredRecord),
     // Whole days: rows of one day expire together, and the index on it grows at its edge.
     expires: Math.ceil(now / DAY_MS) * DAY_MS + days * DAY_MS,
   };

@@ -1,13 +1,17 @@
 /** One attempt: signed afresh over the same bytes, sent under guard, and judged. */
+import type { MaybePromise } from "../contract/index.js";
+import { isPromise } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { type NetCode, netCodes } from "../net/codes.js";
 import type { Fetcher, FetchResult } from "../net/index.js";
 import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
-import { signHmac, signWebhookSync } from "../signing/index.js";
-import { boundError } from "./redact.js";
+import { signHmac, signWebhook, signWebhookSync } from "../signing/index.js";
+import { withToken } from "./envelope.js";
+import { type AnswerExcerpt, answerExcerpt, boundError } from "./redact.js";
 import { nextAttempt, retryAfterMs } from "./schedule.js";
-import type { DeliveryTarget, TargetRef } from "./targets.js";
+import type { TargetRef } from "./stored-configs.js";
+import type { DeliveryTarget } from "./targets.js";
 import type { Signer } from "./types.js";
 
 /** What a delivery's job says beside its body. No secret is among it. */
@@ -22,6 +26,10 @@ export interface DeliveryMeta {
   /** `notification_type` of persistent channels; a task's tool otherwise. */
   readonly type: string;
   readonly sequence?: number | undefined;
+  /** The token of its registration goes into the body when it is sent: it does not stand in the queue. */
+  readonly tokened?: true | undefined;
+  /** `traceparent` of what made it. */
+  readonly trace?: string | undefined;
   /** Its key stands for its payload: an answer 409 ends it. */
   readonly bound?: true;
   /** Why it cannot be delivered at all; it is there for an operator to see. */
@@ -32,7 +40,9 @@ export interface DeliveryMeta {
 
 export interface AttemptOptions {
   readonly fetch: Fetcher;
-  readonly signer: () => Signer;
+  readonly signerFor: (principal: string) => MaybePromise<Signer>;
+  /** Milliseconds a signer has. */
+  readonly signerTimeoutMs: number;
   readonly word: string;
   readonly version: string;
   readonly now: () => number;
@@ -50,32 +60,71 @@ export interface AttemptReport {
   /** Milliseconds; null where no answer came. */
   readonly responseMs: number | null;
   readonly error: string | null;
+  /** Bytes of the body as it was sent. */
+  readonly bytes: number;
+  /** For operators, where the answer was not the wanted one; never for a log. */
+  readonly answer?: AnswerExcerpt | undefined;
 }
 
-/** Nothing in an answer's body matters; a little is read so that the connection can be used again. */
+/** Nothing in an answer's body decides anything; a little is read so that the connection can be used again. */
 const ANSWER_LIMIT_BYTES = 4_096;
 
+/** The signature of a body. */
+async function signatureOf(
+  { url, body }: Message,
+  principal: string,
+  { signerFor, signerTimeoutMs, now, word }: AttemptOptions,
+): Promise<Record<string, string>> {
+  const asked = signerFor(principal);
+  const signer = isPromise(asked) ? await inTime(asked, signerTimeoutMs) : asked;
+  const options = { keyid: signer.keyid, now: () => Math.floor(now() / 1_000), word };
+  const request = { method: "POST", url, headers: {}, body };
+  const { headers } =
+    "key" in signer
+      ? signWebhookSync(request, { ...options, key: signer.key })
+      : await inTime(signWebhook(request, { ...options, key: signer }), signerTimeoutMs);
+  const { "Content-Type": _, ...signed } = headers;
+  return { ...signed };
+}
+
+/** A key that is elsewhere may be out of reach. */
+async function inTime<T>(asked: Promise<T>, limitMs: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new SignerTimeout(limitMs)), limitMs);
+  try {
+    return await Promise.race([asked, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+class SignerTimeout extends Error {
+  constructor(limitMs: number) {
+    super(`the signer did not answer in ${limitMs} ms`);
+  }
+}
+
+/** What one attempt sends. */
+interface Message {
+  readonly url: string;
+  readonly body: Uint8Array;
+}
+
 /** Header fields that prove who sends a body. */
-export async function signedHeaders(
+export async function deliveryHeaders(
   body: Uint8Array,
-  target: DeliveryTarget,
+  { target, principal }: { readonly target: DeliveryTarget; readonly principal: string },
   options: AttemptOptions,
 ): Promise<Record<string, string>> {
   const { word, version, now } = options;
-  const seconds = () => Math.floor(now() / 1_000);
   const base = {
     "content-type": "application/json",
     ...(target.a2aToken !== undefined && { "x-a2a-notification-token": target.a2aToken }),
   };
-  if (target.auth === null) {
-    const { key, keyid } = options.signer();
-    const request = { method: "POST", url: target.url, headers: {}, body };
-    const { headers } = signWebhookSync(request, { key, keyid, now: seconds, word });
-    const { "Content-Type": _, ...signed } = headers;
-    return { ...base, ...signed };
-  }
+  if (target.auth === null) return { ...base, ...(await signatureOf({ url: target.url, body }, principal, options)) };
   if (target.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${target.auth.credentials}` };
   const secret = target.auth.credentials;
+  const seconds = () => Math.floor(now() / 1_000);
   // Registered once and warned of then; not again at each attempt.
   const quiet = () => undefined;
   return { ...base, ...(await signHmac(body, { secret, word, version, now: seconds, onDeprecated: quiet })) };
@@ -99,11 +148,13 @@ const signatureError = (header: string | undefined): string => {
   return code === undefined ? "" : `: ${code}`;
 };
 
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
 /**
  * Whether an endpoint is well, by its answer. An endpoint that is gone, or refuses all it is sent, costs as little as one
  * that is broken.
  */
-const isHealthy = (result: FetchResult): boolean => result.ok && result.status >= 200 && result.status < 300;
+const isHealthy = (result: FetchResult): boolean => result.ok && isSuccess(result.status);
 
 /** An endpoint that asks for it is left alone as a whole, not just by the event it answered. */
 const asksForTime: readonly number[] = [429, 503];
@@ -136,45 +187,51 @@ function laterOrDead(
 
 /** Nothing was sent: a key that cannot sign, a body that cannot be signed. For the operator to mend; it is no fault of the endpoint. */
 function unsent(job: Job, fault: unknown, options: AttemptOptions): AttemptReport {
-  const why = fault instanceof AdbindError ? fault.code : "the signer failed";
+  const known = fault instanceof AdbindError ? fault.code : "the signer failed";
+  const why = fault instanceof SignerTimeout ? fault.message : known;
   options.onFault(fault);
   const error = boundError(`not sent: ${why}`);
   const handled: Handled = { outcome: laterOrDead({ job, error }, options), healthy: null };
-  return { handled, status: "failed", httpStatus: null, responseMs: null, error };
+  return { handled, status: "failed", httpStatus: null, responseMs: null, error, bytes: job.body.length };
 }
 
 interface AttemptOf {
   readonly job: Job;
+  readonly principal: string;
   readonly target: DeliveryTarget;
+  /** The token of the registration goes into the body. */
+  readonly tokened: boolean;
   readonly lease: JobLease;
   /** Milliseconds the receiver has: to say something, and altogether. */
   readonly timeoutMs: number;
+  /** Goes along as a header. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
  * Delivers a job once. Whatever the network does is in the report; nothing is thrown.
  * @returns undefined where the lease ended before anything was sent: it is somebody else's now
  */
-export async function attempt(
-  { job, target, lease, timeoutMs }: AttemptOf,
-  options: AttemptOptions,
-): Promise<AttemptReport | undefined> {
+export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<AttemptReport | undefined> {
+  const { job, target, lease, timeoutMs } = of;
+  const body = of.tokened && target.token !== undefined ? withToken(job.body, target.token) : job.body;
   let headers: Record<string, string>;
   try {
-    headers = await signedHeaders(job.body, target, options);
+    headers = await deliveryHeaders(body, of, options);
   } catch (fault) {
     return unsent(job, fault, options);
   }
+  if (of.traceparent !== undefined) headers = { ...headers, traceparent: of.traceparent };
   if (!lease.live()) return undefined;
   const started = performance.now();
   const result = await options.fetch(target.url, {
     method: "POST",
     headers,
-    body: job.body,
+    body,
     maxBytes: ANSWER_LIMIT_BYTES,
     oversize: "truncate",
-    // The status decides: the receiver has taken the event, whatever becomes of the words after it.
-    readBody: false,
+    // The status decides, whatever becomes of the words after it. Of a refusal they are for an operator.
+    readBody: (status) => (isSuccess(status) ? false : "briefly"),
     timeouts: { readMs: timeoutMs, totalMs: timeoutMs },
   });
   const success = isHealthy(result);
@@ -183,5 +240,18 @@ export async function attempt(
     status: result.ok ? (success ? "success" : "failed") : statusOf(result.code),
     httpStatus: result.ok ? result.status : null,
     responseMs: result.ok ? Math.round(performance.now() - started) : null,
+    bytes: body.length,
+    answer: success ? undefined : excerptOf(result, target),
   };
+}
+
+/** Shorter values of a query are words: taken out of an answer, they would leave nothing to read. */
+const SECRET_CHARACTERS = 6;
+
+function excerptOf(result: FetchResult, { auth, a2aToken, token, url }: DeliveryTarget): AnswerExcerpt | undefined {
+  if (!result.ok || result.body === undefined) return undefined;
+  const said = [auth?.credentials, a2aToken, token].filter((one) => one !== undefined);
+  const inUrl = [...new URL(url).searchParams.values()].filter((one) => one.length >= SECRET_CHARACTERS);
+  const known = [...said, ...inUrl];
+  return answerExcerpt(result.body, result.truncated, known);
 }

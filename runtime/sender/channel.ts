@@ -1,13 +1,16 @@
 /** What a channel is: its config, its states, and what everything that is sent on one needs. */
-
 import type { Logger } from "pino";
+import type { JsonObject } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { operationRequired } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
-import type { ChannelRow, SenderTables } from "../store/sender-tables.js";
+import type { ChannelKey, ChannelRow, SenderTables } from "../store/sender-tables.js";
 import type { Frequency } from "./calendar.js";
-import { boundUnder } from "./outbox.js";
+import { encodeBody, TOKEN_BYTES } from "./envelope.js";
+import { boundUnder, orderingKeyOf } from "./outbox.js";
+import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
+import type { Keyring } from "./sealing.js";
 import type { SenderReleases } from "./spoken.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
 
@@ -33,12 +36,8 @@ export interface ChannelParts {
   readonly coalescence?: Readonly<Record<string, number>>;
   readonly now: () => number;
   readonly uuid: () => string;
+  readonly keyring: Keyring;
 }
-
-/** `closed` of a channel: open, waiting for its final report, over. */
-export const OPEN = 0;
-export const CLOSING = 1;
-export const CLOSED = 2;
 
 export const closedError = (resource: string): AdbindError =>
   new AdbindError("channel_closed", "the channel has ended: nothing fires after the final event", {
@@ -47,18 +46,26 @@ export const closedError = (resource: string): AdbindError =>
   });
 
 /** Where what is sent on a channel goes, and for whom. */
-export const target = (
+export function target(
   { spoken }: Pick<ChannelParts, "spoken">,
   { resource, kind, subscriber, principal, config, release }: ChannelRow,
-) => ({
-  target: { channel: { resource, kind, subscriber } },
-  url: (JSON.parse(config) as PushNotificationConfig).url,
-  principal,
-  subject: resource,
-  ...boundUnder(spoken.of(release).release),
-});
+) {
+  const { url, endpoint } = JSON.parse(config) as StoredConfig;
+  const place = { target: { channel: { resource, kind, subscriber } }, url, endpoint };
+  return { ...place, principal, subject: resource, ...boundUnder(spoken.of(release).release) };
+}
+
+/** An event that its receiver finds the registration's token in. */
+export function tokenedBody(config: StoredConfig<PushNotificationConfig>, body: JsonObject, what: string) {
+  const tokened = config.tokened === true;
+  return { body: encodeBody(body, what, tokened ? TOKEN_BYTES : 0), ...(tokened && { tokened: true as const }) };
+}
+
+/** Ordering key of what is sent on a channel. */
+export const channelOrderingKey = ({ resource, kind, subscriber }: ChannelKey): string =>
+  subscriber === "" ? orderingKeyOf("buy", resource) : orderingKeyOf(kind, JSON.stringify([resource, subscriber]));
 
 /** Can its events name the buyer's operation, where they must? None is ever invented. */
 export const isNamed = ({ spoken }: Pick<ChannelParts, "spoken">, { config, release }: ChannelRow): boolean =>
-  (JSON.parse(config) as PushNotificationConfig | null)?.operation_id !== undefined ||
+  (JSON.parse(config) as StoredConfig<PushNotificationConfig> | null)?.operation_id !== undefined ||
   !operationRequired(spoken.of(release).release);

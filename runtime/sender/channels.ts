@@ -8,18 +8,19 @@ import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
 import {
   type ChannelParts,
-  CLOSED,
-  CLOSING,
+  channelOrderingKey,
   type EventsWebhook,
   isNamed,
-  OPEN,
   type ReportingWebhook,
   target,
 } from "./channel.js";
+import { CLOSED, CLOSING, OPEN } from "./channel-state.js";
 import { windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { flush, flushCoalesced, type Impairment, impairmentFlow } from "./impairments.js";
 import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import { channelRegistration } from "./registered-config.js";
+import { sealedConfig } from "./registered-secrets.js";
 import { refused, registrationFault } from "./registration.js";
 import { adjustedFlow, fireReports } from "./reports.js";
 import { inTransaction } from "./transact.js";
@@ -184,26 +185,29 @@ function* putFlow(
   of: Pick<ChannelRow, "resource" | "kind" | "subscriber" | "principal" | "release">,
   config: PushNotificationConfig | ReportingWebhook | null,
 ): Coroutine<{ ok: true }> {
-  const { tables, now } = parts;
+  const { tables, now, keyring } = parts;
   const [known] = yield* tables.channel(tx, of.resource, of.kind, of.subscriber);
   if (known !== undefined && known.closed !== OPEN) return { ok: true };
+  const registration = channelRegistration(of);
+  const names = { registration, orderingKey: channelOrderingKey(of), principal: of.principal };
+  const sealed = config === null ? undefined : sealedConfig({ ...names, config }, keyring, now());
   const frequency = config !== null && "reporting_frequency" in config ? config.reporting_frequency : undefined;
   const start = known?.period_start ?? now();
   const row: ChannelRow = {
     ...of,
-    config: JSON.stringify(config),
+    config: JSON.stringify(sealed?.stored ?? null),
     sequence: known?.sequence ?? 0,
     period_start: frequency === undefined ? (known?.period_start ?? null) : start,
     next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
     closed: OPEN,
+    closed_at: null,
   };
-  if (frequency === undefined || isNamed(parts, row)) {
-    yield* tables.putChannel(tx, row);
-    return { ok: true };
-  }
-  yield* tables.putChannel(tx, { ...row, next_fire: null });
-  const before = known !== undefined && known.config !== "null" && !isNamed(parts, known);
-  if (!before) yield* tellUndeliverable(parts, tx, row);
+  const unnamed = frequency !== undefined && !isNamed(parts, row);
+  yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
+  if (sealed?.row !== undefined) yield* tables.putSecrets(tx, [sealed.row]);
+  else if (known !== undefined) yield* tables.dropSecrets(tx, [registration]);
+  const told = known !== undefined && known.config !== "null" && !isNamed(parts, known);
+  if (unnamed && !told) yield* tellUndeliverable(parts, tx, row);
   return { ok: true };
 }
 
@@ -225,12 +229,15 @@ function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine
   let sent: Emitted = { keys: [] };
   if (events?.closed === OPEN) {
     sent = yield* flush(parts, tx, events, EVER);
-    yield* tables.putChannel(tx, { ...events, closed: CLOSED });
+    yield* tables.putChannel(tx, { ...events, closed: CLOSED, closed_at: now() });
+    yield* tables.checkSecrets(tx, [channelRegistration(events)], now());
   }
   const [reporting] = yield* tables.channel(tx, resource, "reporting");
   if (reporting?.closed === OPEN) {
     const silent = reporting.config === "null" || !isNamed(parts, reporting);
-    const row = { ...reporting, closed: silent ? CLOSED : CLOSING, next_fire: silent ? null : now() };
+    const ended = silent ? { closed: CLOSED, closed_at: now() } : { closed: CLOSING, closed_at: null };
+    const row = { ...reporting, ...ended, next_fire: silent ? null : now() };
+    if (silent) yield* tables.checkSecrets(tx, [channelRegistration(reporting)], now());
     yield* tables.putChannel(tx, row);
   }
   return sent;
@@ -257,8 +264,7 @@ function* noticeFlow(
     const key = uuid();
     const body = encodeBody({ idempotency_key: key, ...payload }, `${kind} ${resource}`);
     // Each has its own order: none of them waits for another's first attempt.
-    const orderingKey = orderingKeyOf(kind, JSON.stringify([resource, channel.principal]));
-    return { ...target(parts, channel), key, orderingKey, type, body };
+    return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, body };
   });
   yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

@@ -12,5 +12,5 @@ import type { SenderOptions } from "./types.js";
 export async function createSender(options: SenderOptions): Promise<Sender> {
   const { store, now } = options;
   const queue = openQueue(store.database, OUTBOX_TOPIC, now === undefined ? {} : { now });
-  return assembleSender({ queue, tables: senderTables(store.database), options });
+  return assembleSender({ queue, tables: senderTables(store.database), options, place: store.database });
 }

@@ -1,4 +1,5 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
+import type { Tracer } from "@opentelemetry/api";
 import type { JsonObject, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { AckEffect, Job } from "../queue/types.js";
@@ -11,6 +12,7 @@ import { endpointOf, isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
 import type { LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
+import { tracedAttempt } from "./tracing.js";
 import type { EndpointIdentity, EndpointLimits, StatusChange } from "./types.js";
 
 export interface DelivererParts {
@@ -20,6 +22,7 @@ export interface DelivererParts {
   readonly limitsOf: (endpoint: EndpointIdentity) => EndpointLimits | undefined;
   readonly attemptOptions: AttemptOptions;
   readonly metrics: SenderMetrics;
+  readonly tracer: Tracer;
   readonly activityDays: number;
   readonly now: () => number;
 }
@@ -41,14 +44,16 @@ const inBounds = ({ timeoutMs = TIMEOUT_MS.default, perSecond }: EndpointLimits)
 });
 
 export function deliverer(parts: DelivererParts): Deliverer {
-  const { tables, tasks, targets, limitsOf, attemptOptions, metrics, activityDays, now } = parts;
+  const { tables, tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
+  const erasing = new WeakMap<object, string>();
   return {
     onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
       if (meta.undeliverable !== undefined) {
+        metrics.ended("refused", 1);
         return { outcome: { kind: "refused", error: meta.undeliverable }, healthy: null };
       }
       let found: LookedUp;
@@ -59,22 +64,32 @@ export function deliverer(parts: DelivererParts): Deliverer {
         attemptOptions.onFault(fault);
         return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
       }
+      if (found.kind === "gone") metrics.ended("refused", 1);
       if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
-      const { target } = found;
+      const { target, erasable } = found;
+      const { principal, tokened = false } = meta;
       // It has moved: what is known of the place it was at says nothing of this one.
-      const endpoint = endpointFor(meta.principal, target.url);
+      const endpoint = endpointFor(principal, target.url);
       if (endpoint !== undefined && endpoint !== job.endpoint)
         return { outcome: { kind: "released", due: now(), endpoint }, healthy: null };
-      const { timeoutMs, perSecond } = inBounds(limitsOf({ principal: meta.principal, url: target.url }) ?? {});
-      const report = await attempt({ job, target, lease, timeoutMs }, attemptOptions);
+      const { timeoutMs, perSecond } = inBounds(limitsOf({ principal, url: target.url }) ?? {});
+      const traced = tracedAttempt(tracer, meta.trace, {
+        ...{ type: meta.type, attempt: job.attempts + 1, host: URL.parse(target.url)?.host ?? "" },
+      });
+      const { traceparent } = traced;
+      const report = await attempt({ job, principal, target, tokened, lease, timeoutMs, traceparent }, attemptOptions);
+      traced.end(report);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
       rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
+      if (erasable !== undefined && report.status === "success") erasing.set(report.handled.outcome, erasable);
       metrics.attempted(job, report);
       return { ...report.handled, perSecond };
     },
     *effect(query, acked) {
       const made = acked.map(({ outcome }) => rows.get(outcome)).filter((row) => row !== undefined);
       yield* tables.log(query, made);
+      const over = acked.map(({ outcome }) => erasing.get(outcome)).filter((name) => name !== undefined);
+      yield* tables.checkSecrets(query, [...new Set(over)], now());
     },
   };
 }

@@ -3,7 +3,7 @@ import { hash, randomBytes } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../contract/index.js";
 import type { AttemptOptions } from "./attempt.js";
-import { signedHeaders } from "./attempt.js";
+import { deliveryHeaders } from "./attempt.js";
 import { encodeBody } from "./envelope.js";
 import { authOf } from "./registration.js";
 import type { NotificationConfig, NotificationScope } from "./types.js";
@@ -17,7 +17,7 @@ const TIMEOUT_MS = 10_000;
 
 /** @returns why it is not proved */
 export type EndpointProof = (
-  config: NotificationConfig,
+  of: { readonly principal: string; readonly config: NotificationConfig },
   bodyOf: (challenge: string) => JsonObject,
 ) => Promise<string | undefined>;
 
@@ -46,13 +46,13 @@ export const challengeBody = (
 });
 
 export function endpointProof(options: AttemptOptions, agentUrl: string): EndpointProof {
-  return async (config, bodyOf) => {
+  return async ({ principal, config }, bodyOf) => {
     const challenge = randomBytes(CHALLENGE_BYTES).toString("hex");
     const body = encodeBody({ ...bodyOf(challenge), seller_agent_url: agentUrl }, "a challenge");
-    const auth = authOf(config.authentication);
+    const target = { url: config.url, auth: authOf(config.authentication) };
     let headers: Record<string, string>;
     try {
-      headers = await signedHeaders(body, { url: config.url, auth }, options);
+      headers = await deliveryHeaders(body, { target, principal }, options);
     } catch (fault) {
       options.onFault(fault);
       return "the challenge could not be signed";

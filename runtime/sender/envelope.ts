@@ -4,6 +4,8 @@ import { AdbindError } from "../errors.js";
 
 /** Receivers refuse more (service.md, "Limits"). */
 const MAX_BODY_BYTES = 1_048_576;
+/** Left for a token, which is put in when it is sent: 4,096 characters of six bytes each at most, and its name. */
+export const TOKEN_BYTES = 24_588;
 
 export interface TaskEvent {
   readonly key: string;
@@ -15,7 +17,6 @@ export interface TaskEvent {
   /** ISO 8601. */
   readonly timestamp: string;
   readonly operationId: string | undefined;
-  readonly token: string | undefined;
   readonly contextId: string | undefined;
   readonly context: JsonObject | undefined;
   readonly message: string | undefined;
@@ -24,21 +25,31 @@ export interface TaskEvent {
 
 /**
  * A JSON document as bytes.
+ * @param reserved bytes that are added to it later
  * @throws AdbindError `event_invalid` when it is larger than receivers take, or has no JSON form
  */
-export function encodeBody(value: JsonObject, what: string): Uint8Array {
+export function encodeBody(value: JsonObject, what: string, reserved = 0): Uint8Array {
   const text = JSON.stringify(value);
   if (text === undefined || !text.isWellFormed()) {
     throw new AdbindError("event_invalid", "an event has no JSON form", { where: what, remedy: "send plain data" });
   }
   const bytes = new TextEncoder().encode(text);
-  if (bytes.length > MAX_BODY_BYTES) {
+  if (bytes.length > MAX_BODY_BYTES - reserved) {
     throw new AdbindError("event_invalid", `an event of ${bytes.length} bytes is larger than receivers take`, {
       where: what,
-      remedy: `keep it under ${MAX_BODY_BYTES} bytes, and let the rest be read from the task`,
+      remedy: `keep it under ${MAX_BODY_BYTES - reserved} bytes, and let the rest be read from the task`,
     });
   }
   return bytes;
+}
+
+/** A body with a token as its last member: the same bytes each time, for the same token. */
+export function withToken(body: Uint8Array, token: string): Uint8Array {
+  const member = new TextEncoder().encode(`,"token":${JSON.stringify(token)}}`);
+  const whole = new Uint8Array(body.length - 1 + member.length);
+  whole.set(body.subarray(0, -1));
+  whole.set(member, body.length - 1);
+  return whole;
 }
 
 /** service.md, "Task webhook envelope". What is undefined stays out. */
@@ -52,7 +63,6 @@ export const mcpEnvelope = (event: TaskEvent): JsonObject => ({
   timestamp: event.timestamp,
   context_id: event.contextId,
   message: event.message,
-  token: event.token,
   result: event.result ?? undefined,
   context: event.context,
 });

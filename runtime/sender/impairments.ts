@@ -4,10 +4,19 @@ import type { Coroutine, Query } from "../db/index.js";
 import { surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow, CoalescingRow } from "../store/sender-tables.js";
-import { type ChannelParts, closedError, type EventsWebhook, OPEN, target } from "./channel.js";
+import {
+  type ChannelParts,
+  channelOrderingKey,
+  closedError,
+  type EventsWebhook,
+  target,
+  tokenedBody,
+} from "./channel.js";
+import { OPEN } from "./channel-state.js";
 import { isUrgent, windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import { type Delivery, enqueue } from "./outbox.js";
+import type { StoredConfig } from "./registered-config.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted } from "./types.js";
 
@@ -70,14 +79,15 @@ export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, unti
   const { tables, queue, now, uuid } = parts;
   const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
   if (channel.config === "null") return { keys: [] };
-  const config = JSON.parse(channel.config) as EventsWebhook;
+  const config = JSON.parse(channel.config) as StoredConfig<EventsWebhook>;
   const deliveries = rows
     .toSorted((a, b) => a.due - b.due)
     .map((row): Delivery => {
       const key = uuid();
       // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
       const type = isUrgent(row.event_type) ? "impairment" : row.event_type;
-      const body = encodeBody(
+      const body = tokenedBody(
+        config,
         {
           idempotency_key: key,
           notification_id: row.notification_id,
@@ -86,12 +96,11 @@ export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, unti
           ...envelopeOf(parts, channel, key),
           media_buy_id: row.resource,
           timestamp: new Date(now()).toISOString(),
-          token: config.token,
           result: { media_buy_id: row.resource, ...(JSON.parse(row.payload) as JsonObject) },
         },
         `media buy ${row.resource}`,
       );
-      return { ...target(parts, channel), key, orderingKey: orderingKeyOf("buy", row.resource), type, body };
+      return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, ...body };
     });
   yield* enqueue(queue, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

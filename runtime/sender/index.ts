@@ -4,13 +4,20 @@ export type { Frequency } from "./calendar.js";
 export type { EventsWebhook, ReportingWebhook } from "./channel.js";
 export type { BuyChannels, Channels, NoticeKind } from "./channels.js";
 export { createSender } from "./create.js";
+export type { SenderHealth } from "./health.js";
 export type { Impairment } from "./impairments.js";
-export type {
-  NotificationConfigState,
-  NotificationConfigs,
-  NotificationEvent,
-} from "./notifications.js";
-export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxFilter } from "./outbox.js";
+export type { Moved } from "./move.js";
+export type { NotificationConfigState } from "./notification-configs.js";
+export type { NotificationConfigs, NotificationEvent } from "./notifications.js";
+export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxEvent, OutboxFilter } from "./operators.js";
+export type { Resealed } from "./reseal.js";
+export {
+  newSecretKey,
+  parseSecretKeys,
+  type SecretKeySource,
+  type SecretKeys,
+  secretKeysIn,
+} from "./secret-keys.js";
 export type { Sender } from "./sender.js";
 export type { Tasks } from "./tasks.js";
 export type * from "./types.js";

@@ -7,21 +7,21 @@ import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { eventCatalogue } from "../facts/index.js";
 import type { ChannelRow } from "../store/sender-tables.js";
-import type { ChannelParts } from "./channel.js";
-import { OPEN, target } from "./channel.js";
-import { challengeBody, type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
+import { target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
+import {
+  AGENTS,
+  listConfigs,
+  type NotificationConfigState,
+  type NotificationParts,
+  proveConfig,
+  storeConfigs,
+  storedIn,
+} from "./notification-configs.js";
 import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted, NotificationConfig, NotificationScope, Refused, WithinOptions } from "./types.js";
-
-/** A config as its caller may read it: no credentials. */
-export interface NotificationConfigState extends Omit<NotificationConfig, "authentication"> {
-  readonly active: boolean;
-  /** Why it is not active though it was asked to be. */
-  readonly reason?: string;
-}
 
 export interface NotificationEvent {
   /** The release's word for it: `account.status_changed`. */
@@ -54,42 +54,19 @@ export interface NotificationConfigs {
   notify(event: NotificationEvent, options?: WithinOptions): MaybePromise<Emitted>;
 }
 
-export interface NotificationParts extends ChannelParts {
-  readonly proof: EndpointProof;
-}
-
 /** Configs of one scope, at most (`sync_agent_notification_configs`). */
 const MAX_CONFIGS = 16;
-/** Agents' configs stand under one name: what tells of an account looks among all of them. */
-const AGENTS = "agents";
-
-/** A config as it is stored. */
-interface StoredConfig extends NotificationConfig {
-  /** It has answered a challenge as it is. */
-  readonly proven: boolean;
-  readonly reason?: string;
-}
-
-type Place = Pick<ChannelRow, "resource" | "kind">;
-
-const placeOf = ({ account }: Pick<NotificationScope, "account">): Place =>
-  account === undefined ? { resource: AGENTS, kind: "agent" } : { resource: account, kind: "account" };
-
-const subscriberOf = (principal: string, id: string): string => JSON.stringify([principal, id]);
-
-const storedIn = ({ config }: ChannelRow): StoredConfig | null => JSON.parse(config) as StoredConfig | null;
-
 export function createNotifications(parts: NotificationParts): NotificationConfigs {
   const { queue } = parts;
   return {
     async sync(scope, configs) {
       const fault = configsFault(parts, scope, configs);
       if (fault !== undefined) return fault;
-      const rows = await inTransaction(queue, undefined, (tx) => storeFlow(parts, tx, scope, configs));
-      await Promise.all(rows.map((row) => prove(parts, scope, row)));
-      return { ok: true, configs: await listOf(parts, scope) };
+      const unproven = await inTransaction(queue, undefined, (tx) => storeConfigs(parts, tx, scope, configs));
+      await Promise.all(unproven.map((one) => proveConfig(parts, scope, one)));
+      return { ok: true, configs: await listConfigs(parts, scope) };
     },
-    list: (scope) => listOf(parts, scope),
+    list: (scope) => listConfigs(parts, scope),
     notify(event, options = {}) {
       checkEvent(parts, event);
       return inTransaction(queue, options.tx, (tx) => notifyFlow(parts, tx, event));
@@ -137,61 +114,6 @@ function kindsFault(
   const ofAccounts = types.some((type) => catalogue.get(type)!.channels.includes("account"));
   if (account !== undefined || !ofAccounts || config.all_authorized_accounts === true) return undefined;
   return refused("events of accounts need all_authorized_accounts", `${where}.all_authorized_accounts`);
-}
-
-/** Stores configs, the changed ones unproven. @returns those that are to be proved */
-function* storeFlow(
-  { tables }: NotificationParts,
-  tx: Query,
-  scope: NotificationScope,
-  configs: readonly NotificationConfig[],
-): Coroutine<ChannelRow[]> {
-  const { principal, release = null } = scope;
-  const place = placeOf(scope);
-  const before = (yield* tables.subscribers(tx, place.resource, place.kind)).filter(
-    (row) => row.principal === principal,
-  );
-  const known = new Map(before.map((row) => [row.subscriber, row]));
-  const unproven: ChannelRow[] = [];
-  for (const config of configs) {
-    const subscriber = subscriberOf(principal, config.subscriber_id);
-    const old = known.get(subscriber);
-    const was = old === undefined ? null : storedIn(old);
-    known.delete(subscriber);
-    const proven = was?.proven === true && fingerprintOf(was) === fingerprintOf(config);
-    const stored: StoredConfig = { ...config, proven };
-    const row: ChannelRow = {
-      ...{ ...place, subscriber, principal, release, config: JSON.stringify(stored) },
-      ...{ sequence: 0, period_start: null, next_fire: null, closed: OPEN },
-    };
-    yield* tables.putChannel(tx, row);
-    if (!proven && config.active !== false) unproven.push(row);
-  }
-  for (const row of known.values()) yield* tables.putChannel(tx, { ...row, config: "null" });
-  return unproven;
-}
-
-/** Asks one config whether it listens, and notes what it said, unless it has been changed meanwhile. */
-async function prove(parts: NotificationParts, scope: NotificationScope, row: ChannelRow): Promise<void> {
-  const stored = storedIn(row)!;
-  const reason = await parts.proof(stored, (challenge) => challengeBody(scope, stored, challenge));
-  await inTransaction(parts.queue, undefined, function* (tx): Coroutine<void> {
-    const [current] = yield* parts.tables.channel(tx, row.resource, row.kind, row.subscriber);
-    if (current === undefined || current.config !== row.config) return;
-    const next: StoredConfig = { ...stored, proven: reason === undefined, ...(reason !== undefined && { reason }) };
-    yield* parts.tables.putChannel(tx, { ...current, config: JSON.stringify(next) });
-  });
-}
-
-async function listOf(parts: NotificationParts, scope: NotificationScope): Promise<NotificationConfigState[]> {
-  const { resource, kind } = placeOf(scope);
-  const rows = await parts.queue.read((q) => parts.tables.subscribers(q, resource, kind));
-  return rows.flatMap((row) => {
-    const stored = storedIn(row);
-    if (row.principal !== scope.principal || stored === null) return [];
-    const { authentication: _, proven, ...shown } = stored;
-    return [{ ...shown, active: proven && shown.active !== false }];
-  });
 }
 
 /** Fields that every notification has, and the sender fills in. */

@@ -56,3 +56,32 @@ export const boundError = (text: string): string =>
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
     .slice(0, ERROR_CHARACTERS)
     .toWellFormed();
+
+/** Longest excerpt of an answer, in characters. */
+const ANSWER_CHARACTERS = 256;
+
+/** What a receiver answered, as it may be kept. */
+export interface AnswerExcerpt {
+  readonly text: string;
+  /** There was more. */
+  readonly cut: boolean;
+}
+
+/**
+ * The beginning of an answer's body on one line, without what looks like a secret and without those that are known.
+ * @param secrets of the registration: a receiver may echo what it was sent
+ */
+export function answerExcerpt(
+  body: Uint8Array,
+  truncated: boolean,
+  secrets: readonly string[],
+): AnswerExcerpt | undefined {
+  let text = new TextDecoder().decode(body);
+  for (const secret of secrets) text = text.replaceAll(secret, "[redacted]");
+  text = text
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+    .replaceAll(/[\w\-.~+/=%]+/g, (word) => (isSecret(word) ? "[redacted]" : word))
+    .trim();
+  if (text === "") return undefined;
+  return { text: text.slice(0, ANSWER_CHARACTERS).toWellFormed(), cut: truncated || text.length > ANSWER_CHARACTERS };
+}

@@ -5,6 +5,7 @@ import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
 import { checkTarget } from "../net/target.js";
 import { checkSecret } from "../signing/legacy.js";
+import { type AnyConfig, hasSecrets } from "./registered-config.js";
 import type { LegacyAuthentication, RefusalOptions, Refused } from "./types.js";
 
 /** How a delivery is authenticated, as the job carries it. Null: signed. */
@@ -16,6 +17,8 @@ export interface RegistrationRules {
   /** Version of the release: from 4.0 on there is no legacy authentication. */
   readonly version: string;
   readonly warn: (message: string) => void;
+  /** Whether there is a key to keep secrets under. */
+  readonly keepsSecrets: () => boolean;
 }
 
 export interface Candidate {
@@ -101,8 +104,16 @@ export function registrationFault(
   if (token !== undefined && !isText(token, ...tokenCharacters)) {
     return refused(`token must have ${tokenCharacters.join(" to ")} characters`, `${where}.token`);
   }
-  return authentication === undefined ? undefined : legacyFault(authentication, where, tool, rules);
+  const fault = authentication === undefined ? undefined : legacyFault(authentication, where, tool, rules);
+  if (fault !== undefined || rules.keepsSecrets() || !hasSecrets(config as AnyConfig)) return fault;
+  return refused(NO_KEY, `${where}.${secretMember(config)}`);
 }
+
+/** Told to a caller: it can leave the secret out, the operator can give the sender keys. */
+const NO_KEY = "secrets cannot be kept here: register without token and authentication, at a URL without secrets";
+
+const secretMember = ({ token, authentication }: Candidate): string =>
+  authentication !== undefined ? "authentication" : token !== undefined ? "token" : "url";
 
 const isText = (value: unknown, min: number, max: number): boolean =>
   typeof value === "string" && value.length >= min && value.length <= max && value.isWellFormed();

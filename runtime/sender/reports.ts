@@ -5,9 +5,18 @@ import { surfaceMember } from "../facts/index.js";
 import { eachAlone } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { nextTurn } from "./calendar.js";
-import { type ChannelParts, CLOSED, CLOSING, closedError, isNamed, type ReportingWebhook, target } from "./channel.js";
-import { encodeBody } from "./envelope.js";
-import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
+import {
+  type ChannelParts,
+  channelOrderingKey,
+  closedError,
+  isNamed,
+  type ReportingWebhook,
+  target,
+  tokenedBody,
+} from "./channel.js";
+import { CLOSED, CLOSING } from "./channel-state.js";
+import { type Delivery, enqueue } from "./outbox.js";
+import { channelRegistration, type StoredConfig } from "./registered-config.js";
 import { inTransaction } from "./transact.js";
 import type { CorrectedReport, Emitted, ReportData } from "./types.js";
 
@@ -87,7 +96,9 @@ async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promis
       period_start: sourced.delayed ? current.period_start : period.end,
       next_fire: sourced.delayed && !final ? nextTurn(frequency, at) : next,
       closed: over ? CLOSED : current.closed,
+      closed_at: over ? at : null,
     });
+    if (over) yield* tables.checkSecrets(tx, [channelRegistration(current)], at);
   });
 }
 
@@ -152,7 +163,7 @@ function reportDelivery(
   fire: ReportFire,
   report: ReportData,
 ): Delivery {
-  const config = JSON.parse(channel.config) as ReportingWebhook;
+  const config = JSON.parse(channel.config) as StoredConfig<ReportingWebhook>;
   // Totals across buys belong to queries, and reports carry no notification id: they must not be here.
   const { aggregated_totals: _totals, notification_id: _id, ...data } = report;
   const iso = (ms: number): string => new Date(ms).toISOString();
@@ -165,7 +176,6 @@ function reportDelivery(
     [surfaceMember(spoken.of(channel.release).release)]: "media-buy",
     status: "completed",
     timestamp: iso(fire.now),
-    token: config.token,
     result: {
       ...data,
       notification_type: fire.type,
@@ -177,9 +187,9 @@ function reportDelivery(
   return {
     ...target({ spoken }, channel),
     key: fire.key,
-    orderingKey: orderingKeyOf("buy", channel.resource),
+    orderingKey: channelOrderingKey(channel),
     type: fire.type,
     sequence: fire.sequence,
-    body: encodeBody(body, `media buy ${channel.resource}`),
+    ...tokenedBody(config, body, `media buy ${channel.resource}`),
   };
 }

@@ -1,6 +1,7 @@
 /** Puts the parts together: registrations in, signed deliveries out. */
 
 import { randomUUID } from "node:crypto";
+import { trace } from "@opentelemetry/api";
 import type { Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
@@ -10,21 +11,29 @@ import type { Queue } from "../queue/types.js";
 import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
-import { type ActivityRecord, pendingRecord } from "./activity.js";
+import { type ActivityRecord, pendingRecord, shownRecord } from "./activity.js";
 import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
 import { type EndpointProof, endpointProof } from "./endpoint-proof.js";
+import { healthOf, type SenderHealth } from "./health.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
 import { createNotifications, type NotificationConfigs } from "./notifications.js";
-import { isChange, metaOf, type Outbox, orderingKeyOf, outboxOf, ownerOf } from "./outbox.js";
+import { type Outbox, outboxOf } from "./operators.js";
+import { isChange, metaOf, orderingKeyOf, ownerOf } from "./outbox.js";
+import { eraseSecrets } from "./registered-secrets.js";
 import type { RegistrationRules } from "./registration.js";
+import { type Resealed, resealSecrets } from "./reseal.js";
+import { retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
+import { createKeyring, type Keyring } from "./sealing.js";
+import { developmentKeys, secretKeysOfEnvironment } from "./secret-keys.js";
 import { spokenReleases } from "./spoken.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
+import { inTransaction } from "./transact.js";
 import type { SenderOptions } from "./types.js";
 import { senderUpkeep } from "./upkeep.js";
 
@@ -38,14 +47,16 @@ export interface Sender {
    * @param limit 1 to 200, default 50
    */
   activity(request: { principal: string; subject: string; limit?: number }): Promise<ActivityRecord[]>;
+  /** How it is, for a health check; never rejects. */
+  health(): Promise<SenderHealth>;
+  /** Seals every secret anew under the current key: after it, older keys are needed for nothing. */
+  resealSecrets(): Promise<Resealed>;
   /** Starts delivering. Events may be stored without it: another process can deliver them. */
   start(): void;
   /** Takes nothing more and waits for the attempts under way. The store stays open. */
   stop(): Promise<void>;
 }
 
-/** Days of activity kept, at least (webhooks-facts.md 5). */
-const ACTIVITY_DAYS = 30;
 const ACTIVITY_LIMIT = { default: 50, max: 200 } as const;
 /** The longest delay with its jitter, in milliseconds, and a margin. */
 const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
@@ -53,6 +64,10 @@ const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** Events of an endpoint that wait, at most. */
 const MAX_WAITING = 1_000_000;
+/** How long a signer may take, in milliseconds. */
+const SIGNER_TIMEOUT_MS = { default: 5_000, max: 30_000 } as const;
+/** How often the keys of secrets are fetched again, in milliseconds. */
+const KEYS_MS = 60_000;
 const GIVEN_UP = "events were given up";
 
 const badOption = (where: string, remedy: string): AdbindError =>
@@ -62,74 +77,60 @@ export interface SenderParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly options: SenderOptions;
+  /** The database, as `Database` names it. */
+  readonly place: { readonly where: string; readonly shared: boolean };
 }
 
 /**
  * Makes a sender on a queue; `createSender` opens the queue that fits a store.
- * @throws AdbindError `sender_option_invalid`
+ * @throws AdbindError `sender_option_invalid`, `secret_keys_invalid`
  */
-export async function assembleSender({ queue, tables, options }: SenderParts): Promise<Sender> {
-  const { release, now = Date.now, random = Math.random, uuid = randomUUID, activityDays = ACTIVITY_DAYS } = options;
-  if (!(activityDays >= ACTIVITY_DAYS)) throw badOption("activityDays", `give at least ${ACTIVITY_DAYS}`);
-  const { signer: given } = options;
-  const signer = typeof given === "function" ? given : () => given;
-  const policy = checkedPolicy(options.net ?? {});
+export async function assembleSender({ queue, tables, options, place }: SenderParts): Promise<Sender> {
+  const { release, now = Date.now, uuid = randomUUID } = options;
+  const retention = retentionOf(options.retention);
   const ownFetch: GuardedFetch | undefined = options.fetch === undefined ? createGuardedFetch(options.net) : undefined;
-  const rules: RegistrationRules = {
-    refuse: options.refuse ?? {},
-    policy,
-    version: release.version,
-    warn: (message) => {
-      options.logger?.warn(message);
-      (options.onDeprecated ?? warnOnce)(message);
-    },
-  };
+  const keyring = await keyringOf(options, place);
+  const rules = rulesOf(options, keyring);
   const spoken = await spokenReleases([release, ...(options.releases ?? [])], options.validator);
   const metrics = senderMetrics(options.meter);
-  const attemptOptions: AttemptOptions = {
-    fetch: options.fetch ?? ownFetch!,
-    signer,
-    word: options.word ?? release.word,
-    version: release.version,
-    now,
-    random,
-    onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
-  };
-  const tasks = createTasks({ queue, tables, spoken, rules, now, uuid, known: knownTasks(tables) });
+  const attemptOptions = attemptOptionsOf(options, options.fetch ?? ownFetch!);
+  const common = { queue, tables, spoken, rules, now, uuid, keyring };
+  const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
     tasks,
-    targets: createTargets(queue, tables, options.authorized),
+    targets: createTargets({ ...common, authorized: options.authorized }),
     limitsOf: options.limits ?? (() => undefined),
     attemptOptions,
     metrics,
-    activityDays,
+    tracer: options.tracer ?? trace.getTracer("adbind"),
+    activityDays: retention.activityDays,
     now,
   });
-  const worker = workerOf(queue, delivery, options);
+  const worker = workerOf(queue, delivery, options, metrics);
   const channelParts: ChannelParts = {
-    queue,
-    tables,
-    rules,
-    spoken,
+    ...common,
     log: options.logger,
     reports: options.reports,
-    now,
-    uuid,
     ...coalescenceOf(options),
   };
   const upkeep = upkeepOf(channelParts, options, metrics);
+  let unobserve: (() => void) | undefined;
   return {
     tasks,
     channels: createChannels(channelParts),
     notifications: createNotifications({ ...channelParts, proof: proofOf(attemptOptions, options.agentUrl) }),
-    outbox: outboxOf(queue, now),
+    outbox: outboxOf(common),
     activity: (request) => listActivity(queue, tables, request),
+    health: () => healthOf(common),
+    resealSecrets: () => resealSecrets(common),
     start() {
       worker.start();
       upkeep.start();
+      unobserve ??= metrics.observe(() => healthOf(common));
     },
     async stop() {
+      unobserve?.();
       await upkeep.stop();
       await worker.stop();
       await ownFetch?.close();
@@ -138,13 +139,70 @@ export async function assembleSender({ queue, tables, options }: SenderParts): P
   };
 }
 
+/** @throws AdbindError `sender_option_invalid` */
+const attemptOptionsOf = (options: SenderOptions, fetch: AttemptOptions["fetch"]): AttemptOptions => ({
+  fetch,
+  signerFor: signerOf(options),
+  signerTimeoutMs: signerTimeoutOf(options),
+  word: options.word ?? options.release.word,
+  version: options.release.version,
+  now: options.now ?? Date.now,
+  random: options.random ?? Math.random,
+  onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
+});
+
 /** @returns what proves endpoints; without a name of one's own it proves none */
 const proofOf = (attempts: AttemptOptions, agentUrl: string | undefined): EndpointProof =>
   agentUrl === undefined
     ? async () => "the sender has no agentUrl to name in a challenge"
     : endpointProof(attempts, agentUrl);
 
-const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, logger }: SenderOptions): Worker =>
+/** @throws AdbindError `sender_option_invalid` */
+function signerOf({ signer, signerFor }: SenderOptions): AttemptOptions["signerFor"] {
+  if ((signer === undefined) === (signerFor === undefined)) throw badOption("signer", "give signer or signerFor");
+  return signerFor ?? (typeof signer === "function" ? signer : () => signer!);
+}
+
+/** @throws AdbindError `sender_option_invalid` */
+function signerTimeoutOf({ signerTimeoutMs = SIGNER_TIMEOUT_MS.default }: SenderOptions): number {
+  if (signerTimeoutMs >= 1 && signerTimeoutMs <= SIGNER_TIMEOUT_MS.max) return signerTimeoutMs;
+  throw badOption("signerTimeoutMs", `give 1 to ${SIGNER_TIMEOUT_MS.max}`);
+}
+
+const rulesOf = (
+  { refuse = {}, net = {}, release, logger, onDeprecated = warnOnce }: SenderOptions,
+  keyring: Keyring,
+): RegistrationRules => ({
+  refuse,
+  policy: checkedPolicy(net),
+  version: release.version,
+  keepsSecrets: () => keyring.seals,
+  warn: (message) => {
+    logger?.warn(message);
+    onDeprecated(message);
+  },
+});
+
+/** @throws AdbindError `secret_keys_invalid` */
+function keyringOf(
+  { secrets, mode = "production", now = Date.now, logger }: SenderOptions,
+  place: SenderParts["place"],
+): Promise<Keyring> {
+  const given = secrets ?? secretKeysOfEnvironment(process.env);
+  if (given !== undefined || mode === "production") return createKeyring(given);
+  const told = (message: string): void => {
+    logger?.warn(message);
+    process.emitWarning(message, "AdbindDevelopment");
+  };
+  return createKeyring(developmentKeys(place, now(), told));
+}
+
+const workerOf = (
+  queue: Queue,
+  delivery: Deliverer,
+  { worker, now = Date.now, logger }: SenderOptions,
+  metrics: SenderMetrics,
+): Worker =>
   createWorker({
     ...worker,
     queue,
@@ -154,21 +212,45 @@ const workerOf = (queue: Queue, delivery: Deliverer, { worker, now = Date.now, l
     giveUpMs: HORIZON_MS,
     now,
     expireMs: LONGEST_LIFE_MS,
-    onGivenUp: (endpoint, count, state) => logger?.warn({ endpoint, count, state }, GIVEN_UP),
+    onGivenUp: (endpoint, count, state) => {
+      metrics.ended(state, count);
+      logger?.warn({ endpoint, count, state }, GIVEN_UP);
+    },
     onFault: (error) => logger?.error({ err: error }, "the outbox could not be reached"),
   });
 
 function upkeepOf(
   parts: ChannelParts,
-  { maxWaiting = MAX_WAITING, logger }: SenderOptions,
+  { maxWaiting = MAX_WAITING, logger, retention }: SenderOptions,
   metrics: SenderMetrics,
 ): Periodic {
-  const { queue, tables, now } = parts;
-  const onExpired = (endpoint: string, count: number): void =>
+  const { queue, tables, now, keyring } = parts;
+  const onExpired = (endpoint: string, count: number): void => {
+    metrics.ended("expired", count);
     logger?.warn({ endpoint, count, state: "expired" }, GIVEN_UP);
+  };
   const [coalesced, reports] = dueSteps(parts);
-  const more = [waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired })];
-  return senderUpkeep({ queue, tables, coalesced, reports, more, now, logger, alarmed: metrics.alarmed });
+  const secrets = {
+    name: "erase secrets of what is over",
+    meanwhile: "they are kept, sealed",
+    run: () => inTransaction(queue, undefined, (tx) => eraseSecrets(parts, tx, now())),
+  };
+  let refreshed = performance.now();
+  const keys = {
+    name: "fetch the keys of secrets again",
+    meanwhile: "those that were fetched last are used",
+    async run() {
+      if (performance.now() - refreshed < KEYS_MS) return;
+      refreshed = performance.now();
+      await keyring.refresh();
+    },
+  };
+  const more = [
+    waitingCaps({ queue, now, expireMs: LONGEST_LIFE_MS, keep: maxWaiting, onExpired }),
+    keys,
+    ...retentionSteps(parts, retentionOf(retention)),
+  ];
+  return senderUpkeep({ queue, tables, coalesced, reports, secrets, more, now, logger, alarmed: metrics.alarmed });
 }
 
 const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });
@@ -201,5 +283,5 @@ async function listActivity(
     return isChange(meta) || meta.principal !== principal ? [] : [pendingRecord(row)];
   });
   pending.sort((a, b) => (a.fired_at < b.fired_at ? 1 : -1));
-  return [...pending, ...done.map(({ record }) => JSON.parse(record) as ActivityRecord)].slice(0, limit);
+  return [...pending, ...done.map(({ record }) => shownRecord(record))].slice(0, limit);
 }

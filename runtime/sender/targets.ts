@@ -2,28 +2,41 @@
  * Where a delivery goes, looked up at each attempt: what is queued follows an endpoint that moved or a secret that was
  * rotated, and never goes to a new owner of its task or resource.
  */
-import type { MaybePromise } from "../contract/index.js";
-import type { Coroutine, Query } from "../db/index.js";
+import { isTerminal, type MaybePromise, type TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Queue } from "../queue/types.js";
-import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
+import type { SecretRow } from "../store/sender-secrets.js";
+import type { SenderTables } from "../store/sender-tables.js";
+import { CLOSED } from "./channel-state.js";
+import { openConfig, type StoredConfig } from "./registered-config.js";
 import { authOf, type DeliveryAuth } from "./registration.js";
-import type { TaskDetails } from "./task-details.js";
-import type { A2aPushConfig, PushNotificationConfig } from "./types.js";
-
-/** What says where a delivery goes: a channel of a task, or one that outlives tasks. */
-export type TargetRef = { readonly task: string; readonly via: "push" | "a2a" } | { readonly channel: ChannelKey };
+import type { Keyring } from "./sealing.js";
+import {
+  configIn,
+  type RegisteredRows,
+  readableConfig,
+  registeredRows,
+  registrationOf,
+  type TargetRef,
+} from "./stored-configs.js";
 
 export interface DeliveryTarget {
   readonly url: string;
   readonly auth: DeliveryAuth;
   /** A2A's own token header. */
   readonly a2aToken?: string | undefined;
+  /** Goes into the body. */
+  readonly token?: string | undefined;
 }
 
 export type LookedUp =
-  | { readonly kind: "found"; readonly target: DeliveryTarget }
-  /** There is none any more, or it is another principal's: for good. */
+  | {
+      readonly kind: "found";
+      readonly target: DeliveryTarget;
+      /** Name of a registration that is over, and whose secrets may be erased when this was sent. */
+      readonly erasable: string | undefined;
+    }
+  /** There is none any more, it is another principal's, or its secrets cannot be had: set aside. */
   | { readonly kind: "gone"; readonly why: string };
 
 interface Sought {
@@ -52,9 +65,12 @@ const FRESH_MS = 1_000;
 /** Targets looked up in one statement. */
 const BATCH_LIMIT = 256;
 
-const nameOf = ({ resource, kind, subscriber }: ChannelKey): string => JSON.stringify([resource, kind, subscriber]);
-
-const keyOf = (ref: TargetRef): string => ("task" in ref ? `task ${ref.task}` : nameOf(ref.channel));
+export interface TargetParts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
+  readonly keyring: Keyring;
+  readonly authorized?: Authorized | undefined;
+}
 
 interface Looked {
   readonly at: number;
@@ -62,14 +78,15 @@ interface Looked {
 }
 
 /** Looked up for many at once, when their jobs are leased; by itself where the attempt is later than that. */
-export function createTargets(queue: Queue, tables: SenderTables, authorized: Authorized = () => true): Targets {
-  /** By target, the oldest first. */
+export function createTargets(parts: TargetParts): Targets {
+  const { authorized = () => true, keyring } = parts;
+  /** By registration, the oldest first. */
   const looked = new Map<string, Looked>();
   const lookUp = (refs: readonly TargetRef[]): Promise<Rows> => {
-    const found: Looked = { at: performance.now(), rows: queue.read((q) => rowsOf(tables, q, refs)) };
+    const found: Looked = { at: performance.now(), rows: rowsOf(parts, refs) };
     for (const ref of refs) {
-      looked.delete(keyOf(ref));
-      looked.set(keyOf(ref), found);
+      looked.delete(registrationOf(ref));
+      looked.set(registrationOf(ref), found);
     }
     return found.rows;
   };
@@ -92,33 +109,43 @@ export function createTargets(queue: Queue, tables: SenderTables, authorized: Au
       if (of.account !== undefined && !(await authorized(of.principal, of.account))) {
         return gone("its principal is not authorized for the account");
       }
-      const known = looked.get(keyOf(of.target));
+      const known = looked.get(registrationOf(of.target));
       const fresh = known !== undefined && known.at > performance.now() - FRESH_MS;
-      return answerIn(of, await (fresh ? known.rows : lookUp([of.target])));
+      return answerIn(keyring, of, await (fresh ? known.rows : lookUp([of.target])));
     },
   };
 }
 
-interface Rows {
-  readonly tasks: ReadonlyMap<string, TaskTargetRow>;
-  readonly channels: ReadonlyMap<string, ChannelRow>;
+/** Looks, between which a registration may be changed: its row and its secrets are read one after the other. */
+const LOOKS = 3;
+
+async function rowsOf({ queue, tables, keyring }: TargetParts, refs: readonly TargetRef[]): Promise<Rows> {
+  for (let look = 1; ; look++) {
+    const registered = await queue.read((q) => registeredRows(tables, q, refs));
+    const sealed = refs.filter((ref) => readableConfig(registered, ref)?.sealed === true);
+    if (sealed.length === 0) return { registered, secrets: new Map() };
+    const names = [...new Set(sealed.map(registrationOf))];
+    const rows = await queue.read((q) => tables.secretsOf(q, names));
+    if (!rows.every((row) => keyring.knows(row.key_id))) await keyring.refresh();
+    const secrets = new Map(rows.map((row) => [row.registration, row]));
+    const agree = sealed.every((ref) => {
+      const [row, box] = [registered(ref)!, secrets.get(registrationOf(ref))];
+      const owner = { principal: row.principal, registration: registrationOf(ref) };
+      return openConfig(keyring, configIn(row, ref)!, box, owner).ok;
+    });
+    if (agree || look === LOOKS) return { registered, secrets };
+  }
 }
 
-function* rowsOf(tables: SenderTables, q: Query, refs: readonly TargetRef[]): Coroutine<Rows> {
-  const ids = [...new Set(refs.flatMap((ref) => ("task" in ref ? [ref.task] : [])))];
-  const keys = new Map(refs.flatMap((ref) => ("channel" in ref ? [[nameOf(ref.channel), ref.channel]] : [])));
-  const tasks = ids.length === 0 ? [] : yield* tables.taskTargets(q, ids);
-  const channels = keys.size === 0 ? [] : yield* tables.channelTargets(q, [...keys.values()]);
-  return {
-    tasks: new Map(tasks.map((row) => [row.task_id, row])),
-    channels: new Map(channels.map((row) => [nameOf(row), row])),
-  };
+interface Rows {
+  readonly registered: RegisteredRows;
+  readonly secrets: ReadonlyMap<string, SecretRow>;
 }
 
 /** One row that cannot be read fails its own delivery. */
-function answerIn(of: Sought, rows: Rows): LookedUp {
+function answerIn(keyring: Keyring, of: Sought, rows: Rows): LookedUp {
   try {
-    return foundIn(of, rows);
+    return foundIn(keyring, of, rows);
   } catch (cause) {
     throw new AdbindError("job_unreadable", "the registration it goes by cannot be read", { cause });
   }
@@ -126,21 +153,25 @@ function answerIn(of: Sought, rows: Rows): LookedUp {
 
 const gone = (why: string): LookedUp => ({ kind: "gone", why });
 
-function foundIn({ target, principal }: Sought, { tasks, channels }: Rows): LookedUp {
-  const row = "task" in target ? tasks.get(target.task) : channels.get(nameOf(target.channel));
+/** A config of notifications is none while it is paused, or has not answered its challenge. */
+const isSilent = (stored: StoredConfig & { readonly proven?: boolean; readonly active?: boolean }): boolean =>
+  stored.proven === false || stored.active === false;
+
+function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): LookedUp {
+  const row = rows.registered(target);
   if (row === undefined) return gone("its registration is not there any more");
   if (row.principal !== principal) return gone("its registration belongs to another principal now");
-  const config = "details" in row ? configIn(row, target as { via: "push" | "a2a" }) : configOf(row);
-  if (config == null) return gone("its channel was closed");
-  const a2aToken = "via" in target && target.via === "a2a" ? config.token : undefined;
-  return { kind: "found", target: { url: config.url, auth: authOf(config.authentication), a2aToken } };
+  const stored = configIn(row, target);
+  if (stored == null || isSilent(stored)) return gone("its channel was closed");
+  const registration = registrationOf(target);
+  const opened = openConfig(keyring, stored, rows.secrets.get(registration), { principal, registration });
+  if (!opened.ok) return gone(opened.why);
+  const { url, token, authentication } = opened.config;
+  const native = "via" in target && target.via === "a2a";
+  const over = "details" in row ? isTerminal(row.status as TaskStatus) : row.closed === CLOSED;
+  return {
+    kind: "found",
+    target: { url, auth: authOf(authentication), ...(native ? { a2aToken: token } : { token }) },
+    erasable: over && stored.sealed === true ? registration : undefined,
+  };
 }
-
-const configIn = ({ details }: TaskTargetRow, { via }: { via: "push" | "a2a" }) =>
-  (JSON.parse(details) as TaskDetails)[via] as PushNotificationConfig | A2aPushConfig | undefined;
-
-/** A config of notifications is none while it is paused, or has not answered its challenge. */
-const configOf = ({ config }: ChannelRow): PushNotificationConfig | null => {
-  const read = JSON.parse(config) as (PushNotificationConfig & { proven?: boolean; active?: boolean }) | null;
-  return read?.proven === false || read?.active === false ? null : read;
-};

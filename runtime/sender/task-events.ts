@@ -1,15 +1,17 @@
 /** A change of a task's status: whether it may be, and the event it makes for each channel (service.md, "States"). */
-import type { AnyTool, Release, TaskStatus } from "../contract/index.js";
+import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { surfaceMember } from "../facts/index.js";
 import type { Queue } from "../queue/types.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow, type TaskChange } from "../store/sent-tasks.js";
 import type { AnyValidator } from "../validate/types.js";
-import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent } from "./envelope.js";
+import { a2aEvent, encodeBody, mcpEnvelope, type TaskEvent, TOKEN_BYTES } from "./envelope.js";
 import type { KnownTasks } from "./known-tasks.js";
-import { boundUnder, type Delivery, orderingKeyOf } from "./outbox.js";
+import { boundUnder, type Delivery, taskOrderingKey } from "./outbox.js";
+import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
+import type { Keyring } from "./sealing.js";
 import type { SenderReleases } from "./spoken.js";
 import type { TaskDetails } from "./task-details.js";
 import { describeNext, mayFollow } from "./transitions.js";
@@ -24,6 +26,7 @@ export interface TaskParts {
   readonly uuid: () => string;
   /** Where each statement is a journey to a server. */
   readonly known: KnownTasks | undefined;
+  readonly keyring: Keyring;
 }
 
 /** A task is remembered this long after its last event, in milliseconds: a repeated change is then still refused. */
@@ -124,38 +127,30 @@ function deliveriesOf(
     status: change.status,
     timestamp,
     operationId: push?.operation_id,
-    token: undefined,
     contextId,
     context,
     message: change.message,
     result: change.result,
   });
   const base = { principal: task.principal, subject: task.task_id, type: tool.name, ...boundUnder(release) };
-  const where = `task ${task.task_id}`;
-  const made: Delivery[] = [];
-  if (push !== undefined) {
+  const delivery = (
+    via: "push" | "a2a",
+    { url, endpoint, tokened }: StoredConfig,
+    shape: (of: TaskEvent) => JsonObject,
+  ) => {
     const key = uuid();
-    const body = encodeBody(mcpEnvelope({ ...event(key), token: push.token }), where);
-    made.push({
-      ...base,
-      key,
-      orderingKey: orderingKeyOf("task", task.task_id),
-      target: { task: task.task_id, via: "push" },
-      url: push.url,
-      body,
-    });
-  }
-  if (a2a !== undefined) {
-    const key = uuid();
-    const body = encodeBody(a2aEvent(event(key)), where);
-    made.push({
-      ...base,
-      key,
-      orderingKey: orderingKeyOf("a2a", task.task_id),
-      target: { task: task.task_id, via: "a2a" },
-      url: a2a.url,
-      body,
-    });
-  }
-  return made;
+    // A2A's own travels in a header.
+    const echoes = tokened === true && via === "push";
+    return {
+      ...{ ...base, key, url, endpoint },
+      orderingKey: taskOrderingKey(via, task.task_id),
+      target: { task: task.task_id, via },
+      body: encodeBody(shape(event(key)), `task ${task.task_id}`, echoes ? TOKEN_BYTES : 0),
+      ...(echoes && { tokened: true as const }),
+    };
+  };
+  return [
+    ...(push === undefined ? [] : [delivery("push", push, mcpEnvelope)]),
+    ...(a2a === undefined ? [] : [delivery("a2a", a2a, a2aEvent)]),
+  ];
 }

@@ -15,6 +15,8 @@ export interface Update {
   readonly taskId: string;
   readonly change: StatusChange;
   readonly dedupKey: string | undefined;
+  /** `traceparent` of who asked. */
+  readonly trace: string | undefined;
 }
 
 /** What changes make of tasks as they were found, or are believed to be. */
@@ -144,14 +146,14 @@ const changesOf = ({ before, tasks }: Made): (TaskChange & { was: number })[] =>
 
 const nameOf = (taskId: string, dedupKey: string): string => JSON.stringify([taskId, dedupKey]);
 
-function applied(parts: TaskParts, progress: Made, { taskId, change, dedupKey }: Update): Emitted {
+function applied(parts: TaskParts, progress: Made, { taskId, change, dedupKey, trace }: Update): Emitted {
   const task = progress.tasks.get(taskId);
   if (task === undefined) return { keys: [] };
-  if (dedupKey === undefined) return { keys: made(parts, progress, task, change) };
+  if (dedupKey === undefined) return { keys: made(parts, progress, task, { ...change, trace }) };
   const digest = digestOf(change);
   const known = progress.dedups.get(nameOf(taskId, dedupKey));
   if (known === undefined) {
-    const keys = made(parts, progress, task, change);
+    const keys = made(parts, progress, task, { ...change, trace });
     const expires = taskExpires(parts.now());
     const row: DedupRow = { task_id: taskId, dedup_key: dedupKey, digest, keys: JSON.stringify(keys), expires };
     progress.dedups.set(nameOf(taskId, dedupKey), row);
@@ -166,10 +168,15 @@ function applied(parts: TaskParts, progress: Made, { taskId, change, dedupKey }:
 }
 
 /** @returns the keys of its events */
-function made(parts: TaskParts, progress: Made, task: SentTaskRow, change: StatusChange): string[] {
+function made(
+  parts: TaskParts,
+  progress: Made,
+  task: SentTaskRow,
+  { trace, ...change }: StatusChange & Pick<Update, "trace">,
+): string[] {
   const { next, deliveries } = changeOf(parts, task, change);
   progress.tasks.set(task.task_id, { ...task, ...next });
-  progress.events.push(...deliveries);
+  progress.events.push(...(trace === undefined ? deliveries : deliveries.map((one) => ({ ...one, trace }))));
   return deliveries.map(({ key }) => key);
 }
 

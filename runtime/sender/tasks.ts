@@ -4,12 +4,17 @@ import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../cont
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
 import { operationRequired } from "../facts/index.js";
-import type { EachWork } from "../queue/each.js";
+import { type EachWork, oneOf } from "../queue/each.js";
+import type { SecretRow } from "../store/sender-secrets.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
+import { taskOrderingKey } from "./outbox.js";
+import { type AnyConfig, joinConfig, openConfig, taskRegistration } from "./registered-config.js";
+import { sealedConfig } from "./registered-secrets.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
 import type { TaskDetails } from "./task-details.js";
 import { type TaskParts, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
+import { activeTraceparent } from "./tracing.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
   A2aPushConfig,
@@ -70,7 +75,7 @@ const MAX_ID_CHARACTERS = 255;
 
 export function createTasks(parts: TaskParts): Tasks {
   const { queue } = parts;
-  const registering: EachWork<SentTaskRow, Registered> = (query, rows) => registerFlow(parts, query, rows);
+  const registering: EachWork<NewTask, Registered> = (query, tasks) => registerFlow(parts, query, tasks);
   const updating = updateWork(parts);
   return {
     check: (tool, channels, version) => faultIn(parts, channels, tool, version),
@@ -79,7 +84,7 @@ export function createTasks(parts: TaskParts): Tasks {
       const fault = faultIn(parts, channels, start.tool, start.release);
       if (fault !== undefined) return fault;
       if (channels.push === undefined && channels.a2a === undefined) return { ok: true, registered: false };
-      const item = taskRow(parts, start, channels);
+      const item = newTask(parts, start, channels);
       return inTransactionEach(queue, tx, registering, { item, key: start.taskId });
     },
     attach(start, a2a, { tx } = {}) {
@@ -90,16 +95,18 @@ export function createTasks(parts: TaskParts): Tasks {
     attached: (taskId, { tx } = {}) =>
       inTransaction(queue, tx, function* (open): Coroutine<A2aPushConfig | undefined> {
         const [row] = yield* parts.tables.task(open, taskId);
-        return row === undefined ? undefined : (JSON.parse(row.details) as TaskDetails).a2a;
+        return row === undefined ? undefined : yield* attachedIn(parts, open, row);
       }),
     update(taskId, change, { tx, dedupKey } = {}) {
       if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-      return inTransactionEach(queue, tx, updating, { item: { taskId, change, dedupKey }, key: taskId });
+      const item = { taskId, change, dedupKey, trace: activeTraceparent() };
+      return inTransactionEach(queue, tx, updating, { item, key: taskId });
     },
     updateAll(changes, { tx } = {}) {
+      const trace = activeTraceparent();
       const updates = changes.map(({ taskId, dedupKey, ...change }) => {
         if (dedupKey !== undefined) checkId("dedupKey", dedupKey);
-        return { taskId, change, dedupKey };
+        return { taskId, change, dedupKey, trace };
       });
       return inTransaction(queue, tx, (open) => updateAllFlow(parts, open, updates));
     },
@@ -151,17 +158,36 @@ function checkId(where: "taskId" | "dedupKey", id: string): void {
   );
 }
 
-function taskRow({ now }: TaskParts, start: TaskStart, channels: TaskChannels): SentTaskRow {
+/** A task with the secrets of its channels. */
+interface NewTask {
+  readonly row: SentTaskRow;
+  readonly secrets: readonly SecretRow[];
+}
+
+const channelOf = <Config extends AnyConfig>(
+  { keyring, now }: TaskParts,
+  { taskId, principal }: TaskStart,
+  via: "push" | "a2a",
+  config: Config,
+) => {
+  const names = { registration: taskRegistration(via, taskId), orderingKey: taskOrderingKey(via, taskId) };
+  return sealedConfig({ ...names, config, principal }, keyring, now());
+};
+
+function newTask(parts: TaskParts, start: TaskStart, channels: TaskChannels): NewTask {
+  const { now } = parts;
   const { taskId, context, contextId, release } = start;
   checkId("taskId", taskId);
+  const push = channels.push && channelOf(parts, start, "push", channels.push);
+  const a2a = channels.a2a && channelOf(parts, start, "a2a", channels.a2a);
   const details: TaskDetails = {
-    ...(channels.push !== undefined && { push: channels.push }),
-    ...(channels.a2a !== undefined && { a2a: channels.a2a }),
+    ...(push !== undefined && { push: push.stored }),
+    ...(a2a !== undefined && { a2a: a2a.stored }),
     ...(context !== undefined && { context }),
     ...(contextId !== undefined && { contextId }),
     ...(release !== undefined && { release }),
   };
-  return {
+  const row: SentTaskRow = {
     task_id: taskId,
     principal: start.principal,
     tool: start.tool,
@@ -171,18 +197,27 @@ function taskRow({ now }: TaskParts, start: TaskStart, channels: TaskChannels): 
     expires: taskExpires(now()),
     revision: newRevision(),
   };
+  return { row, secrets: [push?.row, a2a?.row].filter((one) => one !== undefined) };
 }
+
+/** Secrets stored in one statement. */
+const SECRETS_LIMIT = 64;
 
 function* registerFlow(
   { tables, known }: TaskParts,
   tx: Query,
-  rows: readonly SentTaskRow[],
+  tasks: readonly NewTask[],
 ): Coroutine<PromiseSettledResult<Registered>[]> {
+  const rows = tasks.map(({ row }) => row);
   const added = new Set((yield* tables.addTasks(tx, rows)).map((row) => row.task_id));
+  // Of several under one id the first was added.
+  const first = new Map(tasks.toReversed().map((task) => [task.row.task_id, task]));
+  const secrets = [...first.values()].flatMap((task) => (added.has(task.row.task_id) ? task.secrets : []));
+  for (let at = 0; at < secrets.length; at += SECRETS_LIMIT)
+    yield* tables.putSecrets(tx, secrets.slice(at, at + SECRETS_LIMIT));
   const before = rows.filter((row) => !added.has(row.task_id)).map((row) => row.task_id);
   for (const row of rows.toReversed()) if (added.has(row.task_id)) known?.note(row);
-  // Of several under one id the first was added: set last, it stands.
-  const owners = new Map(rows.toReversed().map((row) => [row.task_id, row.principal]));
+  const owners = new Map([...first].map(([id, { row }]) => [id, row.principal]));
   if (before.length > 0) {
     for (const { task_id, principal } of yield* tables.knownTasks(tx, before)) owners.set(task_id, principal);
   }
@@ -190,6 +225,20 @@ function* registerFlow(
     status: "fulfilled",
     value: owners.get(task_id) === principal ? { ok: true, registered: true } : taken,
   }));
+}
+
+/** A2A's own channel as it was given; without its secrets where they cannot be opened. */
+function* attachedIn(
+  { tables, keyring }: TaskParts,
+  tx: Query,
+  row: SentTaskRow,
+): Coroutine<A2aPushConfig | undefined> {
+  const { a2a } = JSON.parse(row.details) as TaskDetails;
+  if (a2a === undefined) return undefined;
+  const registration = taskRegistration("a2a", row.task_id);
+  const [box] = a2a.sealed === true ? yield* tables.secretsOf(tx, [registration]) : [];
+  const opened = openConfig(keyring, a2a, box, { principal: row.principal, registration });
+  return opened.ok ? opened.config : joinConfig(a2a, undefined);
 }
 
 /** What a caller is told of another principal's task: by its id it cannot be had, and whose it is nobody learns. */
@@ -205,14 +254,17 @@ function* attachFlow(
   const [row] = yield* parts.tables.task(tx, start.taskId);
   if (row === undefined) {
     if (config === null) return NONE;
-    yield* parts.tables.addTasks(tx, [taskRow(parts, start, { a2a: config })]);
-    return { ok: true, registered: true };
+    const [result] = yield* registerFlow(parts, tx, [newTask(parts, start, { a2a: config })]);
+    return oneOf([result!]);
   }
   if (row.principal !== start.principal) return unknown;
   if (isTerminal(row.status as TaskStatus)) return NONE;
   const { a2a: _before, ...details } = JSON.parse(row.details) as TaskDetails;
-  const next: TaskDetails = config === null ? details : { ...details, a2a: config };
+  const made = config === null ? undefined : channelOf(parts, start, "a2a", config);
+  const next: TaskDetails = made === undefined ? details : { ...details, a2a: made.stored };
   yield* parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next));
+  if (made?.row === undefined) yield* parts.tables.dropSecrets(tx, [taskRegistration("a2a", start.taskId)]);
+  else yield* parts.tables.putSecrets(tx, [made.row]);
   return { ok: true, registered: config !== null };
 }
 

@@ -1,11 +1,13 @@
 /** What an application gives a sender. Names of wire fields are kept as they are on the wire. */
-import type { Meter } from "@opentelemetry/api";
+import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { JsonObject, MaybePromise, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import type { AnyDatabase } from "../db/index.js";
 import type { Fetcher, NetPolicyOptions } from "../net/index.js";
 import type { WorkerOptions } from "../queue/worker-options.js";
+import type { RemoteKey } from "../signing/index.js";
 import type { ValidatorSource } from "../validate/types.js";
+import type { SecretKeySource } from "./secret-keys.js";
 
 /** `authentication` of a registration: deprecated, and then instead of a signature (service.md, "Authentication"). */
 export interface LegacyAuthentication {
@@ -147,14 +149,40 @@ export interface EndpointLimits {
   readonly perSecond?: number;
 }
 
+/** How long what is over is kept. What is beyond goes a few rows at a time. */
+export interface RetentionOptions {
+  /** Days activity is kept; at least 30, which is the default. */
+  readonly activityDays?: number;
+  /** Rows of activity kept at most, the newest, whatever their age; no limit by default. A row is some 500 bytes. */
+  readonly activityRows?: number;
+  /** Days an event that ended undelivered is kept. Default 90. */
+  readonly deadLetterDays?: number;
+  /** Events kept that ended undelivered, the newest. Default 1,000,000. */
+  readonly deadLetters?: number;
+  /** Days a channel is remembered after it has closed; after that its media buy is unknown. Default 90. */
+  readonly closedChannelDays?: number;
+}
+
 export interface SenderOptions {
   readonly store: { readonly database: AnyDatabase };
   /** The release spoken. */
   readonly release: Release;
   /** Further ones: what was registered under one of them is told in it. */
   readonly releases?: readonly Release[];
-  /** What signs. A function is asked at every attempt: keys rotate without a restart. */
-  readonly signer: Signer | (() => Signer);
+  /** What signs. A function is asked at every attempt: keys rotate without a restart. This or `signerFor`. */
+  readonly signer?: Signer | (() => Signer);
+  /** What signs for a principal, asked at every attempt. This or `signer`. */
+  readonly signerFor?: (principal: string) => MaybePromise<Signer>;
+  /** Milliseconds a signer has to answer: 1 to 30,000, 5,000 by default. Later is a failed attempt. */
+  readonly signerTimeoutMs?: number;
+  /**
+   * Keys under which secrets of registrations (tokens, credentials, what may be one in a URL) are kept. By default what
+   * the environment names in `ADBIND_SECRET_KEYS` or `ADBIND_SECRET_KEYS_FILE`. Without any, a registration that carries
+   * a secret is refused in production.
+   */
+  readonly secrets?: SecretKeySource;
+  /** In development, without `secrets`, a key is made beside the store. Default `production`. */
+  readonly mode?: "development" | "production";
   /** The agent URL of who sends, which challenges of notification configs name. Without it none is taken. */
   readonly agentUrl?: string;
   /** May a principal be told of an account now? Asked at each attempt of what goes to an agent's config. Default: yes. */
@@ -190,8 +218,8 @@ export interface SenderOptions {
   readonly reports?: ReportSource;
   /** Coalescence per event type, in milliseconds: shorter windows are declared with it, longer ones need an opt-in. */
   readonly coalescence?: Readonly<Record<string, number>>;
-  /** Days activity is kept; at least 30, which is the default. */
-  readonly activityDays?: number;
+  /** How long what is over is kept. */
+  readonly retention?: RetentionOptions;
   /** Judges results: a release's validator, or what makes it; `createValidator` of adbind/validate by default. */
   readonly validator?: ValidatorSource;
   /** Told of each deprecated registration. */
@@ -204,13 +232,23 @@ export interface SenderOptions {
   readonly uuid?: () => string;
   readonly logger?: Logger;
   readonly meter?: Meter;
+  /** Makes a span of each attempt, under the one that was active when its event was made. */
+  readonly tracer?: Tracer;
 }
 
-export interface Signer {
+/** A private key and its name. */
+export interface LocalSigner {
   /** Private key, as `signWebhook` takes it. */
   readonly key: object;
   readonly keyid: string;
 }
+
+/** A key that is elsewhere, and its name. What it throws, or that it hangs, is a failed attempt. */
+export interface RemoteSigner extends RemoteKey {
+  readonly keyid: string;
+}
+
+export type Signer = LocalSigner | RemoteSigner;
 
 /** service.md, "Delivery-report result"; the rest of webhooks-facts.md 4 passes through. */
 export interface ReportData {

@@ -31,7 +31,7 @@ export { type Binding, type Invocation, type Resolution, resolveBody, resolveOpe
 export { capabilityFault, type RequestCapability } from "./policy.js";
 export type { RequestRules } from "./profiles.js";
 export { type MemoryReplayOptions, type MemoryReplayStore, memoryReplayStore } from "./replay.js";
-export type { SignOptions, SignRequestOptions } from "./sign.js";
+export type { RemoteKey, SignOptions, SignRequestOptions } from "./sign.js";
 export { receivedMode, type Signing, type VerifyRequestOptions, type VerifyWebhookOptions } from "./signing.js";
 export { type StandardSignOptions, type StandardVerifyOptions, standardKey } from "./standard-webhooks.js";
 export type * from "./types.js";

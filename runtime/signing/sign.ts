@@ -1,11 +1,11 @@
 /** Signing webhooks and requests: what the verifier in verify.ts accepts, in the one spelling service.md gives. */
-import type { RequestProfileName } from "../contract/index.js";
+import type { MaybePromise, RequestProfileName } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import { strictFault } from "../json.js";
 import { canonicalUrl, type UrlResult } from "../url.js";
 import { isBaseValue } from "./base.js";
-import { padded } from "./base64.js";
+import { encodeBase64Url, padded } from "./base64.js";
 import type { CryptoBackend } from "./crypto.js";
 import { isNonce, WINDOW_SECONDS } from "./examine.js";
 import { LABEL } from "./fields.js";
@@ -17,10 +17,25 @@ import { namesOf, systemSeconds } from "./verify.js";
 /** Bytes of a nonce; the profile's minimum, and enough that two never meet. */
 const NONCE_BYTES = 16;
 
+/** A private key that is elsewhere: in a KMS, an HSM, another process. */
+export interface RemoteKey {
+  readonly alg: SignatureAlgorithm;
+  /**
+   * Signs a signature base, as it is: Ed25519 over the bytes, or ECDSA over their SHA-256.
+   * @returns 64 bytes; of ECDSA r and s one after the other, not DER
+   */
+  sign(base: Uint8Array): MaybePromise<Uint8Array>;
+}
+
+const isRemoteKey = (key: object): key is RemoteKey => "sign" in key && typeof key.sign === "function";
+
+/** Bytes of a signature of either algorithm. */
+const SIGNATURE_BYTES = 64;
+
 export interface SignOptions {
   /**
    * The private key: a JWK with `d`, a `KeyObject` (node) or a `CryptoKey` (WebCrypto). Hand the same object in every
-   * time: its imported form is remembered.
+   * time: its imported form is remembered. Or a `RemoteKey`, which only what returns promises can wait for.
    */
   readonly key: object;
   /** `kid` under which the public key is published. */
@@ -50,6 +65,7 @@ interface Imported {
 const importedKeys = new WeakMap<CryptoBackend, WeakMap<object, Imported>>();
 
 function* importKey(key: object, backend: CryptoBackend): Coroutine<Imported> {
+  if (isRemoteKey(key)) return { alg: key.alg, material: key };
   let held = importedKeys.get(backend);
   if (held === undefined) {
     held = new WeakMap();
@@ -170,7 +186,10 @@ function* signature(
   if (contentType !== undefined) signatureBase += `"content-type": ${contentType}\n`;
   if (digest !== undefined) signatureBase += `"content-digest": ${digest}\n`;
   signatureBase += `"@signature-params": ${params}`;
-  const made = yield* wait(backend.sign(alg, material, signatureBase));
+  const { key } = options;
+  const made = isRemoteKey(key)
+    ? yield* signedElsewhere(key, signatureBase)
+    : yield* wait(backend.sign(alg, material, signatureBase));
   return {
     signatureBase,
     headers: {
@@ -180,6 +199,16 @@ function* signature(
       Signature: `${LABEL}=${binary(made)}`,
     },
   };
+}
+
+function* signedElsewhere(key: RemoteKey, base: string): Coroutine<string> {
+  const bytes = yield* wait(key.sign(new TextEncoder().encode(base)));
+  if (bytes instanceof Uint8Array && bytes.length === SIGNATURE_BYTES) return encodeBase64Url(bytes);
+  const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : "no bytes";
+  throw new AdbindError("signing_key_invalid", `A remote key gave ${got} as a signature`, {
+    where: "sign",
+    remedy: `answer ${SIGNATURE_BYTES} bytes: of ECDSA r and s one after the other, not DER`,
+  });
 }
 
 /** The inner list of components; there are three of them. */

@@ -7,29 +7,13 @@ import { kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Dialect, Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
+import type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
+import { type SecretTables, secretTables } from "./sender-secrets.js";
+import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
 import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
 import { taskChangesOn } from "./task-changes.js";
 
-export interface ChannelRow {
-  readonly resource: string;
-  readonly kind: string;
-  /** The principal, where a resource may have several; empty where it has one owner. */
-  readonly subscriber: string;
-  readonly principal: string;
-  readonly config: string;
-  readonly sequence: number;
-  readonly period_start: number | null;
-  readonly next_fire: number | null;
-  readonly closed: number;
-  /** Version of the release it was registered under; null for the sender's first. */
-  readonly release: string | null;
-}
-
-/** A channel by its key. */
-export type ChannelKey = Pick<ChannelRow, "resource" | "kind" | "subscriber">;
-
-/** Where the events of a task go, and whose it is. */
-export type TaskTargetRow = Pick<SentTaskRow, "task_id" | "principal" | "details">;
+export type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
 
 export interface CoalescingRow {
   readonly resource: string;
@@ -48,7 +32,7 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables {
+export interface SenderTables extends SecretTables, UpkeepTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Also locks it. */
@@ -89,6 +73,7 @@ export interface SenderTables {
 export interface DueWork {
   readonly coalesced: boolean;
   readonly reports: boolean;
+  readonly secrets: boolean;
   /** For each of `expiring`. */
   readonly expired: readonly boolean[];
 }
@@ -111,10 +96,12 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
   const lock = dialect.forUpdate;
   const columns = [
     ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
-    ...["period_start", "next_fire", "closed", "release"],
+    ...["period_start", "next_fire", "closed", "closed_at", "release"],
   ];
   return {
     ...taskTables(dialect),
+    ...secretTables(lock),
+    ...upkeepTables(lock),
     due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],
@@ -167,7 +154,7 @@ const taskTables = (
   dialect: Dialect,
 ): Pick<SenderTables, "task" | "knownTasks" | "taskTargets" | "addTasks" | "setTaskDetails"> => {
   const targets = kept(
-    `select task_id, principal, details from adbind_sent_tasks where ${dialect.among("task_id", "text")}`,
+    `select task_id, principal, details, status from adbind_sent_tasks where ${dialect.among("task_id", "text")}`,
   );
   return {
     task: (tx, taskId) => run(tx, `select * from adbind_sent_tasks where task_id = ?${dialect.forUpdate}`, [taskId]),
@@ -224,6 +211,7 @@ const due: SenderTables["due"] = function* (tx, now) {
   const conditions = [
     "adbind_coalescing where due <= ?",
     "adbind_channels where next_fire is not null and next_fire <= ?",
+    "adbind_sender_secrets where check_at <= ?",
     ...expiringTables.map((table) => `${table} where expires <= ?`),
   ];
   const columns = conditions.map((condition, at) => `exists (select 1 from ${condition}) as c${at}`);
@@ -233,8 +221,8 @@ const due: SenderTables["due"] = function* (tx, now) {
     text,
     conditions.map(() => now),
   );
-  const [coalesced, reports, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
-  return { coalesced: coalesced!, reports: reports!, expired };
+  const [coalesced, reports, secrets, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
+  return { coalesced: coalesced!, reports: reports!, secrets: secrets!, expired };
 };
 
 const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query> => ({

@@ -55,7 +55,7 @@ export async function openSeller(configuration: SellerConfiguration) {
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: development, allowLoopback: development };
   const settings: Settings = { agentUrl: `${baseUrl}/mcp`, name: "__SELLER_NAME__", signing, signedFrom, signingSteps };
-  const options = { store: store as never, release, signer: signing, net, ...reporting(settings, shelf) };
+  const options = { store: store as never, release, signer: signing, net, mode, ...reporting(settings, shelf) };
   const sender = (await createSender(options)) as Sender;
   const handlers = Object.entries(tools).filter(([name]) => development || name !== CONTROLLER);
   const seller: Seller<Tx> = await createSeller({

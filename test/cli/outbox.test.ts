@@ -15,7 +15,9 @@ const { at, remove } = commandFolder();
 test("dead letters are listed without secrets, retried and dropped", async () => {
   const clock = { at: NOW };
   const network = new FakeNetwork(clock);
-  network.react = () => 500;
+  const words = (headers: Readonly<Record<string, string>>) =>
+    `oops ${Object.values(headers).find((value) => value.startsWith("sha256="))} hidden`;
+  network.react = ({ headers }) => ({ status: 500, body: Buffer.from(words(headers)), truncated: true });
   const store = openSqliteStore({ path: at("outbox.db") });
   const sender = await createSender({ ...optionsFor(clock, network), store });
   const authentication = { schemes: ["HMAC-SHA256"], credentials: "0123456789abcdef0123456789ABCDEFghij" };
@@ -38,7 +40,18 @@ test("dead letters are listed without secrets, retried and dropped", async () =>
   for (const secret of ["hidden", authentication.credentials]) assert.not.match(listed.out, secret);
   const { events } = JSON.parse((await runCommand(outbox, ["list", ...given, "--json"])).out);
   const ids = events.map((one: { id: number }) => String(one.id));
-  assert.match((await runCommand(outbox, ["retry", ids[0], ...given])).out, "due again");
+  const event = JSON.parse((await runCommand(outbox, ["show", ids[0], ...given, "--json"])).out);
+  assert.ok(event.history.length > 5);
+  assert.equal(event.history.at(-1).answer, { text: "oops [redacted] [redacted]", cut: true });
+  assert.match((await runCommand(outbox, ["show", ids[0], ...given])).out, /answer: oops .* \(cut\)/);
+  assert.is((await runCommand(outbox, ["replay", ...given])).code, 2);
+  const all = ["replay", ...given, "--state", "dead", "--principal", "buyer-1", "--from", "2000-01-01"];
+  const asked = await runCommand(outbox, all);
+  assert.is(asked.code, 2);
+  assert.match(asked.err, /2 events would be sent again.*--yes/);
+  assert.match((await runCommand(outbox, [...all.slice(0, 3), "--principal", "nobody", "--yes"])).out, "0 events");
+  assert.match((await runCommand(outbox, [...all.slice(0, 3), "--task", "c", "--yes"])).out, "0 events");
+  assert.match((await runCommand(outbox, ["replay", ids[0], ...given])).out, "due again");
   assert.match((await runCommand(outbox, ["drop", ids[1], ...given])).out, "removed");
   assert.match((await runCommand(outbox, ["list", ...given])).out, "1 waiting, 0 dead, 0 expired, 0 refused");
   assert.is((await runCommand(outbox, ["drop", ids[1], ...given])).code, 1);

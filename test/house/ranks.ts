@@ -102,7 +102,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/testing/": ["key", "sign", "forge", "*", "seller", "index"],
-  "runtime/sender/": ["types", "*", "channels tasks", "deliver", "sender", "create", "index"],
+  "runtime/sender/": ["secret-keys", "types", "*", "channels tasks", "deliver", "sender", "create", "index"],
   "runtime/buyer/": [
     "endings",
     "types",

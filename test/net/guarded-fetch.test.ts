@@ -119,6 +119,30 @@ test("where only the head matters, a body that hangs, is cut or has no end chang
   }
 });
 
+test("a body that is read briefly never changes the status: what came of it is told, cut", async () => {
+  const port = await serve((request, response) => {
+    response.writeHead(request.url === "/taken" ? 200 : 409);
+    if (request.url === "/cut") return void response.write("half", () => response.destroy());
+    response.write("words");
+    if (request.url === "/") response.end();
+  });
+  const readBody = (status: number) => (status === 200 ? false : "briefly");
+  const ownFetch: typeof fetch = (url, init) => fetch(String(url).replace("seller.example.com", "127.0.0.1"), init);
+  for (const guarded of [guardedFetch(), guardedFetch({ fetch: ownFetch })]) {
+    const get = async (path: string, maxBytes: number) => {
+      const timeouts = { totalMs: 600 };
+      const url = `http://seller.example.com:${port}${path}`;
+      const result = await guarded(url, { readBody, maxBytes, oversize: "truncate", timeouts });
+      return result.ok ? [result.status, new TextDecoder().decode(result.body), result.truncated] : result.code;
+    };
+    assert.equal(await get("/", 10), [409, "words", false]);
+    assert.equal(await get("/", 3), [409, "wor", true]);
+    assert.equal(await get("/cut", 10), [409, "half", true]);
+    assert.equal(await get("/hangs", 10), [409, "words", true]);
+    assert.equal(await get("/taken", 10), [200, "", false]);
+  }
+});
+
 test("a caller who has given up before is told so", async () => {
   const port = await serve((_request, response) => response.end());
   const result = await guardedFetch()(`http://seller.example.com:${port}/`, { signal: AbortSignal.abort() });

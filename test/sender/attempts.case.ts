@@ -96,7 +96,7 @@ function endCase(of: SenderCase): void {
     assert.ok(ends.at(-2)! < 24 * HOUR);
     network.react = () => 200;
     clock.at += 120_000;
-    assert.ok(await sender.outbox.retry(dead!.id));
+    assert.ok(await sender.outbox.replay(dead!.id));
     await until(() => drained(sender));
     assert.is(network.sent.at(-1)!.body.idempotency_key, network.sent[0]!.body.idempotency_key);
     assert.equal(await sender.outbox.counts(), holds());

@@ -174,7 +174,12 @@ test("where an event goes cannot be looked up now: it goes later, and no attempt
       return yield* known.taskTargets(q, ids);
     },
   };
-  const sender = await assembleSender({ queue, tables, options: { ...optionsFor(clock, network), store } });
+  const sender = await assembleSender({
+    queue,
+    tables,
+    options: { ...optionsFor(clock, network), store },
+    place: store.database,
+  });
   await sender.tasks.register(start(), { push });
   await sender.tasks.update("task-1", { status: "working" });
   sender.start();

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { release } from "../../generated/3.1.0/index.js";
 import type { Fetcher, FetchResult, GuardedRequest } from "../../runtime/net/index.js";
-import type { SenderOptions } from "../../runtime/sender/index.js";
+import type { SecretKeys, SenderOptions } from "../../runtime/sender/index.js";
 import { memoryReplayStore, staticKeys, verifyWebhook } from "../../runtime/signing/index.js";
 
 export const NOW = 1_776_520_800_000;
@@ -19,6 +19,9 @@ const publicJwk = {
   proto_use: "request-signing",
 };
 const keys = staticKeys([publicJwk as never], { sender: SELLER });
+
+/** Of the tests' own; others may be opened with it. */
+export const secretKeys: SecretKeys = { current: "k1", keys: { k1: new Uint8Array(32).fill(7) } };
 
 export interface Sent {
   readonly url: string;
@@ -65,6 +68,7 @@ export const optionsFor = (clock: { at: number }, network: FakeNetwork) =>
     fetch: network.fetch,
     now: () => clock.at,
     random: () => 0.5,
+    secrets: secretKeys,
     onDeprecated: () => undefined,
     worker: { pollMs: 10 },
   }) satisfies Omit<SenderOptions, "store">;

@@ -59,7 +59,7 @@ function capsCase(of: SenderCase): void {
     const subjects = (await capped.outbox.list({ state: "expired" })).map(({ subject }) => subject);
     assert.equal(subjects, ["t0", "t1", "t2"]);
     const [first] = await capped.outbox.list({ state: "expired" });
-    assert.ok(await capped.outbox.retry(first!.id));
+    assert.ok(await capped.outbox.replay(first!.id));
     assert.equal(await capped.outbox.counts(), holds({ waiting: 8, expired: 2 }));
   });
 

@@ -6,8 +6,11 @@ import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { notificationCase } from "./notifications.case.js";
+import { notifiedSecretCase } from "./notified-secrets.case.js";
+import { operationCase } from "./operations.case.js";
 import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
+import { secretCase } from "./secrets.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { strangersCase } from "./strangers.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
@@ -32,6 +35,18 @@ const on: SenderCase = {
     await work();
     await store!.pool.query(statement);
   },
+  bytes: async () => {
+    const tables = "select tablename from pg_tables where schemaname = current_schema() order by tablename";
+    const dumps: Buffer[] = [];
+    for (const { tablename } of (await store!.pool.query<{ tablename: string }>(tables)).rows) {
+      const text = `select t::text as row, (to_jsonb(t) ->> 'body') as body from ${tablename} t`;
+      const { rows } = await store!.pool.query<{ row: string; body: string | null }>(text);
+      // Bytes of a bytea are written as hex.
+      for (const { row, body } of rows) dumps.push(Buffer.from(row), Buffer.from((body ?? "").slice(2), "hex"));
+    }
+    return Buffer.concat(dumps);
+  },
+  rows: async (statement) => (await store!.pool.query(statement)).rows as Record<string, unknown>[],
 };
 taskCase(on);
 taskBatchesCase(on);
@@ -41,6 +56,9 @@ channelCase(on);
 strangersCase(on);
 notificationCase(on);
 operatorCase(on);
+operationCase(on);
+secretCase(on);
+notifiedSecretCase(on);
 coalescenceCase(on);
 
 test.after(async () => {

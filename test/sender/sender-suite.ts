@@ -11,6 +11,10 @@ export interface SenderCase {
   transaction(work: (tx: object) => unknown): Promise<void>;
   /** Has `work` fill the tables, then runs a statement on them by hand. */
   corrupt(statement: string, work: () => Promise<void>): Promise<void>;
+  /** Everything the store has written, as it would be stolen: its files, or all rows of all tables. */
+  bytes(): Promise<Buffer>;
+  /** Runs a statement by hand, and answers its rows. */
+  rows(statement: string): Promise<Record<string, unknown>[]>;
 }
 
 export interface Context {

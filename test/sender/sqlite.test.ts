@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "uvu";
@@ -8,8 +8,11 @@ import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
 import { notificationCase } from "./notifications.case.js";
+import { notifiedSecretCase } from "./notified-secrets.case.js";
+import { operationCase } from "./operations.case.js";
 import { operatorCase } from "./operators.case.js";
 import { outboxCase } from "./outbox.case.js";
+import { secretCase } from "./secrets.case.js";
 import type { SenderCase } from "./sender-suite.js";
 import { strangersCase } from "./strangers.case.js";
 import { taskBatchesCase } from "./task-batches.case.js";
@@ -34,6 +37,11 @@ const on: SenderCase = {
     await work();
     store!.database.file.exec(statement);
   },
+  bytes: async () =>
+    Buffer.concat(
+      ["", "-wal", "-shm"].map((end) => path.join(folder, `${count}.db${end}`)).map((file) => readFileSync(file)),
+    ),
+  rows: async (statement) => store!.database.file.prepare(statement).all() as Record<string, unknown>[],
 };
 taskCase(on);
 taskBatchesCase(on);
@@ -43,6 +51,9 @@ channelCase(on);
 strangersCase(on);
 notificationCase(on);
 operatorCase(on);
+operationCase(on);
+secretCase(on);
+notifiedSecretCase(on);
 coalescenceCase(on);
 
 test("the folder is cleared", () => {

@@ -1,5 +1,7 @@
 /** What a sender owes principals that do not know each other, on every store. */
+import { generateKeyPairSync, sign } from "node:crypto";
 import * as assert from "uvu/assert";
+import type { Signer } from "../../runtime/sender/index.js";
 import { until } from "../support/until.js";
 import { NOW } from "./fixture.js";
 import {
@@ -17,6 +19,7 @@ import {
 } from "./sender-suite.js";
 
 const change = { event: "property_list_changed", list_id: "l", resolved_at: "2026-04-18T14:00:00Z", signature: "s" };
+const remoteKey = generateKeyPairSync("ed25519");
 
 /** Whose is what. */
 function ownershipCase(of: SenderCase): void {
@@ -179,6 +182,29 @@ function breakerCase(of: SenderCase): void {
 /** What is an endpoint's, and what is ours. */
 function ownCase(of: SenderCase): void {
   const test = suiteOf(of, "strangers, attempts");
+  test("a signer that never answers is an attempt that failed, and the next one is made", async (context) => {
+    const { clock, network } = context;
+    let hangs = true;
+    const remote: Signer = {
+      ...{ keyid: "k", alg: "ed25519" },
+      sign: (base) => (hangs ? new Promise<never>(() => undefined) : sign(null, base, remoteKey.privateKey)),
+    };
+    const signerFor = (principal: string) => Promise.resolve({ ...remote, keyid: `of-${principal}` });
+    const sender = await reopened(of, context, { signer: undefined as never, signerFor, signerTimeoutMs: 20 });
+    sender.start();
+    await sender.tasks.register(start(), { push });
+    await sender.tasks.update("task-1", { status: "working" });
+    await until(async () => (await sender.outbox.list())[0]!.attempts === 1);
+    const [record] = await sender.activity({ principal: "buyer-1", subject: "task-1" });
+    assert.is(record!.error_message, "not sent: the signer did not answer in 20 ms");
+    assert.is(network.sent.length, 0);
+    hangs = false;
+    clock.at += 60_000;
+    await until(() => drained(sender));
+    const { headers } = network.sent[0]!;
+    assert.match(headers["Signature-Input"]!, 'keyid="of-buyer-1"');
+  });
+
   test("a signer that throws is an attempt: shown, ever later, and given up after a day", async (context) => {
     const logged: unknown[] = [];
     const sender = await reopened(of, context, {
@@ -203,6 +229,12 @@ function ownCase(of: SenderCase): void {
     assert.is(context.network.sent.length, 0);
   });
 
+  test.run();
+}
+
+/** What an endpoint is given. */
+function limitCase(of: SenderCase): void {
+  const test = suiteOf(of, "strangers, limits");
   test("timeout and rate are an endpoint's own", async (context) => {
     const asked: unknown[] = [];
     const timeouts: unknown[] = [];
@@ -239,5 +271,5 @@ function ownCase(of: SenderCase): void {
 }
 
 export function strangersCase(of: SenderCase): void {
-  for (const cases of [ownershipCase, targetCase, breakerCase, ownCase]) cases(of);
+  for (const cases of [ownershipCase, targetCase, breakerCase, ownCase, limitCase]) cases(of);
 }

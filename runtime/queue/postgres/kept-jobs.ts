@@ -2,11 +2,14 @@
 import type { Coroutine, Query } from "../../db/index.js";
 import {
   BEHIND_DUE_MS,
+  COUNT_KEPT_SQL,
   ENDPOINTS_SQL,
   type EndpointHealth,
   type EndpointRecord,
   type EndpointRow,
+  filterSql,
   GIVE_UP_LIMIT_ROWS,
+  type JobAdjustment,
   type JobCounts,
   type JobFilter,
   type JobRecord,
@@ -14,6 +17,8 @@ import {
   type JobState,
   LIST_LIMIT_JOBS,
   noJobs,
+  PRUNE_FIRST_SQL,
+  PRUNE_OLD_SQL,
   toEndpointRecord,
   toJobRecord,
 } from "../jobs.js";
@@ -136,20 +141,41 @@ export function* pullJobs(q: Query, topic: string, horizon: number, now: number)
 }
 
 export function* listJobs(q: Query, filter: JobFilter): Coroutine<JobRecord[]> {
-  const { topic, state, endpoint, after = 0, limit = LIST_LIMIT_JOBS } = filter;
+  const { where, values } = filterSql(filter);
   const rows = yield* q.rows<JobRow>(
-    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where topic = ? and id > ?::bigint${state === undefined ? "" : " and state = ?"}
-    ${endpoint === undefined ? "" : " and starts_with(endpoint, ?)"} order by id limit ?::int`,
-    [
-      topic,
-      after,
-      ...(state === undefined ? [] : [state]),
-      ...(endpoint === undefined ? [] : [endpoint]),
-      Math.min(limit, LIST_LIMIT_JOBS),
-    ],
+    `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where ${where} order by id limit ?::int`,
+    [...values, Math.min(filter.limit ?? LIST_LIMIT_JOBS, LIST_LIMIT_JOBS)],
   );
   return rows.map(toJobRecord);
 }
+
+export function* adjustJobs(q: Query, topic: string, what: JobAdjustment, now: number): Coroutine<number> {
+  switch (what.kind) {
+    case "hasten":
+      return yield* q.run(
+        `update adbind_jobs set due = ?::bigint where id = ?::bigint and state = 'ready' and due > ?::bigint
+          and due < ${BEHIND_DUE_MS} and ${UNLEASED}`,
+        [now, what.id, now],
+      );
+    case "rehome":
+      return yield* q.run("update adbind_jobs set endpoint = ? where topic = ? and endpoint = ?", [
+        what.to,
+        topic,
+        what.from,
+      ]);
+    case "prune": {
+      const old = yield* q.rows<KeptRow>(PRUNE_OLD_SQL, [topic, what.before, what.limit]);
+      const [{ n }] = (yield* q.rows<{ n: number }>(COUNT_KEPT_SQL, [topic])) as [{ n: number }];
+      const beyond = Math.max(0, Math.min(n - what.keep, what.limit - old.length));
+      const rows = [...old, ...(yield* q.rows<KeptRow>(PRUNE_FIRST_SQL, [topic, beyond]))];
+      for (const { id, body_at: at } of rows)
+        yield* q.run("delete from adbind_job_bodies where at = ?::bigint and job = ?::bigint", [at, id]);
+      return rows.length;
+    }
+  }
+}
+
+type KeptRow = Pick<JobRow, "id"> & { readonly body_at: number };
 
 export function* getJob(q: Query, id: number): Coroutine<JobRecord | undefined> {
   const [row] = yield* q.rows<JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${BODY} where id = ?::bigint`, [

@@ -2,27 +2,22 @@
 import { randomUUID } from "node:crypto";
 import { type Coroutine, type PostgresDatabase, type Query, runAsync, wait } from "../../db/index.js";
 import type { EachWork } from "../each.js";
-import type { Ack, EndpointHealth, EndpointRecord, Job, JobCounts, JobFilter, JobRecord, NewJob } from "../jobs.js";
+import type {
+  Ack,
+  EndpointHealth,
+  EndpointRecord,
+  Job,
+  JobAdjustment,
+  JobCounts,
+  JobFilter,
+  JobRecord,
+  NewJob,
+} from "../jobs.js";
 import { type AckEffect, LEASE_MS, type Queue, type QueueOptions, type QueuePart, type TakeRequest } from "../types.js";
 import { GroupCommit } from "./group-commit.js";
 import { Growth } from "./growth.js";
 import { ackJobs, additionOf, addJobs, lastOf, leaseJobs, nextEndpoints, postponeJobs, renewJobs } from "./jobs.js";
-import {
-  countJobs,
-  deadLetterJobs,
-  dropJob,
-  endpointHealth,
-  expireBeyond,
-  expireJobs,
-  getJob,
-  listEndpoints,
-  listJobs,
-  pauseEndpoint,
-  pullJobs,
-  replayJob,
-  resumeEndpoint,
-  stopEndpoint,
-} from "./kept-jobs.js";
+import * as kept from "./kept-jobs.js";
 import { partitionAlarms, Tidying } from "./tidy.js";
 import { Waker } from "./waker.js";
 
@@ -209,8 +204,8 @@ class PostgresQueue implements Queue {
     let held: ReadonlySet<number> = new Set();
     await this.#transaction(async (q) => {
       held = await runAsync(ackJobs(q, this.topic, acks, now));
-      const kept = acks.filter(({ job }) => held.has(job.id));
-      if (effect !== undefined) await runAsync(effect(q, kept));
+      const acked = acks.filter(({ job }) => held.has(job.id));
+      if (effect !== undefined) await runAsync(effect(q, acked));
     });
     return acks.map(({ job }) => held.has(job.id));
   }
@@ -221,59 +216,59 @@ class PostgresQueue implements Queue {
   }
 
   async pause(endpoint: string, health: EndpointHealth): Promise<void> {
-    await this.database.query((q) => pauseEndpoint(q, this.topic, endpoint, health));
+    await this.database.query((q) => kept.pauseEndpoint(q, this.topic, endpoint, health));
     this.#waker.committed();
   }
 
   health(endpoint: string): Promise<EndpointHealth> {
-    return this.database.query((q) => endpointHealth(q, this.topic, endpoint));
+    return this.database.query((q) => kept.endpointHealth(q, this.topic, endpoint));
   }
 
   deadLetter(endpoint: string, before: number, error: string): Promise<number> {
     const given = { endpoint, before, error, now: this.#now() };
-    return this.database.write((q) => deadLetterJobs(q, this.topic, given));
+    return this.database.write((q) => kept.deadLetterJobs(q, this.topic, given));
   }
 
   expire(endpoint: string, before: number, error: string): Promise<number> {
     const given = { endpoint, before, error, now: this.#now() };
-    return this.database.write((q) => expireJobs(q, this.topic, given));
+    return this.database.write((q) => kept.expireJobs(q, this.topic, given));
   }
 
   expireBeyond(endpoint: string, keep: number, error: string): Promise<number> {
     const given = { endpoint, keep, error, now: this.#now() };
-    return this.database.write((q) => expireBeyond(q, this.topic, given));
+    return this.database.write((q) => kept.expireBeyond(q, this.topic, given));
   }
 
   async stop(endpoint: string, now: number): Promise<void> {
-    await this.database.write((q) => stopEndpoint(q, this.topic, endpoint, now));
+    await this.database.write((q) => kept.stopEndpoint(q, this.topic, endpoint, now));
   }
 
   async resume(endpoint: string): Promise<boolean> {
-    return (await this.#waking((q) => resumeEndpoint(q, this.topic, endpoint))) > 0;
+    return (await this.#waking((q) => kept.resumeEndpoint(q, this.topic, endpoint))) > 0;
   }
 
   endpoints({ after = "", limit }: { readonly after?: string; readonly limit: number }): Promise<EndpointRecord[]> {
-    return this.database.query((q) => listEndpoints(q, this.topic, after, limit));
+    return this.database.query((q) => kept.listEndpoints(q, this.topic, after, limit));
   }
 
   pull(horizon: number, now: number): Promise<number> {
-    return this.database.write((q) => pullJobs(q, this.topic, horizon, now));
+    return this.database.write((q) => kept.pullJobs(q, this.topic, horizon, now));
   }
 
   list(filter: Omit<JobFilter, "topic"> = {}): Promise<JobRecord[]> {
-    return this.database.query((q) => listJobs(q, { ...filter, topic: this.topic }));
+    return this.database.query((q) => kept.listJobs(q, { ...filter, topic: this.topic }));
   }
 
   get(id: number): Promise<JobRecord | undefined> {
-    return this.database.query((q) => getJob(q, id));
+    return this.database.query((q) => kept.getJob(q, id));
   }
 
   replay(id: number, now: number): Promise<boolean> {
-    return this.#waking((q) => replayJob(q, id, now));
+    return this.#waking((q) => kept.replayJob(q, id, now));
   }
 
   drop(id: number, now: number): Promise<boolean> {
-    return this.#waking((q) => dropJob(q, this.topic, id, now));
+    return this.#waking((q) => kept.dropJob(q, this.topic, id, now));
   }
 
   async #waking<T>(work: (query: Query) => Coroutine<T>): Promise<T> {
@@ -282,8 +277,12 @@ class PostgresQueue implements Queue {
     return result;
   }
 
+  adjust(what: JobAdjustment, now: number): Promise<number> {
+    return this.#waking((q) => kept.adjustJobs(q, this.topic, what, now));
+  }
+
   counts(): Promise<JobCounts> {
-    return this.database.query((q) => countJobs(q, this.topic));
+    return this.database.query((q) => kept.countJobs(q, this.topic));
   }
 
   onWake(listener: () => void): () => void {

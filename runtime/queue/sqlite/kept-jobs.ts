@@ -1,6 +1,10 @@
 /** Jobs on SQLite as an operator sees them: listed, counted, sent again, dropped. */
 import type { Database } from "better-sqlite3";
 import {
+  BEHIND_DUE_MS,
+  COUNT_KEPT_SQL,
+  filterSql,
+  type JobAdjustment,
   type JobCounts,
   type JobFilter,
   type JobRecord,
@@ -8,6 +12,8 @@ import {
   type JobState,
   LIST_LIMIT_JOBS,
   noJobs,
+  PRUNE_FIRST_SQL,
+  PRUNE_OLD_SQL,
   toJobRecord,
 } from "../jobs.js";
 import { BODY } from "./jobs.js";
@@ -19,9 +25,11 @@ export interface KeptJobs {
   replay(id: number, now: number): boolean;
   drop(id: number, now: number): boolean;
   counts(topic: string): JobCounts;
+  adjust(topic: string, what: JobAdjustment, now: number): number;
 }
 
-export function keptJobs(db: Database, { letNextGo, touch }: SqliteJobs): KeptJobs {
+export function keptJobs(db: Database, jobs: SqliteJobs): KeptJobs {
+  const { letNextGo, touch } = jobs;
   const one = db.prepare<[number], JobRow>(`select j.*, b.meta, b.body from adbind_jobs j ${BODY} where id = ?`);
   const revive = db.prepare<[number, number, number], JobRow>(
     "update adbind_jobs set state = 'ready', token = null, started_at = null, first_at = null, due = ?, created_at = ?, " +
@@ -34,6 +42,7 @@ export function keptJobs(db: Database, { letNextGo, touch }: SqliteJobs): KeptJo
   );
   return {
     list: (filter) => listJobs(db, filter),
+    adjust: (topic, what, now) => adjustJobs(db, jobs, topic, what, now),
     get(id) {
       const row = one.get(id);
       return row && toJobRecord(row);
@@ -55,19 +64,42 @@ export function keptJobs(db: Database, { letNextGo, touch }: SqliteJobs): KeptJo
   };
 }
 
-function listJobs(
-  db: Database,
-  { topic, state, endpoint, after = 0, limit = LIST_LIMIT_JOBS }: JobFilter,
-): JobRecord[] {
-  const conditions: (readonly [text: string, ...values: (string | number)[]])[] = [["topic = ?", topic]];
-  conditions.push(["id > ?", after]);
-  if (state !== undefined) conditions.push(["state = ?", state]);
-  if (endpoint !== undefined) conditions.push(["substr(endpoint, 1, length(?)) = ?", endpoint, endpoint]);
-  const where = conditions.map(([text]) => text).join(" and ");
+function listJobs(db: Database, filter: JobFilter): JobRecord[] {
+  const { where, values } = filterSql(filter);
   return db
     .prepare<(string | number)[], JobRow>(
       `select j.*, b.meta, b.body from adbind_jobs j ${BODY} where ${where} order by id limit ?`,
     )
-    .all(...conditions.flatMap(([, ...values]) => values), Math.min(limit, LIST_LIMIT_JOBS))
+    .all(...values, Math.min(filter.limit ?? LIST_LIMIT_JOBS, LIST_LIMIT_JOBS))
     .map(toJobRecord);
+}
+
+function adjustJobs(db: Database, { touch }: SqliteJobs, topic: string, what: JobAdjustment, now: number): number {
+  switch (what.kind) {
+    case "hasten": {
+      const row = db
+        .prepare<[number, number, number], { endpoint: string }>(
+          `update adbind_jobs set due = ? where id = ? and state = 'ready' and token is null and due > ?
+            and due < ${BEHIND_DUE_MS} returning endpoint`,
+        )
+        .get(now, what.id, now);
+      if (row !== undefined) touch(topic, row.endpoint, now);
+      return row === undefined ? 0 : 1;
+    }
+    case "rehome": {
+      const text = "update adbind_jobs set endpoint = ? where topic = ? and endpoint = ?";
+      const { changes } = db.prepare(text).run(what.to, topic, what.from);
+      if (changes > 0) touch(topic, what.to, now);
+      return changes;
+    }
+    case "prune": {
+      const old = db.prepare<(string | number)[], { id: number }>(PRUNE_OLD_SQL).all(topic, what.before, what.limit);
+      const { n } = db.prepare<[string], { n: number }>(COUNT_KEPT_SQL).get(topic)!;
+      const beyond = Math.max(0, Math.min(n - what.keep, what.limit - old.length));
+      const rows = [...old, ...db.prepare<(string | number)[], { id: number }>(PRUNE_FIRST_SQL).all(topic, beyond)];
+      const body = db.prepare<[number]>("delete from adbind_job_bodies where job = ?");
+      for (const { id } of rows) body.run(id);
+      return rows.length;
+    }
+  }
 }

@@ -5,7 +5,14 @@ import { runSync, type SqliteDatabase } from "../../db/index.js";
 import type { SqliteQuery } from "../../db/sqlite/query.js";
 import { AdbindError } from "../../errors.js";
 import { oneOf } from "../each.js";
-import { type EndpointHealth, type JobFilter, LEASE_MS, type Queue, type QueueOptions } from "../types.js";
+import {
+  type EndpointHealth,
+  type JobAdjustment,
+  type JobFilter,
+  LEASE_MS,
+  type Queue,
+  type QueueOptions,
+} from "../types.js";
 import { sqliteJobs } from "./jobs.js";
 import { type KeptJobs, keptJobs } from "./kept-jobs.js";
 import type { SqliteJobs } from "./sqlite-jobs.js";
@@ -121,5 +128,6 @@ function careOf({ jobs, kept, topic, now, alone, waking }: Care) {
     replay: (id: number, at: number) => waking(() => kept.replay(id, at)),
     drop: (id: number, at: number) => waking(() => kept.drop(id, at)),
     counts: async () => kept.counts(topic),
+    adjust: (what: JobAdjustment, at: number) => waking(() => kept.adjust(topic, what, at)),
   } satisfies Partial<Queue>;
 }

@@ -84,10 +84,24 @@ create table adbind_channels (
   period_start bigint,
   next_fire bigint,
   closed integer not null default 0,
+  closed_at bigint,
   release text,
   primary key (resource, kind, subscriber)
 );
+create index adbind_channels_closed on adbind_channels (closed_at) where closed_at is not null;
 create index adbind_channels_fire on adbind_channels (next_fire) where next_fire is not null;
+
+-- Secrets of registrations, sealed: whose they are, under which key; gone when what they are for is over.
+create table adbind_sender_secrets (
+  registration text collate "C" primary key,
+  principal text not null,
+  key_id text not null,
+  box text not null,
+  endpoint text not null,
+  ordering_key text not null,
+  check_at bigint not null
+);
+create index adbind_sender_secrets_check on adbind_sender_secrets (check_at);
 
 -- Changes in one slot of a resource become one event.
 create table adbind_coalescing (

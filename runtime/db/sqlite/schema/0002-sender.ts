@@ -80,10 +80,24 @@ create table adbind_channels (
   period_start integer,
   next_fire integer,
   closed integer not null default 0,
+  closed_at integer,
   release text,
   primary key (resource, kind, subscriber)
 ) strict, without rowid;
+create index adbind_channels_closed on adbind_channels (closed_at) where closed_at is not null;
 create index adbind_channels_fire on adbind_channels (next_fire) where next_fire is not null;
+
+-- Secrets of registrations, sealed: whose they are, under which key; gone when what they are for is over.
+create table adbind_sender_secrets (
+  registration text primary key,
+  principal text not null,
+  key_id text not null,
+  box text not null,
+  endpoint text not null,
+  ordering_key text not null,
+  check_at integer not null
+) strict, without rowid;
+create index adbind_sender_secrets_check on adbind_sender_secrets (check_at);
 
 -- Changes in one slot of a resource become one event.
 create table adbind_coalescing (

@@ -1,0 +1,76 @@
+/** `adbind outbox secrets`: keys under which secrets of registrations are kept. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import { AdbindError } from "../runtime/errors.js";
+import { resealSecrets } from "../runtime/sender/reseal.js";
+import { newSecretKey, parseSecretKeys, secretKeyId } from "../runtime/sender/secret-keys.js";
+import { type KeysOption, keysOption, outboxCommand, withOutbox } from "./outbox-store.js";
+import { plural, printable, printJson, shownPath, userPath } from "./output.js";
+import type { StoreOption } from "./store.js";
+
+/** Read and written by its owner alone. */
+const MODE = 0o600;
+
+function create(file: string, { id, last = false }: { id?: string; last?: boolean }): void {
+  const path = userPath(file);
+  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+  const line = newSecretKey(id ?? secretKeyId(Date.now()));
+  const text = last ? `${before.trimEnd()}\n${line}\n` : `${line}\n${before}`;
+  parseSecretKeys(text, shownPath(path));
+  writeFileSync(path, text.trimStart(), { mode: MODE });
+  const [name] = line.split(" ");
+  console.log(
+    `${shownPath(path)} has the key ${name}, ${last ? "which opens" : "under which secrets are sealed from now on"}`,
+  );
+}
+
+async function rotate({ json, ...option }: StoreOption & KeysOption): Promise<void> {
+  await withOutbox(option, "change", async (_outbox, parts) => {
+    if (!parts.keyring.seals)
+      throw new AdbindError("usage", "no keys are named", {
+        remedy: "give --keys <file>, or set ADBIND_SECRET_KEYS_FILE",
+      });
+    const came = await resealSecrets(parts);
+    if (json) printJson(came);
+    else {
+      console.log(`${came.resealed} sealed anew, ${came.current} under the current key before`);
+      if (came.lost > 0)
+        console.error(`${came.lost} are under keys that are not among these: adbind outbox secrets list`);
+      if (came.foreign > 0) console.error(`${came.foreign} do not belong to their registration: a column was changed`);
+    }
+    if (came.lost + came.foreign > 0) process.exitCode = 1;
+  });
+}
+
+async function list({ json, ...option }: StoreOption & KeysOption): Promise<void> {
+  await withOutbox(option, "read", async (_outbox, { queue, tables, keyring }) => {
+    const rows = await queue.read((q) => tables.countSecrets(q));
+    const keys = rows.map(({ key_id: key, n }) => {
+      const known = keyring.knows(key) ? "known" : "not among the keys";
+      return { key, registrations: Number(n), state: key === keyring.current ? "current" : known };
+    });
+    if (json) return printJson({ keys });
+    for (const { key, registrations, state } of keys)
+      console.log(printable(`${key.padEnd(24)} ${plural(registrations, "registration").padEnd(20)} ${state}`));
+    console.log(plural(keys.length, "key"));
+  });
+}
+
+export function register(command: Command): void {
+  const secrets = command
+    .command("secrets")
+    .description("keys under which secrets of registrations are kept: new, list, rotate");
+  secrets
+    .command("new")
+    .description("puts a new key into a file, as the current one; makes the file where it is not there")
+    .argument("<file>", "keys, a line each")
+    .option("--id <id>", "its name; by default the time")
+    .option("--last", "as the last one: it opens, and the current one stays; for senders to learn it first")
+    .action(create);
+  keysOption(outboxCommand(secrets, "list", "how many registrations are under which key"))
+    .option("--json", "as JSON")
+    .action(list);
+  keysOption(outboxCommand(secrets, "rotate", "seals every secret anew under the current key"))
+    .option("--json", "as JSON")
+    .action(rotate);
+}

@@ -1,0 +1,212 @@
+/** The outbox as operators see it, and what they do to it. */
+import { hash } from "node:crypto";
+import type { JobFilter, JobRecord, Queue } from "../queue/types.js";
+import type { SenderTables } from "../store/sender-tables.js";
+import type { StoredRecord } from "./activity.js";
+import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
+import { digest, isChange, metaOf, orderingKeyOf } from "./outbox.js";
+import { redactUrl } from "./redact.js";
+
+/** An event in the outbox as it may be shown: no credentials, no secrets of its URL. */
+export interface OutboxEntry {
+  readonly id: number;
+  readonly key: string;
+  /**
+   * `dead`: attempted for a day. `expired`: never attempted, because its endpoint failed all the time. `refused`: it cannot
+   * be read or carried out; `error` says why.
+   */
+  readonly state: "waiting" | "out" | "dead" | "expired" | "refused";
+  readonly type: string;
+  readonly subject: string;
+  /** Empty for a change that no sender has made an event of. */
+  readonly url: string;
+  readonly attempts: number;
+  /** Unix milliseconds; null behind another event of its task. */
+  readonly due: number | null;
+  readonly createdAt: number;
+  readonly firstAt: number | null;
+  readonly error: string | null;
+  readonly bytes: number;
+}
+
+/** What is shown of a row's meta, whatever is in it. */
+function shownMeta(job: JobRecord): Pick<OutboxEntry, "type" | "subject" | "url"> & { readonly principal: string } {
+  try {
+    const meta = metaOf(job);
+    if (isChange(meta)) return { type: "change", subject: meta.taskId, url: "", principal: "" };
+    return { type: meta.type, subject: meta.subject, url: redactUrl(meta.url), principal: meta.principal };
+  } catch {
+    return { type: "unreadable", subject: "", url: "", principal: "" };
+  }
+}
+
+const entryMeta = (job: JobRecord) => {
+  const { type, subject, url } = shownMeta(job);
+  return { type, subject, url };
+};
+
+const toEntry = (job: JobRecord): OutboxEntry => ({
+  ...entryMeta(job),
+  id: job.id,
+  key: job.key,
+  state: job.state !== "ready" ? job.state : job.startedAt === null ? "waiting" : "out",
+  attempts: job.attempts,
+  due: job.due === Number.MAX_SAFE_INTEGER ? null : job.due,
+  createdAt: job.createdAt,
+  firstAt: job.firstAt,
+  error: job.error,
+  bytes: job.body.length,
+});
+
+/** Which events. */
+export interface OutboxFilter extends Pick<JobFilter, "state" | "after" | "limit"> {
+  /** Origin of the endpoints, e.g. `https://buyer.example`. */
+  readonly origin?: string;
+  /** As `endpoints` names it. */
+  readonly endpoint?: string;
+  readonly principal?: string;
+  /** Id of a task or a media buy. */
+  readonly task?: string;
+  /** Made at this time or later, and before that one; unix milliseconds. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+const jobFilterOf = ({ origin, endpoint, principal, task, ...rest }: OutboxFilter): Omit<JobFilter, "topic"> => ({
+  ...rest,
+  ...((endpoint ?? origin) !== undefined && { endpoint: endpoint ?? `${origin} ` }),
+  ...(principal !== undefined && { endpointPart: ` ${digest(principal)}.` }),
+  ...(task !== undefined && { orderingKeys: keysOf(task) }),
+});
+
+/** Ordering keys of what is sent of a task or a buy, and of changes of it that an application stored by SQL. */
+const keysOf = (task: string): string[] => [
+  ...["task", "a2a", "buy"].map((kind) => orderingKeyOf(kind, task)),
+  `change:${hash("md5", task)}`,
+];
+
+export interface OutboxCounts {
+  readonly waiting: number;
+  readonly dead: number;
+  readonly expired: number;
+  readonly refused: number;
+}
+
+/** One event with all that is known of it. */
+export interface OutboxEvent extends OutboxEntry {
+  readonly endpoint: string;
+  readonly principal: string;
+  /** As it is sent, but for a token: JSON. */
+  readonly body: string;
+  /** Newest first, with what receivers answered. */
+  readonly history: readonly StoredRecord[];
+}
+
+export interface Outbox {
+  list(filter?: OutboxFilter): Promise<OutboxEntry[]>;
+  /** One event and its attempts; undefined where there is none. */
+  show(id: number): Promise<OutboxEvent | undefined>;
+  counts(): Promise<OutboxCounts>;
+  /** Has an event that waits for its next attempt tried now. False when there is none. */
+  retry(id: number): Promise<boolean>;
+  /** Gives an event that ended another day. False when there is none. */
+  replay(id: number): Promise<boolean>;
+  /** Removes an event unsent. False when there is none. */
+  drop(id: number): Promise<boolean>;
+  /**
+   * Gives every registration at an endpoint another URL, with the credentials it has, and takes its events along.
+   * @param endpoint as `endpoints` names it
+   * @throws AdbindError `registration_invalid` for a URL that no registration may have
+   */
+  move(endpoint: string, url: string): Promise<Moved>;
+  /** Endpoints that have events waiting, fail or are paused, by name; 100 at a time at most. @param page `after` a name */
+  endpoints(page?: { readonly after?: string; readonly limit?: number }): Promise<EndpointEntry[]>;
+  /** Leaves an endpoint alone until `resume`; its events stay. @param endpoint as `endpoints` names it */
+  pause(endpoint: string): Promise<void>;
+  /** Ends a pause, an operator's or any other, within a minute everywhere. False when there was none. */
+  resume(endpoint: string): Promise<boolean>;
+}
+
+/** An endpoint as an operator sees it. Times are unix milliseconds. */
+export interface EndpointEntry {
+  readonly endpoint: string;
+  /** Whose, where it goes and why the last attempt failed, by one of its events; empty or null where none waits. */
+  readonly principal: string;
+  readonly url: string;
+  readonly error: string | null;
+  readonly waiting: number;
+  /**
+   * `paused`: by an operator. `resting`: it fails, or asked for it, and is left alone until `restsUntil`. `failing`: it is tried,
+   * and the last attempt failed.
+   */
+  readonly state: "well" | "failing" | "resting" | "paused";
+  readonly restsUntil: number | null;
+  readonly failingSince: number | null;
+}
+
+const ENDPOINTS_LIMIT = 100;
+
+async function listEndpoints(
+  queue: Queue,
+  now: number,
+  { after = "", limit = ENDPOINTS_LIMIT }: { readonly after?: string; readonly limit?: number },
+): Promise<EndpointEntry[]> {
+  const records = await queue.endpoints({ after, limit: Math.min(Math.max(1, limit), ENDPOINTS_LIMIT) });
+  const entries: EndpointEntry[] = [];
+  for (const { endpoint, pausedUntil, failingSince, stoppedAt, waiting, sample } of records) {
+    const job = sample === null ? undefined : await queue.get(sample);
+    const state =
+      stoppedAt !== null
+        ? "paused"
+        : pausedUntil > now
+          ? "resting"
+          : failingSince !== null || (job?.error ?? null) !== null
+            ? "failing"
+            : "well";
+    entries.push({
+      ...{ endpoint, waiting, state, failingSince, error: job?.error ?? null },
+      principal: job === undefined ? "" : shownMeta(job).principal,
+      url: job === undefined ? "" : shownMeta(job).url,
+      restsUntil: pausedUntil > now ? pausedUntil : null,
+    });
+  }
+  return entries;
+}
+
+/** Attempts of one event are looked for among this many of its subject. */
+const HISTORY_ROWS = 1_000;
+
+async function showEvent(queue: Queue, tables: SenderTables, id: number): Promise<OutboxEvent | undefined> {
+  const job = await queue.get(id);
+  if (job === undefined || job.topic !== queue.topic) return undefined;
+  const { principal, subject } = shownMeta(job);
+  const rows = await queue.read((q) => tables.activity(q, principal, subject, HISTORY_ROWS));
+  const records = rows.map(({ record }) => JSON.parse(record) as StoredRecord);
+  return {
+    ...toEntry(job),
+    endpoint: job.endpoint,
+    principal,
+    body: new TextDecoder().decode(job.body),
+    history: records.filter((record) => record.idempotency_key === job.key),
+  };
+}
+
+export function outboxOf(parts: MoveParts): Outbox {
+  const { queue, tables, now } = parts;
+  const adjusted = async (what: Parameters<Queue["adjust"]>[0]) => (await queue.adjust(what, now())) > 0;
+  return {
+    list: async (filter = {}) => (await queue.list(jobFilterOf(filter))).map(toEntry),
+    show: (id) => showEvent(queue, tables, id),
+    async counts() {
+      const { ready: waiting, ...ended } = await queue.counts();
+      return { waiting, ...ended };
+    },
+    retry: (id) => adjusted({ kind: "hasten", id }),
+    replay: (id) => queue.replay(id, now()),
+    drop: (id) => queue.drop(id, now()),
+    move: (endpoint, url) => moveEndpoint(parts, endpoint, url),
+    endpoints: (page = {}) => listEndpoints(queue, now(), page),
+    pause: (endpoint) => queue.stop(endpoint, now()),
+    resume: (endpoint) => queue.resume(endpoint),
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * Secrets of registrations at rest: AES-256-GCM under a key that has an id. A box opens only for the principal, the
+ * registration, the URL and the key id it was made for, so that a column somebody has swapped opens nothing.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { AdbindError } from "../errors.js";
+import { checkedSecretKeys, type SecretKeySource, type SecretKeys } from "./secret-keys.js";
+
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** A row under a key that is not known has them fetched again, at most this often, in milliseconds. */
+const REFRESH_MS = 5_000;
+
+/** What a box is bound to. */
+export interface BoxOwner {
+  readonly principal: string;
+  /** The registration, by its name. */
+  readonly registration: string;
+  /** As it stands in clear beside the box. */
+  readonly url: string;
+}
+
+/** A sealed text, and the id of its key. */
+export interface Box {
+  readonly key_id: string;
+  /** Nonce, text and tag in base64url. */
+  readonly box: string;
+}
+
+export type Opened =
+  | { readonly ok: true; readonly text: string }
+  /** `lost`: there is no such key here. `foreign`: it was made for something else, or was changed. */
+  | { readonly ok: false; readonly why: "lost" | "foreign" };
+
+export interface Keyring {
+  /** Whether anything can be sealed. */
+  readonly seals: boolean;
+  /** Id of the key that seals; undefined where none does. */
+  readonly current: string | undefined;
+  /** @throws AdbindError `secret_keys_invalid` where there is no key */
+  seal(text: string, owner: BoxOwner): Box;
+  open(box: Box, owner: BoxOwner): Opened;
+  knows(keyId: string): boolean;
+  /** Fetches the keys again, unless that was done just now. @throws what the source throws */
+  refresh(): Promise<void>;
+}
+
+const bound = ({ principal, registration, url }: BoxOwner, keyId: string): Buffer =>
+  Buffer.from(JSON.stringify([principal, registration, url, keyId]));
+
+function sealWith(key: Uint8Array, text: string, data: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce);
+  cipher.setAAD(data);
+  const parts = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
+  return Buffer.concat(parts).toString("base64url");
+}
+
+/** @returns undefined where it was not made with this, for this */
+function openWith(key: Uint8Array, encoded: string, data: Buffer): string | undefined {
+  const box = Buffer.from(encoded, "base64url");
+  if (box.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv(CIPHER, key, box.subarray(0, NONCE_BYTES));
+  decipher.setAAD(data);
+  decipher.setAuthTag(box.subarray(-TAG_BYTES));
+  try {
+    const text = decipher.update(box.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([text, decipher.final()]).toString("utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param source undefined: nothing can be sealed or opened
+ * @throws AdbindError `secret_keys_invalid`; what the source throws
+ */
+export async function createKeyring(source: SecretKeySource | undefined): Promise<Keyring> {
+  const fetched = async (): Promise<SecretKeys | undefined> =>
+    source === undefined ? undefined : checkedSecretKeys(typeof source === "function" ? await source() : source);
+  let held = await fetched();
+  let at = performance.now();
+  return {
+    get seals() {
+      return held !== undefined;
+    },
+    get current() {
+      return held?.current;
+    },
+    seal(text, owner) {
+      if (held === undefined)
+        throw new AdbindError("secret_keys_invalid", "there is no key to seal with", {
+          where: "secrets",
+          remedy: "give the sender secrets, or set ADBIND_SECRET_KEYS_FILE",
+        });
+      const { current, keys } = held;
+      return { key_id: current, box: sealWith(keys[current]!, text, bound(owner, current)) };
+    },
+    open({ key_id: keyId, box }, owner) {
+      const key = held !== undefined && Object.hasOwn(held.keys, keyId) ? held.keys[keyId]! : undefined;
+      if (key === undefined) return { ok: false, why: "lost" };
+      const text = openWith(key, box, bound(owner, keyId));
+      return text === undefined ? { ok: false, why: "foreign" } : { ok: true, text };
+    },
+    knows: (keyId) => held !== undefined && Object.hasOwn(held.keys, keyId),
+    async refresh() {
+      if (performance.now() - at < REFRESH_MS) return;
+      at = performance.now();
+      held = (await fetched()) ?? held;
+    },
+  };
+}

@@ -1,0 +1,222 @@
+/** What operators do to events and endpoints, what they are told, and how long what is over is kept; on every store. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Context as OtelContext, context as otel, ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import * as assert from "uvu/assert";
+import type { Sender } from "../../runtime/sender/index.js";
+import { until } from "../support/until.js";
+import { NOW } from "./fixture.js";
+import { drained, HOOK, HOUR, holds, push, reopened, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
+
+const DAY = 24 * HOUR;
+const authentication = { schemes: ["HMAC-SHA256"], credentials: secret };
+
+const tell = async (sender: Sender, taskId: string, over: { url?: string; principal?: string } = {}) => {
+  const { url = HOOK, principal = "buyer-1" } = over;
+  await sender.tasks.register(start({ taskId, principal }), { push: { ...push, url, authentication } });
+  await sender.tasks.update(taskId, { status: "working" });
+};
+
+/** Which events, and what is done to them. */
+function eventCase(of: SenderCase): void {
+  const test = suiteOf(of, "operations");
+  test("events are found by endpoint, principal, task and time", async ({ sender, clock }) => {
+    await tell(sender, "a");
+    clock.at += HOUR;
+    await tell(sender, "b", { principal: "other" });
+    await tell(sender, "c", { url: "https://b_yer.example/h" });
+    const found = async (filter: Parameters<Sender["outbox"]["list"]>[0]) =>
+      (await sender.outbox.list(filter)).map(({ subject }) => subject);
+    assert.equal(await found({ principal: "buyer-1" }), ["a", "c"]);
+    assert.equal(await found({ principal: "buyer" }), []);
+    assert.equal(await found({ task: "b" }), ["b"]);
+    assert.equal(await found({ from: NOW + 1 }), ["b", "c"]);
+    assert.equal(await found({ to: NOW + 1 }), ["a"]);
+    assert.equal(await found({ origin: "https://buyer.example" }), ["a", "b"]);
+    assert.equal(await found({ origin: "https://b%.example" }), []);
+    const { endpoint } = (await sender.outbox.endpoints())[0]!;
+    assert.equal(await found({ endpoint, state: "ready" }), ["c"]);
+  });
+
+  test("what waits for its next attempt is tried now, and an event is shown with its answers", async (context) => {
+    const { sender, network } = context;
+    let words = `no: <b>${secret}</b> ${"x ".repeat(400)}`;
+    network.react = () => ({ status: words === "" ? 200 : 500, body: Buffer.from(words) });
+    sender.start();
+    await tell(sender, "a");
+    await until(async () => (await sender.outbox.list())[0]!.attempts === 1);
+    const { id } = (await sender.outbox.list())[0]!;
+    const [first] = (await sender.outbox.show(id))!.history;
+    assert.is(first!.answer!.cut, true);
+    assert.match(first!.answer!.text, /^no: <b>\[redacted\]<\/b> x x/);
+    assert.not("answer" in (await sender.activity({ principal: "buyer-1", subject: "a" }))[0]!);
+    words = "";
+    assert.ok(await sender.outbox.retry(id));
+    await until(() => drained(sender));
+    assert.not.ok(await sender.outbox.retry(id));
+    assert.is(await sender.outbox.show(id), undefined);
+  });
+
+  test.run();
+}
+
+/** Where they go. */
+function moveCase(of: SenderCase): void {
+  const test = suiteOf(of, "operations, moves");
+  test("an endpoint moves with its registrations, their secrets and its events", async (context) => {
+    const { sender, network } = context;
+    const to = `https://new.example/h?key=${secret}`;
+    await tell(sender, "a");
+    await tell(sender, "b", { principal: "other" });
+    await sender.channels.subscribe("rights", { resource: "r", principal: "buyer-1" }, { url: HOOK, authentication });
+    const [mine] = (await sender.outbox.endpoints()).filter(({ principal }) => principal === "buyer-1");
+    const moved = await sender.outbox.move(mine!.endpoint, to);
+    assert.equal([moved.registrations, moved.events, moved.sealed], [2, 1, 0]);
+    sender.start();
+    await until(() => drained(sender));
+    const rights = { rights_id: "r", brand_id: "b", reason: "x", effective_at: "2026-04-18T14:00:00Z" };
+    await sender.channels.notify("rights", "r", rights);
+    await until(() => network.sent.length === 3);
+    assert.equal(network.sent.map(({ url }) => url).sort(), [HOOK, to, to].sort());
+    assert.ok(network.sent.every(({ headers }) => Object.keys(headers).some((name) => /signature/i.test(name))));
+    assert.not.ok((await of.bytes()).includes(secret));
+    const refused = await sender.outbox.move(mine!.endpoint, "http://127.0.0.1/").catch((error) => error.code);
+    assert.is(refused, "registration_invalid");
+  });
+  test.run();
+}
+
+/** What is over. */
+function retentionCase(of: SenderCase): void {
+  const test = suiteOf(of, "retention");
+  test("dead letters, closed channels and activity are kept in bounds", async (context) => {
+    const retention = { deadLetterDays: 20, deadLetters: 3, closedChannelDays: 20, activityRows: 5 };
+    const { network, clock } = context;
+    network.react = () => 503;
+    await context.sender.channels.open({ mediaBuyId: "mb", principal: "p" }, { events: { url: HOOK } });
+    await context.sender.channels.close("mb");
+    for (let at = 0; at < 5; at++) await tell(context.sender, `t${at}`);
+    const rows = async (table: string) => Number((await of.rows(`select count(*) as n from ${table}`))[0]!.n);
+    context.sender.start();
+    await until(async () => {
+      clock.at += HOUR;
+      return (await context.sender.outbox.counts()).dead === 5;
+    });
+    assert.ok((await rows("adbind_activity")) > 5);
+    assert.is(await rows("adbind_channels"), 2);
+    const sender = await reopened(of, context, { retention });
+    clock.at += DAY;
+    sender.start();
+    await until(async () => (await sender.outbox.counts()).dead === 3);
+    await until(async () => (await rows("adbind_activity")) <= 5);
+    await sender.stop();
+    clock.at += 20 * DAY;
+    const later = await reopened(of, context, { retention });
+    later.start();
+    await until(async () => (await later.outbox.counts()).dead === 0 && (await rows("adbind_channels")) === 0);
+    assert.equal(await later.outbox.list(), []);
+    assert.is(await rows("adbind_job_bodies"), 0);
+  });
+  test.run();
+}
+
+/** A context that follows what is awaited, as an SDK's does. */
+function followContext(): void {
+  const storage = new AsyncLocalStorage<OtelContext>();
+  otel.setGlobalContextManager({
+    active: () => storage.getStore() ?? ROOT_CONTEXT,
+    with: (active, work, self, ...given) => storage.run(active, () => work.call(self as never, ...given)),
+    bind: (_active, target) => target,
+    enable() {
+      return this;
+    },
+    disable() {
+      return this;
+    },
+  });
+}
+
+/** What is told. */
+function telemetryCase(of: SenderCase): void {
+  const test = suiteOf(of, "telemetry");
+  test("metrics are what is there: backlog, age, attempts by class, endpoints, and each end", async (context) => {
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
+    const provider = new MeterProvider({ readers: [reader] });
+    const { network, clock } = context;
+    network.react = ({ url }) => (url === HOOK ? 200 : 404);
+    const sender = await reopened(of, context, { meter: provider.getMeter("test") });
+    const gone = { url: "https://gone.example/h" };
+    for (const taskId of ["a", "b"]) await tell(sender, taskId, gone);
+    await tell(sender, "c");
+    sender.start();
+    await until(async () => (await sender.outbox.list()).every(({ attempts }) => attempts === 1));
+    await until(async () => (await sender.outbox.counts()).waiting === 2);
+    const [endpoint] = await sender.outbox.endpoints();
+    await sender.outbox.pause(endpoint!.endpoint);
+    clock.at += 60_000;
+    const { reachable, counts, oldestMs, endpoints } = await sender.health();
+    assert.equal([reachable, counts, oldestMs, endpoints.paused], [true, holds({ waiting: 2 }), 60_000, 1]);
+    await reader.forceFlush();
+    const metrics = exporter.getMetrics().at(-1)!.scopeMetrics[0]!.metrics;
+    const values = (name: string) =>
+      Object.fromEntries(
+        metrics
+          .find(({ descriptor }) => descriptor.name === `adbind.sender.${name}`)!
+          .dataPoints.map(({ attributes, value }) => [Object.values(attributes).join(" "), value]),
+      );
+    assert.equal(values("backlog"), holds({ waiting: 2 }));
+    assert.equal(values("oldest_age"), { "": 60 });
+    assert.is(values("endpoints").paused, 1);
+    assert.equal(values("attempts"), { "failed 4xx": 2, "success 2xx": 1 });
+    assert.is((values("duration")["2xx"] as { count: number }).count, 1);
+    await sender.stop();
+    await provider.shutdown();
+  });
+
+  test.run();
+}
+
+/** What is traced. */
+function traceCase(of: SenderCase): void {
+  const test = suiteOf(of, "traces");
+  test("an attempt is a span under the one its event was made in, and its receiver is told", async (context) => {
+    followContext();
+    const exporter = new InMemorySpanExporter();
+    const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+    const tracer = provider.getTracer("test");
+    const { network } = context;
+    network.react = () => (network.sent.length === 1 ? 500 : 200);
+    const sender = await reopened(of, context, { tracer });
+    await sender.tasks.register(start(), { push });
+    const parent = tracer.startSpan("order approved");
+    await otel.with(trace.setSpan(ROOT_CONTEXT, parent), () => sender.tasks.update("task-1", { status: "working" }));
+    await sender.tasks.register(start({ taskId: "untraced" }), { push });
+    await sender.tasks.update("untraced", { status: "working" });
+    parent.end();
+    sender.start();
+    await until(() => network.sent.length === 2);
+    context.clock.at += 60_000;
+    await until(() => drained(sender));
+    const spans = exporter.getFinishedSpans().filter(({ name }) => name === "adbind.webhook.attempt");
+    const { traceId, spanId } = parent.spanContext();
+    const under = spans.filter((span) => span.spanContext().traceId === traceId);
+    assert.equal(spans.length, 3);
+    assert.ok(under.length >= 1 && under.every((span) => span.parentSpanContext?.spanId === spanId));
+    const told = network.sent.map(({ headers }) => headers.traceparent).sort();
+    const made = spans.map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`).sort();
+    assert.equal(told, made);
+    otel.disable();
+  });
+  test.run();
+}
+
+export function operationCase(of: SenderCase): void {
+  for (const cases of [eventCase, moveCase, retentionCase, telemetryCase, traceCase]) cases(of);
+}
