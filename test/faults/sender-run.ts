@@ -38,6 +38,8 @@ export interface Ledger {
   readonly attempts: number;
   readonly delivered: number;
   readonly dead: number;
+  /** Never attempted for a week, for the receiver that is never there again. */
+  readonly expired: number;
   /** Times that PostgreSQL was restarted. */
   readonly restarts: number;
   /** Accepted once more than needed, and the most that may be: what killed processes had out. */
@@ -58,7 +60,11 @@ interface Database_ {
 }
 
 const DAY_MS = 86_400_000;
-const DAYS = 3;
+/**
+ * Days that the senders' clock jumps to for what never came back: some for retries, each event having its own day from its
+ * first attempt on, then past the week after which what was never attempted expires.
+ */
+const DAYS = [1, 2, 3, 8, 9];
 const RESTART_PAUSE_MS = 5_000;
 /** Kills in a row; then there are none for as long as what they stopped may take to come again, and a little more. */
 const VOLLEY = 25;
@@ -157,14 +163,13 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
     const losses: Loss[] = [];
     await Promise.all([killInFlight(options, receivers, senders, losses), restarting(options, db, receivers, losses)]);
     await drain(options, () => left(gone));
-    // What never came back is given its day: the clock of the senders jumps. An event whose turn had not come before has
-    // its own day from its first attempt on, so there is more than one.
-    for (let day = 1; day <= DAYS && (await left()) > 0; day++) {
+    for (const day of DAYS) {
+      if ((await left()) === 0) break;
       writeFileSync(clockFile, String(day * (DAY_MS + 120_000)));
-      await drain({ ...options, drainMs: options.drainMs / DAYS }, left);
+      await drain({ ...options, drainMs: options.drainMs / DAYS.length }, left);
     }
     await senders.killAll();
-    const ledger = await judge(options, db, receivers, losses);
+    const ledger = await judge(options, db, receivers, { losses, gone });
     return { ...ledger, seconds: Math.round((performance.now() - started) / 1000) };
   } finally {
     await senders.killAll();
@@ -227,16 +232,20 @@ async function judge(
   { engine, kills, restarts = 0 }: FaultsOptions,
   db: Database_,
   receivers: Receivers,
-  losses: readonly Loss[],
+  { losses, gone }: { readonly losses: readonly Loss[]; readonly gone: string },
 ): Promise<Omit<Ledger, "seconds">> {
   const made = (await db.query<Made>("select key, task, n from app_events")).map((row) => ({
     ...row,
     n: Number(row.n),
   }));
-  const jobs = await db.query<{ key: string; state: string; attempts: number }>(
+  const jobs = await db.query<{ key: string; state: string; attempts: number; endpoint: string }>(
     "select key, state, due, attempts, created_at, first_at, started_at, token, endpoint, error from adbind_jobs",
   );
   const dead = new Map(jobs.filter((job) => job.state === "dead").map((job) => [job.key, job]));
+  // For a receiver that is never there again; whatever waits for another must reach it.
+  const expired = new Set(
+    jobs.filter((job) => job.state === "expired" && job.endpoint.startsWith(`${gone} `)).map((job) => job.key),
+  );
   const waiting = new Map(jobs.filter((job) => job.state === "ready").map((job) => [job.key, JSON.stringify(job)]));
   const delivered = new Set(receivers.seen.filter((one) => one.accepted).map((one) => one.key));
   const faults: string[] = [];
@@ -246,7 +255,7 @@ async function judge(
   const known = new Map(made.map((one) => [one.key, one]));
   const settled = await settledKeys(db);
   for (const { key, task, n } of made) {
-    const fate = Number(delivered.has(key)) + Number(dead.has(key));
+    const fate = Number(delivered.has(key)) + Number(dead.has(key)) + Number(expired.has(key));
     const waits = waiting.has(key) ? `, it still waits: ${waiting.get(key)}` : "";
     if (fate === 0) note(`${task}/${n} neither delivered nor a dead letter${waits}`);
   }
@@ -272,6 +281,7 @@ async function judge(
     attempts: receivers.seen.length,
     delivered: delivered.size,
     dead: dead.size,
+    expired: expired.size,
     restarts,
     ...back,
     faults,
