@@ -33,6 +33,10 @@ export async function runBenches(argv: readonly string[], options: RunOptions): 
   const { folder, results, except, out, err } = options;
   const files = globSync("*.ts", { cwd: folder }).filter((file) => !except.includes(file));
   const names = files.map((file) => path.basename(file, ".ts")).sort();
+  if (argv.includes("--help") || argv.includes("-h")) {
+    out(`./run bench [name...] [--short] [--json]\nbenches: ${names.join(", ")}; all when none is named`);
+    return 0;
+  }
   const args = argv.filter((word) => word.startsWith("-"));
   const asked = argv.filter((word) => !word.startsWith("-"));
   const unknown = asked.filter((name) => !names.includes(name));

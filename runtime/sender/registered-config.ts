@@ -32,26 +32,30 @@ export const taskRegistration = (via: "push" | "a2a", taskId: string): string =>
 export const channelRegistration = (of: { resource: string; kind: string; subscriber: string }): string =>
   JSON.stringify(["channel", of.resource, of.kind, of.subscriber]);
 
-function secretsIn({ url, token, authentication }: AnyConfig): Secrets | undefined {
-  const shown = redactUrl(url);
-  // What is hidden of a URL when it is shown is what may be a secret.
+function secretsIn({ url, token, authentication }: AnyConfig, seals: boolean): Secrets | undefined {
+  // What is hidden of a URL when it is shown is what may be a secret; most often it is an id. So it is sealed where that
+  // can be done, and does not keep a buyer out where it cannot.
   const secrets: Secrets = {
-    ...(shown !== new URL(url).href && { url }),
+    ...(seals && redactUrl(url) !== new URL(url).href && { url }),
     ...(token !== undefined && { token }),
     ...(authentication !== undefined && { credentials: authentication.credentials }),
   };
   return Object.keys(secrets).length === 0 ? undefined : secrets;
 }
 
-/** Whether a config can only be kept where there is a key. */
-export const hasSecrets = (config: AnyConfig): boolean => secretsIn(config) !== undefined;
+/** Whether a config can only be kept where there is a key: it says itself that it has secrets. */
+export const hasSecrets = (config: AnyConfig): boolean => secretsIn(config, false) !== undefined;
 
-/** A config as it is stored, and its secrets as one text. @param endpoint names its endpoint */
+/**
+ * A config as it is stored, and its secrets as one text.
+ * @param endpoint names its endpoint
+ * @param seals whether there is a key; without one it has no secrets but what a URL may hide
+ */
 export function splitConfig<Config extends AnyConfig>(
   config: Config,
-  endpoint: string,
+  { endpoint, seals }: { readonly endpoint: string; readonly seals: boolean },
 ): { readonly stored: StoredConfig<Config>; readonly secrets: string | undefined } {
-  const secrets = secretsIn(config);
+  const secrets = secretsIn(config, seals);
   if (secrets === undefined) return { stored: config, secrets: undefined };
   const { token: _token, authentication, ...rest } = config;
   const stored = {

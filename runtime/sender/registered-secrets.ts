@@ -32,7 +32,7 @@ export function sealedConfig<Config extends AnyConfig>(
   now: number,
 ): { readonly stored: StoredConfig<Config>; readonly row: SecretRow | undefined } {
   const endpoint = endpointOf({ principal, url: config.url });
-  const { stored, secrets } = splitConfig(config, endpoint);
+  const { stored, secrets } = splitConfig(config, { endpoint, seals: keyring.seals });
   if (secrets === undefined) return { stored, row: undefined };
   const box = keyring.seal(secrets, { principal, registration, url: stored.url });
   const row = { ...box, registration, principal, endpoint, ordering_key: orderingKey, check_at: now + LIVING_CHECK_MS };

@@ -110,10 +110,10 @@ export function registrationFault(
 }
 
 /** Told to a caller: it can leave the secret out, the operator can give the sender keys. */
-const NO_KEY = "secrets cannot be kept here: register without token and authentication, at a URL without secrets";
+const NO_KEY = "secrets cannot be kept here: register without token and authentication";
 
-const secretMember = ({ token, authentication }: Candidate): string =>
-  authentication !== undefined ? "authentication" : token !== undefined ? "token" : "url";
+const secretMember = ({ authentication }: Candidate): string =>
+  authentication !== undefined ? "authentication" : "token";
 
 const isText = (value: unknown, min: number, max: number): boolean =>
   typeof value === "string" && value.length >= min && value.length <= max && value.isWellFormed();

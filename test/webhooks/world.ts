@@ -9,6 +9,7 @@ import type { Fetcher, FetchResult } from "../../runtime/net/index.js";
 import { createReceiver, type Delivery, type Receiver } from "../../runtime/receiver/index.js";
 import { createSender, type ReportSource, type Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { secretKeys } from "../sender/fixture.js";
 import { keysOf, type SellerKey, sellerKey } from "../support/receiver.js";
 import { judgeOf, type SchemaJudge } from "../support/schema-judge.js";
 
@@ -98,6 +99,7 @@ export async function openWorld(folder: string): Promise<World> {
     release,
     signer,
     agentUrl: SELLER,
+    secrets: secretKeys,
     fetch,
     now: () => clock.at,
     worker: { pollMs: 5 },
