@@ -91,6 +91,7 @@ const seller: World = {
 
 const coalesced = "send coalesced events";
 const reports = "fire delivery reports";
+const closed = "remove closed channels";
 const activity = "remove old webhook activity";
 const HOUR_MS = 3_600_000;
 
@@ -106,7 +107,7 @@ const sender: World = {
     { table: "adbind_coalescing", how: "delete", fails: [coalesced] },
     { table: "adbind_coalescing", how: "gone", fails: [coalesced] },
     { table: "adbind_channels", how: "update", fails: [reports] },
-    { table: "adbind_channels", how: "gone", fails: [coalesced, reports] },
+    { table: "adbind_channels", how: "gone", fails: [closed, coalesced, reports] },
     { table: "adbind_jobs", how: "insert", fails: [coalesced, reports] },
     { table: "adbind_activity", how: "delete", fails: [activity] },
     { table: "adbind_sent_tasks", how: "delete", fails: [tasks] },
