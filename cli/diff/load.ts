@@ -1,12 +1,9 @@
 /** `<release>` -> the two things a comparison needs of it. */
 import { type DiffSide, errorSchemas, eventSchemas, sideOf } from "../../generator/diff/side.js";
-import { checkNames } from "../../generator/emit/names.js";
-import { formatFinding } from "../../generator/finding.js";
-import { checkRelease } from "../../generator/lint/check.js";
-import { loadRelease } from "../../generator/load/load.js";
 import { buildModel } from "../../generator/model/build.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
+import { soundRelease } from "../release/sound.js";
 import { readSuite } from "./suite.js";
 import { judgeOf } from "./validators.js";
 
@@ -18,14 +15,7 @@ export interface SideOptions extends ReleaseOptions {
 /** @throws AdbindError release_unreadable for one that breaks a rule */
 export async function loadSide(given: string, options: SideOptions = {}): Promise<DiffSide> {
   const source = await resolveRelease(given, options);
-  const release = await loadRelease(source);
-  const { findings, broken } = await checkRelease(release, { checkNames, partial: false, levels: ["error"] });
-  const [first] = findings.filter(({ level }) => level === "error");
-  if (first !== undefined)
-    throw new AdbindError("release_unreadable", `the release breaks a rule: ${formatFinding(first)}`, {
-      where: given,
-      remedy: `adbind lint ${given} lists what is wrong with it`,
-    });
+  const { release, broken } = await soundRelease(source, { given, partial: false });
   const model = buildModel(release, broken, (facts) => [
     ...eventSchemas(facts).values(),
     ...errorSchemas(release.documents.keys(), Object.keys(release.manifest.error_codes ?? {})).values(),

@@ -1,14 +1,11 @@
 /** Paths of releases -> what the explorer shows of them, the oldest first. */
 import semver from "semver";
-import { checkNames } from "../../generator/emit/names.js";
 import type { ExplorerRelease } from "../../generator/explorer/book.js";
-import { formatFinding } from "../../generator/finding.js";
-import { checkRelease } from "../../generator/lint/check.js";
 import { findReleases } from "../../generator/load/files.js";
-import { loadRelease } from "../../generator/load/load.js";
 import { buildAtlas } from "../../generator/model/atlas.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { judgeOf } from "../diff/validators.js";
+import { soundRelease } from "../release/sound.js";
 
 export interface ReadRelease extends ExplorerRelease {
   /** Where it was read. */
@@ -23,14 +20,7 @@ export interface LoadedReleases {
 
 /** @throws AdbindError release_unreadable for one that breaks a rule; tools whose files are missing are left out */
 export async function loadOne(source: string): Promise<ReadRelease> {
-  const release = await loadRelease(source);
-  const { findings, broken } = await checkRelease(release, { checkNames, partial: true, levels: ["error"] });
-  const [first] = findings.filter(({ level }) => level === "error");
-  if (first !== undefined)
-    throw new AdbindError("release_unreadable", `the release breaks a rule: ${formatFinding(first)}`, {
-      where: source,
-      remedy: `adbind lint ${source} lists what is wrong with it`,
-    });
+  const { release, broken } = await soundRelease(source, { partial: true });
   const atlas = await buildAtlas(release, broken);
   return { atlas, judge: judgeOf(atlas.model), source };
 }

@@ -30,7 +30,7 @@ const textOf = (part: Insert): string => {
   return part === undefined || part === false ? "" : escaped(String(part));
 };
 
-/** Tag for markup: absent parts and false become nothing, lists are withCommas. */
+/** Tag for markup: absent parts and false become nothing, lists are joined. */
 export const markup = (strings: TemplateStringsArray, ...parts: readonly Insert[]): Markup =>
   new Markup(strings.reduce((text, piece, at) => text + piece + textOf(parts[at]), ""));
 

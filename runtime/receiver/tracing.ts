@@ -2,19 +2,10 @@
  * Spans through OpenTelemetry's API: one for each request and one for each run of a handler. The run's is a child of its
  * request's, whenever and wherever it runs: the event is kept with its place in the trace. Both name its idempotency key.
  */
-import {
-  type Context,
-  context,
-  isSpanContextValid,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
+import { context, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
 import type { HeaderFields } from "../signing/types.js";
 import type { InboxEvent, NewEvent } from "../store/types.js";
+import { contextOf, traceparentOf } from "../trace-context.js";
 import { fieldOf } from "./fields.js";
 
 /** How a run of a handler ended; `left`: to its lease. */
@@ -40,25 +31,6 @@ export interface ReceiverTraces {
   run(event: InboxEvent): RunSpan;
 }
 
-const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
-
-/** Somebody else's span; the root where there is none, or none that holds. */
-function contextOf(traceparent: string | null | undefined): Context {
-  const found = traceparent == null ? null : form.exec(traceparent);
-  if (found === null) return ROOT_CONTEXT;
-  const [, traceId = "", spanId = "", flags = "0"] = found;
-  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
-  return isSpanContextValid(spanContext) ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : ROOT_CONTEXT;
-}
-
-/** Without an SDK a span is its parent's: the sender's trace goes on all the same. */
-function traceparentOf(span: Span): string | null {
-  const spanContext = span.spanContext();
-  if (!isSpanContextValid(spanContext)) return null;
-  const { traceId, spanId, traceFlags } = spanContext;
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
-}
-
 const aboutEvent = ({ sender, kind, key, taskId, status }: NewEvent) => ({
   "adbind.sender": sender,
   "adbind.kind": kind,
@@ -76,7 +48,7 @@ export const receiverTraces = (tracer: Tracer): ReceiverTraces => ({
       contextOf(fieldOf(headers, "traceparent")),
     );
     return {
-      traceparent: traceparentOf(span),
+      traceparent: traceparentOf(span.spanContext()) ?? null,
       brings: (event) => {
         if (span.isRecording()) span.setAttributes(aboutEvent(event));
       },

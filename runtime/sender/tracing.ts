@@ -1,35 +1,10 @@
 /** Traces, from a change of status through each attempt to its receiver; through OpenTelemetry's API, free without an SDK. */
-import {
-  type Context,
-  context,
-  isSpanContextValid,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
+import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
+import { contextOf, traceparentOf } from "../trace-context.js";
 import type { AttemptReport } from "./attempt.js";
 
-const hex = (value: number): string => value.toString(16).padStart(2, "0");
-
-/** The `traceparent` of a context (W3C Trace Context); undefined where nothing is traced. */
-function traceparentOf(of: Context): string | undefined {
-  const span = trace.getSpanContext(of);
-  if (span === undefined || !isSpanContextValid(span)) return undefined;
-  return `00-${span.traceId}-${span.spanId}-${hex(span.traceFlags)}`;
-}
-
-/** The same of the code that runs. */
-export const activeTraceparent = (): string | undefined => traceparentOf(context.active());
-
-function contextOf(traceparent: string | undefined): Context {
-  const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? "") ?? [];
-  if (traceId === undefined || spanId === undefined || flags === undefined) return ROOT_CONTEXT;
-  const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
-  return trace.setSpanContext(ROOT_CONTEXT, span);
-}
+/** Where the code that runs stands in its trace. */
+export const activeTraceparent = (): string | undefined => traceparentOf(trace.getSpanContext(context.active()));
 
 export interface TracedAttempt {
   /** For the request's header. */
@@ -54,7 +29,7 @@ export function tracedAttempt(
   const attributes = { "adbind.notification_type": type, "adbind.attempt": attempt, "server.address": host };
   const span = tracer.startSpan("adbind.webhook.attempt", { kind: SpanKind.CLIENT, attributes }, parent);
   return {
-    traceparent: traceparentOf(trace.setSpan(parent, span)),
+    traceparent: traceparentOf(span.spanContext()),
     end: (report) => endOf(span, report),
   };
 }

@@ -1,11 +1,11 @@
 /** The operators' pages: in a browser, without a script and by keyboard; and against those who would use an operator's. */
-import { existsSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import axeCore from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { register as outbox } from "../../cli/outbox.js";
@@ -14,13 +14,10 @@ import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { push, start } from "../sender/sender-suite.js";
+import { startBrowser } from "../support/browser.js";
 import { until } from "../support/until.js";
 import { commandFolder, runCommand } from "./run-command.js";
 
-/** Where Debian and the usual package managers put it. */
-const browserPath = [process.env.CHROMIUM_PATH, "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
-  (file) => file !== undefined && existsSync(file),
-);
 const HOSTILE = `<script>document.title='owned'</script><img src=x onerror="document.title='owned'">"'><form action=//evil>`;
 const TOKEN = "a-token-of-some-length-0123456789";
 
@@ -59,8 +56,7 @@ pages.before(async () => {
   const hosts = () => [`127.0.0.1:${portOf(open)}`];
   open = await listening(createOutboxServer({ outbox: sender.outbox, hosts }));
   locked = await listening(createOutboxServer({ outbox: sender.outbox, token: TOKEN }));
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-  if (browserPath !== undefined) browser = await chromium.launch({ executablePath: browserPath, args });
+  browser = await startBrowser();
 });
 pages.after(async () => {
   await browser?.close();

@@ -1,9 +1,9 @@
 /** A report in each of its forms: what a failed step says, what is hidden, and the page in a real browser. */
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
@@ -16,6 +16,7 @@ import {
   type StepResult,
   textReport,
 } from "../../runtime/conformance/index.js";
+import { startBrowser } from "../support/browser.js";
 
 const TOKEN = "secret-token-of-the-run-0001";
 
@@ -122,18 +123,11 @@ test("Markdown's fences cannot be closed from inside", () => {
   assert.match(forms.markdown, "````json");
 });
 
-const browserPath = [
-  process.env.CHROMIUM_PATH,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((file) => file !== undefined && existsSync(file));
-
 test("the page works from disk: no script, nothing loaded, no sideways scrolling on a phone", async () => {
-  if (browserPath === undefined) return console.log("skipped: no Chromium here; set CHROMIUM_PATH to one");
+  const browser = await startBrowser();
+  if (browser === undefined) return;
   const file = path.join(mkdtempSync(path.join(tmpdir(), "adbind-report-")), "report.html");
   writeFileSync(file, forms.html);
-  const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
   try {
     const page = await browser.newPage({ viewport: { width: 375, height: 700 } });
     const asked: string[] = [];

@@ -7,13 +7,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { close } from "../../cli/closing-line.js";
 import { newSeller } from "../../generator/scaffold/index.js";
 import { fromSource } from "../runner/from-source.js";
 import { corpus, peerRelease } from "../support/corpus.js";
+import { freePort } from "../support/postgres.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const peer = path.join(root, "test/interop/peer/node_modules/@adcp/sdk");
@@ -109,16 +109,6 @@ interface Known {
   readonly evidence: string;
   readonly repro: string;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 interface Served {
   readonly url: string;

@@ -2,7 +2,14 @@
 import type { Finding, Import, Rule, Source } from "./source.js";
 
 /** Leaves that import nothing of ours; the contract is a file or a folder. */
-const base = ["runtime/contract", "runtime/contract/", "runtime/errors", "runtime/json", "runtime/url"];
+const base = [
+  "runtime/contract",
+  "runtime/contract/",
+  "runtime/errors",
+  "runtime/json",
+  "runtime/url",
+  "runtime/trace-context",
+];
 
 const room = (name: string): string => `runtime/${name}/`;
 const leaves = ["signing", "validate", "net", "extract", "facts"].map(room);

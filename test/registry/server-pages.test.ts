@@ -1,23 +1,16 @@
 /** The pages in a real browser, without a script and by keyboard alone; screenshots go to a temporary folder. */
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { startBrowser } from "../support/browser.js";
 import { type Setup, setupRegistry } from "./server-fixture.js";
 import { BROKEN, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
-
-/** Where Debian and the usual package managers put it. */
-const browserPath = [
-  process.env.CHROMIUM_PATH,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((file) => file !== undefined && existsSync(file));
 
 const pages = suite("pages");
 const PASSWORD = "a password of length";
@@ -44,8 +37,7 @@ pages.before(async () => {
   await setup.accounts.addUser({ email: "ada@buyer.example", password: PASSWORD, name: "Ada" });
   await seedWorld(setup.registry.data, organization.id);
   await setup.registry.listen({ host: "localhost", port });
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-  if (browserPath !== undefined) browser = await chromium.launch({ executablePath: browserPath, args });
+  browser = await startBrowser();
 });
 pages.after(async () => {
   await browser?.close();

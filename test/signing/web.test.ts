@@ -1,26 +1,17 @@
 /** The WebCrypto entry in a real browser: the published vectors, and signing then verifying; nothing of node in its graph. */
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { build } from "esbuild";
-import { chromium } from "playwright-core";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { startBrowser } from "../support/browser.js";
 import { loadVectors, privateJwk, reword } from "./corpus.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
 /** A function of the page. */
 type Call = (...args: unknown[]) => Promise<unknown>;
-
-/** Where Debian and the usual package managers put it. */
-const browserPath = [
-  process.env.CHROMIUM_PATH,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((file) => file !== undefined && existsSync(file));
 
 const program = `
   import * as signing from "./runtime/signing/web.ts";
@@ -71,60 +62,57 @@ test("the graph of the entry holds nothing of node", async () => {
   assert.ok(inputs.some((file) => file.endsWith("web-crypto.ts")));
 });
 
-if (browserPath === undefined) test("in a browser", () => console.log("skipped: no Chromium on this machine"));
-else {
-  test("in Chromium: vectors of both profiles under two words, and a round trip", async () => {
-    const { text } = await bundle();
-    // WebCrypto is for secure contexts; http on loopback is one.
-    const server = createServer((_request, response) => {
-      response
-        .setHeader("content-type", "text/html")
-        .end(`<!doctype html><script>${text.replaceAll("</", "<\\/")}</script>`);
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];
-    const browser = await chromium.launch({ executablePath: browserPath, args });
-    try {
-      const page = await browser.newPage();
-      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-      let judged = 0;
-      for (const kind of ["webhook", "request"] as const) {
-        const published = loadVectors(`${kind}-signing`);
-        if (published === undefined) {
-          console.log(`skipped: no corpus for ${kind} vectors`);
-          continue;
-        }
-        for (const { word, keys, vectors } of [published, reword(published, "proto")]) {
-          const found = await page.evaluate(
-            ([list, run]) => (globalThis as never as { runVectors: Call }).runVectors(list, run),
-            [vectors, { kind, word, keys }] as const,
-          );
-          for (const [file, verdict] of found as [string, string][])
-            assert.is(verdict, "as expected", `${kind} ${word} ${file}`);
-          judged += vectors.length;
-        }
-      }
-      const key = loadVectors("webhook-signing")?.keys[0];
-      if (key !== undefined) {
-        const outcome = await page.evaluate(
-          ([jwk, kid]) => (globalThis as never as { roundTrip: Call }).roundTrip(jwk, kid),
-          [privateJwk(key), key.kid] as const,
-        );
-        assert.equal(outcome, [
-          true,
-          { idempotency_key: "k" },
-          "webhook_signature_replayed",
-          true,
-          "undefined",
-          "undefined",
-        ]);
-        assert.is(judged, 138);
-      }
-    } finally {
-      await browser.close();
-      await new Promise((resolve) => server.close(resolve));
-    }
+test("in Chromium: vectors of both profiles under two words, and a round trip", async () => {
+  const browser = await startBrowser();
+  if (browser === undefined) return;
+  const { text } = await bundle();
+  // WebCrypto is for secure contexts; http on loopback is one.
+  const server = createServer((_request, response) => {
+    response
+      .setHeader("content-type", "text/html")
+      .end(`<!doctype html><script>${text.replaceAll("</", "<\\/")}</script>`);
   });
-}
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    let judged = 0;
+    for (const kind of ["webhook", "request"] as const) {
+      const published = loadVectors(`${kind}-signing`);
+      if (published === undefined) {
+        console.log(`skipped: no corpus for ${kind} vectors`);
+        continue;
+      }
+      for (const { word, keys, vectors } of [published, reword(published, "proto")]) {
+        const found = await page.evaluate(
+          ([list, run]) => (globalThis as never as { runVectors: Call }).runVectors(list, run),
+          [vectors, { kind, word, keys }] as const,
+        );
+        for (const [file, verdict] of found as [string, string][])
+          assert.is(verdict, "as expected", `${kind} ${word} ${file}`);
+        judged += vectors.length;
+      }
+    }
+    const key = loadVectors("webhook-signing")?.keys[0];
+    if (key !== undefined) {
+      const outcome = await page.evaluate(
+        ([jwk, kid]) => (globalThis as never as { roundTrip: Call }).roundTrip(jwk, kid),
+        [privateJwk(key), key.kid] as const,
+      );
+      assert.equal(outcome, [
+        true,
+        { idempotency_key: "k" },
+        "webhook_signature_replayed",
+        true,
+        "undefined",
+        "undefined",
+      ]);
+      assert.is(judged, 138);
+    }
+  } finally {
+    await browser.close();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
 
 test.run();
