@@ -9,6 +9,7 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import { checkedAnswer } from "./answer.js";
 import { type Aftermath, createContext } from "./context.js";
@@ -206,7 +207,12 @@ class Answering<Tx> {
     };
   }
 
-  private async handle(claim: Claim<Tx> | undefined): Promise<Called> {
+  /** A call whose documents another one changed meanwhile is done again, on what is there now. */
+  private handle(claim: Claim<Tx> | undefined): Promise<Called> {
+    return onFreshDocuments(() => this.attempt(claim));
+  }
+
+  private async attempt(claim: Claim<Tx> | undefined): Promise<Called> {
     const { args, served, spoken, taskId } = this.at;
     const { ctx, after } = createContext<Tx>(this.contextBase());
     const reply: unknown = await served.handle(args, ctx);

@@ -18,7 +18,7 @@ export function deriveCapabilities<Tx>(
   own: Spoken<Tx>,
 ): JsonObject {
   const { release, names } = own;
-  const declared = overlay(derived(settings, spoken, own), settings.capabilities);
+  const declared = overlay(derived(settings, spoken, own), settings.capabilities(release));
   const name = builtInNames(release).capabilities.find((one) => Object.hasOwn(release.tools, one));
   if (name === undefined) return declared;
   const judged = own.validator.arm(name, "completed", { ...declared, status: "completed" });

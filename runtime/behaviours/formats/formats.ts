@@ -1,0 +1,41 @@
+/** Creative formats that are taken: the seller's, those of its products, and those a test has put there. */
+import type { JsonObject } from "../../contract/index.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import type { CreativeFormat, FormatId } from "../ports/creatives.js";
+import { formatFromId } from "../ports/example-formats.js";
+
+const seeded = collection<CreativeFormat>("format");
+
+export const seedFormat = (call: BehaviourCall, format: CreativeFormat): void =>
+  seeded.put(call, call.principal, format.id, format);
+
+/** What is seeded is there beside the seller's own, and hides nothing. */
+export function formatsOf(call: BehaviourCall): Promise<ReadonlyMap<string, CreativeFormat>> {
+  return call.once("formats", async () => {
+    const own = await call.ports.creatives.formats();
+    const added = await seeded.list(call, call.principal);
+    return new Map([...own, ...added].map((one) => [one.id, one]));
+  });
+}
+
+/** A format by its id; one that only a product names is known by what its id says. */
+export async function formatOf(
+  call: BehaviourCall,
+  id: string,
+  named: Iterable<string> = [],
+): Promise<CreativeFormat | undefined> {
+  const known = (await formatsOf(call)).get(id);
+  return known ?? ([...named].includes(id) ? formatFromId(id) : undefined);
+}
+
+/** The format's name everywhere: whose it is, and which. */
+export const formatId = (call: BehaviourCall, id: string): FormatId => ({ agent_url: call.agentUrl, id });
+
+export const shownFormat = (call: BehaviourCall, { id, more, ...rest }: CreativeFormat): JsonObject => ({
+  format_id: formatId(call, id),
+  ...rest,
+  ...more,
+});
+
+export { formatFromId };

@@ -1,0 +1,7 @@
+/** `adbind/behaviours`: what sellers do, with ports for what is theirs. */
+
+export { behaviours } from "./areas.js";
+export type { Assembled } from "./assembled.js";
+export type { Behaviour, BehaviourCall, BehaviourReply, BehaviourToolCall } from "./frame/index.js";
+export { type BehavingSellerOptions, openSeller } from "./open.js";
+export * from "./ports/index.js";
