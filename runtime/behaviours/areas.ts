@@ -2,12 +2,22 @@
 import type { JsonObject, Release } from "../contract/index.js";
 import { accountsBehaviour } from "./accounts/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
+import { creativesBehaviour } from "./creatives/behaviour.js";
+import { deliveryBehaviour } from "./delivery/behaviour.js";
 import { formatsBehaviour } from "./formats/behaviour.js";
 import type { Behaviour, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
+import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 
 /** In the order in which their declarations are laid over each other. */
-export const behaviours: readonly Behaviour[] = [accountsBehaviour, formatsBehaviour, productsBehaviour];
+export const behaviours: readonly Behaviour[] = [
+  accountsBehaviour,
+  formatsBehaviour,
+  productsBehaviour,
+  creativesBehaviour,
+  deliveryBehaviour,
+  mediaBuysBehaviour,
+];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));
 

@@ -31,7 +31,7 @@ export interface AssemblyParts {
   readonly store: AnyStore;
   /** The store was opened here, and is closed here. */
   readonly own: boolean;
-  readonly options: Pick<SellerOptions, "release" | "mode" | "logger" | "now" | "uuid">;
+  readonly options: Pick<SellerOptions, "release" | "releases" | "mode" | "logger" | "now" | "uuid">;
 }
 
 /** How often what waits is looked at, in milliseconds. */
@@ -41,7 +41,11 @@ export function assembled(parts: AssemblyParts): Assembled {
   const { seller, sender, settings, served, missing, store, own, options } = parts;
   const { release, mode = "production", logger, now = Date.now, uuid = randomUUID } = options;
   const facts: Omit<CallFacts, "effect" | "principal"> = { release, mode, logger, now, uuid, sender };
-  const onBehalf: Upkeep["onBehalf"] = (principal, work) => standingCall(settings, { ...facts, principal }, work);
+  const onBehalf: Upkeep["onBehalf"] = (who, work, commit) => {
+    const { principal, release: version } = typeof who === "string" ? { principal: who, release: "" } : who;
+    const spoken = options.releases?.find((one) => one.version === version) ?? release;
+    return standingCall(settings, { ...facts, principal, release: spoken }, work, commit);
+  };
   const task: Upkeep["task"] = (id) => seller.task(id) as never;
   const upkeep = createPeriodic({
     pauseMs: UPKEEP_MS,

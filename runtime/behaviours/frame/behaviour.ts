@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { Seller } from "../../seller/create.js";
 import type { TaskHandle } from "../../seller/types.js";
 import type { Ports } from "../ports/index.js";
-import type { BehaviourCall, BehaviourReply, BehaviourSettings, BehaviourToolCall } from "./call.js";
+import type { BehaviourCall, BehaviourReply, BehaviourSettings, BehaviourToolCall, StandingCommit } from "./call.js";
 import type { AnswerShapes } from "./shape.js";
 
 /** A request as its schema has passed it. */
@@ -81,6 +81,10 @@ export interface Upkeep {
   /** Aborted when the seller stops: what is not begun is left for the next start. */
   readonly stopping: AbortSignal;
   task(taskId: string): TaskHandle<never, never>;
-  /** Does work on a principal's behalf, and commits what it wrote. */
-  onBehalf<T>(principal: string, work: (call: BehaviourCall) => Promise<T>): Promise<T>;
+  /** Does work on a principal's behalf, and commits what it wrote: by itself, or as part of what `commit` does. */
+  onBehalf<T>(
+    who: string | { readonly principal: string; readonly release: string },
+    work: (call: BehaviourCall) => Promise<T>,
+    commit?: StandingCommit<T>,
+  ): Promise<T>;
 }

@@ -1,9 +1,10 @@
 /** One call as a behaviour sees it: who asks, the documents, the seller's ports, and what the release says of answers. */
-import type { AnyTool, JsonObject, Release } from "../../contract/index.js";
+import type { AnyTool, JsonObject, MaybePromise, Release } from "../../contract/index.js";
 import type { SellerContext } from "../../seller/types.js";
 import { type DocumentStore, onFreshDocuments } from "../../store/documents.js";
 import type { Ports } from "../ports/index.js";
 import { type Documents, openDocuments } from "./documents.js";
+import { inTurn } from "./effects.js";
 import { type AnswerShape, type AnswerShapes, shapesOf } from "./shape.js";
 
 /** What does not change from call to call. */
@@ -89,20 +90,27 @@ export async function openCall(settings: BehaviourSettings, ctx: CallFacts): Pro
   };
 }
 
+/** Commits what work on somebody's behalf came to: `write` belongs into one transaction. */
+export type StandingCommit<T> = (write: (tx: never) => MaybePromise<void>, result: T) => Promise<void>;
+
 /**
  * Does work on a principal's behalf that no answer waits for, and commits what it wrote; on what is there now where another
  * call changed it meanwhile. Effects of it are part of the same transaction.
+ * @param commit where it belongs into a transaction of somebody else's
  */
 export const standingCall = <T>(
   settings: BehaviourSettings,
   facts: Omit<CallFacts, "effect">,
   work: (call: BehaviourCall) => Promise<T>,
+  commit?: StandingCommit<T>,
 ): Promise<T> =>
   onFreshDocuments(async () => {
+    const { store } = settings;
     const effects: Parameters<CallFacts["effect"]>[0][] = [];
     const call = await openCall(settings, { ...facts, effect: (effect) => void effects.push(effect) });
     const result = await work(call);
     const changes = call.documents.changes();
-    if (changes.length + effects.length > 0) await settings.store.commit(changes, effects as never);
+    if (commit !== undefined) await commit(inTurn([(tx) => store.write(tx, changes), ...effects]), result);
+    else if (changes.length + effects.length > 0) await store.commit(changes, effects as never);
     return result;
   });

@@ -56,6 +56,8 @@ export interface DeliveredTotals {
  * answer; a `ToolError` is its refusal, which the buyer is told.
  */
 export interface AdServer {
+  /** Its orders are kept where the documents are: nothing outside has to be told once and no more. */
+  readonly remembers?: true;
   book(order: Order, call: AdServerCall): Promise<Booking>;
   /** The order as it is to be from now on: lines, dates, budgets, pauses and creatives. */
   change(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
@@ -70,6 +72,7 @@ export interface AdServer {
 
 /** Takes every order. */
 export const ownAdServer: AdServer = {
+  remembers: true,
   book: async (_, { idempotencyKey }) => ({ orderId: idempotencyKey }),
   change: async () => undefined,
   pause: async () => undefined,

@@ -42,7 +42,9 @@ export type CreativeAssets = Readonly<Record<string, CreativeAsset | readonly Cr
 export interface CreativeUpload {
   readonly creative_id: string;
   readonly name: string;
-  readonly format_id: FormatId;
+  /** Absent where it names a canonical format. */
+  readonly format_id?: FormatId;
+  readonly format_kind?: string;
   readonly assets: CreativeAssets;
   readonly tags?: readonly string[];
 }
