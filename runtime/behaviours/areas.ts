@@ -1,13 +1,18 @@
 /** Every area there is, and which of them a seller serves. */
 import type { JsonObject, Release } from "../contract/index.js";
 import { accountsBehaviour } from "./accounts/behaviour.js";
+import { buildingBehaviour } from "./building/behaviour.js";
+import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
 import { creativesBehaviour } from "./creatives/behaviour.js";
 import { deliveryBehaviour } from "./delivery/behaviour.js";
+import { eventsBehaviour } from "./events/behaviour.js";
+import { financialsBehaviour } from "./financials/behaviour.js";
 import { formatsBehaviour } from "./formats/behaviour.js";
 import type { Behaviour, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
+import { signalsBehaviour } from "./signals/behaviour.js";
 
 /** In the order in which their declarations are laid over each other. */
 export const behaviours: readonly Behaviour[] = [
@@ -17,6 +22,11 @@ export const behaviours: readonly Behaviour[] = [
   creativesBehaviour,
   deliveryBehaviour,
   mediaBuysBehaviour,
+  buildingBehaviour,
+  signalsBehaviour,
+  eventsBehaviour,
+  catalogsBehaviour,
+  financialsBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

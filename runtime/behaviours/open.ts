@@ -72,7 +72,7 @@ export async function openSeller(options: BehavingSellerOptions): Promise<Assemb
     store: documents as never,
     served: new Set(served.areas.map(({ area }) => area)),
   };
-  const key = options.key ?? (await developmentKey(documents));
+  const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: development, allowLoopback: development };
   const sender = (await createSender({

@@ -58,7 +58,7 @@ export interface BuyChange {
 }
 
 /** What holds a buy back at present; the buyer reads it in `impairments[]`, as long as it lasts. */
-export interface Impairment extends JsonObject {
+export interface BuyImpairment extends JsonObject {
   readonly impairment_id: string;
   readonly resource_type: "creative";
   readonly resource_id: string;
@@ -83,7 +83,7 @@ export interface MediaBuy {
   readonly cancellation?: Cancellation;
   readonly packages: readonly BuyPackage[];
   readonly history: readonly BuyChange[];
-  readonly impairments?: readonly Impairment[];
+  readonly impairments?: readonly BuyImpairment[];
   /** Fields of the buy that are kept as the buyer gave them. */
   readonly terms: JsonObject;
 }
@@ -92,22 +92,19 @@ const kept = collection<MediaBuy>("media_buy");
 /** Which buy a package is of. */
 const places = collection<{ readonly media_buy_id: string }>("package");
 
-export const terminalStates: ReadonlySet<BuyState> = new Set(["completed", "rejected", "canceled"]);
-
 const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
 
 /** What a buyer may do with it, state by state. */
-const actions: { readonly [S in BuyState]: readonly string[] } = {
-  pending_creatives: changing,
-  pending_start: ["pause", ...changing],
-  active: ["pause", ...changing],
-  paused: ["resume", ...changing],
-  completed: [],
-  rejected: [],
-  canceled: [],
-};
+export function actionsIn(state: BuyState): readonly string[] {
+  if (state === "pending_creatives") return changing;
+  if (state === "pending_start" || state === "active") return ["pause", ...changing];
+  return state === "paused" ? ["resume", ...changing] : [];
+}
 
-export const validActions = (state: BuyState): readonly string[] => actions[state];
+/** States that a buy never leaves: nothing can be done in them. */
+export const terminalStates: ReadonlySet<BuyState> = new Set(
+  buyStates.filter((state) => actionsIn(state).length === 0),
+);
 
 /** A buy by its id: ids are the seller's and unique, and only the caller's own are found. */
 export const findBuy = (call: BehaviourCall, id: string): Promise<MediaBuy | undefined> =>
@@ -171,7 +168,7 @@ async function hasCreative(call: BehaviourCall, { creative_assignments }: BuyPac
 }
 
 /** The state a buy is in: what was decided, else what it lacks, else the calendar. */
-export async function stateOf(call: BehaviourCall, buy: MediaBuy): Promise<BuyState> {
+export async function buyState(call: BehaviourCall, buy: MediaBuy): Promise<BuyState> {
   if (buy.fixed !== undefined) return buy.fixed;
   const now = call.now.getTime();
   if (Date.parse(endOf(buy)) < now) return "completed";

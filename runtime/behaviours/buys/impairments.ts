@@ -2,7 +2,7 @@
 import type { BehaviourCall } from "../frame/call.js";
 import { written } from "../frame/effects.js";
 import { type Creative, findCreative, keepCreative } from "../library/creatives.js";
-import { buysOf, type Impairment, type MediaBuy, saveBuy, stateOf, terminalStates } from "./buys.js";
+import { type BuyImpairment, buyState, buysOf, type MediaBuy, saveBuy, terminalStates } from "./buys.js";
 
 /** What takes a creative from the air, as an impairment names it. */
 const offline: Readonly<Partial<Record<Creative["status"], string>>> = { rejected: "rejected", archived: "withdrawn" };
@@ -13,7 +13,7 @@ export async function saveCreative(call: BehaviourCall, creative: Creative): Pro
   keepCreative(call, creative);
   if (before === undefined || before === creative.status) return;
   for (const buy of await buysOf(call)) {
-    if (terminalStates.has(await stateOf(call, buy))) continue;
+    if (terminalStates.has(await buyState(call, buy))) continue;
     const changed = afterCreative(call, buy, creative);
     if (changed !== undefined) await saveBuy(call, changed);
   }
@@ -48,7 +48,7 @@ const opened = (
   call: BehaviourCall,
   { creative_id, status, rejection_reason: reason }: Creative,
   packages: readonly string[],
-): Impairment => ({
+): BuyImpairment => ({
   impairment_id: call.id("imp"),
   resource_type: "creative",
   resource_id: creative_id,

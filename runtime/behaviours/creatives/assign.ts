@@ -1,5 +1,5 @@
 /** Creatives onto packages of buys that still change. */
-import { buyOfPackage, revised, saveBuy, stateOf, terminalStates } from "../buys/buys.js";
+import { buyOfPackage, buyState, revised, saveBuy, terminalStates } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { findCreative } from "../library/creatives.js";
 
@@ -40,7 +40,7 @@ async function assignOne(
   if ((await findCreative(call, creative_id)) === undefined) return `no creative ${creative_id}`;
   const buy = await buyOfPackage(call, package_id);
   if (buy === undefined) return `no package ${package_id}`;
-  const state = await stateOf(call, buy);
+  const state = await buyState(call, buy);
   if (terminalStates.has(state)) return `its media buy is ${state}`;
   const assignment = {
     creative_id,

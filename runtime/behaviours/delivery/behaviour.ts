@@ -2,7 +2,7 @@ import { budgetOf, findBuy, type MediaBuy } from "../buys/buys.js";
 import { amountParam, type Behaviour, ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { added, simulateDelivery, simulatedOf } from "./delivered.js";
-import { reportDelivery, reportOf } from "./report.js";
+import { deliveryReport, reportDelivery } from "./report.js";
 
 async function buyOrNone(call: BehaviourCall, id: string): Promise<MediaBuy> {
   const buy = await findBuy(call, id);
@@ -42,5 +42,5 @@ export const deliveryBehaviour: Behaviour = {
   tools: { get_media_buy_delivery: reportDelivery },
   capabilities: () => ({ media_buy: { reporting_delivery_methods: ["webhook"] } }),
   scenarios,
-  report: reportOf,
+  report: deliveryReport,
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { AccountRef } from "../accounts/accounts.js";
-import { type BuyPackage, buysOf, endOf, findBuy, type MediaBuy, startOf, stateOf } from "../buys/buys.js";
+import { type BuyPackage, buyState, buysOf, endOf, findBuy, type MediaBuy, startOf } from "../buys/buys.js";
 import type { ReportContent, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
@@ -23,7 +23,7 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   const { account, media_buy_ids: wanted, status_filter: filter } = request;
   const own = await buysOf(call, { account, ids: wanted });
   const states = filter === undefined ? undefined : new Set<string>([filter].flat());
-  const stated = await Promise.all(own.map(async (buy) => ({ buy, state: await stateOf(call, buy) })));
+  const stated = await Promise.all(own.map(async (buy) => ({ buy, state: await buyState(call, buy) })));
   const fitting = stated.filter(({ state }) => states === undefined || states.has(state)).map(({ buy }) => buy);
   const known = new Set(own.map(({ media_buy_id }) => media_buy_id));
   const missing = (wanted ?? []).filter((id) => !known.has(id));
@@ -41,7 +41,7 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
 };
 
 /** What `get_media_buy_delivery` says of the buy, as it is when the report is due. */
-export async function reportOf(call: BehaviourCall, mediaBuyId: string): Promise<ReportContent | undefined> {
+export async function deliveryReport(call: BehaviourCall, mediaBuyId: string): Promise<ReportContent | undefined> {
   const buy = await findBuy(call, mediaBuyId);
   if (buy === undefined) return undefined;
   const shape = call.shapes.answer("get_media_buy_delivery");
@@ -76,7 +76,7 @@ async function deliveryOf(call: BehaviourCall, buy: MediaBuy, daily: boolean): P
   return {
     media_buy_id: buy.media_buy_id,
     currency: buy.currency,
-    status: await stateOf(call, buy),
+    status: await buyState(call, buy),
     totals: metrics(await deliveredOf(call, buy)),
     by_package: await Promise.all(
       buy.packages.map((one) => shownLine(call, buy, one, { delivered: lines.get(one.package_id) ?? nothing, daily })),

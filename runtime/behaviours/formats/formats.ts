@@ -4,6 +4,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CreativeFormat, FormatId } from "../ports/creatives.js";
 import { formatFromId } from "../ports/example-formats.js";
+import { builtFormats } from "./built.js";
 
 const seeded = collection<CreativeFormat>("format");
 
@@ -15,7 +16,8 @@ export function formatsOf(call: BehaviourCall): Promise<ReadonlyMap<string, Crea
   return call.once("formats", async () => {
     const own = await call.ports.creatives.formats();
     const added = await seeded.list(call, call.principal);
-    return new Map([...own, ...added].map((one) => [one.id, one]));
+    const built = call.served.has("building") ? builtFormats : [];
+    return new Map([...built, ...own, ...added].map((one) => [one.id, one]));
   });
 }
 

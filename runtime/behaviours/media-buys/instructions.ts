@@ -67,7 +67,7 @@ export type InstructionOutcome =
   | { readonly kind: "open" };
 
 /** Tells the ad server once more, under the instruction's key. */
-export async function tell(call: BehaviourCall, { key, kind, buy }: Instruction): Promise<InstructionOutcome> {
+export async function tellAdServer(call: BehaviourCall, { key, kind, buy }: Instruction): Promise<InstructionOutcome> {
   const { adServer } = call.ports;
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const given = { idempotencyKey: key, signal };
@@ -108,7 +108,7 @@ export async function instruct(
   const release = call.release.version;
   const base = { key, kind, buy, release, attempts: 0 } as const;
   // What keeps its orders where the documents are loses nothing that they do not lose.
-  if (adServer.remembers === true) return tell(call, { ...base, state: "open", writes: [], due: 0 });
+  if (adServer.remembers === true) return tellAdServer(call, { ...base, state: "open", writes: [], due: 0 });
   const known = await findInstruction(call, key);
   const instruction: Instruction = known ?? {
     ...base,
@@ -118,7 +118,7 @@ export async function instruct(
   };
   const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
   if (known === undefined) await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }]);
-  const outcome = await tell(call, instruction);
+  const outcome = await tellAdServer(call, instruction);
   // Failed answers keep nothing: what was refused is forgotten at once.
   if (outcome.kind === "refused") await call.store.commit([{ ...place, version: undefined, body: undefined }]);
   if (outcome.kind === "done") dropInstruction(call, key);

@@ -1,17 +1,17 @@
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, findAccount, shownAccount } from "../accounts/accounts.js";
 import {
+  actionsIn,
   type BuyPackage,
   type BuyState,
   budgetOf,
+  buyState,
   buysOf,
   endOf,
   type MediaBuy,
   shownBuyPackage,
   startOf,
-  stateOf,
   terminalStates,
-  validActions,
 } from "../buys/buys.js";
 import { deliveredByPackage, nothing } from "../delivery/delivered.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
@@ -34,7 +34,7 @@ export const listMediaBuys: ToolBehaviour = async (request: Wanted, call) => {
   const { account, media_buy_ids: wanted, status_filter: filter } = request;
   const own = await buysOf(call, { account, ids: wanted });
   const states = filter === undefined ? undefined : new Set<string>([filter].flat());
-  const stated = await Promise.all(own.map(async (buy) => ({ buy, state: await stateOf(call, buy) })));
+  const stated = await Promise.all(own.map(async (buy) => ({ buy, state: await buyState(call, buy) })));
   const fitting = stated.filter(
     ({ state }) =>
       (states === undefined || states.has(state)) &&
@@ -70,7 +70,7 @@ async function shown(
     total_budget: budgetOf(buy),
     start_time: startOf(buy),
     end_time: endOf(buy),
-    valid_actions: validActions(state),
+    valid_actions: actionsIn(state),
     available_actions: availableActions(state),
     health: impairments.length > 0 ? "impaired" : "ok",
     impairments,

@@ -2,12 +2,12 @@ import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, findAccount, openAccount, saveAccount } from "../accounts/accounts.js";
 import {
   type BuyState,
+  buyState,
   buyStates,
   findBuy,
   type MediaBuy,
   revised,
   saveBuy,
-  stateOf,
   terminalStates,
 } from "../buys/buys.js";
 import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
@@ -27,7 +27,7 @@ export const buyScenarios: Scenarios = {
     const status = textParam(params, "status");
     const buy = await findBuy(call, id);
     if (buy === undefined) throw new ScenarioError("NOT_FOUND", `no media buy ${id}`);
-    const previous = await stateOf(call, buy);
+    const previous = await buyState(call, buy);
     if (!isState(status)) throw new ScenarioError("INVALID_PARAMS", `${status} is no state of a media buy`, previous);
     if (terminalStates.has(previous) || (status === "rejected" && !rejectable.has(previous)))
       throw new ScenarioError("INVALID_TRANSITION", `a media buy does not go from ${previous} to ${status}`, previous);

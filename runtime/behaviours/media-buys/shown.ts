@@ -1,6 +1,6 @@
 /** What create, update and lists say of a buy. */
 import type { JsonObject } from "../../contract/index.js";
-import { type BuyState, budgetOf, type MediaBuy, shownBuyPackage, stateOf, validActions } from "../buys/buys.js";
+import { actionsIn, type BuyState, budgetOf, buyState, type MediaBuy, shownBuyPackage } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { AnswerShape } from "../frame/shape.js";
 
@@ -13,7 +13,7 @@ const stated = (shape: AnswerShape, state: BuyState): JsonObject =>
 
 /** What a buyer may do, as releases that say how have it: at once, by himself. */
 export const availableActions = (state: BuyState): JsonObject[] =>
-  validActions(state).map((action) => ({ action, mode: "self_serve" }));
+  actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
 
 /** What create and update answer with. */
 async function shownAfterChange(
@@ -22,7 +22,7 @@ async function shownAfterChange(
   buy: MediaBuy,
   more: JsonObject,
 ): Promise<JsonObject> {
-  const state = await stateOf(call, buy);
+  const state = await buyState(call, buy);
   return {
     media_buy_id: buy.media_buy_id,
     ...stated(shape, state),
@@ -31,7 +31,7 @@ async function shownAfterChange(
     total_budget: budgetOf(buy),
     ...more,
     ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),
-    valid_actions: validActions(state),
+    valid_actions: actionsIn(state),
     available_actions: availableActions(state),
   };
 }

@@ -3,13 +3,13 @@ import {
   type BuyChange,
   type BuyPackage,
   buyOf,
+  buyState,
   endOf,
   findBuy,
   type MediaBuy,
   revised,
   saveBuy,
   startOf,
-  stateOf,
   terminalStates,
 } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
@@ -70,7 +70,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
 }
 
 async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<void> {
-  const state = await stateOf(call, buy);
+  const state = await buyState(call, buy);
   if (terminalStates.has(state))
     throw request.canceled === true
       ? new ToolError("NOT_CANCELLABLE", `media buy ${buy.media_buy_id} is ${state}`, { field: "canceled" })

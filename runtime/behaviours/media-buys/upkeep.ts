@@ -11,7 +11,7 @@ import {
   postponed,
   settled,
   taken,
-  tell,
+  tellAdServer,
 } from "./instructions.js";
 import { bookedAnswer, changedAnswer } from "./shown.js";
 
@@ -46,7 +46,7 @@ export async function carryOnOne(upkeep: Upkeep, principal: string, key: string)
     return mine;
   });
   if (instruction === undefined) return;
-  const outcome = await onBehalf(principal, (call) => tell(call, instruction));
+  const outcome = await onBehalf(principal, (call) => tellAdServer(call, instruction));
   const { taskId } = instruction;
   if (outcome.kind === "open") {
     await onBehalf(principal, async (call) => keepInstruction(call, postponed(instruction, call.ctx.now())));

@@ -55,6 +55,12 @@ export interface Copy {
   readonly cta: string;
 }
 
+/** Colours of a brand. */
+export interface Palette {
+  readonly primary: string;
+  readonly accent: string;
+}
+
 export interface Creatives {
   formats(): Promise<readonly CreativeFormat[]>;
   /**
@@ -65,5 +71,7 @@ export interface Creatives {
     who: { readonly principal: string },
   ): Promise<"approved" | "pending_review" | readonly ProtocolError[]>;
   /** Writes copy for a brief; `before` is what an earlier version said. */
+  /** Colours to draw in, by the brand's domain. */
+  palette?(brandDomain: string): Promise<Palette | undefined>;
   write?(brief: string, before: Partial<Copy>): Promise<Copy>;
 }
