@@ -9,7 +9,7 @@ import { answerers } from "../transport/answerers.js";
 import { agentTasks } from "./agent-tasks.js";
 import { answerCall, type CallParts } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
-import { type Endpoint, endpointsOf, transportPath, settingsAt } from "./endpoint.js";
+import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoint.js";
 import { createApp, type ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
 import { type ServedTool, type Spoken, speak } from "./spoken.js";

@@ -56,7 +56,8 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     return reply.code(403).send(rpcErrorBody(rpcCodes.refused, "Pages of this origin may not call here."));
   });
   for (const endpoint of endpoints)
-    for (const transport of transportNames) route(app, { endpoint, transport }, gateOf(transportPath(endpoint.at, transport)));
+    for (const transport of transportNames)
+      route(app, { endpoint, transport }, gateOf(transportPath(endpoint.at, transport)));
   publish(app, parts);
   return app;
 }
