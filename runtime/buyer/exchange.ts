@@ -15,8 +15,12 @@ import {
   wireNames,
 } from "../contract/index.js";
 import type { TransportError } from "../extract/index.js";
-import { type Connection, type ConnectionParts, openConnection, type WireAnswer, type WireCall } from "./connection.js";
-import { localError, type Miss, missOf, missOfRpc, WireFault } from "./fault.js";
+import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
+import { openConnection } from "../transport/callers.js";
+import { WireFault } from "../transport/fault.js";
+import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
+import type { Settings } from "./settings.js";
+import type { Wire } from "./wire.js";
 
 export interface Outcome {
   readonly answer: Answer<AnyArms>;
@@ -50,12 +54,13 @@ export const failedHere = (error: TransportError, more: Partial<Outcome> = {}): 
   ...more,
 });
 
-export function createExchange(parts: ConnectionParts): Exchange {
-  const { settings } = parts;
+export function createExchange({ settings, wire }: { settings: Settings; wire: Wire }): Exchange {
+  const { url, word, timeoutMs, uuid } = settings;
+  const dependencies = { url, word, timeoutMs, uuid, fetchFor: wire.fetchFor };
   let opened: Promise<Connection> | undefined;
   const connection = (signal: AbortSignal | undefined): Promise<Connection> => {
     if (opened === undefined) {
-      const opening = openConnection(parts, signal);
+      const opening = openConnection(settings.transport, dependencies, signal);
       opened = opening;
       opening.catch(() => forget(opening));
     }

@@ -2,26 +2,8 @@
 import { isJsonObject, type JsonObject, type Recovery, type Release } from "../contract/index.js";
 import { extractTransportError, type TransportError } from "../extract/index.js";
 import { signingRecovery } from "../facts/index.js";
+import { shortText, type WireFault } from "../transport/fault.js";
 import type { LocalError } from "./types.js";
-
-/** A request that got no answer of the protocol. */
-export class WireFault extends Error {
-  override readonly name = "WireFault";
-  constructor(
-    message: string,
-    /** Present when an HTTP answer came. */
-    readonly status: number | undefined,
-    readonly retryable: boolean,
-    /** Seconds. */
-    readonly retryAfter: number | undefined,
-    /** The answer's body, cut; for errors that stand in it. */
-    readonly body = "",
-    /** Why a signature was refused, where the answer's challenge says it. */
-    readonly challenge: string | undefined = undefined,
-  ) {
-    super(message);
-  }
-}
 
 /** HTTP status -> the protocol's code and what to do. Anything else above 499 is `SERVICE_UNAVAILABLE`. */
 const byStatus: Readonly<Record<number, readonly [code: string, recovery: Recovery]>> = {
@@ -55,9 +37,6 @@ const parse = (text: string): unknown => {
     return undefined;
   }
 };
-
-/** Shown to people; an agent's text may be anything. */
-export const shortText = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text);
 
 /** What a request came to that did not come to an answer. `lost`: whether the agent acted on it is not known. */
 export interface Miss {

@@ -1,17 +1,9 @@
 /** HTTP for the transports' SDKs: the guarded fetch in the shape of the platform's, with credentials and signatures. */
 import type { JsonObject, RequestProfileName } from "../contract/index.js";
 import type { RequestCapability } from "../signing/index.js";
-import { shortText, WireFault } from "./fault.js";
+import type { WireUse } from "../transport/caller.js";
+import { shortText, WireFault } from "../transport/fault.js";
 import type { Settings } from "./settings.js";
-
-/** What one use of a transport adds to its HTTP. */
-export interface WireUse {
-  readonly signal?: AbortSignal | undefined;
-  /** Changes the JSON-RPC message before it is signed and sent: what an SDK's types have no room for. */
-  readonly edit?: (message: JsonObject) => JsonObject;
-  /** Told of every JSON answer as it came: SDKs hand on less than there was. */
-  readonly seen?: (message: unknown) => void;
-}
 
 export interface Wire {
   /** A `fetch` for an SDK. */

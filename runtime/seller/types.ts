@@ -13,14 +13,17 @@ import type {
   RequestOf,
   TaskStatus,
   Tools,
+  TransportName,
 } from "../contract/index.js";
 import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
+import type { Identity } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 export type { Effect, TxOf } from "../store/types.js";
+export type { Identity } from "../transport/answerer.js";
 
 export type SellerStore = AnyStore;
 
@@ -91,7 +94,7 @@ export type LaterWork<T, Tx> = (task: TaskHandle<T, Tx>) => MaybePromise<Reply<T
 export interface SellerContext<T = AnyTool, Tx = unknown> {
   /** Name of the tool, as the release has it. */
   readonly tool: string;
-  readonly transport: "mcp" | "a2a";
+  readonly transport: TransportName;
   /** The release spoken with this caller. */
   readonly release: Release;
   readonly mode: "development" | "production";
@@ -164,11 +167,6 @@ export interface AuthRequest {
   readonly signer: { readonly agentUrl: string; readonly keyid: string } | undefined;
   /** Address of the peer. */
   readonly ip: string;
-}
-
-/** Who calls. `principal` is the scope of idempotency keys, tasks and webhook activity. */
-export interface Identity {
-  readonly principal: string;
 }
 
 export interface AuthHook {

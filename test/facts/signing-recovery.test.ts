@@ -4,10 +4,11 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import { missOf, WireFault } from "../../runtime/buyer/fault.js";
+import { missOf } from "../../runtime/buyer/fault.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { signingRecovery } from "../../runtime/facts/index.js";
 import { requestCodes } from "../../runtime/signing/index.js";
+import { WireFault } from "../../runtime/transport/fault.js";
 import { corpus } from "../support/corpus.js";
 
 const older = release as Release;

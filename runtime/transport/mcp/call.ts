@@ -3,24 +3,24 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../contract/index.js";
-import { extractMcpResponse, extractTransportError } from "../extract/index.js";
-import { textItems } from "../extract/mcp.js";
-import type { Connection, ConnectionParts, WireAnswer } from "./connection.js";
-import { shortText } from "./fault.js";
+import type { JsonObject } from "../../contract/index.js";
+import { extractMcpResponse, extractTransportError } from "../../extract/index.js";
+import { textItems } from "../../extract/mcp.js";
+import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
+import { shortText } from "../fault.js";
 
 /** Pages of `tools/list` read at most: an agent that never ends its list must not hold the caller. */
 const MAX_PAGES = 50;
 
 /** Opens a session. @throws WireFault, McpError */
 export async function openMcp(
-  { settings, wire }: ConnectionParts,
+  { url, word, timeoutMs, fetchFor }: CallerDependencies,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
   const client = new Client({ name: "adbind", version: "0.1.0" }, { capabilities: {} });
-  const transport = new StreamableHTTPClientTransport(new URL(settings.url), { fetch: wire.fetchFor({}) });
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: fetchFor({}) });
   const limits = (given: AbortSignal | undefined) => ({
-    timeout: settings.timeoutMs,
+    timeout: timeoutMs,
     ...(given !== undefined && { signal: given }),
   });
   await client.connect(transport as Transport, limits(signal));
@@ -29,7 +29,7 @@ export async function openMcp(
     async call({ tool, args, push, signal: given }) {
       const params = { name: tool, arguments: push === undefined ? args : { ...args, push_notification_config: push } };
       const result = await client.request({ method: "tools/call", params }, ResultSchema, limits(given));
-      return readResult(result as JsonObject, settings.word);
+      return readResult(result as JsonObject, word);
     },
     async tools(given) {
       const names: string[] = [];

@@ -14,45 +14,11 @@ import {
   McpError,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject, SchemaDocuments } from "../contract/index.js";
-import type { Called } from "./call.js";
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import type { Answerer, AnswererDependencies, AnswererRequest, Called, OfferedTool } from "../answerer.js";
 import { bundledSchema } from "./input-schema.js";
-import { isObject } from "./json-object.js";
-import type { ServedTool, Spoken } from "./spoken.js";
-import { failurePayload } from "./tool-error.js";
 
-export interface McpParts<Tx> {
-  readonly name: string;
-  readonly version: string;
-  readonly instructions: string;
-  /** The release listed. */
-  readonly newest: Spoken<Tx>;
-  readonly spoken: readonly Spoken<Tx>[];
-  readonly documents: SchemaDocuments;
-}
-
-export interface McpRequest {
-  readonly method: string;
-  readonly headers: Headers;
-  /** The parsed body; undefined on GET and DELETE. */
-  readonly body: unknown;
-  /** Answers one `tools/call`. */
-  answer(tool: string, args: unknown): Promise<Called>;
-}
-
-export interface McpResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface McpEndpoint {
-  handle(request: McpRequest): Promise<McpResponse>;
-  /** Tools a body calls, by id of the message. */
-  callsOf(body: unknown): readonly ToolCall[];
-}
-
-export interface ToolCall {
+interface ToolCall {
   readonly id: unknown;
   readonly tool: string;
   readonly args: unknown;
@@ -62,22 +28,24 @@ const JSON_TYPE = { "content-type": "application/json" } as const;
 /** Never fetched: the transport wants an absolute URL. */
 const PLACE = "http://seller.invalid/mcp";
 
-export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
-  const { newest, spoken } = parts;
-  // A tool the protocol has and this seller lacks is an answer with a code; any other name is a fault of the transport.
-  const known = new Set(spoken.flatMap(({ tools, release }) => [...tools.keys(), ...Object.keys(release.tools)]));
+export function mcpAnswerer(parts: AnswererDependencies): Answerer {
   const info = { name: parts.name, version: parts.version };
-  const options = { capabilities: { tools: {} }, instructions: parts.instructions };
+  const options = { capabilities: { tools: {} }, instructions: parts.description };
   let listing: JsonObject[] | undefined;
   const list = (): JsonObject[] => {
-    listing ??= listed(newest).map((served) => listingOf(served, parts.documents, newest));
+    listing ??= parts.tools.map((offered) => listingOf(offered, parts));
     return listing;
   };
   return {
-    callsOf,
-    async handle({ method, headers, body, answer }) {
-      const plain = plainCall(method, headers, body);
-      if (plain !== undefined && known.has(plain.tool)) {
+    published: {},
+    asks: (body) => ({ tools: callsOf(body).map(({ tool }) => tool), open: true }),
+    fault: () => undefined,
+    async handle(request) {
+      const { body, identity } = request;
+      const headers = headersOf(request);
+      const answer = (tool: string, args: unknown) => parts.answer({ tool, args, transport: "mcp", identity });
+      const plain = plainCall(headers, body);
+      if (plain !== undefined && parts.knows(plain.tool)) {
         const result = toolResult(await answer(plain.tool, plain.args));
         return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ result, jsonrpc: "2.0", id: plain.id }) };
       }
@@ -85,7 +53,7 @@ export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
       server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: list() as ListToolsResult["tools"] }));
       const calls = callsOf(body);
       server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
-        if (!known.has(params.name)) throw unknownTool(params.name, newest);
+        if (!parts.knows(params.name)) throw unknownTool(params.name, parts);
         // Taken from the body itself: the SDK's copy would lose a member named __proto__.
         const call = calls.find(({ id }) => id === requestId);
         return toolResult(await answer(params.name, call?.args)) as CallToolResult;
@@ -93,8 +61,8 @@ export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
       await server.connect(transport as Transport);
       try {
-        const request = new Request(PLACE, { method, headers });
-        const response = await transport.handleRequest(request, { parsedBody: body });
+        const received = new Request(PLACE, { method: "POST", headers });
+        const response = await transport.handleRequest(received, { parsedBody: body });
         const text = response.body === null ? "" : await response.text();
         return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
       } finally {
@@ -104,6 +72,21 @@ export function mcpEndpoint<Tx>(parts: McpParts<Tx>): McpEndpoint {
   };
 }
 
+/**
+ * The fields the transport looks at. It wants clients to accept event streams too; answers here are always JSON, so
+ * whoever takes that is served.
+ */
+function headersOf({ header }: AnswererRequest): Headers {
+  const kept = new Headers();
+  for (const name of ["content-type", "mcp-protocol-version"] as const) {
+    const value = header(name);
+    if (value !== undefined) kept.set(name, value);
+  }
+  const accept = header("accept") ?? "*/*";
+  kept.set("accept", /application\/(json|\*)|\*\/\*/i.test(accept) ? "application/json, text/event-stream" : accept);
+  return kept;
+}
+
 const versions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS);
 const plainParams: ReadonlySet<string> = new Set(["name", "arguments"]);
 
@@ -111,54 +94,43 @@ const plainParams: ReadonlySet<string> = new Set(["name", "arguments"]);
  * One tool call and nothing else: no session, notification, progress token or batch. Nearly every request is one, the SDK
  * would give the same bytes, and making its server and transport for each costs more than answering it.
  */
-function plainCall(method: string, headers: Headers, body: unknown): ToolCall | undefined {
+function plainCall(headers: Headers, body: unknown): ToolCall | undefined {
   const version = headers.get("mcp-protocol-version");
   const accept = headers.get("accept") ?? "";
   const fits =
-    method === "POST" &&
     (version === null || versions.has(version)) &&
     /^application\/json *(;|$)/i.test(headers.get("content-type") ?? "") &&
     accept.includes("application/json") &&
     accept.includes("text/event-stream");
-  if (!fits || !isObject(body) || body.jsonrpc !== "2.0" || body.method !== "tools/call") return undefined;
+  if (!fits || !isJsonObject(body) || body.jsonrpc !== "2.0" || body.method !== "tools/call") return undefined;
   const { id, params } = body;
   if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
-  if (!isObject(params) || !Object.keys(params).every((key) => plainParams.has(key))) return undefined;
+  if (!isJsonObject(params) || !Object.keys(params).every((key) => plainParams.has(key))) return undefined;
   const { name, arguments: args } = params;
-  if (typeof name !== "string" || (args !== undefined && !isObject(args))) return undefined;
+  if (typeof name !== "string" || (args !== undefined && !isJsonObject(args))) return undefined;
   return { id, tool: name, args };
 }
 
-/** Each tool once, under the name it is listed by. */
-const listed = <Tx>({ tools }: Spoken<Tx>): ServedTool<Tx>[] => [
-  ...new Map([...tools.values()].map((served) => [served.name, served])).values(),
-];
-
-function listingOf<Tx>(
-  { name, tool }: ServedTool<Tx>,
-  documents: SchemaDocuments,
-  { release }: Spoken<Tx>,
-): JsonObject {
-  const own = Object.hasOwn(release.tools, tool.name);
+function listingOf({ name, tool }: OfferedTool, { documents }: AnswererDependencies): JsonObject {
   return {
     name,
     description: `${tool.protocol}: ${name.replaceAll("_", " ")}`,
-    inputSchema: own ? bundledSchema(documents, tool.request) : { type: "object" },
+    inputSchema: tool.request === "" ? { type: "object" } : bundledSchema(documents, tool.request),
     annotations: { readOnlyHint: !tool.mutating, idempotentHint: !tool.mutating || tool.idempotency === "required" },
   };
 }
 
-const unknownTool = <Tx>(name: string, { release }: Spoken<Tx>): McpError => {
+function unknownTool(name: string, { failure }: AnswererDependencies): McpError {
   const shown = name.slice(0, 64);
-  const fault = { code: "UNSUPPORTED_FEATURE", message: `There is no tool ${JSON.stringify(shown)} here.` };
-  return new McpError(ErrorCode.InvalidParams, `Unknown tool: ${shown}`, failurePayload([fault], release));
-};
+  const data = failure("UNSUPPORTED_FEATURE", `There is no tool ${JSON.stringify(shown)} here.`);
+  return new McpError(ErrorCode.InvalidParams, `Unknown tool: ${shown}`, data);
+}
 
 /** The tools a message calls, as sent. */
 function callsOf(body: unknown): readonly ToolCall[] {
   const messages = Array.isArray(body) ? body : [body];
   return messages.flatMap((message) => {
-    if (!isObject(message) || message.method !== "tools/call" || !isObject(message.params)) return [];
+    if (!isJsonObject(message) || message.method !== "tools/call" || !isJsonObject(message.params)) return [];
     const { name, arguments: args } = message.params;
     return [{ id: message.id, tool: typeof name === "string" ? name : "", args }];
   });
