@@ -97,8 +97,8 @@ export interface AnswererDependencies {
 export interface Asks {
   /** Tools it calls. */
   readonly tools: readonly string[];
-  /** A method that calls no tool tells nothing of anybody. */
-  readonly open: boolean;
+  /** What it asks beside them: nothing, what the agent is and offers, or what belongs to the caller. */
+  readonly beside: "nothing" | "discovery" | "own";
 }
 
 export interface AnswererRequest {

@@ -102,7 +102,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/transport/": ["fault rpc", "caller answerer", "mcp/ a2a/", "callers answerers"],
-  "runtime/transport/mcp/": ["*", "answer call"],
+  "runtime/transport/mcp/": ["eras results", "*", "answer call"],
   "runtime/transport/a2a/": ["*", "answer call"],
   "runtime/testing/": ["key", "sign", "forge", "*", "seller", "index"],
   "runtime/sender/": ["secret-keys", "types", "*", "channels tasks", "deliver", "sender", "create", "index"],
