@@ -6,23 +6,17 @@ import {
   type CallToolResult,
   createMcpHandler,
   isLegacyRequest,
+  type ListToolsResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
-import type {
-  Answerer,
-  AnswererDependencies,
-  AnswererRequest,
-  AnswererResponse,
-  Called,
-  OfferedTool,
-} from "../answerer.js";
+import type { Answerer, AnswererDependencies, AnswererRequest, AnswererResponse, Called } from "../answerer.js";
 import { rpcErrorBody } from "../rpc.js";
 import { metaNames } from "./eras.js";
-import { bundledSchema } from "./input-schema.js";
+import { pageOf, toolListing } from "./listing/listing.js";
 import { callsOf, messagesOf, toolResult } from "./results.js";
 import { type PlainCall, plainCall } from "./short-way.js";
 
@@ -42,15 +36,20 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
     instructions: parts.description,
     cacheHints: { "tools/list": kept, "server/discover": kept },
   };
-  let listing: JsonObject[] | undefined;
-  const list = (): JsonObject[] => {
-    listing ??= parts.tools.map((offered) => listingOf(offered, parts));
-    return listing;
+  let listing: readonly JsonObject[] | undefined;
+  const list = (cursor: string | undefined): ListToolsResult => {
+    listing ??= toolListing(parts);
+    const from = cursor === undefined ? 0 : Number(cursor);
+    if (!(Number.isInteger(from) && from >= 0 && from < listing.length)) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not one that was given here.");
+    }
+    const { tools, next } = pageOf(listing, from, parts.listing);
+    return { tools: tools as never, ...(next !== undefined && { nextCursor: String(next) }) };
   };
   const serverFor = (request: AnswererRequest): Server => {
     const server = new Server(info, options);
     const calls = callsOf(request.body);
-    server.setRequestHandler("tools/list", () => ({ tools: list() as never }));
+    server.setRequestHandler("tools/list", ({ params }) => list(params?.cursor));
     server.setRequestHandler("tools/call", async ({ params: { name } }, { mcpReq }) => {
       if (!parts.knows(name)) throw unknownTool(name, parts);
       // Taken from the body itself: the SDK's copy would lose a member named __proto__.
@@ -137,15 +136,6 @@ function headersOf({ header }: AnswererRequest): Headers {
   const accept = header("accept") ?? "*/*";
   kept.set("accept", /application\/(json|\*)|\*\/\*/i.test(accept) ? "application/json, text/event-stream" : accept);
   return kept;
-}
-
-function listingOf({ name, tool }: OfferedTool, { documents }: AnswererDependencies): JsonObject {
-  return {
-    name,
-    description: `${tool.protocol}: ${name.replaceAll("_", " ")}`,
-    inputSchema: tool.request === "" ? { type: "object" } : bundledSchema(documents, tool.request),
-    annotations: { readOnlyHint: !tool.mutating, idempotentHint: !tool.mutating || tool.idempotency === "required" },
-  };
 }
 
 function unknownTool(name: string, { failure }: AnswererDependencies): ProtocolError {
