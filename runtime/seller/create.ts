@@ -123,6 +123,7 @@ async function servedEndpoint<Tx>(at: Endpoint, calls: CallParts<Tx>): Promise<S
     bearer: settings.auth !== undefined && (settings.auth.challenge ?? "Bearer") === "Bearer",
     tools: offered(newest),
     documents: await release.schemas(),
+    listing: settings.listing,
     // A tool the protocol has and this seller lacks is an answer with a code; any other name is a fault of the transport.
     knows: (tool: string) => spoken.some((one) => one.tools.has(tool) || Object.hasOwn(one.release.tools, tool)),
     answer: (call: Call) => answerCall(calls, call),

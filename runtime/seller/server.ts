@@ -140,12 +140,22 @@ function unresolved(json: unknown): string | undefined {
   return resolved.ok ? undefined : resolved.detail;
 }
 
+/**
+ * Whether what is asked beside tools may be asked by anybody. A client that needs credentials is to be told so with the first
+ * request it makes; where signatures are verified, what is to be signed and how has to be learned first.
+ */
+const besideIsOpen: Readonly<Record<Asks["beside"], (settings: Settings<never>) => boolean>> = {
+  nothing: () => true,
+  discovery: ({ requestSigning }) => requestSigning !== undefined,
+  own: () => false,
+};
+
 /** What a body asks for, as far as the gate must know. */
-function asked<Tx>({ spoken }: CallParts<Tx>, asks: Asks): Asked {
+function asked<Tx>({ spoken, settings }: CallParts<Tx>, asks: Asks): Asked {
   const tools = asks.tools.map((name) => spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined));
   return {
     mutating: tools.some((one) => one?.tool.mutating === true),
-    open: tools.length === 0 ? asks.open : tools.every((one) => one?.open === true),
+    open: besideIsOpen[asks.beside](settings) && tools.every((one) => one?.open === true),
     calls: tools.length,
   };
 }

@@ -19,11 +19,11 @@ import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
-import type { Identity } from "../transport/answerer.js";
+import type { Identity, ListingOptions } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 export type { Effect, TxOf } from "../store/types.js";
-export type { Identity } from "../transport/answerer.js";
+export type { Identity, ListingOptions } from "../transport/answerer.js";
 
 export type SellerStore = AnyStore;
 
@@ -246,6 +246,8 @@ export interface SellerOptions<
    * release; `createValidator` of adbind/validate by default, which compiles.
    */
   readonly validator?: ValidatorSource;
+  /** How MCP lists the tools: small enough for a model by default. What is listed changes nothing of what is accepted. */
+  readonly listing?: ListingOptions;
   /** Origins of browser pages that may call; its own only by default (MCP, "Security": DNS rebinding). */
   readonly origins?: readonly string[];
   /** Proxies whose forwarding headers tell the caller's address, as fastify takes it; none by default. */

@@ -70,6 +70,16 @@ export interface NativePushes {
   attached(taskId: string): Promise<NativePush | undefined>;
 }
 
+/** How tools are listed by transports that give schemas with them. */
+export interface ListingOptions {
+  /** `compact` for models; `full` for readers who resolve references: whole schemas, some 100 KB a tool. Default `compact`. */
+  readonly schemas?: "compact" | "full";
+  /** Schemas of the answers too. Default false: they are larger than those of the requests. */
+  readonly output?: boolean;
+  /** Bytes of a page, after which the list goes on in another. Default 131,072. */
+  readonly pageBytes?: number;
+}
+
 /** What an agent hands a transport to answer with. */
 export interface AnswererDependencies {
   readonly name: string;
@@ -81,6 +91,8 @@ export interface AnswererDependencies {
   /** A Bearer token is wanted. */
   readonly bearer: boolean;
   readonly tools: readonly OfferedTool[];
+  /** How tools are listed, where the transport lists them with schemas. */
+  readonly listing: ListingOptions | undefined;
   /** Schemas of the release listed. */
   readonly documents: SchemaDocuments;
   /** A tool of a release spoken, be it offered here or not: its calls are answered with a code of the protocol. */
@@ -97,8 +109,8 @@ export interface AnswererDependencies {
 export interface Asks {
   /** Tools it calls. */
   readonly tools: readonly string[];
-  /** A method that calls no tool tells nothing of anybody. */
-  readonly open: boolean;
+  /** What it asks beside them: nothing, what the agent is and offers, or what belongs to the caller. */
+  readonly beside: "nothing" | "discovery" | "own";
 }
 
 export interface AnswererRequest {

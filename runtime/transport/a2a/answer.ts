@@ -29,7 +29,7 @@ export function a2aAnswerer(parts: AnswererDependencies): Answerer {
     asks(body) {
       const tools = skillsIn(body);
       // What is no skill's call reads or changes tasks, which are their caller's only.
-      return { tools, open: tools.length > 0 };
+      return { tools, beside: tools.length > 0 ? "nothing" : "own" };
     },
     fault: (body) => (isJsonObject(body) ? undefined : "A2A takes one JSON-RPC request at a time."),
     async handle({ body: given, identity, header }) {
