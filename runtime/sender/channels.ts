@@ -168,7 +168,8 @@ function* openFlow(
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
 ): Coroutine<{ ok: true } | Refused> {
   if (reporting === undefined && events === undefined) return { ok: true };
-  if ((yield* parts.tables.claimBuy(tx, resource, principal)) !== principal) return elsewhere;
+  const buy = yield* parts.tables.claimChannel(tx, { resource, kind: "buy", subscriber: "" }, principal);
+  if (buy.principal !== principal) return elsewhere;
   const of = { resource, subscriber: "", principal, release };
   if (reporting !== undefined) yield* putFlow(parts, tx, { ...of, kind: "reporting" }, reporting);
   if (events !== undefined) yield* putFlow(parts, tx, { ...of, kind: "events" }, events);

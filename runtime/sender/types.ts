@@ -34,6 +34,8 @@ export interface NotificationConfig {
   readonly active?: boolean;
   /** Of an agent's: kinds of accounts too, for all that the caller is authorized for. */
   readonly all_authorized_accounts?: boolean;
+  /** Of an agent's: kinds too that a later release adds, where all they say is what to read again. */
+  readonly include_future_event_types?: boolean;
 }
 
 /** Whose configs they are: those of one account, or those of the caller itself (`agent`). */

@@ -89,8 +89,8 @@ function bytesCase(of: SenderCase): void {
     );
     assert.ok(bytes.includes("buyer.example"), "what was searched is the store");
     assert.equal(await sender.tasks.attached("task-1"), { ...a2a, authentication: bearer("attached") });
-    const { authentication: _, ...shown } = told;
-    assert.equal(await sender.notifications.list(account), [{ ...shown, active: true }]);
+    const { schemes } = told.authentication;
+    assert.equal(await sender.notifications.list(account), [{ ...told, authentication: { schemes }, active: true }]);
   });
 
   test.run();

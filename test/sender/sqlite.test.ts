@@ -7,6 +7,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/sqlite/op
 import { attemptCase } from "./attempts.case.js";
 import { channelCase } from "./channels.case.js";
 import { coalescenceCase } from "./coalescence.case.js";
+import { notificationSetCase } from "./notification-sets.case.js";
 import { notificationCase } from "./notifications.case.js";
 import { notifiedSecretCase } from "./notified-secrets.case.js";
 import { operationCase } from "./operations.case.js";
@@ -50,6 +51,7 @@ outboxCase(on);
 channelCase(on);
 strangersCase(on);
 notificationCase(on);
+notificationSetCase(on);
 operatorCase(on);
 operationCase(on);
 secretCase(on);
