@@ -8,5 +8,6 @@ export {
 export { type JwtAuthOptions, jwtAuth, signatureAuth, type TokenAuthOptions, tokenAuth } from "./auth.js";
 export type { Call, Called } from "./call.js";
 export { createSeller, type Seller } from "./create.js";
+export { createPrincipals, type PrincipalOptions, type Principals, type PrincipalTools } from "./principals.js";
 export { ToolError } from "./tool-error.js";
 export type * from "./types.js";
