@@ -60,7 +60,7 @@ export function endpointProof(options: AttemptOptions, agentUrl: string): Endpoi
     const target = { url: config.url, auth: null };
     let headers: Record<string, string>;
     try {
-      headers = await deliveryHeaders(body, { target, principal }, options);
+      headers = await deliveryHeaders(body, { target, principal, id: challenge }, options);
     } catch (fault) {
       options.onFault(fault);
       return "the challenge could not be signed";

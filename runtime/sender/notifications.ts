@@ -94,6 +94,8 @@ function configsFault(
 ): Refused | undefined {
   if (configs.length > MAX_CONFIGS) return refused(`at most ${MAX_CONFIGS} configs are taken`, WHERE);
   const { release } = spoken.of(scope.release);
+  // A challenge says how events will be proved, in the release's words.
+  const refuse = { ...rules.refuse, standardWebhooks: true };
   const seen = new Set<string>();
   for (const [at, config] of configs.entries()) {
     const where = `${WHERE}[${at}]`;
@@ -104,7 +106,7 @@ function configsFault(
     seen.add(id);
     const fault =
       kindsFault(release, scope, config, where) ??
-      registrationFault(config, where, undefined, { ...rules, version: release.version });
+      registrationFault(config, where, undefined, { ...rules, refuse, version: release.version });
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -108,6 +108,11 @@ export interface RefusalOptions {
   readonly hmac?: boolean;
   /** Bearer registrations: all, none, or those of mutating tools. Default `mutating`. */
   readonly bearer?: boolean | "mutating";
+  /**
+   * Registrations with the scheme `standard-webhooks` and a `whsec_...` secret. No release has it: false where both sides
+   * have agreed on it elsewhere. Default true; those of notification configs always, since no challenge can name it.
+   */
+  readonly standardWebhooks?: boolean;
 }
 
 /** Where a change is written. */

@@ -31,6 +31,20 @@ function replaceCases(test: Suite, open: Open): void {
       "the endpoint answered HTTP 302",
     ]);
     assert.equal(await sender.notifications.read(scope), before);
+    await sender.notifications.notify(status);
+    sender.start();
+    await until(() => drained(sender));
+    assert.is(network.sent.at(-1)!.url, HOOK);
+    network.react = listening;
+    assert.ok((await sender.notifications.sync(scope, [moved])).ok);
+    assert.is.not((await sender.notifications.read(scope)).version, before.version);
+  });
+}
+
+function answerCases(test: Suite, open: Open): void {
+  test("only the challenge answers a challenge, under either name and with nothing else", async (context) => {
+    const { network } = context;
+    const sender = await open(context);
     for (const wrong of [
       answering((challenge) => ({ challenge, token: challenge })),
       answering((_, body) => body),
@@ -38,17 +52,14 @@ function replaceCases(test: Suite, open: Open): void {
       answering((challenge) => ({ challenge: `${challenge}0` })),
     ]) {
       network.react = wrong;
-      assert.is(codeIn(await sender.notifications.sync(scope, [moved])), "VALIDATION_ERROR");
+      assert.is(codeIn(await sender.notifications.sync(scope, [config])), "VALIDATION_ERROR");
     }
-    await sender.notifications.notify(status);
-    sender.start();
-    await until(() => drained(sender));
-    assert.is(network.sent.at(-1)!.url, HOOK);
     network.react = answering((token) => ({ token }));
-    assert.ok((await sender.notifications.sync(scope, [moved])).ok);
-    assert.is.not((await sender.notifications.read(scope)).version, before.version);
+    assert.ok((await sender.notifications.sync(scope, [config])).ok);
   });
+}
 
+function raceCases(test: Suite, open: Open): void {
   test("configs that changed while others were proved are left alone; a stranger's are never touched", async (context) => {
     const { network } = context;
     const sender = await open(context);
@@ -117,6 +128,6 @@ export function notificationSetCase(of: SenderCase): void {
   const test = suiteOf(of, "sets of notifications");
   const open: Open = (context, over = {}) =>
     reopened(of, context, { release: eventRelease as never, agentUrl: AGENT, ...over });
-  for (const cases of [replaceCases, futureCases]) cases(test, open);
+  for (const cases of [replaceCases, answerCases, raceCases, futureCases]) cases(test, open);
   test.run();
 }
