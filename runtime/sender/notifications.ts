@@ -143,7 +143,7 @@ function checkEvent({ spoken }: NotificationParts, { kind, account }: Notificati
 }
 
 function* notifyFlow(parts: NotificationParts, tx: Query, event: NotificationEvent): Coroutine<Emitted> {
-  const { tables, queue, uuid, now } = parts;
+  const { tables, uuid, now } = parts;
   const { kind, account, principal } = event;
   const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
   const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent"))];
@@ -163,7 +163,7 @@ function* notifyFlow(parts: NotificationParts, tx: Query, event: NotificationEve
     const more = account !== undefined && row.kind === "agent" && { account };
     return { ...target(parts, row), ...more, subject: account ?? row.principal, key, orderingKey, type: kind, body };
   });
-  yield* enqueue(queue, tx, deliveries);
+  yield* enqueue(parts, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };
 }
 

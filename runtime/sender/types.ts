@@ -188,6 +188,8 @@ export interface SenderOptions {
    * a secret is refused in production.
    */
   readonly secrets?: SecretKeySource;
+  /** Seals bodies of events, too, while they are kept: as secrets are, and under the same keys. Default false. */
+  readonly sealBodies?: boolean;
   /** In development, without `secrets`, a key is made beside the store. Default `production`. */
   readonly mode?: "development" | "production";
   /** The agent URL of who sends, which challenges of notification configs name. Without it none is taken. */

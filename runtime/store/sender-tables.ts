@@ -7,6 +7,7 @@ import { kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Dialect, Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
+import { type BodyTables, bodyTables } from "./sender-bodies.js";
 import type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
 import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
@@ -32,7 +33,7 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables extends SecretTables, UpkeepTables {
+export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Also locks it. */
@@ -102,6 +103,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
     ...taskTables(dialect),
     ...secretTables(lock),
     ...upkeepTables(lock),
+    ...bodyTables,
     due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],
