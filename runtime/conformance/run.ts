@@ -75,8 +75,8 @@ export interface ConformanceOptions {
   readonly onStoryboard?: (done: StoryboardResult, count: number, total: number) => void;
 }
 
-/** Contracts that a run with a receiver keeps without being told to. */
-const usual = ["webhook_receiver_runner", "parallel_dispatch_runner"];
+/** Contracts that a run keeps without being told to: those that place no more orders than the storyboards do. */
+const usual = ["webhook_receiver_runner", "parallel_dispatch_runner", "substitution_observer_runner"];
 
 const open = (transport: TransportName, options: SessionOptions): Promise<AgentSession> =>
   transport === "mcp" ? openMcpSession(options) : openA2aSession(options);
