@@ -10,6 +10,7 @@ import { eventsBehaviour } from "./events/behaviour.js";
 import { financialsBehaviour } from "./financials/behaviour.js";
 import { formatsBehaviour } from "./formats/behaviour.js";
 import type { Behaviour, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
+import { forcedScenarios } from "./frame/forced.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
@@ -67,7 +68,8 @@ export function servedAreas({ releases, specialisms, with: beside = [], own = []
   // A set that grows while it is gone through: what a needed area needs is looked at too.
   for (const area of chosen) for (const needed of byArea.get(area)?.needs ?? []) chosen.add(needed);
   const areas = behaviours.filter(({ area }) => chosen.has(area));
-  const scenarios = Object.assign({}, ...areas.map((one) => one.scenarios ?? {})) as Scenarios;
+  // A test may force what it likes: what is not there, it is told.
+  const scenarios = Object.assign({}, forcedScenarios, ...behaviours.map((one) => one.scenarios ?? {})) as Scenarios;
   const all = [...areas, controllerOf(scenarios)];
   const offered = (name: string): boolean => releases.some(({ tools }) => Object.hasOwn(tools, name));
   const tools = new Map(all.flatMap((one) => Object.entries(one.tools)).filter(([name]) => offered(name)));
@@ -98,5 +100,10 @@ export function declaredBy({ areas, scenarios }: ServedAreas, serving: Serving, 
   const allowed = shape.values("compliance_testing", "scenarios", "*");
   const declarable = Object.keys(scenarios).filter((name) => allowed?.includes(name) ?? true);
   const controlled = serving.tools.has(CONTROLLER) && declarable.length > 0;
-  return shape.fit({ ...all, ...(controlled && { compliance_testing: { scenarios: declarable } }) });
+  return shape.fit({
+    // Who asks without a version learns which one answers.
+    [`${word}_version`]: serving.version,
+    ...all,
+    ...(controlled && { compliance_testing: { scenarios: declarable } }),
+  });
 }

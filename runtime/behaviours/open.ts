@@ -3,12 +3,14 @@ import { randomUUID } from "node:crypto";
 import type { AnyTool, JsonObject, Release, Reply } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { createSeller, type Seller } from "../seller/create.js";
+import { shortVersion } from "../seller/spoken.js";
 import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
 import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
 import { type AnyStore, documentStore, openStore } from "../store/index.js";
 import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
+import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
@@ -92,6 +94,8 @@ export async function openSeller(options: BehavingSellerOptions): Promise<Assemb
   const seller = (await createSeller({
     ...(options as unknown as SellerOptions),
     mode,
+    // Its own codes say what is wrong with a request.
+    unchecked: ["comply_test_controller"],
     tools: tools as never,
     store: store as never,
     sender,
@@ -152,7 +156,16 @@ async function declarations(
   const { specialisms, capabilities = {} } = options;
   const { agentUrl, ports } = settings;
   const entries = releases.map(async (release): Promise<[string, JsonObject]> => {
-    const serving = { shapes: await shapesOf(release), tools: answered, specialisms, agentUrl, ports };
+    const formats = await offeredFormats(settings);
+    const serving = {
+      shapes: await shapesOf(release),
+      tools: answered,
+      specialisms,
+      agentUrl,
+      ports,
+      formats,
+      version: shortVersion(release.version),
+    };
     const own = typeof capabilities === "function" ? capabilities(release) : capabilities;
     return [release.version, merge(declaredBy(served, serving, release.word), own)];
   });

@@ -37,6 +37,7 @@ export interface Settings<Tx> {
   readonly description: string;
   readonly auth: AuthHook | undefined;
   readonly requestSigning: RequestSigningOptions | undefined;
+  readonly unchecked: ReadonlySet<string>;
   readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
@@ -99,6 +100,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     description: given.description ?? given.name,
     auth: given.auth,
     requestSigning: checkedSigning(given.requestSigning),
+    unchecked: new Set(given.unchecked),
     capabilities: capabilitiesOf(given),
     replayTtlSeconds,
     limits: {

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../../contract/index.js";
+import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import type { NotificationConfig } from "../../sender/types.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Account } from "../ports/accounts.js";
@@ -16,6 +17,7 @@ interface WantedAccount extends AccountRef {
   readonly billing?: string;
   readonly billing_entity?: JsonObject;
   readonly payment_terms?: string;
+  readonly notification_configs?: readonly NotificationConfig[];
   /** Some releases name the account in a member of its own. */
   readonly account?: AccountRef;
 }
@@ -54,14 +56,44 @@ async function syncOne(call: BehaviourCall, wanted: WantedAccount, dryRun: boole
     ...(before?.status === "closed" && { status: "active" as const }),
   };
   const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
+  const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
+  if ("error" in listening) return failedLine(wanted, after, listening.error);
   if (!same && !dryRun) saveAccount(call, after);
   const { governance_agents: _, ...shown } = shownAccount(after) as JsonObject;
   return {
     ...(wanted.account !== undefined && { account: wanted.account }),
     ...shown,
+    ...listening,
     action: before === undefined ? "created" : same ? "unchanged" : "updated",
   };
 }
+
+/** Who is told of the account: those that are given instead of those it had; those it has where none are given. */
+async function syncConfigs(
+  call: BehaviourCall,
+  account: string,
+  configs: readonly NotificationConfig[] | undefined,
+): Promise<{ readonly error: ProtocolError } | { readonly notification_configs?: readonly object[] }> {
+  const { sender } = call.ctx;
+  if (sender === undefined || !call.shapes.answer("sync_accounts").has("accounts", "*", "notification_configs"))
+    return {};
+  const scope = { principal: call.principal, account, release: call.release.version };
+  if (configs === undefined) {
+    const has = await sender.notifications.list(scope);
+    return has.length === 0 ? {} : { notification_configs: has };
+  }
+  const taken = await sender.notifications.sync(scope, configs);
+  return taken.ok ? { notification_configs: taken.configs } : { error: taken.error };
+}
+
+const failedLine = (wanted: WantedAccount, { brand, operator }: Account, error: ProtocolError): JsonObject => ({
+  ...(wanted.account !== undefined && { account: wanted.account }),
+  brand,
+  operator,
+  action: "failed",
+  status: "rejected",
+  errors: [error],
+});
 
 /** Bank details are written and never shown again. */
 const withoutBank = ({ bank: _, ...entity }: JsonObject): JsonObject => entity;

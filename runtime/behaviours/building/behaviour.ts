@@ -1,3 +1,4 @@
+import { formatOptions } from "../formats/options.js";
 import type { Behaviour } from "../frame/behaviour.js";
 import { buildCreative } from "./build.js";
 import { creativeDelivery } from "./delivery.js";
@@ -16,8 +17,15 @@ export const buildingBehaviour: Behaviour = {
     report_usage: reportUsage,
   },
   /** A library is one that can be looked into. */
-  capabilities: ({ tools }) => ({
+  capabilities: ({ tools, formats, agentUrl }) => ({
     creative: {
+      bills_through_adcp: false,
+      // Without references to formats: this is what is built, whatever it is called elsewhere.
+      supported_formats: formatOptions(agentUrl, formats).map(({ v1_format_ref: _, ...format }) => ({
+        capability_id: format.format_option_id,
+        format,
+        operations: ["build", "preview", "validate"],
+      })),
       has_creative_library: tools.has("list_creatives"),
       supports_generation: true,
       supports_transformation: true,

@@ -25,6 +25,9 @@ interface Build {
   readonly package_id?: string;
   readonly target_format_id?: { readonly id: string };
   readonly target_format_ids?: readonly { readonly id: string }[];
+  /** As \`creative.supported_formats\` of the capabilities names them. */
+  readonly target_capability_id?: string;
+  readonly target_capability_ids?: readonly string[];
   readonly item_limit?: number;
   readonly quality?: "draft" | "production";
   readonly macro_values?: Readonly<Record<string, string>>;
@@ -69,6 +72,11 @@ async function targetsOf(
   // Who names several means several, whatever else a client has filled in.
   if (many !== undefined)
     return Promise.all(many.map((id, index) => knownFormat(call, id, `target_format_ids[${index}]`)));
+  const { target_capability_id: capability, target_capability_ids: capabilities } = request;
+  if (capability !== undefined || capabilities !== undefined) {
+    const field = capability === undefined ? "target_capability_ids" : "target_capability_id";
+    return Promise.all((capabilities ?? [capability!]).map((id) => knownFormat(call, { id }, field)));
+  }
   const wanted = one ?? given;
   if (wanted === undefined) {
     throw new ToolError("INVALID_REQUEST", "say what to build: target_format_id or target_format_ids", {

@@ -26,7 +26,8 @@ export async function knownFormat(
 ): Promise<CreativeFormat> {
   const found = (await formatsOf(call)).get(id);
   if (found !== undefined) return found;
-  throw new ToolError("REFERENCE_NOT_FOUND", "there is no such format; list_creative_formats has them", { field });
+  const code = call.shapes.knowsError("FORMAT_NOT_SUPPORTED") ? "FORMAT_NOT_SUPPORTED" : "REFERENCE_NOT_FOUND";
+  throw new ToolError(code, "there is no such format here", { field });
 }
 
 /** Size where a format does not say. */

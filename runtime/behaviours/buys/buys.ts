@@ -192,7 +192,13 @@ export const budgetOf = ({ packages }: MediaBuy): number =>
   sumOf(packages.filter(({ canceled }) => canceled !== true).map(({ budget }) => budget));
 
 /** A package as answers show it; what a release has no place for is left out there. */
-export const shownBuyPackage = ({ terms, ...one }: BuyPackage): JsonObject => ({ ...one, ...terms });
+export const shownBuyPackage = ({ terms, product_id, pricing_option_id, ...one }: BuyPackage): JsonObject => ({
+  ...one,
+  // What was booked before there were products has none.
+  ...(product_id !== "" && { product_id }),
+  ...(pricing_option_id !== "" && { pricing_option_id }),
+  ...terms,
+});
 
 /** A buy with one more change in its history. */
 export const revised = (

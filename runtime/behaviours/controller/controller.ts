@@ -8,19 +8,22 @@ interface Wanted {
   readonly params?: JsonObject;
 }
 
-async function run(
-  scenarios: Scenarios,
-  { scenario = "", params = {} }: Wanted,
-  call: BehaviourToolCall,
-): Promise<JsonObject> {
+async function run(scenarios: Scenarios, { scenario, params }: Wanted, call: BehaviourToolCall): Promise<JsonObject> {
+  const name = typeof scenario === "string" ? scenario : "";
+  const given = typeof params === "object" && params !== null ? params : {};
   if (call.ctx.mode !== "development")
     return { success: false, error: "FORBIDDEN", error_detail: "this seller is in production" };
-  if (scenario === "list_scenarios") return { success: true, scenarios: Object.keys(scenarios).sort() };
-  const found = Object.hasOwn(scenarios, scenario) ? scenarios[scenario] : undefined;
+  if (name === "list_scenarios") {
+    // A release lists those it knows.
+    const known = call.shape.values("scenarios", "*");
+    const names = Object.keys(scenarios).filter((name) => known?.includes(name) ?? true);
+    return { success: true, scenarios: names.sort() };
+  }
+  const found = Object.hasOwn(scenarios, name) ? scenarios[name] : undefined;
   if (found === undefined)
-    return { success: false, error: "UNKNOWN_SCENARIO", error_detail: `this seller has no scenario ${scenario}` };
+    return { success: false, error: "UNKNOWN_SCENARIO", error_detail: `this seller has no scenario ${name}` };
   try {
-    return { success: true, ...(await found(params, call)) };
+    return { success: true, ...(await found(given, call)) };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     return { success: false, error: error.code, error_detail: error.message, current_state: error.state };
@@ -31,9 +34,7 @@ async function run(
 export const controllerOf = (scenarios: Scenarios): Behaviour => ({
   area: "controller",
   tools: {
-    comply_test_controller: async (request: Wanted, call): Promise<BehaviourReply> => ({
-      status: "completed",
-      data: await run(scenarios, request, call),
-    }),
+    comply_test_controller: async (request: Wanted, call): Promise<BehaviourReply> =>
+      call.answer(await run(scenarios, request, call)),
   },
 });

@@ -1,8 +1,8 @@
 import { budgetOf, findBuy, type MediaBuy } from "../buys/buys.js";
 import { amountParam, type Behaviour, ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import { added, simulateDelivery, simulatedOf } from "./delivered.js";
 import { deliveryReport, reportDelivery } from "./report.js";
+import { nothing, simulateDelivery, simulatedOf } from "./simulated.js";
 
 async function buyOrNone(call: BehaviourCall, id: string): Promise<MediaBuy> {
   const buy = await findBuy(call, id);
@@ -14,23 +14,24 @@ async function buyOrNone(call: BehaviourCall, id: string): Promise<MediaBuy> {
 const scenarios: Scenarios = {
   async simulate_delivery(params, call) {
     const buy = await buyOrNone(call, textParam(params, "media_buy_id"));
-    const { reported_spend: spent } = params as { reported_spend?: { amount?: unknown } };
+    const { impressions, clicks, reported_spend: spent, conversions, delivery_date: day, ...rest } = params;
     const simulated = {
-      impressions: amountParam(params.impressions, "impressions"),
-      clicks: amountParam(params.clicks, "clicks"),
-      spend: amountParam(spent?.amount, "reported_spend.amount"),
-      conversions: amountParam(params.conversions, "conversions"),
+      impressions: amountParam(impressions, "impressions"),
+      clicks: amountParam(clicks, "clicks"),
+      spend: amountParam((spent as { amount?: unknown } | undefined)?.amount, "reported_spend.amount"),
+      conversions: amountParam(conversions, "conversions"),
     };
-    const cumulative = added(await simulatedOf(call, buy), simulated);
-    simulateDelivery(call, buy, cumulative);
-    return { simulated, cumulative };
+    const { media_buy_id: _, ...more } = rest;
+    await simulateDelivery(call, buy, { ...(typeof day === "string" && { day }), totals: simulated, more });
+    return { simulated, cumulative: await simulatedOf(call, buy) };
   },
   async simulate_budget_spend(params, call) {
     const percentage = amountParam(params.spend_percentage, "spend_percentage");
     if (params.media_buy_id === undefined) return { simulated: { spend_percentage: percentage } };
     const buy = await buyOrNone(call, textParam(params, "media_buy_id"));
     const spend = Math.round(budgetOf(buy) * percentage) / 100;
-    simulateDelivery(call, buy, { ...(await simulatedOf(call, buy)), spend });
+    const before = await simulatedOf(call, buy);
+    await simulateDelivery(call, buy, { totals: { ...nothing, spend: spend - before.spend } });
     return { simulated: { spend_percentage: percentage, spend, budget: budgetOf(buy), currency: buy.currency } };
   },
 };

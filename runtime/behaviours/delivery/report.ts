@@ -5,7 +5,8 @@ import type { ReportContent, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 import { findProduct } from "../products/products.js";
-import { added, deliveredByPackage, deliveredOf, nothing } from "./delivered.js";
+import { deliveredByPackage, deliveredOf } from "./delivered.js";
+import { added, type DeliveryDays, nothing, simulatedFields } from "./simulated.js";
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -27,13 +28,14 @@ export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
   const fitting = stated.filter(({ state }) => states === undefined || states.has(state)).map(({ buy }) => buy);
   const known = new Set(own.map(({ media_buy_id }) => media_buy_id));
   const missing = (wanted ?? []).filter((id) => !known.has(id));
+  const days = { from: request.start_date, before: request.end_date };
   const daily = request.include_package_daily_breakdown === true;
-  const totals = (await Promise.all(fitting.map((buy) => deliveredOf(call, buy)))).reduce(added, nothing);
+  const totals = (await Promise.all(fitting.map((buy) => deliveredOf(call, buy, days)))).reduce(added, nothing);
   return call.answer({
     reporting_period: periodOf(call, request, fitting),
     currency: fitting[0]?.currency ?? "USD",
     aggregated_totals: { ...metrics(totals), media_buy_count: fitting.length },
-    media_buy_deliveries: await Promise.all(fitting.map((buy) => deliveryOf(call, buy, daily))),
+    media_buy_deliveries: await Promise.all(fitting.map((buy) => deliveryOf(call, buy, { daily, days }))),
     ...(missing.length > 0 && {
       errors: missing.map(() => ({ code: "MEDIA_BUY_NOT_FOUND", message: "there is no such media buy" })),
     }),
@@ -45,7 +47,9 @@ export async function deliveryReport(call: BehaviourCall, mediaBuyId: string): P
   const buy = await findBuy(call, mediaBuyId);
   if (buy === undefined) return undefined;
   const shape = call.shapes.answer("get_media_buy_delivery");
-  const { media_buy_deliveries } = shape.fit({ media_buy_deliveries: [await deliveryOf(call, buy, false)] });
+  const { media_buy_deliveries } = shape.fit({
+    media_buy_deliveries: [await deliveryOf(call, buy, { daily: false, days: {} })],
+  });
   return { currency: buy.currency, media_buy_deliveries: media_buy_deliveries as JsonObject[] };
 }
 
@@ -71,15 +75,23 @@ const metrics = ({ impressions, clicks, spend, conversions, views }: DeliveredTo
 });
 
 /** A buy's line in reports and answers. */
-async function deliveryOf(call: BehaviourCall, buy: MediaBuy, daily: boolean): Promise<JsonObject> {
-  const lines = await deliveredByPackage(call, buy);
+async function deliveryOf(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  { daily, days }: { readonly daily: boolean; readonly days: DeliveryDays },
+): Promise<JsonObject> {
+  const lines = await deliveredByPackage(call, buy, days);
+  const fields = await simulatedFields(call, buy);
   return {
     media_buy_id: buy.media_buy_id,
     currency: buy.currency,
     status: await buyState(call, buy),
-    totals: metrics(await deliveredOf(call, buy)),
+    ...fields,
+    totals: { ...metrics(await deliveredOf(call, buy, days)), ...fields },
     by_package: await Promise.all(
-      buy.packages.map((one) => shownLine(call, buy, one, { delivered: lines.get(one.package_id) ?? nothing, daily })),
+      buy.packages.map((one) =>
+        shownLine(call, buy, one, { delivered: lines.get(one.package_id) ?? nothing, daily, fields }),
+      ),
     ),
   };
 }
@@ -88,7 +100,7 @@ async function shownLine(
   call: BehaviourCall,
   buy: MediaBuy,
   one: BuyPackage,
-  { delivered, daily }: { delivered: DeliveredTotals; daily: boolean },
+  { delivered, daily, fields }: { delivered: DeliveredTotals; daily: boolean; fields: JsonObject },
 ): Promise<JsonObject> {
   const option = (await findProduct(call, one.product_id))?.pricing_options.find(
     ({ pricing_option_id }) => pricing_option_id === one.pricing_option_id,
@@ -96,6 +108,7 @@ async function shownLine(
   return {
     package_id: one.package_id,
     ...metrics(delivered),
+    ...fields,
     pricing_model: option?.pricing_model ?? "cpm",
     rate: one.bid_price ?? option?.fixed_price ?? option?.floor_price ?? 0,
     currency: one.currency,

@@ -1,6 +1,6 @@
 /** Creative formats that are taken: the seller's, those of its products, and those a test has put there. */
 import type { JsonObject } from "../../contract/index.js";
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CreativeFormat, FormatId } from "../ports/creatives.js";
 import { formatFromId } from "../ports/example-formats.js";
@@ -11,13 +11,17 @@ const seeded = collection<CreativeFormat>("format");
 export const seedFormat = (call: BehaviourCall, format: CreativeFormat): void =>
   seeded.put(call, call.principal, format.id, format);
 
+/** Formats of the seller's, whoever asks. */
+export async function offeredFormats({ ports, served }: BehaviourSettings): Promise<CreativeFormat[]> {
+  const own = await ports.creatives.formats();
+  return [...own, ...(served.has("building") ? builtFormats : [])];
+}
+
 /** What is seeded is there beside the seller's own, and hides nothing. */
 export function formatsOf(call: BehaviourCall): Promise<ReadonlyMap<string, CreativeFormat>> {
   return call.once("formats", async () => {
-    const own = await call.ports.creatives.formats();
     const added = await seeded.list(call, call.principal);
-    const built = call.served.has("building") ? builtFormats : [];
-    return new Map([...built, ...own, ...added].map((one) => [one.id, one]));
+    return new Map([...(await offeredFormats(call)), ...added].map((one) => [one.id, one]));
   });
 }
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { Seller } from "../../seller/create.js";
 import type { TaskHandle } from "../../seller/types.js";
-import type { Ports } from "../ports/index.js";
+import type { CreativeFormat, Ports } from "../ports/index.js";
 import type { BehaviourCall, BehaviourReply, BehaviourSettings, BehaviourToolCall, StandingCommit } from "./call.js";
 import type { AnswerShapes } from "./shape.js";
 
@@ -12,12 +12,16 @@ export type ToolBehaviour = (request: any, call: BehaviourToolCall) => Promise<B
 
 /** What a behaviour is told when it says what it can do. */
 export interface Serving {
+  /** `MAJOR.MINOR` of the release, as the wire has it. */
+  readonly version: string;
   readonly shapes: AnswerShapes;
   /** Tools that are answered. */
   readonly tools: ReadonlySet<string>;
   readonly specialisms: readonly string[];
   readonly agentUrl: string;
   readonly ports: Ports;
+  /** Formats that are taken and built. */
+  readonly formats: readonly CreativeFormat[];
 }
 
 /** Codes of the test controller's own errors, which travel in its response. */

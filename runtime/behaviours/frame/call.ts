@@ -1,6 +1,6 @@
 /** One call as a behaviour sees it: who asks, the documents, the seller's ports, and what the release says of answers. */
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../../contract/index.js";
-import type { SellerContext } from "../../seller/types.js";
+import type { SellerContext, TaskHandle } from "../../seller/types.js";
 import { type DocumentStore, onFreshDocuments } from "../../store/documents.js";
 import type { Ports } from "../ports/index.js";
 import { type Documents, openDocuments } from "./documents.js";
@@ -22,7 +22,10 @@ export interface BehaviourSettings {
 export type CallFacts = Pick<
   SellerContext<AnyTool, never>,
   "principal" | "release" | "mode" | "sender" | "now" | "uuid" | "logger" | "effect"
-> & { readonly account?: JsonObject | undefined };
+> & { readonly task?: TaskOf; readonly account?: JsonObject | undefined };
+
+/** A task of the caller's; work that nobody called for changes tasks as the seller does. */
+export type TaskOf = (taskId: string) => TaskHandle<never, never>;
 
 /** A call of any tool, or work on a principal's behalf that nobody called for. */
 export interface BehaviourCall extends BehaviourSettings {
@@ -35,6 +38,7 @@ export interface BehaviourCall extends BehaviourSettings {
   readonly now: Date;
   /** `now`, as the wire has it. */
   readonly time: string;
+  readonly task: TaskOf;
   /** A new id such as `mb_3f0c...`. */
   id(prefix: string): string;
   /** What is asked for once in a call, however many want it. */
@@ -81,6 +85,10 @@ export async function openCall(settings: BehaviourSettings, ctx: CallFacts): Pro
     shapes: await shapesOf(ctx.release),
     now,
     time: now.toISOString(),
+    task(taskId) {
+      if (ctx.task === undefined) throw new Error("work that nobody called for has no tasks");
+      return ctx.task(taskId);
+    },
     id: (prefix) => `${prefix}_${ctx.uuid().replaceAll("-", "").slice(0, 20)}`,
     once<T>(key: string, find: () => Promise<T>): Promise<T> {
       const known = found.get(key) ?? find();

@@ -13,7 +13,8 @@ import {
   startOf,
   terminalStates,
 } from "../buys/buys.js";
-import { deliveredByPackage, nothing } from "../delivery/delivered.js";
+import { deliveredByPackage } from "../delivery/delivered.js";
+import { nothing } from "../delivery/simulated.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";

@@ -69,7 +69,7 @@ export async function newPackage(
   const budget = givenBudget(wanted.budget, field);
   checkPrice(option, wanted, field);
   checkFormats(call, found, wanted, field);
-  checkTerms(wanted, field);
+  checkTerms(wanted, found, field);
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
   checkDates(start, end, field);

@@ -13,14 +13,13 @@ import {
 import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { productsOf } from "../products/products.js";
-import { FORCED_ORDER, forcedAnswers } from "./create.js";
 
 /** A rejection comes before a buy has run. */
 const rejectable: ReadonlySet<BuyState> = new Set(["pending_creatives", "pending_start"]);
 
 const isState = (status: unknown): status is BuyState => (buyStates as readonly unknown[]).includes(status);
 
-/** States of buys, and what the next order is answered with. */
+/** States of buys. */
 export const buyScenarios: Scenarios = {
   async force_media_buy_status(params, call) {
     const id = textParam(params, "media_buy_id");
@@ -35,16 +34,6 @@ export const buyScenarios: Scenarios = {
     const forced = { ...buy, fixed: status, ...(typeof reason === "string" && { rejection_reason: reason }) };
     await saveBuy(call, revised(forced, call.time, [{ action: `forced_${status}` }]));
     return { previous_state: previous, current_state: status };
-  },
-  async force_create_media_buy_arm(params, call) {
-    const arm = textParam(params, "arm");
-    if (arm !== "submitted" && arm !== "input-required")
-      throw new ScenarioError("INVALID_PARAMS", "params.arm must be submitted or input-required");
-    const task = arm === "submitted" ? { task_id: textParam(params, "task_id") } : {};
-    const { message } = params as { message?: string };
-    const forced = { arm, ...task, ...(message !== undefined && { message }) } as const;
-    forcedAnswers.put(call, call.principal, FORCED_ORDER, forced);
-    return { forced: { arm, ...task } };
   },
   async seed_media_buy(params, call) {
     const id = textParam(params, "media_buy_id");
@@ -84,8 +73,9 @@ async function seededBuy(id: string, fixture: JsonObject, call: BehaviourCall): 
     ...(isState(status) && { fixed: status }),
     packages: lines.map((line, index) => ({
       package_id: `${id}_${index + 1}`,
-      product_id: first?.product_id ?? "",
-      pricing_option_id: first?.pricing_options[0]?.pricing_option_id ?? "",
+      // A fixture that says what is in the buy says all of it.
+      product_id: packages === undefined ? (first?.product_id ?? "") : "",
+      pricing_option_id: packages === undefined ? (first?.pricing_options[0]?.pricing_option_id ?? "") : "",
       budget: 1000,
       currency,
       start_time: start_time ?? time,

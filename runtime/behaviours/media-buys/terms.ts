@@ -1,5 +1,7 @@
 /** Which measurement terms the seller agrees to. */
+
 import { ToolError } from "../../seller/tool-error.js";
+import type { Product } from "../ports/catalogue.js";
 
 /** Counts are compared when they have settled: these windows are reported. */
 const windows: ReadonlySet<string> = new Set(["live", "c3", "c7", "final"]);
@@ -14,7 +16,7 @@ export interface ProposedTerms {
 }
 
 /** @throws ToolError TERMS_REJECTED, with what would be agreed to */
-export function checkTerms({ measurement_terms }: ProposedTerms, field: string): void {
+export function checkTerms({ measurement_terms }: ProposedTerms, product: Product, field: string): void {
   const measured = measurement_terms?.billing_measurement;
   if (measured === undefined) return;
   const { max_variance_percent: variance, measurement_window: window } = measured;
@@ -27,9 +29,11 @@ export function checkTerms({ measurement_terms }: ProposedTerms, field: string):
         acceptable: { max_variance_percent: LEAST_VARIANCE_PERCENT },
       },
     });
-  if (window !== undefined && !windows.has(window))
-    throw new ToolError("TERMS_REJECTED", `billing follows one of ${[...windows].join(", ")}, not ${window}`, {
+  const own = (product.reporting_capabilities?.measurement_windows ?? []) as { window_id?: string }[];
+  const agreed = [...windows, ...own.flatMap(({ window_id: id }) => id ?? [])];
+  if (window !== undefined && !agreed.includes(window))
+    throw new ToolError("TERMS_REJECTED", `billing follows one of ${agreed.join(", ")}, not ${window}`, {
       field: `${at}.measurement_window`,
-      details: { rejected_terms: ["measurement_window"], acceptable: { measurement_window: [...windows] } },
+      details: { rejected_terms: ["measurement_window"], acceptable: { measurement_window: agreed } },
     });
 }

@@ -66,8 +66,11 @@ export interface AdServer {
   cancel(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
   /** A state that only the ad server knows of: that the order is over, or was refused. */
   state?(booking: Booking): Promise<"completed" | "rejected" | undefined>;
-  /** By package id. */
-  delivery?(booking: Booking): Promise<Readonly<Record<string, DeliveredTotals>>>;
+  /** By package id; of the days asked for, `YYYY-MM-DD`, the first included and the last not. */
+  delivery?(
+    booking: Booking,
+    days: { readonly from?: string | undefined; readonly before?: string | undefined },
+  ): Promise<Readonly<Record<string, DeliveredTotals>>>;
 }
 
 /** Takes every order. */

@@ -5,6 +5,9 @@ export interface DeliveryQuery {
   readonly principal: string;
   readonly mediaBuyId: string;
   readonly packageIds: readonly string[];
+  /** Days, `YYYY-MM-DD`: the first is part of it, the last is not. */
+  readonly from?: string | undefined;
+  readonly before?: string | undefined;
 }
 
 export interface Reporting {

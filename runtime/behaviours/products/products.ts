@@ -2,15 +2,18 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { formatFromId, formatId, formatsOf } from "../formats/formats.js";
+import { formatOptions } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CatalogueQuery, PricingOption, Product } from "../ports/catalogue.js";
-import { formatOptions } from "./format-options.js";
 
 const seeded = collection<Product>("product");
 
 export const seedProduct = (call: BehaviourCall, product: Product): void =>
   seeded.put(call, call.principal, product.product_id, product);
+
+/** Metrics that are reported unless a product says otherwise. */
+export const usualMetrics: readonly string[] = ["impressions", "spend", "clicks", "completion_rate"];
 
 /** What a product has unless it says otherwise. */
 const usualReporting: JsonObject = {
@@ -18,7 +21,7 @@ const usualReporting: JsonObject = {
   expected_delay_minutes: 240,
   timezone: "UTC",
   supports_webhooks: true,
-  available_metrics: ["impressions", "spend", "clicks", "completion_rate"],
+  available_metrics: usualMetrics,
   date_range_support: "date_range",
 };
 
@@ -63,8 +66,10 @@ export async function shownProduct(call: BehaviourCall, product: Product): Promi
       { publisher_domain: new URL(call.agentUrl).hostname, selection_type: "all" },
     ],
     reporting_capabilities: { ...usualReporting, ...reporting_capabilities },
-    format_ids: formats.map((id) => formatId(call, id)),
-    format_options: formatOptions(call, own),
+    ...(formats.length > 0 && {
+      format_ids: formats.map((id) => formatId(call, id)),
+      format_options: formatOptions(call.agentUrl, own),
+    }),
     ...more,
   };
 }

@@ -13,10 +13,14 @@ interface State {
   proposals: Map<string, Proposal>;
 }
 
-export async function applyRefinements(call: BehaviourCall, changes: readonly Refinement[], found: readonly Product[]) {
+export async function applyRefinements(
+  call: BehaviourCall,
+  changes: readonly Refinement[],
+  { found, allowed }: { readonly found: readonly Product[]; readonly allowed: (one: Product) => boolean },
+) {
   const named = changes.flatMap((change) => ("product_id" in change ? [String(change.product_id)] : []));
   const known = await productsOf(call);
-  const products = [...found, ...known.filter(({ product_id }) => named.includes(product_id))];
+  const products = [...found, ...known.filter((one) => named.includes(one.product_id) && allowed(one))];
   const state: State = {
     products: products.filter((one, index) => products.findIndex((two) => two.product_id === one.product_id) === index),
     proposals: new Map((await proposalsFor(call, products)).map((one) => [one.proposal_id, one])),

@@ -20,6 +20,17 @@ const usualPrice: PricingOption = {
   fixed_price: 10,
 };
 
+/** Formats by id: those that are named, or that canonical ones stand for; a product has one at least. */
+function formatsNamed(ids: unknown, { format_options: options }: JsonObject): string[] {
+  if (Array.isArray(ids) && ids.length > 0)
+    return ids.map((one: string | { id: string }) => (typeof one === "string" ? one : one.id));
+  return Array.isArray(options) ? [] : ["display_300x250"];
+}
+
+/** Formats of another agent are named in full. */
+const objectsOnly = (ids: unknown): JsonObject =>
+  Array.isArray(ids) && ids.some((one) => typeof one === "object" && "agent_url" in one) ? { format_ids: ids } : {};
+
 function seededProduct(id: string, fixture: JsonObject): Product {
   const {
     name,
@@ -38,11 +49,13 @@ function seededProduct(id: string, fixture: JsonObject): Product {
     description: description ?? `${title}, ${delivery_type ?? "guaranteed"}`,
     delivery_type: delivery_type ?? "guaranteed",
     channels: ((named ?? []) as string[]).map((one) => alias[one] ?? one).filter((one) => channels.has(one)),
-    formats: ((format_ids ?? []) as (string | { id: string })[]).map((one) => (typeof one === "string" ? one : one.id)),
+    formats: formatsNamed(format_ids, more),
     pricing_options: pricing_options ?? [usualPrice],
     ...(publisher_properties !== undefined && { publisher_properties }),
     ...(reporting_capabilities !== undefined && { reporting_capabilities }),
-    more: Object.fromEntries(Object.entries(more).filter(([field]) => field !== "product_id")),
+    more: Object.fromEntries(
+      Object.entries({ ...more, ...objectsOnly(format_ids) }).filter(([field]) => field !== "product_id"),
+    ),
   };
 }
 

@@ -70,7 +70,8 @@ export const offeredSignals = (call: BehaviourCall): Promise<readonly Signal[]> 
 async function signalOf(call: BehaviourCall, id: string): Promise<Signal> {
   const signal = (await offeredSignals(call)).find(({ segmentId }) => segmentId === id);
   if (signal !== undefined) return signal;
-  throw new ToolError("SIGNAL_NOT_FOUND", "there is no such signal; get_signals lists them", {
+  const code = call.shapes.knowsError("REFERENCE_NOT_FOUND") ? "REFERENCE_NOT_FOUND" : "SIGNAL_NOT_FOUND";
+  throw new ToolError(code, "there is no such signal; get_signals lists them", {
     field: "signal_agent_segment_id",
   });
 }

@@ -3,6 +3,7 @@ import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { forcedAnswer, forcedReply } from "../frame/forced.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { Signal } from "../ports/signals.js";
 import { activationsOf, deploymentOf, offeredSignals, type SignalDestination } from "./activate.js";
@@ -41,6 +42,8 @@ function isWanted(signal: Signal, wanted: SignalName): boolean {
 
 /** `get_signals`: by name, by description, or by both: then the named ones come first. */
 export const findSignals: ToolBehaviour = async (request: Wanted, call) => {
+  const forced = await forcedAnswer(call);
+  if (forced !== undefined) return forcedReply(call, forced);
   const { signal_spec: spec, signal_ids: ids, signal_refs: refs, filters = {}, countries, destinations } = request;
   const names = [...(ids ?? []), ...(refs ?? [])];
   const everything = request.discovery_mode === "wholesale" && names.length === 0;

@@ -1,7 +1,5 @@
 /** A seller's formats as declarations of canonical ones, for releases that have those. */
 import type { JsonObject } from "../../contract/index.js";
-import { formatId } from "../formats/formats.js";
-import type { BehaviourCall } from "../frame/call.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 
 const kinds: Readonly<Record<string, string>> = {
@@ -28,12 +26,17 @@ function paramsOf({ renders, assets = [] }: CreativeFormat, kind: string): JsonO
   const longest = assets
     .map(({ requirements }) => requirements?.max_duration_ms)
     .find((one): one is number => typeof one === "number");
+  const slots = assets.map(({ asset_id, asset_type, required }) => ({
+    asset_group_id: asset_id,
+    asset_type,
+    required,
+  }));
   const timed = kind === "video_hosted" || kind === "audio_hosted";
-  if (timed) return longest === undefined ? {} : { duration_ms_range: [null, longest] };
-  return size === undefined ? {} : { width: size.width, height: size.height };
+  if (timed) return { ...(longest !== undefined && { duration_ms_range: [null, longest] }), slots };
+  return { ...(size !== undefined && { width: size.width, height: size.height }), slots };
 }
 
-export const formatOptions = (call: BehaviourCall, formats: readonly CreativeFormat[]): JsonObject[] =>
+export const formatOptions = (agentUrl: string, formats: readonly CreativeFormat[]): JsonObject[] =>
   formats.map((format) => {
     const kind = kindOf(format);
     return {
@@ -41,6 +44,6 @@ export const formatOptions = (call: BehaviourCall, formats: readonly CreativeFor
       display_name: format.name,
       format_kind: kind,
       params: paramsOf(format, kind),
-      v1_format_ref: [formatId(call, format.id)],
+      v1_format_ref: [{ agent_url: agentUrl, id: format.id }],
     };
   });

@@ -1,0 +1,63 @@
+/** What a test has ordered the caller's next call of a tool to be answered with, once. */
+import type { JsonObject } from "../../contract/index.js";
+import { type Scenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
+import type { BehaviourReply, BehaviourToolCall } from "./call.js";
+import { collection } from "./collection.js";
+
+export interface ForcedAnswer {
+  readonly arm: "submitted" | "input-required";
+  readonly task_id?: string;
+  readonly message?: string;
+}
+
+const kept = collection<ForcedAnswer>("forced_answer");
+
+/** What is ordered of the tool of this call; it holds for this call alone. */
+export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswer | undefined> {
+  if (call.ctx.mode !== "development") return undefined;
+  const found = await kept.get(call, call.principal, call.tool);
+  if (found !== undefined) kept.remove(call, call.principal, call.tool);
+  return found;
+}
+
+/** The answer that was ordered. */
+export function forcedReply(call: BehaviourToolCall, { arm, task_id, message }: ForcedAnswer): BehaviourReply {
+  const said = message === undefined ? {} : { message };
+  return (
+    arm === "input-required"
+      ? call.context.inputRequired({ reason: "APPROVAL_REQUIRED", ...said } as never)
+      : call.context.submitted({ ...(task_id !== undefined && { task_id }), ...said } as never)
+  ) as BehaviourReply;
+}
+
+const force =
+  (tool: string): Scenario =>
+  async (params, call) => {
+    const arm = textParam(params, "arm");
+    if (arm !== "submitted" && arm !== "input-required")
+      throw new ScenarioError("INVALID_PARAMS", "params.arm must be submitted or input-required");
+    const task = arm === "submitted" ? { task_id: textParam(params, "task_id") } : {};
+    const { message } = params as { message?: string };
+    kept.put(call, call.principal, tool, { arm, ...task, ...(message !== undefined && { message }) });
+    return { forced: { arm, ...task } };
+  };
+
+/** `force_<tool>_arm` for each tool, and the end of a task that came of it. */
+export const forcedScenarios: Scenarios = {
+  force_create_media_buy_arm: force("create_media_buy"),
+  force_get_products_arm: force("get_products"),
+  force_get_signals_arm: force("get_signals"),
+  async force_task_completion(params, call) {
+    const id = textParam(params, "task_id");
+    const { result } = params as { result?: JsonObject };
+    if (result === undefined) throw new ScenarioError("INVALID_PARAMS", "params.result must be an object");
+    try {
+      await call.task(id).complete(result as never);
+    } catch (error) {
+      if ((error as { code?: string }).code !== "transition_refused")
+        throw new ScenarioError("NOT_FOUND", `no task ${id}`);
+      throw new ScenarioError("INVALID_TRANSITION", `task ${id} is over`, "completed");
+    }
+    return { previous_state: "submitted", current_state: "completed" };
+  },
+};
