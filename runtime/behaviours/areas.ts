@@ -1,6 +1,7 @@
 /** Every area there is, and which of them a seller serves. */
 import type { JsonObject, Release } from "../contract/index.js";
 import { accountsBehaviour } from "./accounts/behaviour.js";
+import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
@@ -27,6 +28,7 @@ export const behaviours: readonly Behaviour[] = [
   signalsBehaviour,
   eventsBehaviour,
   catalogsBehaviour,
+  audiencesBehaviour,
   financialsBehaviour,
 ];
 

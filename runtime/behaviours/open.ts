@@ -1,5 +1,6 @@
 /** A seller of the library's behaviours and the application's ports: store, sender, tools and endpoints, put together. */
 import { randomUUID } from "node:crypto";
+import { type Logger, pino } from "pino";
 import type { AnyTool, JsonObject, Release, Reply } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { createSeller, type Seller } from "../seller/create.js";
@@ -20,12 +21,17 @@ import { developmentKey } from "./signing-key.js";
 type Handler = SellerHandler<AnyTool, never>;
 type Handlers = Record<string, Handler>;
 
-type Shared = Omit<
-  SellerOptions<Release, string, SellerStore>,
+type Shared<R extends Release> = Omit<
+  SellerOptions<R, string, SellerStore>,
   "tools" | "store" | "sender" | "signing" | "specialisms"
 >;
 
-export interface BehavingSellerOptions extends Shared {
+/** A release's tools, each answered. */
+export type ToolHandlers<R extends Release> = {
+  readonly [N in keyof R["tools"] & string]: SellerHandler<R["tools"][N]>;
+};
+
+export interface BehavingSellerOptions<R extends Release = Release> extends Shared<R> {
   /** What is claimed; ids as the release has them. */
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism. */
@@ -40,14 +46,23 @@ export interface BehavingSellerOptions extends Shared {
    * Tools that the application answers itself; it is given the library's, to go on from:
    * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
    */
-  readonly tools?: (own: Readonly<Handlers>) => Readonly<Handlers>;
+  readonly tools?: (own: ToolHandlers<R>) => Partial<ToolHandlers<R>>;
 }
+
+/** Every error reference that a caller is given is found in the log; standard output is the application's. */
+const plainLogger = (mode: "development" | "production"): Logger =>
+  pino({ level: mode === "production" ? "info" : "warn" }, pino.destination(2));
 
 const closed = (where: string, what: string, remedy: string): AdbindError =>
   new AdbindError("seller_option_invalid", what, { where, remedy });
 
 /** Production is closed: who may call and who signs is said, or nothing starts. */
-function refuseOpen({ mode = "production", auth, requestSigning, key }: BehavingSellerOptions): void {
+function refuseOpen({
+  mode = "production",
+  auth,
+  requestSigning,
+  key,
+}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key">): void {
   if (mode !== "production") return;
   if (auth === undefined && requestSigning === undefined)
     throw closed("auth", "in production everybody could order in anybody's name", "give auth, or requestSigning");
@@ -59,9 +74,10 @@ function refuseOpen({ mode = "production", auth, requestSigning, key }: Behaving
  * Opens a seller. `start` makes it listen, `close` leaves nothing open.
  * @throws AdbindError `seller_option_invalid`
  */
-export async function openSeller(options: BehavingSellerOptions): Promise<Assembled> {
+export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
   refuseOpen(options);
-  const { database, mode = "production", release, releases = [], baseUrl, name, logger } = options;
+  const { database, mode = "production", release, releases = [], baseUrl, name } = options;
+  const logger = options.logger ?? plainLogger(mode);
   const store = typeof database === "string" ? await openStore(database) : database;
   const documents = documentStore(store.database as never);
   const development = mode === "development";
@@ -85,16 +101,17 @@ export async function openSeller(options: BehavingSellerOptions): Promise<Assemb
     net,
     mode,
     ...reporting(settings, served, { release, mode }),
-    ...(logger !== undefined && { logger }),
+    logger,
   })) as Sender;
   const library = libraryOf(served, settings, mode);
-  const tools = { ...library, ...options.tools?.(library) };
+  const tools = { ...library, ...options.tools?.(library as unknown as ToolHandlers<R>) };
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
   const seller = (await createSeller({
     ...(options as unknown as SellerOptions),
     mode,
     // Its own codes say what is wrong with a request.
+    logger,
     unchecked: ["comply_test_controller"],
     tools: tools as never,
     store: store as never,
@@ -111,7 +128,7 @@ export async function openSeller(options: BehavingSellerOptions): Promise<Assemb
     store,
     own: typeof database === "string",
     served,
-    options: { ...options, mode },
+    options: { ...options, mode, logger },
   });
 }
 
@@ -150,7 +167,7 @@ function reporting(settings: BehaviourSettings, { areas }: ServedAreas, seller: 
 /** What is declared in each release's terms; what the application says of itself is laid over it. */
 async function declarations(
   releases: readonly Release[],
-  options: BehavingSellerOptions,
+  options: Pick<BehavingSellerOptions, "specialisms" | "capabilities">,
   { served, settings, answered }: { served: ServedAreas; settings: BehaviourSettings; answered: ReadonlySet<string> },
 ): Promise<ReadonlyMap<string, JsonObject>> {
   const { specialisms, capabilities = {} } = options;

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { pino } from "pino";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { type BehavingSellerOptions, openSeller } from "../../runtime/behaviours/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
@@ -46,6 +47,7 @@ export async function behavingSeller(
     baseUrl: "https://seller.example",
     name: "Test seller",
     mode: "development",
+    logger: pino({ level: "silent" }),
     ...more,
   });
   const call = (tool: string, args: object, principal = "buyer") =>

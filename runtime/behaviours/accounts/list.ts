@@ -18,5 +18,11 @@ export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
   const { items, pagination } = listPage(fitting, request.pagination, ({ account_id }) => account_id);
   // How many accounts there are is nobody's business but the caller's next page's.
   const { total_count: _, ...cursor } = pagination;
-  return call.answer({ accounts: items.map(shownAccount), pagination: cursor });
+  const listens = call.shape.has("accounts", "*", "notification_configs");
+  const accounts = items.map(async (one) => {
+    const scope = { principal: call.principal, account: one.account_id, release: call.release.version };
+    const configs = listens ? ((await call.ctx.sender?.notifications.list(scope)) ?? []) : [];
+    return { ...shownAccount(one), ...(configs.length > 0 && { notification_configs: configs }) };
+  });
+  return call.answer({ accounts: await Promise.all(accounts), pagination: cursor });
 };

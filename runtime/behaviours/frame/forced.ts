@@ -11,6 +11,8 @@ export interface ForcedAnswer {
 }
 
 const kept = collection<ForcedAnswer>("forced_answer");
+/** The tool of a task that was ordered. */
+const tools = collection<{ readonly tool: string }>("forced_task");
 
 /** What is ordered of the tool of this call; it holds for this call alone. */
 export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswer | undefined> {
@@ -38,6 +40,7 @@ const force =
       throw new ScenarioError("INVALID_PARAMS", "params.arm must be submitted or input-required");
     const task = arm === "submitted" ? { task_id: textParam(params, "task_id") } : {};
     const { message } = params as { message?: string };
+    if (task.task_id !== undefined) tools.put(call, call.principal, task.task_id, { tool });
     kept.put(call, call.principal, tool, { arm, ...task, ...(message !== undefined && { message }) });
     return { forced: { arm, ...task } };
   };
@@ -51,12 +54,16 @@ export const forcedScenarios: Scenarios = {
     const id = textParam(params, "task_id");
     const { result } = params as { result?: JsonObject };
     if (result === undefined) throw new ScenarioError("INVALID_PARAMS", "params.result must be an object");
+    const of = await tools.get(call, call.principal, id);
+    if (of === undefined) throw new ScenarioError("NOT_FOUND", `no task ${id}`);
+    // What every answer of the tool says, whatever is in it.
+    const scoped = call.shapes.answer(of.tool).requires("cache_scope") ? { cache_scope: "account" } : {};
     try {
-      await call.task(id).complete(result as never);
+      await call.task(id).complete({ ...scoped, ...result } as never);
     } catch (error) {
-      if ((error as { code?: string }).code !== "transition_refused")
-        throw new ScenarioError("NOT_FOUND", `no task ${id}`);
-      throw new ScenarioError("INVALID_TRANSITION", `task ${id} is over`, "completed");
+      const { code, message } = error as { code?: string; message: string };
+      if (code === "transition_refused") throw new ScenarioError("INVALID_TRANSITION", message, "completed");
+      throw new ScenarioError(code === "event_invalid" ? "INVALID_PARAMS" : "NOT_FOUND", message);
     }
     return { previous_state: "submitted", current_state: "completed" };
   },

@@ -19,7 +19,17 @@ export type * from "./creatives.js";
 export type * from "./events.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
-export { listedCatalogue, listedSignals, openAccounts, ownAdServer, signedApprovals };
+export {
+  exampleCreatives,
+  exampleProducts,
+  exampleProposals,
+  exampleSignals,
+  listedCatalogue,
+  listedSignals,
+  openAccounts,
+  ownAdServer,
+  signedApprovals,
+};
 
 export interface Ports {
   readonly catalogue: Catalogue;
