@@ -1,6 +1,6 @@
 /** Every area there is, and which of them a seller serves. */
 import type { JsonObject, Release } from "../contract/index.js";
-import { accountsBehaviour } from "./accounts/behaviour.js";
+import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
@@ -19,6 +19,7 @@ import { signalsBehaviour } from "./signals/behaviour.js";
 /** In the order in which their declarations are laid over each other. */
 export const behaviours: readonly Behaviour[] = [
   accountsBehaviour,
+  governanceAgentsBehaviour,
   formatsBehaviour,
   productsBehaviour,
   creativesBehaviour,

@@ -9,6 +9,7 @@ import type { ServedAreas } from "./areas.js";
 import type { Upkeep } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, standingCall } from "./frame/call.js";
 import { healthRoutes } from "./health.js";
+import { decideOrder, type OrderDecision } from "./media-buys/decide.js";
 
 export interface Assembled {
   readonly seller: Seller<never>;
@@ -16,6 +17,8 @@ export interface Assembled {
   readonly missing: readonly string[];
   /** Does work on a principal's behalf, and commits what it wrote. */
   readonly onBehalf: Upkeep["onBehalf"];
+  /** Books or rejects an order that waits for a signature; see `Approvals`. */
+  decide(decision: OrderDecision): Promise<void>;
   /** Listens, delivers webhooks, and carries on what was not finished. */
   start: Seller["start"];
   /** Waits for what is under way; closes the store, unless it was handed over open. */
@@ -68,6 +71,7 @@ export function assembled(parts: AssemblyParts): Assembled {
     seller,
     missing,
     onBehalf,
+    decide: (decision) => decideOrder({ onBehalf, task }, decision),
     async start(where) {
       const address = await seller.start(where);
       sender.start();

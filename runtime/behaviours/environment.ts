@@ -57,7 +57,7 @@ export async function fromEnvironment(environment: SellerEnvironment): Promise<E
 }
 
 function keyIn(file: string): object & { readonly kid: string } {
-  const remedy = "adbind webhook keygen makes one";
+  const remedy = "adbind keys generate --use webhook makes one";
   let key: { kid?: unknown };
   try {
     key = JSON.parse(readFileSync(file, "utf8")) as { kid?: unknown };

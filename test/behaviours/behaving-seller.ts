@@ -18,7 +18,7 @@ export const versions = ["3.0.26", "3.1.19", "3.2.0-beta.4", "3.2.4"].filter((ve
 
 const loaded = new Map<string, Promise<Release>>();
 
-export function publishedRelease(version: string): Promise<Release> {
+function publishedRelease(version: string): Promise<Release> {
   const known =
     loaded.get(version) ?? wholeReleaseAt(path.join(corpus, "releases", version)).then(({ release }) => release);
   loaded.set(version, known);

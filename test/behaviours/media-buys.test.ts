@@ -1,6 +1,7 @@
 /** The life of an order on every line of releases. Answers are judged by the release's schemas. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { signedApprovals } from "../../runtime/behaviours/index.js";
 import { until } from "../support/until.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
@@ -80,6 +81,31 @@ for (const version of versions) {
     await until(async () => (await ask("get_task_status", { task_id: waiting.task_id })).status === "completed");
     const { media_buys } = await ask("get_media_buys", { account });
     assert.is(media_buys.length, 1);
+    await close();
+  });
+}
+
+if (versions.length > 0) {
+  const large = () => ({ ...key(), account, brand, ...flight, packages: [{ ...line, budget: 80_000 }] });
+  // Nobody signs by himself here.
+  const patient = { ports: { approvals: { ...signedApprovals(), signAfterMs: 3_600_000 } } };
+
+  test("a person's decision books an order that waits, or rejects it", async () => {
+    const { ask, decide, start, close } = await behavingSeller(versions[0]!, ["sales_guaranteed"], patient);
+    await start();
+    const [signed, refused] = [await ask("create_media_buy", large()), await ask("create_media_buy", large())];
+    await decide({ principal: "buyer", taskId: signed.task_id, approved: true });
+    await decide({ principal: "buyer", taskId: refused.task_id, approved: false, reason: "the brand is blocked" });
+    const statusOf = async (task_id: string) => (await ask("get_task_status", { task_id })).status;
+    await until(async () => (await statusOf(signed.task_id)) === "completed");
+    assert.is(await statusOf(refused.task_id), "rejected");
+    assert.is((await ask("get_media_buys", { account })).media_buys.length, 1);
+    const again = { principal: "buyer", taskId: refused.task_id, approved: true };
+    const fault = await decide(again).then(
+      () => undefined,
+      (error: { code: string }) => error.code,
+    );
+    assert.is(fault, "task_unknown");
     await close();
   });
 }

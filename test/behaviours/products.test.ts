@@ -5,7 +5,7 @@ import { account, behavingSeller, brand, key, versions } from "./behaving-seller
 
 for (const version of versions) {
   test(`${version}: accounts are opened, listed and governed`, async () => {
-    const { ask, close } = await behavingSeller(version, [], { with: ["accounts", "products"] });
+    const { ask, close } = await behavingSeller(version, [], { with: ["governance-agents", "products"] });
     const synced = await ask("sync_accounts", { ...key(), accounts: [{ ...account, billing: "operator" }] });
     assert.is(synced.accounts[0].action, "created");
     const { accounts } = await ask("list_accounts", {});

@@ -7,7 +7,7 @@ import { syncAccounts } from "./sync.js";
 /** AccountsPort, and who is asked before their money is spent. */
 export const accountsBehaviour: Behaviour = {
   area: "accounts",
-  tools: { list_accounts: listAccounts, sync_accounts: syncAccounts, sync_governance: syncGovernance },
+  tools: { list_accounts: listAccounts, sync_accounts: syncAccounts },
   capabilities: ({ ports }) => ({
     account: {
       require_operator_auth: false,
@@ -17,4 +17,11 @@ export const accountsBehaviour: Behaviour = {
     },
   }),
   scenarios: accountScenarios,
+};
+
+/** Who is asked before an account's money is spent: served where a specialism names it. */
+export const governanceAgentsBehaviour: Behaviour = {
+  area: "governance-agents",
+  needs: ["accounts"],
+  tools: { sync_governance: syncGovernance },
 };

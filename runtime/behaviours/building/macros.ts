@@ -10,7 +10,7 @@ export const fillLiteral = (text: string, values: { readonly [name: string]: str
   text.replace(macro, (whole, name: string) => (Object.hasOwn(values, name) ? (values[name] as string) : whole));
 
 /** Everything but the unreserved characters of RFC 3986 (2.3) percent-encoded: a value stays in its place in a URL. */
-export const encodeValue = (value: string): string =>
+const encodeValue = (value: string): string =>
   encodeURIComponent(value.toWellFormed()).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -10,7 +10,7 @@ export interface ManifestAsset extends JsonObject {
 }
 
 export interface CreativeManifest {
-  readonly format_id: FormatId;
+  readonly format_id?: FormatId;
   readonly format_kind?: string;
   readonly assets: { readonly [name: string]: ManifestAsset };
 }

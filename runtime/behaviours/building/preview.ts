@@ -3,7 +3,8 @@ import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { Dimensions } from "../ports/creatives.js";
+import type { CreativeFormat, Dimensions } from "../ports/creatives.js";
+import { formatFromId } from "../ports/example-formats.js";
 import { host } from "./hosted.js";
 import { type CreativeManifest, knownFormat, missingAssets, sizeOf } from "./manifest.js";
 import { type CatalogItems, renderPage } from "./render.js";
@@ -27,6 +28,17 @@ export interface PreviewOptions {
   readonly field: string;
 }
 
+/** Another agent's format is drawn by what its name says: only that agent can judge what is in it. */
+async function previewedFormat(
+  call: BehaviourCall,
+  { format_id, format_kind }: CreativeManifest,
+  field: string,
+): Promise<CreativeFormat> {
+  if (format_id === undefined) return { ...formatFromId(format_kind ?? "creative"), assets: [] };
+  if (format_id.agent_url === call.agentUrl) return knownFormat(call, format_id, field);
+  return knownFormat(call, format_id, field).catch(() => ({ ...formatFromId(format_id.id), assets: [] }));
+}
+
 export const previewsExpire = (call: BehaviourCall): string =>
   new Date(call.now.getTime() + PREVIEW_HOURS * 3_600_000).toISOString();
 
@@ -39,7 +51,7 @@ export async function previewsOf(
   manifest: CreativeManifest,
   options: PreviewOptions,
 ): Promise<JsonObject[]> {
-  const of = await knownFormat(call, manifest.format_id, `${options.field}.format_id`);
+  const of = await previewedFormat(call, manifest, `${options.field}.format_id`);
   const [lacking] = missingAssets(of, manifest);
   if (lacking !== undefined) {
     throw new ToolError("CREATIVE_REJECTED", `the format ${of.id} needs the asset ${lacking}`, {
@@ -87,7 +99,7 @@ interface Item {
 }
 
 interface Preview extends Item {
-  readonly request_type: "single" | "batch" | "variant";
+  readonly request_type?: "single" | "batch" | "variant";
   readonly account?: AccountRef;
   readonly requests?: readonly Item[];
   readonly variant_id?: string;
@@ -124,7 +136,7 @@ async function variant(call: BehaviourCall, request: Preview): Promise<JsonObjec
   if (served === undefined)
     throw new ToolError("REFERENCE_NOT_FOUND", "there is no such variant", { field: "variant_id" });
   const { manifest, creative_id } = served;
-  const size = sizeOf(await knownFormat(call, manifest.format_id, "variant_id"));
+  const size = sizeOf(await previewedFormat(call, manifest, "variant_id"));
   const render = renderOf(call, renderPage(manifest, { size }), size, request.output_format);
   return {
     response_type: "variant",

@@ -1,5 +1,6 @@
 /** Creative formats that are taken: the seller's, those of its products, and those a test has put there. */
 import type { JsonObject } from "../../contract/index.js";
+import { accountId } from "../accounts/accounts.js";
 import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CreativeFormat, FormatId } from "../ports/creatives.js";
@@ -8,8 +9,23 @@ import { builtFormats } from "./built.js";
 
 const seeded = collection<CreativeFormat>("format");
 
-export const seedFormat = (call: BehaviourCall, format: CreativeFormat): void =>
+/** Owner of formats of the account that a call names. */
+const formatOwner = (call: BehaviourCall): string | undefined =>
+  call.ctx.account === undefined ? undefined : `${call.principal}/${accountId(call, call.ctx.account)}`;
+
+/** A format of the account's own: known to the caller, and what the account is shown. */
+export function seedFormat(call: BehaviourCall, format: CreativeFormat): void {
+  const owner = formatOwner(call);
   seeded.put(call, call.principal, format.id, format);
+  if (owner !== undefined) seeded.put(call, owner, format.id, format);
+}
+
+/** What an account is shown: its own formats where it has any, else all that are offered. */
+export async function formatsFor(call: BehaviourCall): Promise<readonly CreativeFormat[]> {
+  const owner = formatOwner(call);
+  const own = owner === undefined ? [] : await seeded.list(call, owner);
+  return own.length > 0 ? own : offeredFormats(call);
+}
 
 /** Formats of the seller's, whoever asks. */
 export async function offeredFormats({ ports, served }: BehaviourSettings): Promise<CreativeFormat[]> {
@@ -23,16 +39,6 @@ export function formatsOf(call: BehaviourCall): Promise<ReadonlyMap<string, Crea
     const added = await seeded.list(call, call.principal);
     return new Map([...(await offeredFormats(call)), ...added].map((one) => [one.id, one]));
   });
-}
-
-/** A format by its id; one that only a product names is known by what its id says. */
-export async function formatOf(
-  call: BehaviourCall,
-  id: string,
-  named: Iterable<string> = [],
-): Promise<CreativeFormat | undefined> {
-  const known = (await formatsOf(call)).get(id);
-  return known ?? ([...named].includes(id) ? formatFromId(id) : undefined);
 }
 
 /** The format's name everywhere: whose it is, and which. */

@@ -72,7 +72,7 @@ export async function openToolCall(
   return { ...call, tool, context, shape, answer: (data) => ({ status: "completed", data: shape.fit(data) }) };
 }
 
-export async function openCall(settings: BehaviourSettings, ctx: CallFacts): Promise<BehaviourCall> {
+async function openCall(settings: BehaviourSettings, ctx: CallFacts): Promise<BehaviourCall> {
   const documents = openDocuments(settings.store);
   const now = new Date(ctx.now());
   const found = new Map<string, Promise<unknown>>();

@@ -21,6 +21,8 @@ export interface Documents {
   /** Kept with the answer. What was read before must not have changed meanwhile: the call is done again on what is there. */
   put(collection: string, owner: string, id: string, body: object): void;
   remove(collection: string, owner: string, id: string): void;
+  /** Reads it anew when it is asked for again: it was written beside this call. */
+  forget(collection: string, owner: string, id: string): void;
   changes(): DocumentChange[];
 }
 
@@ -73,6 +75,7 @@ export function openDocuments(store: Pick<DocumentStore<never>, "get" | "list">)
     },
     put: (collection, owner, id, body) => change({ collection, owner, id }, body),
     remove: (collection, owner, id) => change({ collection, owner, id }, undefined),
+    forget: (collection, owner, id) => void held.delete(keyOf(collection, owner, id)),
     changes: () =>
       [...held.values()]
         .filter(({ changed }) => changed)

@@ -29,7 +29,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
     await saveBuy(call, outcome.buy);
     return booked(call, outcome.buy);
   }
-  awaited(call, (await findInstruction(call, key))!);
+  await awaited(call, key);
   return submitted(call, "The ad server has not confirmed the order yet.");
 }
 

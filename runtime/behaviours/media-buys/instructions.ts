@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { ToolError } from "../../seller/tool-error.js";
-import type { DocumentChange } from "../../store/documents.js";
+import { type DocumentChange, StaleDocument } from "../../store/documents.js";
 import { type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
@@ -36,8 +36,8 @@ const kept = collection<Instruction>("ad_server_instruction");
 
 /** How long one attempt may take, in milliseconds: a buyer waits for the answer meanwhile. */
 const PATIENCE_MS = 10_000;
-/** Until another process takes over, in milliseconds; longer than an attempt and what is written around it. */
-const LEASE_MS = 2 * PATIENCE_MS;
+/** Until another process takes over, in milliseconds: an attempt, and what is written around it. */
+const leaseOf = ({ ports }: BehaviourCall): number => (ports.adServer.patienceMs ?? PATIENCE_MS) + PATIENCE_MS;
 /** The longest pause between attempts, in milliseconds. */
 const MAX_PAUSE_MS = 60_000;
 /** How long what was carried on is remembered, in milliseconds: as long as a call may be repeated. */
@@ -69,7 +69,7 @@ export type InstructionOutcome =
 /** Tells the ad server once more, under the instruction's key. */
 export async function tellAdServer(call: BehaviourCall, { key, kind, buy }: Instruction): Promise<InstructionOutcome> {
   const { adServer } = call.ports;
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = AbortSignal.timeout(adServer.patienceMs ?? PATIENCE_MS);
   const given = { idempotencyKey: key, signal };
   const order = orderFor(call, buy);
   const late = new Promise<never>((_, reject) => {
@@ -114,26 +114,33 @@ export async function instruct(
     ...base,
     state: "open",
     writes: call.documents.changes(),
-    due: call.ctx.now() + LEASE_MS,
+    due: call.ctx.now() + leaseOf(call),
   };
   const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
   if (known === undefined) await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }]);
+  // It was written beside this call: what the call does to it goes by the version that is there.
+  call.documents.forget(place.collection, place.owner, place.id);
   const outcome = await tellAdServer(call, instruction);
   // Failed answers keep nothing: what was refused is forgotten at once.
   if (outcome.kind === "refused") await call.store.commit([{ ...place, version: undefined, body: undefined }]);
-  if (outcome.kind === "done") dropInstruction(call, key);
+  // Another process may have carried it on meanwhile: then this call is done again, and finds what came of it.
+  if (outcome.kind === "done" && (await findInstruction(call, key)) !== undefined) dropInstruction(call, key);
   return outcome;
 }
 
-/** Carries an instruction on after the call: as a task that waits for it. */
-export const awaited = (call: BehaviourToolCall, instruction: Instruction): void =>
-  keepInstruction(call, { ...instruction, taskId: call.context.taskId, due: call.ctx.now() });
+/** Carries an instruction on after the call: as a task that waits for it. @throws StaleDocument where it is over already */
+export async function awaited(call: BehaviourToolCall, key: string): Promise<void> {
+  const found = await findInstruction(call, key);
+  const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
+  if (found === undefined || found.state === "done") throw new StaleDocument(place);
+  keepInstruction(call, { ...found, taskId: call.context.taskId, due: call.ctx.now() });
+}
 
 /** The instruction as its next attempt leaves it, for a process that takes it on. */
-export const taken = (instruction: Instruction, now: number): Instruction => ({
+export const taken = (call: BehaviourCall, instruction: Instruction): Instruction => ({
   ...instruction,
   attempts: instruction.attempts + 1,
-  due: now + LEASE_MS,
+  due: call.ctx.now() + leaseOf(call),
 });
 
 /** Not done yet: tried again after a while. */

@@ -96,7 +96,7 @@ async function unconfirmed(call: BehaviourToolCall, key: string): Promise<Behavi
   const message = "The ad server has not confirmed the change yet.";
   if (!Object.hasOwn(call.release.tools[call.tool]?.arms ?? {}, "submitted"))
     throw new ToolError("SERVICE_UNAVAILABLE", `${message} Repeat the call under the same key.`, { retry_after: 5 });
-  awaited(call, (await findInstruction(call, key))!);
+  await awaited(call, key);
   return call.context.submitted({ message } as never) as BehaviourReply;
 }
 

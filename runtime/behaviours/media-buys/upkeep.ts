@@ -36,12 +36,12 @@ const signsItself = ({ ctx, ports }: BehaviourCall): boolean =>
   ctx.mode === "development" && ports.approvals.signAfterMs !== undefined;
 
 /** Takes it, so that no other process does; tells the ad server; keeps what came of it. */
-export async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promise<void> {
+async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promise<void> {
   const { onBehalf } = upkeep;
   const instruction = await onBehalf(principal, async (call) => {
     const found = await findInstruction(call, key);
     if (found === undefined || found.state === "done" || found.due > call.ctx.now()) return undefined;
-    const mine: Instruction = { ...taken(found, call.ctx.now()), state: "open" };
+    const mine: Instruction = { ...taken(call, found), state: "open" };
     keepInstruction(call, mine);
     return mine;
   });

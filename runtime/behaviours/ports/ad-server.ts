@@ -58,6 +58,8 @@ export interface DeliveredTotals {
 export interface AdServer {
   /** Its orders are kept where the documents are: nothing outside has to be told once and no more. */
   readonly remembers?: true;
+  /** How long one attempt may take, in milliseconds, while a buyer waits. Default 10,000. */
+  readonly patienceMs?: number;
   book(order: Order, call: AdServerCall): Promise<Booking>;
   /** The order as it is to be from now on: lines, dates, budgets, pauses and creatives. */
   change(booking: Booking, order: Order, call: AdServerCall): Promise<void>;

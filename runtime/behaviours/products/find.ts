@@ -69,7 +69,7 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
 }
 
 /** What passes the filters, what answers the brief best first; the catalogue's order where nothing does. */
-export async function ranked(call: BehaviourCall, request: Pick<Wanted, "brief" | "filters">): Promise<Product[]> {
+async function ranked(call: BehaviourCall, request: Pick<Wanted, "brief" | "filters">): Promise<Product[]> {
   const fitting = (await productsOf(call, request)).filter((one) => passes(one, request.filters));
   const brief = briefWords(request.brief ?? "");
   const scored = fitting.map((one, index) => ({
