@@ -1,8 +1,9 @@
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import { listPage, type PageWanted } from "../frame/page.js";
-import { callersAccounts, shownAccount } from "./accounts.js";
+import { type AccountRef, accountId, callersAccounts, shownAccount } from "./accounts.js";
 
 interface Wanted {
+  readonly account?: AccountRef;
   readonly status?: string;
   readonly sandbox?: boolean;
   readonly pagination?: PageWanted;
@@ -10,8 +11,10 @@ interface Wanted {
 
 /** `list_accounts`: the caller's own, oldest first. */
 export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
+  const named = request.account === undefined ? undefined : accountId(call, request.account);
   const fitting = (await callersAccounts(call)).filter(
-    ({ status, sandbox }) =>
+    ({ account_id, status, sandbox }) =>
+      (named === undefined || named === account_id) &&
       (request.status === undefined || request.status === status) &&
       (request.sandbox === undefined || request.sandbox === (sandbox ?? false)),
   );

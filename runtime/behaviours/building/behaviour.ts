@@ -21,10 +21,10 @@ export const buildingBehaviour: Behaviour = {
     creative: {
       bills_through_adcp: false,
       // Without references to formats: this is what is built, whatever it is called elsewhere.
-      supported_formats: formatOptions(agentUrl, formats).map(({ v1_format_ref: _, ...format }) => ({
-        capability_id: format.format_option_id,
+      supported_formats: formatOptions(agentUrl, formats).map(({ v1_format_ref: _, format_option_id, ...format }) => ({
+        capability_id: format_option_id,
         format,
-        operations: ["build", "preview", "validate"],
+        operations: ["build"],
       })),
       has_creative_library: tools.has("list_creatives"),
       supports_generation: true,

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
+import { canonicalKind } from "../formats/options.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, findCreative } from "../library/creatives.js";
@@ -226,10 +227,20 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
   return { manifests: targets.map((of) => transform(call, given, of)), cost: {} };
 }
 
+/** Who names what is built by its canonical format is answered by that. */
+const isCanonical = ({ target_capability_id, target_capability_ids, creative_manifest: given }: Build): boolean =>
+  target_capability_id !== undefined || target_capability_ids !== undefined || given?.format_kind !== undefined;
+
+async function canonical(call: BehaviourCall, { format_id, assets }: CreativeManifest): Promise<CreativeManifest> {
+  const of = format_id === undefined ? undefined : await knownFormat(call, format_id, "creative_manifest");
+  return { format_kind: of === undefined ? "image" : canonicalKind(of), assets };
+}
+
 /** `build_creative`: from the library, from another creative, or from words. */
 export const buildCreative: ToolBehaviour = async (request: Build, call) => {
   const { manifests: raw, catalog, cost } = await build(call, request);
-  const manifests = raw.map((manifest) => filled(manifest, request.macro_values));
+  const named = raw.map((manifest) => filled(manifest, request.macro_values));
+  const manifests = await Promise.all(named.map((one) => (isCanonical(request) ? canonical(call, one) : one)));
   const [first] = manifests as [CreativeManifest];
   const many = request.target_format_ids !== undefined;
   const options = { output: request.preview_output_format, catalog, field: "creative_manifest" };

@@ -75,6 +75,12 @@ export async function previewsOf(
   });
 }
 
+/** What a frame may do: what the release says, where it says one thing. */
+function sandboxOf({ shapes }: BehaviourCall): unknown {
+  const path = ["previews", "*", "renders", "*", "embedding", "recommended_sandbox"];
+  return shapes.answer("preview_creative").values(...path)?.[0] ?? "allow-popups";
+}
+
 function renderOf(
   call: BehaviourCall,
   html: string,
@@ -88,7 +94,7 @@ function renderOf(
     dimensions: { width, height },
     output_format: output,
     ...(output === "html" ? { preview_html: html } : { preview_url: url }),
-    embedding: { recommended_sandbox: "allow-popups", supports_fullscreen: false },
+    embedding: { recommended_sandbox: sandboxOf(call), supports_fullscreen: false },
   };
 }
 

@@ -13,7 +13,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** What the format is made of decides which canonical one it narrows. */
-function kindOf({ assets = [], more }: CreativeFormat): string {
+export function canonicalKind({ assets = [], more }: CreativeFormat): string {
   const stated = (more?.canonical as { kind?: string } | undefined)?.kind;
   if (stated !== undefined) return stated;
   const types = assets.map(({ asset_type }) => asset_type);
@@ -38,7 +38,7 @@ function paramsOf({ renders, assets = [] }: CreativeFormat, kind: string): JsonO
 
 export const formatOptions = (agentUrl: string, formats: readonly CreativeFormat[]): JsonObject[] =>
   formats.map((format) => {
-    const kind = kindOf(format);
+    const kind = canonicalKind(format);
     return {
       format_option_id: format.id,
       display_name: format.name,

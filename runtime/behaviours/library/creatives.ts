@@ -4,7 +4,14 @@ import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CreativeAssets, FormatId } from "../ports/creatives.js";
 
-export const creativeStates = ["processing", "pending_review", "approved", "rejected", "archived"] as const;
+export const creativeStates = [
+  "processing",
+  "pending_review",
+  "approved",
+  "suspended",
+  "rejected",
+  "archived",
+] as const;
 export type CreativeState = (typeof creativeStates)[number];
 
 /** A price per thousand impressions. */
@@ -43,7 +50,8 @@ const kept = collection<Creative>("creative");
 export const nextCreativeStates: { readonly [S in CreativeState]: readonly CreativeState[] } = {
   processing: ["pending_review", "approved", "rejected"],
   pending_review: ["approved", "rejected"],
-  approved: ["rejected", "archived"],
+  approved: ["suspended", "rejected", "archived"],
+  suspended: ["approved", "rejected", "archived"],
   rejected: ["processing", "pending_review"],
   archived: ["approved"],
 };
