@@ -6,6 +6,7 @@ import { specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { capabilityFault } from "../signing/index.js";
+import type { ListingOptions } from "../transport/answerer.js";
 import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
@@ -39,6 +40,7 @@ export interface Settings<Tx> {
   readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
+  readonly listing: ListingOptions | undefined;
   readonly origins: ReadonlySet<string>;
   readonly trustProxy: boolean | string | string[];
   readonly mode: "development" | "production";
@@ -103,6 +105,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
       calls: limits.calls ?? CALLS,
       inFlightWaitMs: limits.inFlightWaitMs ?? IN_FLIGHT_WAIT_MS,
     },
+    listing: given.listing,
     origins: new Set([new URL(baseUrl).origin, ...(given.origins ?? [])]),
     trustProxy: given.trustProxy ?? false,
     mode,

@@ -44,6 +44,10 @@ test("another instance is woken after the commit, not by its next poll", async (
   await first.promise;
   const second = Promise.withResolvers<void>();
   woken = second.resolve;
+  let told = 0;
+  queue.onWake(() => (told += 1));
+  await queue.adjust({ kind: "prune", before: Date.now(), keep: 0, limit: 10 }, Date.now());
+  assert.is(told, 0, "what is pruned lets nothing go");
   await put(queue, job());
   await second.promise;
   for (const one of [queue, other]) await one.close();
