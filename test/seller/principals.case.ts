@@ -43,7 +43,7 @@ export const config = {
 };
 const authentication = { schemes: ["HMAC-SHA256"], credentials: "0123456789abcdefGHIJKLMNOPQRSTUVWXYZ" };
 
-export const listening = ({ body }: Sent): Reaction =>
+const listening = ({ body }: Sent): Reaction =>
   body.type === "webhook.challenge"
     ? { body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge })) }
     : 200;

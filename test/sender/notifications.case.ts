@@ -194,7 +194,9 @@ function payloadCases(test: Suite, open: Open): void {
   });
 
   test("a 409 ends an event whose key stands for its payload, at once; retries are the same bytes", async (context) => {
-    const sender = await open(context);
+    const logged: { error?: string }[] = [];
+    const warn = (given: { error?: string }) => void logged.push(given);
+    const sender = await open(context, { logger: { warn, error: warn, info: warn } as never });
     sender.start();
     await sender.tasks.register(start(), { push });
     const answers = [503, 409];
@@ -211,6 +213,7 @@ function payloadCases(test: Suite, open: Open): void {
       second!.headers.signature ?? second!.headers.Signature,
     );
     assert.match((await sender.outbox.list())[0]!.error!, /HTTP 409/);
+    assert.ok(logged.some(({ error }) => error?.includes("HTTP 409") === true));
   });
 }
 
