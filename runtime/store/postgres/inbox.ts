@@ -24,6 +24,11 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
         update adbind_inbox set due = ${until}
         where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
     },
+    async releaseLease(ids, { owner, now }) {
+      await sql`
+        update adbind_inbox set owner = null, due = ${now}
+        where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
+    },
     complete: (held, effect) => complete(db, held, effect),
     async retry({ id, owner }, due, error) {
       await sql`
