@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type SignableRequest, verifyWebhook } from "../runtime/signing/index.js";
 import { openSqliteStore } from "../runtime/store/index.js";
+import { fromSource } from "../test/runner/from-source.js";
 import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
@@ -31,7 +32,6 @@ const MB = 1024 * 1024;
 
 const folder = (): string => mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
 const file = (name: string): string => path.join(import.meta.dirname, "support", name);
-const tsx = ["--import", "tsx", "--conditions=adbind-source"];
 
 /** Pins this process and its servers to cores of their own, where the machine lets us. */
 const pinned = process.platform === "linux" && spawnSync("taskset", ["--version"]).status === 0;
@@ -46,7 +46,7 @@ interface Server {
 async function startServer(kind: string, port: number, jwk: object, database: string): Promise<Server> {
   const args = [
     process.execPath,
-    ...tsx,
+    ...fromSource,
     file("receiver-server.ts"),
     kind,
     String(port),
@@ -203,7 +203,7 @@ export function slope(samples: readonly { events: number; rss: number }[]): numb
 
 async function memory(events: number): Promise<Row[]> {
   const where = folder();
-  const args = [...tsx, file("receiver-memory.ts"), String(events), path.join(where, "inbox.db")];
+  const args = [...fromSource, file("receiver-memory.ts"), String(events), path.join(where, "inbox.db")];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.on("data", (chunk) => {

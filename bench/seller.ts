@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Agent, request } from "undici";
+import { fromSource } from "../test/runner/from-source.js";
 import { median } from "./support/measure.js";
 import type { Row } from "./support/row.js";
 
@@ -26,8 +27,7 @@ interface Served {
 
 async function serve(kind: Kind, folder: string): Promise<Served> {
   const file = path.join(import.meta.dirname, "support", "seller-server.ts");
-  const flags = ["--import", "tsx", "--conditions=adbind-source"];
-  const child = spawn(process.execPath, [...flags, file, kind, folder], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, [...fromSource, file, kind, folder], { stdio: ["ignore", "pipe", "ignore"] });
   const port = await new Promise<number>((resolve, reject) => {
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {

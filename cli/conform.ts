@@ -11,6 +11,7 @@ import {
   supportedVersions,
   textReport,
 } from "../runtime/conformance/index.js";
+import { type TransportName, transportNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type PlaceOptions, placesOf } from "./conform/places.js";
 import { printJson, userPath } from "./output.js";
@@ -49,10 +50,8 @@ function pairs(given: readonly string[], option: string, form: string): Record<s
   );
 }
 
-const transports = ["mcp", "a2a"] as const;
-
-function transportOf(given: string): "mcp" | "a2a" {
-  const known = transports.find((one) => one === given);
+function transportOf(given: string): TransportName {
+  const known = transportNames.find((one) => one === given);
   if (known === undefined) throw usage(`there is no transport ${given}`, "give mcp or a2a");
   return known;
 }

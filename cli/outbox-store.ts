@@ -7,6 +7,7 @@ import { openQueue } from "../runtime/queue/index.js";
 import type { MoveParts } from "../runtime/sender/move.js";
 import { type Outbox, type OutboxFilter, outboxOf } from "../runtime/sender/operators.js";
 import { OUTBOX_TOPIC } from "../runtime/sender/outbox.js";
+import { bodiesOf } from "../runtime/sender/sealed-bodies.js";
 import { createKeyring } from "../runtime/sender/sealing.js";
 import { type SecretKeySource, secretKeysIn, secretKeysOfEnvironment } from "../runtime/sender/secret-keys.js";
 import type { StoreAccess } from "../runtime/store/index.js";
@@ -37,7 +38,8 @@ export const withOutbox = (
     const queue = openQueue(store.database, OUTBOX_TOPIC);
     const tables = senderTables(store.database);
     const keyring = await createKeyring(keysOf(option));
-    const parts: MoveParts = { queue, tables, keyring, rules: { policy: checkedPolicy({}) }, now: Date.now };
+    const bodies = bodiesOf(keyring, false);
+    const parts: MoveParts = { queue, tables, keyring, bodies, rules: { policy: checkedPolicy({}) }, now: Date.now };
     try {
       await job(outboxOf(parts), parts);
     } finally {

@@ -1,5 +1,6 @@
 /** What a run finds: steps, their checks, and what is counted. */
 
+import type { TransportName } from "../contract/index.js";
 import type { SentRequest } from "./agent/types.js";
 import type { CheckOutcome } from "./checks/types.js";
 
@@ -115,7 +116,7 @@ export interface InvariantResult {
 export interface ConformanceReport {
   readonly suite: { readonly version: string | undefined; readonly place: string };
   readonly release: { readonly word: string; readonly version: string };
-  readonly agent: { readonly url: string; readonly transport: "mcp" | "a2a"; readonly tools: readonly string[] };
+  readonly agent: { readonly url: string; readonly transport: TransportName; readonly tools: readonly string[] };
   readonly startedAt: string;
   readonly tookMs: number;
   readonly storyboards: readonly StoryboardResult[];

@@ -15,6 +15,7 @@ import { authorizationOf } from "./kit.js";
 import type { OwnOutcome } from "./own-task.js";
 import { ownTask } from "./own-tasks.js";
 import { dispatchParallel } from "./parallel.js";
+import { isNameUsed } from "./phases.js";
 import { requestOf, substituteIn } from "./request.js";
 import type { GradedCheck, Skip, StepResult } from "./result.js";
 import { agentFor } from "./routes.js";
@@ -140,7 +141,9 @@ async function judge(
   if (passed && answer !== undefined) {
     const completion = await completionOf(step, answer, judging.agent, story);
     const generate = (template: string): unknown => substituteIn(story, judging.agent.url, template).value;
-    checks.push(...capture(step, task, { payload: answer.payload, completion, context: story.context, generate }));
+    const { context } = story;
+    const isUsed = (name: string): boolean => isNameUsed(name, step, story);
+    checks.push(...capture(step, task, { payload: answer.payload, completion, context, generate, isUsed }));
   }
   return { checks, ...(base !== undefined && { problem: base }) };
 }

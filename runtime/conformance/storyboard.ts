@@ -3,8 +3,9 @@ import { isJsonObject } from "../contract/index.js";
 import { unfilledBranches } from "./branches.js";
 import { CONTROLLER, seed } from "./controller.js";
 import type { Phase, StoryboardStep } from "./document.js";
-import { skipIf, storyboardSkip, unmetCapability } from "./gates.js";
+import { storyboardSkip } from "./gates.js";
 import { suiteFile } from "./load.js";
+import { phaseSkip } from "./phases.js";
 import type { Skip, StepResult, StoryboardResult } from "./result.js";
 import { agentByKey } from "./routes.js";
 import type { Selected } from "./select.js";
@@ -99,16 +100,6 @@ const condition = (expression: string | undefined, story: StoryState): boolean =
   const id = /prior_step\.([\w-]+)\.passed/.exec(expression)?.[1];
   return id !== undefined && story.results.get(id)?.status === "passed";
 };
-
-function phaseSkip(phase: Phase, story: StoryState): Skip | undefined {
-  if (phase.requires_capability !== undefined) {
-    const detail = unmetCapability(phase.requires_capability, story.run.gates);
-    if (detail !== undefined) return { reason: "not_applicable", detail };
-  }
-  if (phase.skip_if !== undefined && skipIf(phase.skip_if, story.kit, story.context))
-    return { reason: "not_applicable", detail: `the phase is left out where ${phase.skip_if}` };
-  return undefined;
-}
 
 /** The first deliveries that a later step expects to be repeated are refused: that has to stand before the trigger is sent. */
 function armRetries(story: StoryState): void {

@@ -10,6 +10,7 @@ import type {
   MaybePromise,
   Release,
   Tools,
+  TransportName,
 } from "../contract/index.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
 import type { Effect, EventKind, EventNote, RegisteredMode, RouteBinding, Store } from "../store/types.js";
@@ -73,7 +74,7 @@ export interface Expectation {
   /** `push_notification_config.token`, of 16 characters or more; of A2A's own config any. Only its digest is kept. */
   readonly token?: string;
   /** Known shape; detected when left out. `a2a` for configs registered through A2A's own mechanism. */
-  readonly format?: "mcp" | "a2a";
+  readonly format?: TransportName;
   /** Version of the release the sender speaks here; its configured one by default. */
   readonly release?: string;
   /** After this many seconds the registration is forgotten. Default: 90 days for tasks, never for others. */
@@ -92,7 +93,7 @@ export interface Delivery {
   readonly idempotencyKey: string;
   /** Version of the release its bindings are of. */
   readonly release: string;
-  readonly format: "mcp" | "a2a" | null;
+  readonly format: TransportName | null;
   readonly taskType: string | null;
   readonly taskId: string | null;
   readonly operationId: string | null;

@@ -10,6 +10,7 @@ import {
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
+import type { Call, Called } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
 import { type Aftermath, createContext } from "./context.js";
 import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
@@ -21,32 +22,6 @@ import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import type { TaskBook } from "./tasks.js";
 import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
-import type { Identity } from "./types.js";
-
-/** A call as a transport hands it on. */
-export interface Call {
-  /** Any name the tool is known by. */
-  readonly tool: string;
-  /** As received; never merged into anything. */
-  readonly args: unknown;
-  readonly transport: "mcp" | "a2a";
-  readonly identity: Identity;
-  /** A2A gives it beside the parameters; MCP among them. */
-  readonly push?: unknown;
-  /** A2A's own registration, whose events have A2A's shape. */
-  readonly a2aPush?: unknown;
-  readonly contextId?: string;
-}
-
-export interface Called {
-  readonly status: TaskStatus;
-  /** The flat object of the answer, envelope members included. */
-  readonly payload: JsonObject;
-  /** No success: the transport says so in its own way. */
-  readonly failed: boolean;
-  /** The task that goes on. */
-  readonly taskId: string;
-}
 
 export interface CallParts<Tx> {
   readonly settings: Settings<Tx>;

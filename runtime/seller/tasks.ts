@@ -5,7 +5,7 @@ import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
-import type { Call } from "./call.js";
+import type { Call } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
 import { type BuyOpening, openChannels, opening } from "./media-buys.js";
 import { type BookParts, handleOf, TASK_RETENTION_MS } from "./task-changes.js";

@@ -10,6 +10,7 @@ import { channelOrderingKey } from "./channel.js";
 import { endpointOf, taskOrderingKey } from "./outbox.js";
 import { openConfig, type StoredConfig } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
+import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { configIn, registrationOf, type TargetRef } from "./stored-configs.js";
 import type { TaskDetails } from "./task-details.js";
@@ -18,6 +19,7 @@ export interface MoveParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly keyring: Keyring;
+  readonly bodies: Bodies;
   readonly rules: { readonly policy: NetPolicy };
   readonly now: () => number;
 }

@@ -1,9 +1,10 @@
-/** Rotation of the keys of secrets: every row is sealed anew under the current one, a few at a time, while senders run. */
+/** Rotation of the keys of secrets and of bodies: every row is sealed anew under the current one, a few at a time, while senders run. */
 import type { Coroutine, Query } from "../db/index.js";
 import type { Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { namedRegistration } from "./registered-secrets.js";
+import { resealBodies } from "./reseal-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { storedConfigs } from "./stored-configs.js";
 
@@ -29,15 +30,18 @@ export interface ResealParts {
 const PAGE_ROWS = 100;
 
 /** @throws AdbindError `secret_keys_invalid` where there is no key */
-export async function resealSecrets({ queue, tables, keyring }: ResealParts): Promise<Resealed> {
+export async function resealSecrets(parts: ResealParts): Promise<Resealed> {
+  const { queue, tables, keyring } = parts;
   const counts = { resealed: 0, current: 0, lost: 0, foreign: 0 };
   let after = "";
   for (;;) {
     const page = await queue.transact((tx) => resealPage(tables, keyring, tx, after));
     for (const what of page.came) counts[what] += 1;
-    if (page.last === undefined) return counts;
+    if (page.last === undefined) break;
     after = page.last;
   }
+  for (const what of await resealBodies(parts)) counts[what] += 1;
+  return counts;
 }
 
 interface Page {

@@ -28,6 +28,7 @@ import type { RegistrationRules } from "./registration.js";
 import { type Resealed, resealSecrets } from "./reseal.js";
 import { retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
+import { bodiesOf } from "./sealed-bodies.js";
 import { createKeyring, type Keyring } from "./sealing.js";
 import { developmentKeys, secretKeysOfEnvironment } from "./secret-keys.js";
 import { spokenReleases } from "./spoken.js";
@@ -94,12 +95,15 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
   const spoken = await spokenReleases([release, ...(options.releases ?? [])], options.validator);
   const metrics = senderMetrics(options.meter);
   const attemptOptions = attemptOptionsOf(options, options.fetch ?? ownFetch!);
-  const common = { queue, tables, spoken, rules, now, uuid, keyring };
+  const bodies = bodiesOf(keyring, sealsBodies(options, keyring));
+  const common = { queue, tables, spoken, rules, now, uuid, keyring, bodies };
   const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
     tasks,
     targets: createTargets({ ...common, authorized: options.authorized }),
+    keyring,
+    bodies,
     limitsOf: options.limits ?? (() => undefined),
     attemptOptions,
     metrics,
@@ -182,6 +186,12 @@ const rulesOf = (
     onDeprecated(message);
   },
 });
+
+/** @throws AdbindError `sender_option_invalid` */
+function sealsBodies({ sealBodies = false }: SenderOptions, { seals }: Keyring): boolean {
+  if (!sealBodies || seals) return sealBodies;
+  throw badOption("sealBodies", "give secrets, or set ADBIND_SECRET_KEYS_FILE: there is no key to seal bodies with");
+}
 
 /** @throws AdbindError `secret_keys_invalid` */
 function keyringOf(

@@ -7,6 +7,7 @@ import { kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Dialect, Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
+import { type BodyTables, bodyTables } from "./sender-bodies.js";
 import type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
 import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
@@ -32,7 +33,7 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables extends SecretTables, UpkeepTables {
+export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Also locks it. */
@@ -47,8 +48,8 @@ export interface SenderTables extends SecretTables, UpkeepTables {
   setTaskDetails(tx: Query, taskId: string, details: string): Coroutine<unknown[]>;
   /** A channel of a resource that has one owner, or of one subscriber. Also locks it. */
   channel(tx: Query, resource: string, kind: string, subscriber?: string): Coroutine<ChannelRow[]>;
-  /** Makes a media buy the principal's, where it is nobody's yet, and locks it. @returns whose it is */
-  claimBuy(tx: Query, resource: string, principal: string): Coroutine<string>;
+  /** Makes a channel the principal's, where there is none yet, and locks it. @returns it, whoever has it */
+  claimChannel(tx: Query, key: ChannelKey, principal: string): Coroutine<ChannelRow>;
   /** Everybody's channels of a kind. Locks nothing. */
   subscribers(tx: Query, resource: string, kind: string): Coroutine<ChannelRow[]>;
   /** Channels as they are now. Locks nothing. */
@@ -102,6 +103,7 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
     ...taskTables(dialect),
     ...secretTables(lock),
     ...upkeepTables(lock),
+    ...bodyTables,
     due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],
@@ -109,16 +111,19 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
       run(tx, `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`, [
         ...[resource, kind, subscriber],
       ]),
-    *claimBuy(tx, resource, principal) {
-      const key = "resource = ? and kind = 'buy' and subscriber = ''";
+    *claimChannel(tx, { resource, kind, subscriber }, principal) {
       yield* run(
         tx,
-        "insert into adbind_channels (resource, kind, subscriber, principal, config) values (?, 'buy', '', ?, 'null') " +
+        "insert into adbind_channels (resource, kind, subscriber, principal, config) values (?, ?, ?, ?, 'null') " +
           "on conflict do nothing",
-        [resource, principal],
+        [resource, kind, subscriber, principal],
       );
-      const [row] = yield* run<ChannelRow>(tx, `select * from adbind_channels where ${key}${lock}`, [resource]);
-      return row!.principal;
+      const [row] = yield* run<ChannelRow>(
+        tx,
+        `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`,
+        [resource, kind, subscriber],
+      );
+      return row!;
     },
     subscribers: (tx, resource, kind) =>
       run(tx, "select * from adbind_channels where resource = ? and kind = ? order by subscriber", [resource, kind]),

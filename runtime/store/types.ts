@@ -2,7 +2,7 @@
  * What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise;
  * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
  */
-import type { MaybePromise } from "../contract/index.js";
+import type { MaybePromise, TransportName } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
 import type { EventKind, EventNote, InboxState } from "./event.js";
@@ -21,7 +21,7 @@ export interface InboxEvent {
   readonly kind: EventKind;
   /** Version of the release whose bindings read it. */
   readonly release: string;
-  readonly format: "mcp" | "a2a" | null;
+  readonly format: TransportName | null;
   readonly taskType: string | null;
   readonly taskId: string | null;
   readonly operationId: string | null;
@@ -200,7 +200,7 @@ export interface Registration {
   readonly sender: string;
   readonly kind: EventKind;
   readonly mode: RegisteredMode;
-  readonly format: "mcp" | "a2a" | null;
+  readonly format: TransportName | null;
   readonly taskType: string | null;
   readonly tokenDigest: Uint8Array | null;
   readonly release: string | null;

@@ -4,7 +4,7 @@ import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as assert from "uvu/assert";
 import { jwtAuth, signatureAuth, tokenAuth } from "../../runtime/seller/index.js";
 import { signRequestSync, staticKeys } from "../../runtime/signing/index.js";
-import { buyRequest } from "./fixture.js";
+import { buyRequest, mcp } from "./fixture.js";
 import { sellerSuite, tool, with_ } from "./mcp-suite.js";
 
 const test = sellerSuite("callers of a seller");
@@ -17,6 +17,11 @@ test("callers without good credentials are told which they need", async (context
     assert.is(missing.status, 401);
     assert.is(missing.headers["www-authenticate"], 'Bearer realm="https://seller.example/mcp"');
     assert.is(missing.body.error.data.proto_error.code, "AUTH_MISSING");
+    for (const method of ["initialize", "tools/list", "server/discover"]) {
+      const { status, headers } = await mcp(seller, method, {});
+      assert.equal([status, headers["www-authenticate"]], [401, missing.headers["www-authenticate"]], method);
+    }
+    assert.is((await mcp(seller, "tools/list", {}, { authorization: "Bearer key-of-buyer-1" })).status, 200);
     const bad = await tool(seller, "get_products", {}, { authorization: "Bearer nonsense" });
     assert.match(String(bad.headers["www-authenticate"]), /error="invalid_token"/);
     assert.is(bad.body.error.data.proto_error.code, "AUTH_INVALID");

@@ -11,64 +11,39 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
-import type { A2aPushConfig } from "../sender/types.js";
-import { resolveBody } from "../signing/index.js";
-import type { SellerTaskRow } from "../store/seller-tables.js";
-import type { Call, Called } from "./call.js";
-import { isObject } from "./json-object.js";
-import { ToolError } from "./tool-error.js";
-import type { Identity } from "./types.js";
-
-/** One request of an A2A client. */
-export interface A2aRequest {
-  readonly body: JsonObject;
-  readonly identity: Identity;
-  /** `A2A-Version`; absent means 0.3. */
-  readonly version: string | undefined;
-}
-
-export interface A2aParts {
-  readonly card: JsonObject;
-  readonly uuid: () => string;
-  readonly now: () => number;
-  answer(call: Call): Promise<Called>;
-  /** A task by its id. */
-  row(taskId: string): Promise<SellerTaskRow | undefined>;
-  /** A task's own A2A registration; absent where webhooks are not sent. */
-  readonly push:
-    | {
-        attach(row: SellerTaskRow, config: A2aPushConfig | null): Promise<void>;
-        attached(taskId: string): Promise<A2aPushConfig | undefined>;
-      }
-    | undefined;
-}
-
-export interface A2aEndpoint {
-  /** The answer's body. */
-  handle(request: A2aRequest): Promise<unknown>;
-  /** The skills a body calls. */
-  skillsOf(body: unknown): readonly string[];
-}
+import { isJsonObject, isTerminal, type JsonObject } from "../../contract/index.js";
+import { resolveBody } from "../../signing/index.js";
+import type { AgentTask, Answerer, AnswererDependencies, Identity, NativePush } from "../answerer.js";
+import { agentCard, CARD_PATHS } from "./card.js";
 
 /** Keys of what travels through the SDK's call context. */
 const STATE = { identity: "identity", body: "body" } as const;
 
-export function a2aEndpoint(parts: A2aParts): A2aEndpoint {
-  const handler = requestHandler(parts);
+export function a2aAnswerer(parts: AnswererDependencies): Answerer {
+  const card = agentCard(parts);
+  const handler = requestHandler(parts, card);
   const current = new JsonRpcTransportHandler(handler);
   const legacy = new LegacyJsonRpcTransportHandler(handler);
   return {
-    skillsOf: skillsIn,
-    handle({ body, identity, version }) {
+    published: Object.fromEntries(CARD_PATHS.map((path) => [path, card])),
+    asks(body) {
+      const tools = skillsIn(body);
+      // What is no skill's call reads or changes tasks, which are their caller's only.
+      return { tools, beside: tools.length > 0 ? "nothing" : "own" };
+    },
+    fault: (body) => (isJsonObject(body) ? undefined : "A2A takes one JSON-RPC request at a time."),
+    async handle({ body: given, identity, header }) {
+      const body = given as JsonObject;
       const state = new Map<string, unknown>([
         [STATE.identity, identity],
         [STATE.body, body],
       ]);
       // 0.3 names its methods with a slash; a client that leaves the version out is taken by its method.
       const old = typeof body.method === "string" && body.method.includes("/");
-      const context = new ServerCallContext({ state, requestedVersion: version ?? (old ? "0.3" : "1.0") });
-      return (old ? legacy : current).handle(body, context);
+      const requestedVersion = header("a2a-version") ?? (old ? "0.3" : "1.0");
+      const context = new ServerCallContext({ state, requestedVersion });
+      const answer = await (old ? legacy : current).handle(body, context);
+      return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(answer) };
     },
   };
 }
@@ -81,17 +56,16 @@ function skillsIn(body: unknown): string[] {
   return resolved.ok && resolved.invocation !== null ? [resolved.invocation.operation] : [];
 }
 
-function requestHandler(parts: A2aParts): A2ARequestHandler {
+function requestHandler(parts: AnswererDependencies, agentCard: JsonObject): A2ARequestHandler {
   const refuse = async (): Promise<never> => {
     throw new UnsupportedOperationError("not offered here");
   };
-  const own = async (id: string, context: ServerCallContext): Promise<SellerTaskRow> => {
-    const row = await parts.row(id);
-    const { principal } = context.state.get(STATE.identity) as Identity;
-    if (row === undefined || row.principal !== principal) throw new TaskNotFoundError(`there is no task ${id}`);
-    return row;
+  const own = async (id: string, context: ServerCallContext): Promise<AgentTask> => {
+    const task = await parts.tasks.find(id, context.state.get(STATE.identity) as Identity);
+    if (task === undefined) throw new TaskNotFoundError(`there is no task ${id}`);
+    return task;
   };
-  const card = parts.card as unknown as AgentCard;
+  const card = agentCard as unknown as AgentCard;
   const handler = {
     getAgentCard: async () => card,
     getAuthenticatedExtendedAgentCard: async () => card,
@@ -104,21 +78,21 @@ function requestHandler(parts: A2aParts): A2ARequestHandler {
     async *resubscribe() {
       throw new UnsupportedOperationError("streaming is not offered here");
     },
-    getTask: async ({ id }: { id: string }, context: ServerCallContext) => storedTask(await own(id, context)),
+    getTask: async ({ id }: { id: string }, context: ServerCallContext) => taskOf(await own(id, context)),
     async cancelTask({ id }: { id: string }, context: ServerCallContext) {
       await own(id, context);
       throw new TaskNotCancelableError("cancel what the task makes with the tool that changes it");
     },
     listTasks: refuse,
-    ...pushMethods(parts, own),
+    ...pushMethods(parts.tasks, own),
   };
   return handler;
 }
 
-type OwnTask = (id: string, context: ServerCallContext) => Promise<SellerTaskRow>;
+type OwnTask = (id: string, context: ServerCallContext) => Promise<AgentTask>;
 
 /** A2A's native push notifications: one registration a task, whose events have A2A's shape (service.md, "Task operations"). */
-function pushMethods({ push }: A2aParts, own: OwnTask) {
+function pushMethods({ push }: AnswererDependencies["tasks"], own: OwnTask) {
   const offered = () => {
     if (push === undefined) throw new PushNotificationNotSupportedError("webhooks are not sent here");
     return push;
@@ -132,13 +106,9 @@ function pushMethods({ push }: A2aParts, own: OwnTask) {
   };
   return {
     async createTaskPushNotificationConfig(config: TaskPushNotificationConfig, context: ServerCallContext) {
-      const row = await own(config.taskId, context);
-      await offered()
-        .attach(row, nativeConfig(config))
-        .catch((error: unknown) => {
-          if (error instanceof ToolError) throw new RequestMalformedError(error.message);
-          throw error;
-        });
+      const task = await own(config.taskId, context);
+      const refused = await offered().attach(task, nativeConfig(config));
+      if (refused !== undefined) throw new RequestMalformedError(refused);
       return config;
     },
     async getTaskPushNotificationConfig({ taskId }: { taskId: string }, context: ServerCallContext) {
@@ -158,7 +128,7 @@ function pushMethods({ push }: A2aParts, own: OwnTask) {
   };
 }
 
-const nativeConfig = ({ url, id, token, authentication }: TaskPushNotificationConfig): A2aPushConfig => ({
+const nativeConfig = ({ url, id, token, authentication }: TaskPushNotificationConfig): NativePush => ({
   url,
   ...(id !== "" && { id }),
   ...(token !== "" && { token }),
@@ -171,17 +141,17 @@ const nativeConfig = ({ url, id, token, authentication }: TaskPushNotificationCo
  * A message that names a task goes on with it: it must be the caller's own, of the operation the message calls, and waiting for
  * somebody. The gate has judged the operation; a task of another one would be changed unjudged.
  */
-function checkContinued(row: SellerTaskRow, operation: string): void {
-  if (row.tool !== operation) throw new RequestMalformedError(`task ${row.task_id} is not one of ${operation}`);
-  if (row.status !== "input-required")
-    throw new UnsupportedOperationError(`task ${row.task_id} is ${row.status} and waits for no message`);
+function checkContinued({ id, tool, status }: AgentTask, operation: string): void {
+  if (tool !== operation) throw new RequestMalformedError(`task ${id} is not one of ${operation}`);
+  if (status !== "input-required")
+    throw new UnsupportedOperationError(`task ${id} is ${status} and waits for no message`);
 }
 
-async function sendMessage(parts: A2aParts, own: OwnTask, context: ServerCallContext): Promise<Task> {
+async function sendMessage(parts: AnswererDependencies, own: OwnTask, context: ServerCallContext): Promise<Task> {
   const body = context.state.get(STATE.body) as JsonObject;
   const identity = context.state.get(STATE.identity) as Identity;
-  const params = isObject(body.params) ? body.params : {};
-  const message = isObject(params.message) ? params.message : {};
+  const params = isJsonObject(body.params) ? body.params : {};
+  const message = isJsonObject(params.message) ? params.message : {};
   const contextId = textOf(message.contextId) ?? textOf(message.context_id) ?? parts.uuid();
   const resolved = invocationIn(body);
   if (!resolved.ok || resolved.invocation === null)
@@ -190,7 +160,7 @@ async function sendMessage(parts: A2aParts, own: OwnTask, context: ServerCallCon
   const continued = message.taskId ?? message.task_id ?? "";
   if (typeof continued !== "string") throw new RequestMalformedError("the task of a message is named by a text");
   if (continued !== "") checkContinued(await own(continued, context), operation);
-  const configuration = isObject(params.configuration) ? params.configuration : {};
+  const configuration = isJsonObject(params.configuration) ? params.configuration : {};
   const native = configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config;
   const called = await parts.answer({
     tool: operation,
@@ -202,30 +172,15 @@ async function sendMessage(parts: A2aParts, own: OwnTask, context: ServerCallCon
     a2aPush: native,
   });
   const { status, payload, taskId } = called;
-  return taskOf({ id: taskId, contextId, status, data: payload, at: parts.now() });
+  return taskOf({ id: taskId, contextId, status, data: payload, updatedAt: parts.now() });
 }
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" && value.length <= 255 ? value : undefined;
 
-function storedTask(row: SellerTaskRow): Task {
-  const text = row.result ?? row.progress;
-  const data = text === null ? {} : (JSON.parse(text) as JsonObject);
-  const context = row.context === null ? {} : { context: JSON.parse(row.context) };
-  const status = row.status as TaskStatus;
-  const shown = isTerminal(status) ? { ...data, ...context } : { status, task_id: row.task_id, ...data, ...context };
-  return taskOf({
-    id: row.task_id,
-    contextId: row.context_id ?? row.task_id,
-    status,
-    data: shown,
-    at: row.updated_at,
-  });
-}
-
 /** webhooks-facts.md 7: what is final is an artifact, what is not is a message of the status. */
-function taskOf(of: { id: string; contextId: string; status: TaskStatus; data: JsonObject; at: number }): Task {
-  const { id, contextId, status, data, at } = of;
+function taskOf(of: Omit<AgentTask, "tool">): Task {
+  const { id, contextId, status, data, updatedAt } = of;
   const parts = [{ data, mediaType: "application/json" }];
   const over = isTerminal(status);
   const message = { messageId: `${id}-${status}`, contextId, taskId: id, role: "ROLE_AGENT", parts };
@@ -234,7 +189,7 @@ function taskOf(of: { id: string; contextId: string; status: TaskStatus; data: J
     contextId,
     status: {
       state: `TASK_STATE_${status.toUpperCase().replaceAll("-", "_")}`,
-      timestamp: new Date(at).toISOString(),
+      timestamp: new Date(updatedAt).toISOString(),
       ...(!over && { message }),
     },
     artifacts: over ? [{ artifactId: `${id}-result`, name: "result", parts }] : [],
