@@ -180,7 +180,7 @@ const stuck = () => {
 
 test("what waits behind a handler that takes long goes to who has one free", async ({ open }) => {
   const { gate, handlers } = stuck();
-  const s = await open({ concurrency: 1, pollMs: 20, handlers });
+  const s = await open({ concurrency: 1, pollMs: 250, handlers });
   for (const task_id of ["t-0", "t-1", "t-2"]) await send(s, envelope({ task_id }));
   const other = await beside(s);
   await until(() => other.seen.length === 2);
