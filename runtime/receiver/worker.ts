@@ -63,6 +63,13 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
       .catch((error: unknown) => config.log.error({ ids, error: faultText(error) }, "events left to their lease"));
   };
 
+  /** Runs an event that is leased, or has it wait its turn: who stops gives it back. */
+  const admit = (event: InboxEvent, body?: unknown): void => {
+    if (runs.busy() < config.concurrency) runs.run(event, body);
+    else if (stopped) void giveBack([event.id]);
+    else line.add({ event, body });
+  };
+
   const poll = async (): Promise<void> => {
     while (!stopped && free() > 0) {
       again = false;
@@ -75,7 +82,7 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
       } finally {
         reserved -= limit;
       }
-      for (const event of events) runs.run(event);
+      for (const event of events) admit(event);
       if (events.length > 0) continue;
       ahead = true;
       if (runs.count() === 0 && completions === before) waiting = false;
@@ -125,8 +132,7 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     },
     run(event, body) {
       reserved -= 1;
-      if (stopped || runs.busy() < config.concurrency) runs.run(event, body);
-      else line.add({ event, body });
+      admit(event, body);
     },
     wake,
     start() {

@@ -118,7 +118,7 @@ test("an instance that lost its lease cannot commit its effect", async ({ open }
   assert.equal(s.store.db.prepare("select who from bookings").all(), [{ who: "fast" }]);
 });
 
-test("no more handlers run at once than allowed; the rest wait in the store", async ({ open }) => {
+test("no more handlers run at once than allowed; the rest wait", async ({ open }) => {
   let running = 0;
   let most = 0;
   let done = 0;
@@ -156,6 +156,38 @@ test("what comes while handlers are busy waits at hand, and is not read again", 
   await s.receiver.idle();
   assert.equal(order, ids);
   assert.is(read, 0);
+});
+
+test("what is taken from the store and what arrives meanwhile share the handlers", async ({ open }) => {
+  let running = 0;
+  const ran: number[] = [];
+  const s = await open({
+    concurrency: 2,
+    handlers: {
+      fallback: async () => {
+        running += 1;
+        ran.push(running);
+        await turns();
+        running -= 1;
+      },
+    },
+  });
+  await s.receiver.stop();
+  for (const task_id of ["t-0", "t-1"]) await send(s, envelope({ task_id }));
+  const { inbox } = s.store;
+  const { take } = inbox;
+  const gate = Promise.withResolvers<void>();
+  inbox.take = async (request) => {
+    const events = await take(request);
+    await gate.promise;
+    return events;
+  };
+  s.receiver.start();
+  await Promise.all(["t-2", "t-3", "t-4"].map((task_id) => send(s, envelope({ task_id }))));
+  gate.resolve();
+  await s.receiver.idle();
+  assert.is(ran.length, 5);
+  assert.is(Math.max(...ran), 2);
 });
 
 /** Another instance on the same store, and the tasks its handlers were given. */
