@@ -10,8 +10,9 @@ import type { Skip, StepResult, StoryboardResult } from "./result.js";
 import { agentByKey } from "./routes.js";
 import type { Selected } from "./select.js";
 import type { RunState, StoryState } from "./state.js";
-import { runStep, skipped, stepHash } from "./step.js";
+import { runStep, skipped } from "./step.js";
 import { missingTool } from "./step-gates.js";
+import { stepHash } from "./step-words.js";
 import { taskOf } from "./tool-names.js";
 import { vectorSteps } from "./vectors.js";
 
