@@ -48,6 +48,9 @@ export interface GradedCheck {
   readonly schema?: string;
 }
 
+/** Whether a check fails its step. */
+export const isBroken = ({ outcome, advisory }: GradedCheck): boolean => outcome === "failed" && advisory !== true;
+
 export type StepStatus = "passed" | "failed" | "skipped" | "not_graded" | "faulty";
 
 export interface StepResult {

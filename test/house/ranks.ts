@@ -128,7 +128,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "step-gates vector-signature",
     "vectors step branches",
     "storyboard",
-    "report/",
+    "report/ buyer/",
     "run",
     "index",
   ],

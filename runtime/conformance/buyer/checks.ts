@@ -2,22 +2,11 @@
 import type { JsonObject } from "../../contract/index.js";
 import { sentences } from "../checks/answers.js";
 import { type CheckFinding, failed, notApplicable, passed } from "../checks/types.js";
-import type { StoryboardCheck, StoryboardStep } from "../document.js";
+import type { StoryboardCheck } from "../document.js";
 import { isSame } from "../equality.js";
 import { fieldAt, pointerOfPath, valuesAt } from "../paths.js";
-import type { SchemaJudge } from "../schemas.js";
 import { requestChecks } from "./request-checks.js";
-import type { SeenCall, SeenPhase } from "./types.js";
-
-export interface BuyerView {
-  readonly step: StoryboardStep;
-  readonly seen: SeenPhase;
-  /** The call that the step is about; undefined where the buyer did not make it. */
-  readonly call: SeenCall | undefined;
-  readonly schemas: SchemaJudge;
-}
-
-export type BuyerCheck = (check: StoryboardCheck, view: BuyerView) => CheckFinding;
+import type { BuyerCheck, BuyerView, SeenCall } from "./types.js";
 
 /** The tools that ask for a task, over the releases. */
 export const isPoll = (tool: string): boolean => /^(get_task_status|tasks[_/]get)$/.test(tool);

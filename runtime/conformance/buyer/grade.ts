@@ -1,11 +1,10 @@
 /** What was seen of a buyer against what the steps of a storyboard ask. */
 import type { Phase, Storyboard, StoryboardCheck, StoryboardStep } from "../document.js";
-import { isBroken } from "../grade.js";
-import type { GradedCheck, Skip, StepResult } from "../result.js";
+import { type GradedCheck, isBroken, type Skip, type StepResult } from "../result.js";
 import type { SchemaJudge } from "../schemas.js";
 import { oneLine, stepHash } from "../step-words.js";
-import { type BuyerView, buyerCheck, holdsWithoutCall, isPoll } from "./checks.js";
-import type { SeenCall, SeenPhase } from "./types.js";
+import { buyerCheck, holdsWithoutCall, isPoll } from "./checks.js";
+import type { BuyerView, SeenCall, SeenPhase } from "./types.js";
 
 /** The n-th step about a tool is about the n-th request for it. */
 function callOf(step: StoryboardStep, phase: Phase, seen: SeenPhase): SeenCall | undefined {

@@ -2,7 +2,7 @@
 import { type CheckFinding, failed, passed } from "../checks/types.js";
 import { isSame } from "../equality.js";
 import { fieldAt, hasWildcard, pointerOfPath, valuesAt } from "../paths.js";
-import type { BuyerCheck } from "./checks.js";
+import type { BuyerCheck } from "./types.js";
 
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   uuid_v4: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(text),

@@ -15,7 +15,7 @@ import {
 import { createSchemaJudge } from "../schemas.js";
 import { type BuyerRun, PlayedStoryboard } from "./play.js";
 import { gradeReceiver, isReceiverStoryboard } from "./receiver.js";
-import { type ServeOptions, serveSellers } from "./server.js";
+import { type PlayedSellersOptions, serveSellers } from "./server.js";
 import { startByHttp } from "./start.js";
 import { unpublishedStoryboards } from "./storyboards.js";
 import type { BuyerStart, BuyerTask } from "./types.js";
@@ -37,7 +37,7 @@ export interface BuyerConformanceOptions {
   readonly start?: BuyerStart | string;
   /** A receiver of the buyer's: published vectors are posted to it. */
   readonly receiver?: string;
-  readonly serve?: ServeOptions;
+  readonly serve?: PlayedSellersOptions;
   /** Signs webhooks; made anew by default. Its public half is served beside the seller. */
   readonly key?: TestKey;
   /** Milliseconds that a phase may take at most; default a minute, ten without `start`. */

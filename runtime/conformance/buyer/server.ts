@@ -9,7 +9,7 @@ import type { Published, Publisher } from "./publisher.js";
 /** Bytes of a request that are read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export interface ServeOptions {
+export interface PlayedSellersOptions {
   /** Address to listen at; default 127.0.0.1. */
   readonly host?: string;
   readonly port?: number;
@@ -89,7 +89,7 @@ function answer(
 }
 
 /** Starts listening. */
-export async function serveSellers(options: ServeOptions, key: TestKey): Promise<PlayedSellers> {
+export async function serveSellers(options: PlayedSellersOptions, key: TestKey): Promise<PlayedSellers> {
   const { host = "127.0.0.1", port = 0, tls } = options;
   const played = new Map<string, Publisher>();
   const urls = new Set<string>();

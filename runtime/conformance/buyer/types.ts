@@ -1,6 +1,9 @@
 /** A buyer under test, what it is asked to do, and what was seen of it. */
-import type { JsonObject } from "../../contract/index.js";
+import type { JsonObject, TerminalStatus } from "../../contract/index.js";
 import type { FaultName } from "../../testing/index.js";
+import type { CheckFinding } from "../checks/types.js";
+import type { StoryboardCheck, StoryboardStep } from "../document.js";
+import type { SchemaJudge } from "../schemas.js";
 
 /** What a buyer is asked to do in one phase of a storyboard. */
 export interface BuyerTask {
@@ -36,7 +39,7 @@ export interface Scenario {
   /** Polls that find the task unfinished; default 1. */
   readonly polls?: number;
   /** What the task comes to; default `completed`. */
-  readonly ends?: "completed" | "failed" | "rejected" | "canceled";
+  readonly ends?: TerminalStatus;
   /** Webhooks come twice, late, captured and forged; the task ends when the true one of its end is sent. */
   readonly webhooks?: "hostile";
 }
@@ -82,3 +85,14 @@ export interface SeenPhase {
   /** Why its start failed. */
   readonly broken?: string;
 }
+
+/** What a check is given. */
+export interface BuyerView {
+  readonly step: StoryboardStep;
+  readonly seen: SeenPhase;
+  /** The call that the step is about; undefined where the buyer did not make it. */
+  readonly call: SeenCall | undefined;
+  readonly schemas: SchemaJudge;
+}
+
+export type BuyerCheck = (check: StoryboardCheck, view: BuyerView) => CheckFinding;
