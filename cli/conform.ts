@@ -79,6 +79,7 @@ async function conform(url: string, options: Options): Promise<void> {
     ...reach,
     release: places.release,
     documents: places.documents,
+    published: places.published,
     suite: places.suite,
     agents: pairs(options.agent, "--agent", "KEY=URL"),
     storyboards: options.storyboard,

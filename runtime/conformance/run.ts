@@ -31,6 +31,8 @@ export interface ConformanceOptions {
   readonly suite: Suite | string;
   /** Every schema of the release, those that no tool reaches among them; without, webhooks are judged by those that are there. */
   readonly documents?: SchemaDocuments;
+  /** The schemas as published, annotations too: without, what capabilities default to is not known. */
+  readonly published?: SchemaDocuments;
   /** Default `mcp`. */
   readonly transport?: "mcp" | "a2a";
   /** Bearer token, or a whole value of the Authorization header. */
@@ -201,7 +203,7 @@ function reportOf(
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const suite = typeof options.suite === "string" ? await loadSuite(options.suite) : options.suite;
-  const schemas = await createSchemaJudge(options.release, options.documents);
+  const schemas = await createSchemaJudge(options.release, options);
   const { run, close } = await openRun(options, suite, schemas);
   const startedAt = run.now();
   try {

@@ -109,7 +109,7 @@ export async function runBuyerConformance(options: BuyerConformanceOptions): Pro
   const sellers = await serveSellers(options.serve ?? {}, key);
   const run: BuyerRun = {
     ...{ release, sellers, key, fetch, now },
-    schemas: await createSchemaJudge(release, documents),
+    schemas: await createSchemaJudge(release, { documents }),
     start: typeof start === "string" ? startByHttp(start, fetch) : start,
     sleep: options.sleep ?? ((ms) => systemSleep(ms)),
     deadlineMs: options.deadlineMs ?? (start === undefined ? 600_000 : 60_000),
