@@ -1,9 +1,9 @@
 /** The fastify app: bodies as bytes, the gate, the transports' routes, and what the seller publishes of itself. */
+import { Readable } from "node:stream";
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type TransportName, transportNames } from "../contract/index.js";
 import { parseStrict } from "../json.js";
-import { resolveBody } from "../signing/index.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
 import type { CallParts } from "./call.js";
@@ -98,15 +98,19 @@ function route<Tx>(
   app.post(path, async (request: FastifyRequest, reply: FastifyReply) => {
     const { json } = (request.body ?? {}) as Partial<RawBody>;
     // What a signature is over is told by its verifier, which has codes for it.
-    const early = signed ? undefined : answerer.fault(json);
+    const early = signed ? undefined : answerer.fault(json, false);
     if (early !== undefined) return reply.code(400).send(rpcErrorBody(rpcCodes.invalid, early));
     const admitted = await gate.admit(request, asked(calls, answerer.asks(json)));
     if ("refused" in admitted) return refuse(reply, admitted.refused, json);
-    const fault = answerer.fault(json) ?? (at.signing.operations === "one" ? unresolved(json) : undefined);
+    const fault = answerer.fault(json, at.signing.operations === "one");
     if (fault !== undefined) return reply.code(400).send(rpcErrorBody(rpcCodes.invalid, fault));
     const { identity } = admitted;
     const response = await answerer.handle({ header: headerOf(request), body: json, identity });
-    return reply.code(response.status).headers(response.headers).send(response.body);
+    const { status, headers, body } = response;
+    reply.code(status).headers(headers);
+    if (typeof body === "string") return reply.send(body);
+    // A connection that was kept would hold up the end of the server long after its stream has ended.
+    return reply.header("connection", "close").send(Readable.from(body));
   });
   // Without sessions there is no stream to open and none to end.
   app.route({
@@ -133,12 +137,6 @@ const headerOf =
     const value = headers[name];
     return typeof value === "string" ? value : undefined;
   };
-
-/** Why a body does not come to one operation, or to a method that calls none; undefined where it does. */
-function unresolved(json: unknown): string | undefined {
-  const resolved = resolveBody(json, "", "json-rpc");
-  return resolved.ok ? undefined : resolved.detail;
-}
 
 /**
  * Whether what is asked beside tools may be asked by anybody. A client that needs credentials is to be told so with the first

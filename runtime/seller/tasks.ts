@@ -87,14 +87,7 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
       const rows = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
         return yield* database.tables.unfinished(tx, after, limit);
       });
-      return rows.map((row) => ({
-        id: row.task_id,
-        tool: row.tool,
-        status: row.status as TaskStatus,
-        principal: row.principal,
-        request: JSON.parse(row.request ?? "{}") as JsonObject,
-        createdAt: row.created_at,
-      }));
+      return rows.map(unfinishedTask);
     },
     async idle() {
       const patience = new AbortController();
@@ -104,6 +97,15 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
     },
   };
 }
+
+export const unfinishedTask = (row: SellerTaskRow): UnfinishedTask => ({
+  id: row.task_id,
+  tool: row.tool,
+  status: row.status as TaskStatus,
+  principal: row.principal,
+  request: JSON.parse(row.request ?? "{}") as JsonObject,
+  createdAt: row.created_at,
+});
 
 function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewTask): Coroutine<void> {
   const { id, call, args, tool, release, status, payload, channels } = task;
