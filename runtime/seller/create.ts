@@ -10,6 +10,7 @@ import { agentTasks } from "./agent-tasks.js";
 import { answerCall, type CallParts } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
 import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoint.js";
+import { mediaBuyPlug } from "./media-buys.js";
 import { createApp, type ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
 import { type ServedTool, type Spoken, speak } from "./spoken.js";
@@ -62,14 +63,19 @@ export async function createSeller<
   const [current, ...others] = endpointsOf(settings.releases);
   const spokenAt = async (at: Endpoint) => spokenReleases(settingsAt(settings, at), database);
   const main = await spokenAt(current);
-  const book = createTaskBook({ settings, database, spoken: main.spoken });
+  const plug = mediaBuyPlug({ sender: settings.sender, database });
+  const book = createTaskBook({ settings, database, spoken: main.spoken, plug });
   const { now, uuid, limits } = settings;
   const replayMs = settings.replayTtlSeconds * 1_000;
   const telling = tellLog(settings.logger);
   const closing = new AbortController();
   const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs, telling };
   const serve = (at: Endpoint, { spoken }: SpokenReleases<Tx>): Promise<ServedEndpoint<Tx>> =>
-    servedEndpoint(at, { settings: settingsAt(settings, at), spoken, database, book, idempotency }, closing.signal);
+    servedEndpoint(
+      at,
+      { settings: settingsAt(settings, at), spoken, database, book, plug, idempotency },
+      closing.signal,
+    );
   const first = await serve(current, main);
   const more: ServedEndpoint<Tx>[] = [];
   for (const at of others) more.push(await serve(at, await spokenAt(at)));
