@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import { eventRelease } from "../support/event-release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import type { Reaction, Sent } from "./fixture.js";
-import { AGENT, config, listening, type Open, type Suite, scope, status } from "./notifications.case.js";
+import { listening, type Reaction, type Sent } from "./fixture.js";
+import { AGENT, config, type Open, type Suite, scope, status } from "./notifications.case.js";
 import { codeIn, drained, HOOK, reopened, type SenderCase, suiteOf } from "./sender-suite.js";
 
 /** A challenge's answer as somebody else would give it. */
