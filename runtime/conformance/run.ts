@@ -14,6 +14,7 @@ import type { GateFacts } from "./gates.js";
 import { Invariants } from "./invariants.js";
 import { authorizationFor } from "./kit.js";
 import { loadSuite, type Suite } from "./load.js";
+import { pinnedSession } from "./pins.js";
 import { openCatcher } from "./probes/catcher.js";
 import { type ConformanceReport, countSteps, type StoryboardResult, unknownChecks } from "./result.js";
 import { countRoutes } from "./routes.js";
@@ -119,7 +120,9 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
     for (const [key, other] of Object.entries(options.agents ?? {}))
       agents.set(key, await meet(transport, { ...session, url: other }, release.word));
     catcher = options.webhooks === false ? undefined : await openCatcher({ ...options.webhooks, now });
-    const scenarios = primary.tools.has(CONTROLLER) ? await listScenarios(primary.session, primary.capabilities) : [];
+    const scenarios = primary.tools.has(CONTROLLER)
+      ? await listScenarios(pinnedSession(primary, release), primary.capabilities)
+      : [];
     const answers = (release.tools[wireNames(release.word).capabilitiesTool]?.arms as { completed?: string })
       ?.completed;
     const gates: GateFacts = {
@@ -151,6 +154,7 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
       aliases: new Map(),
       uuid,
       now,
+      beganAt: now(),
       timeoutMs,
       sleep: options.sleep ?? ((ms) => systemSleep(ms)),
     };

@@ -8,7 +8,7 @@ import type { PlainRequest, Signable, SigningPeer } from "./peer.js";
 
 const SDK = "adcp==9.2.0";
 const folder = path.resolve(import.meta.dirname, "../../../.cache/python-sdk");
-const python = path.join(folder, "bin", "python");
+export const python = path.join(folder, "bin", "python");
 /** Milliseconds for one step of the installation: a slow mirror, but not one that hangs. */
 const INSTALL_LIMIT_MS = 300_000;
 /** Milliseconds for one answer; the SDK takes minutes to be imported on a busy machine. */
