@@ -1,7 +1,7 @@
 /** `adbind check`: a live agent against what a specialism asks of it. */
 import type { Command } from "commander";
 import { specialismIn } from "../generator/load/part.js";
-import { createBuyer, type TransportName } from "../runtime/buyer/index.js";
+import { createBuyer, type TransportChoice } from "../runtime/buyer/index.js";
 import type { Failure, Release } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { type CheckResult, checks, Probe, type ToolReport } from "./check/probe.js";
@@ -13,7 +13,7 @@ import { type ReleaseOptions, releaseHelp, withReleaseOptions } from "./release/
 interface Options extends ReleaseOptions {
   specialism: string[];
   release?: string;
-  transport: TransportName;
+  transport: TransportChoice;
   auth?: string;
   mutating?: boolean;
   timeout: string;

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { runConformance, supportedVersions } from "../runtime/conformance/index.js";
+import { type TransportName, transportNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { registerBuyer } from "./conform/buyer.js";
 import { type FormOptions, formOf, printReport, storyboardProgress, withFormOptions } from "./conform/forms.js";
@@ -36,12 +37,10 @@ function pairs(given: readonly string[], option: string, form: string): Record<s
   );
 }
 
-const transports = ["mcp", "a2a"] as const;
-
 const USUAL_SECONDS = "30";
 
-function transportOf(given: string): "mcp" | "a2a" {
-  const known = transports.find((one) => one === given);
+function transportOf(given: string): TransportName {
+  const known = transportNames.find((one) => one === given);
   if (known === undefined) throw usage(`there is no transport ${given}`, "give mcp or a2a");
   return known;
 }

@@ -22,8 +22,8 @@ const exceptions: Readonly<Record<string, Exceptions>> = JSON.parse(read("test/h
 /** How many things break each rule today. Lower a number with what is taken off the list; none is raised. */
 const listed: Readonly<Record<RuleName, number>> = {
   "imports point downwards between rooms": 3,
-  "imports point down a room's ranks": 7,
-  "no import circle between files": 5,
+  "imports point down a room's ranks": 3,
+  "no import circle between files": 3,
   "no two folders import each other": 23,
   "only load, render and disk of the generator touch the file system": 0,
   "only cli prints or exits": 0,
@@ -31,13 +31,13 @@ const listed: Readonly<Record<RuleName, number>> = {
   "no protocol's name is in the code": 1,
   "a file has at most 300 lines": 1,
   "a function has at most 60 lines": 39,
-  "an exported name means one thing": 46,
+  "an exported name means one thing": 45,
   "a database engine is named in its own folder only": 8,
   "the statuses of a task are listed once": 7,
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 16;
+const LISTED_WALKS = 15;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {

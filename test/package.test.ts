@@ -20,9 +20,9 @@ function pack(): string {
   const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { files: string[] };
   const copied = [...files.filter((name) => name !== "dist"), "package.json", "README.md", "LICENSE"];
   execFileSync("cp", ["-r", ...copied.map((name) => path.join(root, name)), staged]);
-  execFileSync("tsc", ["-p", path.join(root, "tsconfig.build.json"), "--outDir", path.join(staged, "dist")], {
-    cwd: root,
-  });
+  // The run's own check of types says whether they are right.
+  const build = ["-p", path.join(root, "tsconfig.build.json"), "--noCheck", "--outDir", path.join(staged, "dist")];
+  execFileSync("tsc", build, { cwd: root });
   execFileSync("npm", ["pack", "--ignore-scripts", ...quiet, "--pack-destination", staged], { cwd: staged });
   const name = readdirSync(staged).find((file) => file.endsWith(".tgz"))!;
   assert.ok(readFileSync(path.join(staged, name)).length < MAX_TARBALL_BYTES);

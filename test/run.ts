@@ -16,8 +16,8 @@ import { SHARED_SETTINGS, startPostgres } from "./support/postgres.js";
 
 /** Files start servers and databases: more at once would wait for memory and disk. */
 const MOST_AT_ONCE = 4;
-/** One more than processors: there is always a file that waits for another process, a lease or a poll. */
-const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 1;
+/** Two more than processors: there are always files that wait for another process, a lease or a poll. */
+const WORKERS = Math.min(availableParallelism(), MOST_AT_ONCE) + 2;
 
 interface Job {
   readonly name: string;

@@ -19,6 +19,7 @@ import { type ReleaseOptions, resolveRelease } from "../release/resolve.js";
 const toolOf = (tool: ToolModel): AnyTool => ({
   name: tool.name,
   protocol: tool.protocol,
+  ...(tool.summary !== "" && { summary: tool.summary }),
   mutating: tool.mutating,
   idempotency: tool.idempotency,
   request: tool.request,

@@ -4,11 +4,9 @@ import path from "node:path";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** TypeScript as it stands, the package's own entries included; `source` is what a scaffolded project adds. */
+/** As this process reads TypeScript, from any folder; `source` is what a scaffolded project adds. */
 const loader = [
-  "--import",
-  path.join(root, "node_modules/tsx/dist/loader.mjs"),
-  "--conditions=adbind-source",
+  ...process.execArgv.map((flag) => (flag === "tsx" ? path.join(root, "node_modules/tsx/dist/loader.mjs") : flag)),
   "--conditions=source",
 ];
 

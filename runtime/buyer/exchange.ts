@@ -15,8 +15,12 @@ import {
   wireNames,
 } from "../contract/index.js";
 import type { TransportError } from "../extract/index.js";
-import { type Connection, type ConnectionParts, openConnection, type WireAnswer, type WireCall } from "./connection.js";
-import { localError, type Miss, missOf, missOfRpc, WireFault } from "./fault.js";
+import type { Connection, WireAnswer, WireCall } from "../transport/caller.js";
+import { openConnection } from "../transport/callers.js";
+import { WireFault } from "../transport/fault.js";
+import { localError, type Miss, missOf, missOfRpc } from "./fault.js";
+import type { Settings } from "./settings.js";
+import type { Wire } from "./wire.js";
 
 export interface Outcome {
   readonly answer: Answer<AnyArms>;
@@ -50,12 +54,13 @@ export const failedHere = (error: TransportError, more: Partial<Outcome> = {}): 
   ...more,
 });
 
-export function createExchange(parts: ConnectionParts): Exchange {
-  const { settings } = parts;
+export function createExchange({ settings, wire }: { settings: Settings; wire: Wire }): Exchange {
+  const { url, word, timeoutMs, uuid } = settings;
+  const dependencies = { url, word, timeoutMs, uuid, fetchFor: wire.fetchFor };
   let opened: Promise<Connection> | undefined;
   const connection = (signal: AbortSignal | undefined): Promise<Connection> => {
     if (opened === undefined) {
-      const opening = openConnection(parts, signal);
+      const opening = openConnection(settings.transport, dependencies, signal);
       opened = opening;
       opening.catch(() => forget(opening));
     }
@@ -111,14 +116,11 @@ function faultIn(error: unknown): WireFault | undefined {
   return undefined;
 }
 
-/** Codes the MCP SDK makes itself: the connection closed, no answer in time. */
-const sdkCodes: readonly number[] = [-32000, -32001];
-
 function toMiss(error: unknown, word: string, release: Release): Miss {
   const fault = faultIn(error);
   if (fault !== undefined) return missOf(fault, word, release);
   const { code, message, data } = error as { code?: unknown; message?: string; data?: unknown };
-  if (typeof code === "number" && !(sdkCodes.includes(code) && data === undefined)) {
+  if (typeof code === "number") {
     return missOfRpc({ code, message: message ?? "", data }, word);
   }
   return { error: localError("SERVICE_UNAVAILABLE", message ?? "No answer from the agent", "transient"), lost: true };

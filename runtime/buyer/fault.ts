@@ -2,26 +2,8 @@
 import { isJsonObject, type JsonObject, type Recovery, type Release } from "../contract/index.js";
 import { extractTransportError, type TransportError } from "../extract/index.js";
 import { signingRecovery } from "../facts/index.js";
+import { shortText, type WireFault } from "../transport/fault.js";
 import type { LocalError } from "./types.js";
-
-/** A request that got no answer of the protocol. */
-export class WireFault extends Error {
-  override readonly name = "WireFault";
-  constructor(
-    message: string,
-    /** Present when an HTTP answer came. */
-    readonly status: number | undefined,
-    readonly retryable: boolean,
-    /** Seconds. */
-    readonly retryAfter: number | undefined,
-    /** The answer's body, cut; for errors that stand in it. */
-    readonly body = "",
-    /** Why a signature was refused, where the answer's challenge says it. */
-    readonly challenge: string | undefined = undefined,
-  ) {
-    super(message);
-  }
-}
 
 /** HTTP status -> the protocol's code and what to do. Anything else above 499 is `SERVICE_UNAVAILABLE`. */
 const byStatus: Readonly<Record<number, readonly [code: string, recovery: Recovery]>> = {
@@ -56,25 +38,31 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** Shown to people; an agent's text may be anything. */
-export const shortText = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text);
-
 /** What a request came to that did not come to an answer. `lost`: whether the agent acted on it is not known. */
 export interface Miss {
   readonly error: TransportError;
   readonly lost: boolean;
 }
 
+/** The code a verifier gives in its challenge; in quotes, or as the token that some write. */
+const signatureError = (challenge: string): string | undefined =>
+  /(?:^|,)\s*Signature\b[^,]*?\berror="?([a-z_]{1,64})\b/i.exec(challenge)?.[1];
+
 /**
- * A fault of the wire as an error of the protocol: the one in its body where there is one. What a challenge says of a signature
- * stands in its details, with the recovery of the code.
+ * A fault of the wire as an error of the protocol: the one in its body where there is one. What a challenge says
+ * stands in its details; the code of a signature that was refused apart, with its recovery.
  */
 export function missOf(fault: WireFault, word: string, release?: Release): Miss {
   const miss = unsignedMissOf(fault, word);
   const { challenge } = fault;
   if (challenge === undefined) return miss;
-  const recovery = signingRecovery(release, challenge);
-  const details = { ...(isJsonObject(miss.error.details) && miss.error.details), signature_error: challenge };
+  const code = signatureError(challenge);
+  const recovery = code === undefined ? undefined : signingRecovery(release, code);
+  const details = {
+    ...(isJsonObject(miss.error.details) && miss.error.details),
+    challenge: shortText(challenge),
+    ...(code !== undefined && { signature_error: code }),
+  };
   return { ...miss, error: { ...miss.error, details, ...(recovery !== undefined && { recovery }) } };
 }
 

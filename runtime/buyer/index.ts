@@ -20,6 +20,6 @@ export type {
   RetryOptions,
   SettleOptions,
   ToolCall,
-  TransportName,
+  TransportChoice,
   WebhookReceiver,
 } from "./types.js";

@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Release, WireNames } from "../contract/index.js";
-import { wireNames } from "../contract/index.js";
+import { transportNames, wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Fetcher, GuardedFetch } from "../net/index.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
-import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportName } from "./types.js";
+import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
 
 export interface Settings
   extends Required<Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "now" | "random" | "uuid" | "pause">> {
@@ -20,7 +20,7 @@ export interface Settings
   readonly names: WireNames;
   readonly word: string;
   readonly url: string;
-  readonly transport: TransportName;
+  readonly transport: TransportChoice;
   readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
   readonly retry: Required<RetryOptions>;
   readonly fetch: Fetcher;
@@ -59,11 +59,12 @@ function releasesOf({ release, releases = [] }: BuyerOptions): readonly Release[
   return all;
 }
 
-function agentOf({ agent }: BuyerOptions): { url: string; transport: TransportName } {
+function agentOf({ agent }: BuyerOptions): { url: string; transport: TransportChoice } {
   const ref = typeof agent === "string" ? { url: agent } : agent;
   const text = "url" in ref ? ref.url : ref.agent_url;
-  const { transport = "auto" } = ref as { transport?: TransportName };
-  if (!["mcp", "a2a", "auto"].includes(transport)) throw badOption("agent.transport", "give mcp, a2a or auto");
+  const { transport = "auto" } = ref as { transport?: TransportChoice };
+  const choices: readonly string[] = [...transportNames, "auto"];
+  if (!choices.includes(transport)) throw badOption("agent.transport", `give one of ${choices.join(", ")}`);
   if (!URL.canParse(text) || !/^https?:/i.test(text)) throw badOption("agent", "give the agent's http or https URL");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") throw badOption("agent", "give credentials as auth, not in the URL");

@@ -11,6 +11,7 @@ import type {
   Release,
   RequestOf,
   TaskStatus,
+  TransportName,
 } from "../contract/index.js";
 import type { Fetcher } from "../net/index.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
@@ -81,11 +82,11 @@ export type BuyerTools<R extends Release> = { readonly [K in keyof R["tools"]]: 
 /** The agent called: a URL, or a result of a registry's agent search as it came. */
 export type AgentRef =
   | string
-  | { readonly url: string; readonly transport?: TransportName }
-  | { readonly agent_url: string; readonly transport?: TransportName };
+  | { readonly url: string; readonly transport?: TransportChoice }
+  | { readonly agent_url: string; readonly transport?: TransportChoice };
 
 /** `auto`: MCP for a URL that ends in /mcp, A2A where an agent card is served, else MCP. */
-export type TransportName = "mcp" | "a2a" | "auto";
+export type TransportChoice = TransportName | "auto";
 
 /** What the agent is to know the caller by. A function is asked before each request, so that tokens may be renewed. */
 export type BuyerAuth =

@@ -1,6 +1,6 @@
 /** What an agent says of itself before it is known which release it is held to. */
 import { randomUUID } from "node:crypto";
-import { isJsonObject } from "../contract/index.js";
+import { isJsonObject, type TransportName } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
@@ -9,7 +9,7 @@ import { authorizationFor } from "./kit.js";
 
 export interface AskOptions {
   readonly url: string;
-  readonly transport?: "mcp" | "a2a";
+  readonly transport?: TransportName;
   readonly auth?: string;
   readonly resolve?: Readonly<Record<string, string>>;
   readonly ca?: string;

@@ -1,5 +1,6 @@
 /** What a run finds: steps, their checks, and what is counted. */
 
+import type { TransportName } from "../contract/index.js";
 import type { SentRequest } from "./agent/types.js";
 import type { CheckOutcome } from "./checks/types.js";
 
@@ -120,7 +121,7 @@ export interface ConformanceReport {
   readonly release: { readonly word: string; readonly version: string };
   readonly agent: {
     readonly url: string;
-    readonly transport: "mcp" | "a2a";
+    readonly transport: TransportName;
     readonly tools: readonly string[];
     readonly role?: "buyer";
   };

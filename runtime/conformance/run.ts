@@ -1,7 +1,13 @@
 /** A whole run: the agent is asked what it is, the storyboards that follow from it are run one after the other. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as systemSleep } from "node:timers/promises";
-import { type JsonObject, type Release, type SchemaDocuments, wireNames } from "../contract/index.js";
+import {
+  type JsonObject,
+  type Release,
+  type SchemaDocuments,
+  type TransportName,
+  wireNames,
+} from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { openA2aSession } from "./agent/a2a.js";
 import { createHttp } from "./agent/http.js";
@@ -35,7 +41,7 @@ export interface ConformanceOptions {
   /** The schemas as published, annotations too: without, what capabilities default to is not known. */
   readonly published?: SchemaDocuments;
   /** Default `mcp`. */
-  readonly transport?: "mcp" | "a2a";
+  readonly transport?: TransportName;
   /** Bearer token, or a whole value of the Authorization header. */
   readonly auth?: string;
   /** Agents of other roles: route key -> URL. */
@@ -77,10 +83,10 @@ export interface ConformanceOptions {
 /** Contracts that a run keeps without being told to: those that place no more orders than the storyboards do. */
 const usual = ["webhook_receiver_runner", "parallel_dispatch_runner", "substitution_observer_runner"];
 
-const open = (transport: "mcp" | "a2a", options: SessionOptions): Promise<AgentSession> =>
+const open = (transport: TransportName, options: SessionOptions): Promise<AgentSession> =>
   transport === "mcp" ? openMcpSession(options) : openA2aSession(options);
 
-async function meet(transport: "mcp" | "a2a", options: SessionOptions, word: string): Promise<KnownAgent> {
+async function meet(transport: TransportName, options: SessionOptions, word: string): Promise<KnownAgent> {
   let session: AgentSession;
   try {
     session = await open(transport, options);

@@ -61,4 +61,5 @@ export {
   type Tool,
   type Tools,
 } from "./tool.js";
+export { type TransportName, transportNames } from "./transport.js";
 export { type WireNames, wireNames } from "./wire-names.js";

@@ -1,8 +1,10 @@
 /** The payload of a webhook body, by the shape it was registered for or, failing that, the one it has. */
+import type { TransportName } from "../contract/index.js";
 import { extractA2aResponse, unwrapA2a } from "./a2a.js";
 import { member } from "./json-object.js";
 
-export type WebhookFormat = "mcp" | "a2a";
+/** The shape of the transport that a registration came by. */
+export type WebhookFormat = TransportName;
 
 /** The shape of a body: `status` as text beside `task_id`, or as an object with a `state`; null when it has neither. */
 export function detectFormat(body: unknown): WebhookFormat | null {

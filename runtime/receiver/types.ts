@@ -10,6 +10,7 @@ import type {
   MaybePromise,
   Release,
   Tools,
+  TransportName,
 } from "../contract/index.js";
 import type { HeaderFields, HmacSecrets, KeySource, RevocationSource } from "../signing/types.js";
 import type { Effect, EventKind, EventNote, RegisteredMode, RouteBinding, Store } from "../store/types.js";
@@ -73,7 +74,7 @@ export interface Expectation {
   /** `push_notification_config.token`, of 16 characters or more; of A2A's own config any. Only its digest is kept. */
   readonly token?: string;
   /** Known shape; detected when left out. `a2a` for configs registered through A2A's own mechanism. */
-  readonly format?: "mcp" | "a2a";
+  readonly format?: TransportName;
   /** Version of the release the sender speaks here; its configured one by default. */
   readonly release?: string;
   /** After this many seconds the registration is forgotten. Default: 90 days for tasks, never for others. */
@@ -92,7 +93,7 @@ export interface Delivery {
   readonly idempotencyKey: string;
   /** Version of the release its bindings are of. */
   readonly release: string;
-  readonly format: "mcp" | "a2a" | null;
+  readonly format: TransportName | null;
   readonly taskType: string | null;
   readonly taskId: string | null;
   readonly operationId: string | null;
@@ -198,7 +199,10 @@ export interface ReceiverSettings<Tx> {
   readonly maxAttempts?: number;
   /** First delay after a failure, in milliseconds; doubled each time up to an hour. Default 1,000. */
   readonly backoffMs?: number;
-  /** How often the store is asked for due events, in milliseconds. Default 1,000. */
+  /**
+   * How often the store is asked for due events, in milliseconds; after so long an event that waits in memory for a handler is
+   * given back to the store. Default 1,000.
+   */
   readonly pollMs?: number;
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;

@@ -1,20 +1,22 @@
 /** Puts the parts together: handlers in, a server out. */
 import type { FastifyInstance } from "fastify";
-import type { AnyTool, JsonObject, Release } from "../contract/index.js";
+import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import { tellLog } from "../queue/periodic.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
-import { a2aEndpoint } from "./a2a.js";
-import { agentCard } from "./a2a-card.js";
-import { answerCall, type Call, type Called, type CallParts } from "./call.js";
+import type { Answerer, Call, Called } from "../transport/answerer.js";
+import { answerers } from "../transport/answerers.js";
+import { agentTasks } from "./agent-tasks.js";
+import { answerCall, type CallParts } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
-import { type Endpoint, endpointsOf, settingsAt } from "./endpoint.js";
-import { mcpEndpoint } from "./mcp.js";
+import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoint.js";
+import { mediaBuyPlug } from "./media-buys.js";
 import { createApp, type ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
 import { type ServedTool, type Spoken, speak } from "./spoken.js";
 import { getTaskStatus, listTasks } from "./task-tools.js";
 import { createTaskBook } from "./tasks.js";
+import { failurePayload } from "./tool-error.js";
 import type { SellerHandler, SellerOptions, SellerStore, TaskHandle, TxOf, UnfinishedTask } from "./types.js";
 import { sellerUpkeep } from "./upkeep.js";
 
@@ -61,13 +63,19 @@ export async function createSeller<
   const [current, ...others] = endpointsOf(settings.releases);
   const spokenAt = async (at: Endpoint) => spokenReleases(settingsAt(settings, at), database);
   const main = await spokenAt(current);
-  const book = createTaskBook({ settings, database, spoken: main.spoken });
+  const plug = mediaBuyPlug({ sender: settings.sender, database });
+  const book = createTaskBook({ settings, database, spoken: main.spoken, plug });
   const { now, uuid, limits } = settings;
   const replayMs = settings.replayTtlSeconds * 1_000;
   const telling = tellLog(settings.logger);
+  const closing = new AbortController();
   const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs, telling };
   const serve = (at: Endpoint, { spoken }: SpokenReleases<Tx>): Promise<ServedEndpoint<Tx>> =>
-    servedEndpoint(at, { settings: settingsAt(settings, at), spoken, database, book, idempotency });
+    servedEndpoint(
+      at,
+      { settings: settingsAt(settings, at), spoken, database, book, plug, idempotency },
+      closing.signal,
+    );
   const first = await serve(current, main);
   const more: ServedEndpoint<Tx>[] = [];
   for (const at of others) more.push(await serve(at, await spokenAt(at)));
@@ -81,6 +89,7 @@ export async function createSeller<
       return address;
     },
     async close() {
+      closing.abort();
       await upkeep.stop();
       await app.close();
       await book.idle();
@@ -111,28 +120,41 @@ async function spokenReleases<Tx>(settings: Settings<Tx>, database: SellerDataba
   return { spoken, declared };
 }
 
-async function servedEndpoint<Tx>(at: Endpoint, calls: CallParts<Tx>): Promise<ServedEndpoint<Tx>> {
+async function servedEndpoint<Tx>(
+  at: Endpoint,
+  calls: CallParts<Tx>,
+  closing: AbortSignal,
+): Promise<ServedEndpoint<Tx>> {
   const { settings, spoken, book } = calls;
   const [newest] = spoken as [Spoken<Tx>];
-  const mcp = mcpEndpoint({
+  const { release } = newest;
+  const shared = {
     name: settings.name,
-    version: newest.release.version,
-    instructions: settings.description,
-    newest,
-    spoken,
-    documents: await newest.release.schemas(),
-  });
-  const card = agentCard(settings, newest, at.a2aPath);
-  const a2a = a2aEndpoint({
-    card,
-    uuid: settings.uuid,
-    now: settings.now,
-    answer: (call) => answerCall(calls, call),
-    row: book.row,
-    push: settings.sender === undefined ? undefined : book,
-  });
-  return { at, calls, mcp, a2a, card };
+    description: settings.description,
+    version: release.version,
+    bearer: settings.auth !== undefined && (settings.auth.challenge ?? "Bearer") === "Bearer",
+    tools: offered(newest),
+    documents: await release.schemas(),
+    listing: settings.listing,
+    profile: settings.a2aProfile,
+    closing,
+    // A tool the protocol has and this seller lacks is an answer with a code; any other name is a fault of the transport.
+    knows: (tool: string) => spoken.some((one) => one.tools.has(tool) || Object.hasOwn(one.release.tools, tool)),
+    answer: (call: Call) => answerCall(calls, call),
+    failure: (code: string, message: string) => failurePayload([{ code, message }], release),
+    tasks: agentTasks({ book, database: calls.database, settings }),
+    ...{ now: settings.now, uuid: settings.uuid },
+  };
+  const open = (transport: TransportName): Answerer =>
+    answerers[transport]({ ...shared, url: `${settings.baseUrl}${transportPath(at, transport)}` });
+  const opened = Object.fromEntries(transportNames.map((transport) => [transport, open(transport)]));
+  return { at, calls, answerers: opened as Record<TransportName, Answerer> };
 }
+
+/** Each tool once, under the name it is listed by. */
+const offered = <Tx>({ tools }: Spoken<Tx>) => [
+  ...new Map([...tools.values()].map(({ name, tool }) => [name, { name, tool }])).values(),
+];
 
 /** Every tool a release is served with, by every name it is called by. */
 function servedTools<Tx>(

@@ -1,4 +1,6 @@
 /** `adbind/seller`: answers tools over MCP and A2A. */
+
+export type { Call, Called } from "../transport/answerer.js";
 export {
   type AccountChange,
   type AccountChangeOptions,
@@ -6,7 +8,7 @@ export {
   createAccountChanges,
 } from "./account-changes.js";
 export { type JwtAuthOptions, jwtAuth, signatureAuth, type TokenAuthOptions, tokenAuth } from "./auth.js";
-export type { Call, Called } from "./call.js";
 export { createSeller, type Seller } from "./create.js";
+export { createPrincipals, type PrincipalOptions, type Principals, type PrincipalTools } from "./principals.js";
 export { ToolError } from "./tool-error.js";
 export type * from "./types.js";

@@ -1,7 +1,7 @@
 /** The webhooks a call registers, by whichever way its transport has. */
 import type { JsonObject } from "../contract/index.js";
 import type { A2aPushConfig, PushNotificationConfig, TaskChannels } from "../sender/types.js";
-import type { Call } from "./call.js";
+import type { Call } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
 
 /** Where the caller wants to hear of the task; undefined where it has not said. */

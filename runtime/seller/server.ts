@@ -1,17 +1,16 @@
 /** The fastify app: bodies as bytes, the gate, the transports' routes, and what the seller publishes of itself. */
+import { Readable } from "node:stream";
+import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { JsonObject } from "../contract/index.js";
+import { type TransportName, transportNames } from "../contract/index.js";
 import { parseStrict } from "../json.js";
-import { resolveBody } from "../signing/index.js";
-import type { A2aEndpoint } from "./a2a.js";
-import { CARD_PATHS } from "./a2a-card.js";
-import { answerCall, type CallParts } from "./call.js";
-import { hasIdentity } from "./capabilities.js";
-import type { Endpoint } from "./endpoint.js";
-import { type Asked, createGate, type Gate, type RawBody, RESOURCE_METADATA, type Refused } from "./gate.js";
-import { brandFile, publicKeySet } from "./identity.js";
-import type { McpEndpoint } from "./mcp.js";
+import type { Answerer, Asks } from "../transport/answerer.js";
+import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
+import type { CallParts } from "./call.js";
+import { type Endpoint, transportPath } from "./endpoint.js";
+import { type Asked, createGate, type Gate, type RawBody, type Refused } from "./gate.js";
+import { publish } from "./publish.js";
 import type { Settings } from "./settings.js";
 
 /** What answers at one endpoint. */
@@ -19,10 +18,7 @@ export interface ServedEndpoint<Tx> {
   readonly at: Endpoint;
   /** As the endpoint has them. */
   readonly calls: CallParts<Tx>;
-  readonly mcp: McpEndpoint;
-  readonly a2a: A2aEndpoint;
-  /** The agent card. */
-  readonly card: JsonObject;
+  readonly answerers: Readonly<Record<TransportName, Answerer>>;
 }
 
 export interface ServerParts<Tx> {
@@ -30,15 +26,6 @@ export interface ServerParts<Tx> {
   /** The one of all releases first. */
   readonly endpoints: readonly [ServedEndpoint<Tx>, ...ServedEndpoint<Tx>[]];
 }
-
-/** JSON-RPC 2.0 codes of what never reaches a method. */
-const RPC = { parse: -32700, invalid: -32600, refused: -32000 } as const;
-
-const rpcError = (code: number, message: string, id: unknown = null, data?: object): JsonObject => ({
-  jsonrpc: "2.0",
-  id: typeof id === "string" || typeof id === "number" ? id : null,
-  error: { code, message, ...(data !== undefined && { data }) },
-});
 
 export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInstance> {
   const { settings, endpoints } = parts;
@@ -51,43 +38,64 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
   });
   await app.register(rateLimit, { global: false });
   readBodies(app, settings.limits.depth);
-  const gates = new Map(
-    endpoints.map(({ at, calls }) => [
-      at,
-      {
-        mcp: createGate(app, calls.settings, `${settings.baseUrl}${at.mcpPath}`),
-        a2a: createGate(app, calls.settings, `${settings.baseUrl}${at.a2aPath}`),
-      },
-    ]),
-  );
+  const gateOf = gatesOf(app, endpoints);
   app.setErrorHandler(async (error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status === 415) {
       // A signed request with two types, or half of one: the fault is its signature's to name.
-      const { at } = endpoints.find((one) => reaches(one.at, request.url)) ?? endpoints[0];
-      const admitted = await gates.get(at)!.mcp.admit(request, { mutating: false, open: true, calls: 0 });
+      const admitted = await gateOf(request.url).admit(request, { mutating: false, open: true, calls: 0 });
       if ("refused" in admitted) return refuse(reply, admitted.refused, null);
     }
     if (status >= 500) settings.logger?.error({ err: error }, "a request failed");
     const message = status === 500 ? "The request could not be answered." : error.message;
-    return reply.code(status).send(rpcError(status === 400 ? RPC.parse : RPC.refused, message));
+    return reply.code(status).send(rpcErrorBody(status === 400 ? rpcCodes.parse : rpcCodes.refused, message));
   });
   app.addHook("onRequest", async (request, reply) => {
     const { origin } = request.headers;
     if (origin === undefined || request.method === "GET" || settings.origins.has(origin)) return;
-    return reply.code(403).send(rpcError(RPC.refused, "Pages of this origin may not call here."));
+    return reply.code(403).send(rpcErrorBody(rpcCodes.refused, "Pages of this origin may not call here."));
   });
-  for (const one of endpoints) {
-    const { mcp, a2a } = gates.get(one.at)!;
-    mcpRoutes(app, one, mcp);
-    a2aRoutes(app, one, a2a);
-  }
-  publish(app, parts);
+  // After the hook: pages of other origins are not even told what they could ask.
+  await app.register(cors, corsOptions(settings.origins));
+  for (const endpoint of endpoints)
+    for (const transport of transportNames)
+      route(app, { endpoint, transport }, gateOf(transportPath(endpoint.at, transport)));
+  publish(app, {
+    settings,
+    endpoints: endpoints.map(({ at }) => at),
+  });
   return app;
 }
 
-const reaches = ({ mcpPath, a2aPath }: Endpoint, url: string): boolean =>
-  [mcpPath, a2aPath].some((path) => url === path || url.startsWith(`${path}?`));
+/** A gate for every transport of every endpoint, by the URL it is asked at; the first one where nothing is there. */
+function gatesOf<Tx>(app: FastifyInstance, endpoints: ServerParts<Tx>["endpoints"]): (url: string) => Gate {
+  const gates = new Map(
+    endpoints.flatMap(({ at, calls: { settings } }) =>
+      transportNames.map((transport) => {
+        const path = transportPath(at, transport);
+        return [path, createGate(app, settings, `${settings.baseUrl}${path}`)] as const;
+      }),
+    ),
+  );
+  const [first] = gates.values();
+  return (url) => gates.get(url.replace(/\?.*$/, "")) ?? first!;
+}
+
+/** Fields that pages may send with a call, and read of its answer. */
+const PAGES = {
+  send: "accept authorization content-type x-api-key mcp-protocol-version mcp-method mcp-name mcp-session-id a2a-version a2a-extensions",
+  read: "www-authenticate retry-after mcp-protocol-version mcp-session-id a2a-extensions",
+} as const;
+
+/** What browsers ask before a page of another origin may call: the same pages as the hook lets in. */
+const corsOptions = (origins: ReadonlySet<string>): FastifyCorsOptions => ({
+  origin: [...origins],
+  methods: ["GET", "POST"],
+  allowedHeaders: PAGES.send.split(" "),
+  exposedHeaders: PAGES.read.split(" "),
+  // A preflight costs a caller a round trip; what is allowed does not change while a seller runs.
+  maxAge: 3_600,
+});
 
 /** JSON is judged strictly, and its bytes are kept: signatures are over them. */
 function readBodies(app: FastifyInstance, depth: number): void {
@@ -99,52 +107,75 @@ function readBodies(app: FastifyInstance, depth: number): void {
   });
 }
 
-function mcpRoutes<Tx>(app: FastifyInstance, { at, calls, mcp }: ServedEndpoint<Tx>, gate: Gate): void {
-  const [newest] = calls.spoken;
-  const { settings } = calls;
-  app.post(at.mcpPath, async (request: FastifyRequest, reply: FastifyReply) => {
+function route<Tx>(
+  app: FastifyInstance,
+  { endpoint, transport }: { endpoint: ServedEndpoint<Tx>; transport: TransportName },
+  gate: Gate,
+): void {
+  const { at, calls } = endpoint;
+  const answerer = endpoint.answerers[transport];
+  const path = transportPath(at, transport);
+  const signed = calls.settings.requestSigning !== undefined && at.signing.operations === "one";
+  app.post(path, async (request: FastifyRequest, reply: FastifyReply) => {
     const { json } = (request.body ?? {}) as Partial<RawBody>;
-    const called = mcp.callsOf(json);
-    const names = called.map(({ tool }) => tool);
-    const admitted = await gate.admit(request, asked(calls, names));
+    // What a signature is over is told by its verifier, which has codes for it.
+    const early = signed ? undefined : answerer.fault(json, false);
+    if (early !== undefined) return reply.code(400).send(rpcErrorBody(rpcCodes.invalid, early));
+    const admitted = await gate.admit(request, asked(calls, answerer.asks(json)));
     if ("refused" in admitted) return refuse(reply, admitted.refused, json);
+    const fault = answerer.fault(json, at.signing.operations === "one");
+    if (fault !== undefined) return reply.code(400).send(rpcErrorBody(rpcCodes.invalid, fault));
     const { identity } = admitted;
-    const fault = at.signing.operations === "one" ? unresolved(json) : undefined;
-    if (fault !== undefined) return reply.code(400).send(rpcError(RPC.invalid, fault));
-    const response = await mcp.handle({
-      method: "POST",
-      headers: headersOf(request),
-      body: json,
-      answer: (tool, args) => answerCall(calls, { tool, args, transport: "mcp", identity }),
-    });
-    return reply.code(response.status).headers(response.headers).send(response.body);
+    const response = await answerer.handle({ header: headerOf(request), body: json, identity });
+    const { status, headers, body } = response;
+    reply.code(status).headers(headers);
+    if (typeof body === "string") return reply.send(body);
+    // A connection that was kept would hold up the end of the server long after its stream has ended.
+    return reply.header("connection", "close").send(Readable.from(body));
   });
   // Without sessions there is no stream to open and none to end.
   app.route({
     method: ["GET", "DELETE"],
-    url: at.mcpPath,
+    url: path,
     handler: async (_request, reply) =>
       reply
         .code(405)
         .header("allow", "POST")
-        .send(rpcError(RPC.refused, `${newest!.release.word} over MCP is POST only`)),
+        .send(rpcErrorBody(rpcCodes.refused, `${path} is POST only`)),
   });
-  settings.logger?.debug({ path: at.mcpPath }, "MCP is served");
+  for (const [place, document] of Object.entries(answerer.published)) {
+    // Callers who know the endpoint's URL alone look below it.
+    const places = [`${path}${place}`, ...(at.id === "current" ? [place] : [])];
+    for (const one of places) app.get(one, async (_request, reply) => reply.send(document));
+  }
+  calls.settings.logger?.debug({ path }, `${transport} is served`);
 }
 
-/** Why a body does not come to one operation, or to a method that calls none; undefined where it does. */
-function unresolved(json: unknown): string | undefined {
-  const resolved = resolveBody(json, "", "json-rpc");
-  return resolved.ok ? undefined : resolved.detail;
-}
+/** A header of a request, by its name in lower case. */
+const headerOf =
+  ({ headers }: FastifyRequest) =>
+  (name: string): string | undefined => {
+    const value = headers[name];
+    return typeof value === "string" ? value : undefined;
+  };
+
+/**
+ * Whether what is asked beside tools may be asked by anybody. A client that needs credentials is to be told so with the first
+ * request it makes; where signatures are verified, what is to be signed and how has to be learned first.
+ */
+const besideIsOpen: Readonly<Record<Asks["beside"], (settings: Settings<never>) => boolean>> = {
+  nothing: () => true,
+  discovery: ({ requestSigning }) => requestSigning !== undefined,
+  own: () => false,
+};
 
 /** What a body asks for, as far as the gate must know. */
-function asked<Tx>({ spoken }: CallParts<Tx>, names: readonly string[]): Asked {
-  const tools = names.map((name) => spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined));
+function asked<Tx>({ spoken, settings }: CallParts<Tx>, asks: Asks): Asked {
+  const tools = asks.tools.map((name) => spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined));
   return {
     mutating: tools.some((one) => one?.tool.mutating === true),
-    open: tools.every((one) => one?.open === true),
-    calls: names.length,
+    open: besideIsOpen[asks.beside](settings) && tools.every((one) => one?.open === true),
+    calls: tools.length,
   };
 }
 
@@ -157,82 +188,5 @@ function refuse(
   return reply
     .code(status)
     .headers(headers)
-    .send(rpcError(rpcCode, message, id, data));
-}
-
-function a2aRoutes<Tx>(app: FastifyInstance, { at, calls, a2a, card }: ServedEndpoint<Tx>, gate: Gate): void {
-  app.post(at.a2aPath, async (request: FastifyRequest, reply: FastifyReply) => {
-    const { json } = (request.body ?? {}) as Partial<RawBody>;
-    const signed = calls.settings.requestSigning !== undefined && at.signing.operations === "one";
-    if (!signed && (typeof json !== "object" || json === null || Array.isArray(json))) {
-      return reply.code(400).send(rpcError(RPC.invalid, "A2A takes one JSON-RPC request at a time."));
-    }
-    const skills = a2a.skillsOf(json);
-    // What is no skill's call reads or changes tasks, which are their caller's only.
-    const wanted = asked(calls, skills);
-    const admitted = await gate.admit(request, { ...wanted, open: wanted.open && skills.length > 0 });
-    if ("refused" in admitted) return refuse(reply, admitted.refused, json);
-    const version = request.headers["a2a-version"];
-    return reply.send(
-      await a2a.handle({
-        body: json as JsonObject,
-        identity: admitted.identity,
-        version: typeof version === "string" ? version : undefined,
-      }),
-    );
-  });
-  // Callers who know the endpoint's URL alone look below it.
-  const places = CARD_PATHS.map((path) => `${at.a2aPath}${path}`);
-  for (const path of [...(at.id === "current" ? CARD_PATHS : []), ...places])
-    app.get(path, async (_request, reply) => reply.send(card));
-}
-
-/**
- * The fields the transport looks at. It wants clients to accept event streams too; answers here are always JSON, so
- * whoever takes that is served.
- */
-function headersOf({ headers }: FastifyRequest): Headers {
-  const kept = new Headers();
-  for (const name of ["content-type", "mcp-protocol-version"] as const) {
-    const value = headers[name];
-    if (typeof value === "string") kept.set(name, value);
-  }
-  const { accept = "*/*" } = headers;
-  kept.set("accept", /application\/(json|\*)|\*\/\*/i.test(accept) ? "application/json, text/event-stream" : accept);
-  return kept;
-}
-
-function publish<Tx>(app: FastifyInstance, { settings, endpoints: served }: ServerParts<Tx>): void {
-  const keys = publicKeySet(settings);
-  const endpoints = served.flatMap(({ at }) => {
-    const prefix = at.id === "legacy" ? "legacy_" : "";
-    return [
-      { id: `${prefix}mcp`, path: at.mcpPath },
-      { id: `${prefix}a2a`, path: at.a2aPath },
-    ];
-  });
-  const brand = brandFile(
-    settings,
-    endpoints.map(({ id, path }) => ({ id, url: `${settings.baseUrl}${path}` })),
-  );
-  if (settings.signing !== undefined && !hasIdentity(settings.baseUrl))
-    settings.logger?.warn({ baseUrl: settings.baseUrl }, "over plain http a seller has no identity to publish");
-  // Short enough that a rotated or withdrawn key is seen within the time revocation lists are polled in.
-  const cached = (document: object) => async (_request: FastifyRequest, reply: FastifyReply) =>
-    reply.header("cache-control", "public, max-age=300").send(document);
-  app.get("/.well-known/brand.json", cached(brand));
-  app.get("/.well-known/jwks.json", cached(keys));
-  const { authorizationServers, scopes } = settings.auth ?? {};
-  if (authorizationServers === undefined) return;
-  for (const { path } of endpoints) {
-    app.get(
-      `${RESOURCE_METADATA}${path}`,
-      cached({
-        resource: `${settings.baseUrl}${path}`,
-        authorization_servers: authorizationServers,
-        bearer_methods_supported: ["header"],
-        ...(scopes !== undefined && { scopes_supported: scopes }),
-      }),
-    );
-  }
+    .send(rpcErrorBody(rpcCode, message, id, data));
 }

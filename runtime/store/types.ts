@@ -2,7 +2,7 @@
  * What a store keeps and answers, whatever is underneath. Times are unix milliseconds unless a name says otherwise;
  * `now` is always the caller's clock, so that expiry can be tested and every instance may judge by its own.
  */
-import type { MaybePromise } from "../contract/index.js";
+import type { MaybePromise, TransportName } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import type { ReplayStore } from "../signing/types.js";
 import type { EventKind, EventNote, InboxState } from "./event.js";
@@ -21,7 +21,7 @@ export interface InboxEvent {
   readonly kind: EventKind;
   /** Version of the release whose bindings read it. */
   readonly release: string;
-  readonly format: "mcp" | "a2a" | null;
+  readonly format: TransportName | null;
   readonly taskType: string | null;
   readonly taskId: string | null;
   readonly operationId: string | null;
@@ -167,6 +167,8 @@ export interface Inbox<Tx> {
   take(request: Lease & { readonly now: number; readonly limit: number }): Promise<InboxEvent[]>;
   /** Prolongs leases while handlers run. */
   renew(ids: readonly number[], lease: Lease): Promise<void>;
+  /** Gives events back whose handler has not begun, as if they had not been taken. */
+  releaseLease(ids: readonly number[], holder: { readonly owner: string; readonly now: number }): Promise<void>;
   /**
    * Removes the event, with `effect` in the same transaction. `lost`: the lease went to another owner, and nothing was
    * written. Rejects with what `effect` threw; nothing is written then either.
@@ -198,7 +200,7 @@ export interface Registration {
   readonly sender: string;
   readonly kind: EventKind;
   readonly mode: RegisteredMode;
-  readonly format: "mcp" | "a2a" | null;
+  readonly format: TransportName | null;
   readonly taskType: string | null;
   readonly tokenDigest: Uint8Array | null;
   readonly release: string | null;

@@ -9,7 +9,7 @@ import path from "node:path";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { close } from "../../cli/closing-line.js";
 import { loadSuite, runConformance, type StepResult } from "../../runtime/conformance/index.js";
-import { preparePython, python } from "../interop/signing/python.js";
+import { preparePython, sdkPython } from "../interop/signing/python.js";
 import { corpus } from "../support/corpus.js";
 import { freePort } from "../support/postgres.js";
 import { RUN_TOKEN } from "./served-seller.js";
@@ -29,7 +29,7 @@ interface Known {
 async function served<T>(job: (url: string) => Promise<T>): Promise<T> {
   const port = await freePort();
   const script = path.join(import.meta.dirname, "python/seller.py");
-  const child = spawn(python, [script, String(port), RUN_TOKEN, "demo-acme-outdoor-v1"], {
+  const child = spawn(sdkPython, [script, String(port), RUN_TOKEN, "demo-acme-outdoor-v1"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";

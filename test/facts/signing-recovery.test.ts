@@ -4,10 +4,11 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { release } from "../../generated/3.1.0/index.js";
-import { missOf, WireFault } from "../../runtime/buyer/fault.js";
+import { missOf } from "../../runtime/buyer/fault.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { signingRecovery } from "../../runtime/facts/index.js";
 import { requestCodes } from "../../runtime/signing/index.js";
+import { WireFault } from "../../runtime/transport/fault.js";
 import { corpus } from "../support/corpus.js";
 
 const older = release as Release;
@@ -36,7 +37,10 @@ test("without one, every code that we answer has a class, and nothing else has",
 });
 
 test("a buyer of an older release is told the same", () => {
-  const fault = new WireFault("HTTP 401", 401, false, undefined, "", "request_signature_revocation_stale");
+  const fault = new WireFault("HTTP 401", {
+    status: 401,
+    challenge: 'Signature error="request_signature_revocation_stale"',
+  });
   const { error } = missOf(fault, "proto", older);
   assert.equal([error.code, error.recovery], ["AUTH_REQUIRED", "terminal"]);
 });

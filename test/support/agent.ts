@@ -4,11 +4,11 @@ import type { AddressInfo } from "node:net";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../../runtime/contract/index.js";
+import type { JsonObject, TransportName } from "../../runtime/contract/index.js";
 
 /** A call as the agent got it. */
 export interface Heard {
-  readonly transport: "mcp" | "a2a";
+  readonly transport: TransportName;
   readonly tool: string;
   readonly args: JsonObject;
   /** Where the config was found: beside the arguments, or in `configuration`. */

@@ -1,11 +1,11 @@
 /** An agent as the runner talks to it: one call, and all that can be told of it as evidence. */
-import type { JsonObject } from "../../contract/index.js";
+import type { JsonObject, TransportName } from "../../contract/index.js";
 
 /** Where the payload was found. */
 export type PayloadOrigin = "structured_content" | "text_fallback" | "data_part" | "body" | "error" | "none";
 
 export interface SentRequest {
-  readonly transport: "mcp" | "a2a" | "http";
+  readonly transport: TransportName | "http";
   readonly operation: string;
   readonly url: string;
   readonly payload: unknown;
@@ -40,7 +40,7 @@ export interface AdvertisedTool {
 }
 
 export interface AgentSession {
-  readonly transport: "mcp" | "a2a";
+  readonly transport: TransportName;
   readonly url: string;
   /** Names of the tools that the agent lists. */
   tools(): Promise<readonly string[]>;

@@ -1,5 +1,5 @@
 /** What an agent declares of its identity, asked of the agent itself: for whoever has no client of its own. */
-import { wireNames } from "../../contract/index.js";
+import { type TransportName, wireNames } from "../../contract/index.js";
 import type { Fetcher } from "../../net/index.js";
 import { askA2a } from "./ask-a2a.js";
 import { askMcp } from "./ask-mcp.js";
@@ -12,7 +12,7 @@ export interface CapabilitiesOptions {
   /** Where the agent is called. */
   readonly agentUrl: string;
   /** How it is called there; by default over MCP, and over A2A where it answers nothing that MCP has. */
-  readonly transport?: "mcp" | "a2a";
+  readonly transport?: TransportName;
   /** Default: a guarded fetch with production rules. */
   readonly fetch?: Fetcher;
   /** The protocol's word; default `proto`. */

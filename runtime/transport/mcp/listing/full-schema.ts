@@ -1,6 +1,11 @@
 /** Request schemas as transports list them: one self-contained document a tool. */
-import { type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract/index.js";
-import { isObject } from "./json-object.js";
+import {
+  isJsonObject,
+  type JsonObject,
+  type SchemaDocuments,
+  type SchemaRef,
+  schemaUri,
+} from "../../../contract/index.js";
 
 /** What only tells about a schema, and would double the size of a listing. */
 const silent = new Set(["$schema", "$id", "title", "examples", "$comment"]);
@@ -38,10 +43,10 @@ export function bundledSchema(documents: SchemaDocuments, ref: SchemaRef): JsonO
   };
   const rewritten = (value: unknown, here: string): unknown => {
     if (Array.isArray(value)) return value.map((item) => rewritten(item, here));
-    if (!isObject(value)) return value;
+    if (!isJsonObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value)
-        .filter(([key, item]) => !(silent.has(key) && !isObject(item)))
+        .filter(([key, item]) => !(silent.has(key) && !isJsonObject(item)))
         .map(([key, item]) => [
           key,
           key === "$ref" && typeof item === "string" ? target(item, here) : rewritten(item, here),

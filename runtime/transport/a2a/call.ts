@@ -1,13 +1,12 @@
 /** Tools over A2A 1.0, and 0.3 where an agent has only that, by the official SDK. */
 import type { GetTaskRequest, SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
-import { isTaskStatus, type JsonObject } from "../contract/index.js";
-import { dataParts } from "../extract/a2a.js";
-import { a2aState, extractA2aResponse, extractTransportError, unwrapA2a } from "../extract/index.js";
-import { list, member } from "../extract/json-object.js";
-import type { Connection, ConnectionParts, WireAnswer } from "./connection.js";
-import { shortText, WireFault } from "./fault.js";
-import type { WireUse } from "./wire.js";
+import { isTaskStatus, type JsonObject } from "../../contract/index.js";
+import { dataParts } from "../../extract/a2a.js";
+import { a2aState, extractA2aResponse, extractTransportError, unwrapA2a } from "../../extract/index.js";
+import { list, member } from "../../extract/json-object.js";
+import type { CallerDependencies, Connection, WireAnswer, WireUse } from "../caller.js";
+import { RpcError, shortText, WireFault } from "../fault.js";
 
 /** `ROLE_USER` of the SDK's enum. */
 const ROLE_USER = 1;
@@ -21,19 +20,19 @@ function cardUrl(url: string): string {
 
 /** Reads the agent's card. @throws WireFault where there is none */
 export async function openA2a(
-  { settings, wire }: ConnectionParts,
+  { url, word, uuid, fetchFor }: CallerDependencies,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
   const legacyCompat = { enabled: true };
   const card = await resolveCard();
   async function resolveCard() {
-    const resolver = new DefaultAgentCardResolver({ fetchImpl: wire.fetchFor({ signal }), legacyCompat });
-    return resolver.resolve(cardUrl(settings.url), "");
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ signal }), legacyCompat });
+    return resolver.resolve(cardUrl(url), "");
   }
   // A client a use: what the SDK's types drop is put in and read out around it.
   const clientFor = (use: WireUse) =>
     new ClientFactory({
-      transports: [new JsonRpcTransportFactory({ fetchImpl: wire.fetchFor(use), legacyCompat })],
+      transports: [new JsonRpcTransportFactory({ fetchImpl: fetchFor(use), legacyCompat })],
     }).createFromAgentCard(card);
   const ask = async (
     use: Pick<WireUse, "edit" | "signal">,
@@ -47,7 +46,7 @@ export async function openA2a(
       // An error of JSON-RPC, or one the SDK finds in an answer that can be read all the same.
       if (member(raw, "result") === undefined) throw rpcError(raw) ?? error;
     }
-    return readTask(member(raw, "result"), settings.word);
+    return readTask(member(raw, "result"), word);
   };
   return {
     transport: "a2a",
@@ -55,7 +54,7 @@ export async function openA2a(
       ask({ signal: given, edit: (message) => withPush(message, push) }, (client) =>
         client.sendMessage({
           message: {
-            messageId: settings.uuid(),
+            messageId: uuid(),
             role: ROLE_USER,
             parts: [{ content: { $case: "data", value: { skill: tool, parameters: args } } }],
             ...(contextId !== undefined && { contextId }),
@@ -79,18 +78,6 @@ function withPush(message: JsonObject, push: JsonObject | undefined): JsonObject
   return { ...message, params: { ...params, configuration } };
 }
 
-/** A JSON-RPC error, in the shape MCP's SDK throws one. */
-export class RpcError extends Error {
-  override readonly name = "RpcError";
-  constructor(
-    readonly code: number,
-    message: string,
-    readonly data: unknown,
-  ) {
-    super(message);
-  }
-}
-
 function rpcError(raw: unknown): RpcError | undefined {
   const error = member(raw, "error");
   const code = member(error, "code");
@@ -103,14 +90,13 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 
 /** A task, or the message some agents answer with. */
 function readTask(result: unknown, word: string): WireAnswer {
-  if (result === undefined)
-    throw new WireFault("The agent's answer has neither result nor error", 200, false, undefined);
+  if (result === undefined) throw new WireFault("The agent's answer has neither result nor error", { status: 200 });
   const { event } = unwrapA2a(result);
   const state = a2aState(event);
   const { data, problem } = extractA2aResponse(event);
   const parts = [...list(member(event, "parts")), ...list(member(member(member(event, "status"), "message"), "parts"))];
   const words = parts.map((part) => text(member(part, "text"))).find((one) => one !== undefined);
-  if (problem !== undefined) throw new WireFault("The agent's data stands inside a wrapper", 200, false, undefined);
+  if (problem !== undefined) throw new WireFault("The agent's data stands inside a wrapper", { status: 200 });
   const status = state === "auth-required" ? "input-required" : state;
   return {
     payload: state === null ? (dataParts(member(event, "parts"))[0] ?? null) : data,

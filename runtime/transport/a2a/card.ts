@@ -1,21 +1,18 @@
 /** The agent card: A2A 1.0, with the members 0.3 clients read beside them. */
-import type { JsonObject } from "../contract/index.js";
-import type { Settings } from "./settings.js";
-import type { Spoken } from "./spoken.js";
+import type { JsonObject } from "../../contract/index.js";
+import type { A2aProfile, AnswererDependencies } from "../answerer.js";
 
 /** Where 1.0 and 0.3 clients look, then where older ones do. */
 export const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"] as const;
 
 const MODES = ["application/json"];
 
-/** @param path where the endpoint the card is of stands */
-export function agentCard<Tx>(settings: Settings<Tx>, { tools, release }: Spoken<Tx>, path: string): JsonObject {
-  const url = `${settings.baseUrl}${path}`;
-  const names = [...new Map([...tools.values()].map((served) => [served.name, served.tool])).entries()];
+export function agentCard(parts: AnswererDependencies): JsonObject {
+  const { url } = parts;
   return {
-    name: settings.name,
-    description: settings.description,
-    version: release.version,
+    name: parts.name,
+    description: parts.description,
+    version: parts.version,
     supportedInterfaces: [
       { url, protocolBinding: "JSONRPC", protocolVersion: "1.0", tenant: "" },
       { url, protocolBinding: "JSONRPC", protocolVersion: "0.3", tenant: "" },
@@ -24,14 +21,18 @@ export function agentCard<Tx>(settings: Settings<Tx>, { tools, release }: Spoken
     preferredTransport: "JSONRPC",
     protocolVersion: "0.3.0",
     additionalInterfaces: [{ url, transport: "JSONRPC" }],
-    capabilities: { streaming: false, pushNotifications: settings.sender !== undefined, extensions: [] },
-    ...securityOf(settings),
+    capabilities: {
+      streaming: true,
+      pushNotifications: parts.tasks.push !== undefined,
+      extensions: parts.profile === undefined ? [] : [extensionOf(parts.profile)],
+    },
+    ...securityOf(parts),
     defaultInputModes: MODES,
     defaultOutputModes: MODES,
-    skills: names.map(([name, { protocol }]) => ({
+    skills: parts.tools.map(({ name, tool: { protocol, summary } }) => ({
       id: name,
       name,
-      description: `${protocol}: ${name.replaceAll("_", " ")}`,
+      description: summary ?? `${protocol}: ${name.replaceAll("_", " ")}`,
       tags: [protocol],
       examples: [],
       inputModes: MODES,
@@ -41,12 +42,16 @@ export function agentCard<Tx>(settings: Settings<Tx>, { tools, release }: Spoken
   };
 }
 
+const extensionOf = ({ uri, required = false }: A2aProfile): JsonObject => ({
+  ...{ uri, required, description: "One data part {skill, input}; answers are artifacts, whatever their status." },
+});
+
 /** Both generations' ways to say that a Bearer token is wanted. */
-const securityOf = ({ auth }: Settings<never>): JsonObject =>
-  auth === undefined || (auth.challenge ?? "Bearer") !== "Bearer"
-    ? {}
-    : {
+const securityOf = ({ bearer }: AnswererDependencies): JsonObject =>
+  bearer
+    ? {
         securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" }, type: "http", scheme: "bearer" } },
         securityRequirements: [{ schemes: { bearer: { list: [] } } }],
         security: [{ bearer: [] }],
-      };
+      }
+    : {};

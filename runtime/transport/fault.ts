@@ -1,0 +1,48 @@
+/** What can go wrong on the wire, under the protocol's own errors. */
+
+export interface WireFaultFacts {
+  /** Present when an HTTP answer came. */
+  readonly status?: number;
+  /** Whether trying again may help. */
+  readonly retryable?: boolean;
+  /** Seconds. */
+  readonly retryAfter?: number | undefined;
+  /** The answer's body, for errors that stand in it. */
+  readonly body?: string;
+  /** `WWW-Authenticate`, as it came. */
+  readonly challenge?: string | undefined;
+}
+
+/** A request that got no answer of the protocol. */
+export class WireFault extends Error {
+  override readonly name = "WireFault";
+  readonly status: number | undefined;
+  readonly retryable: boolean;
+  readonly retryAfter: number | undefined;
+  readonly body: string;
+  readonly challenge: string | undefined;
+
+  constructor(message: string, { status, retryable = false, retryAfter, body = "", challenge }: WireFaultFacts) {
+    super(message);
+    this.status = status;
+    this.retryable = retryable;
+    this.retryAfter = retryAfter;
+    this.body = body;
+    this.challenge = challenge;
+  }
+}
+
+/** A JSON-RPC error, whichever SDK it was read by. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data: unknown,
+  ) {
+    super(message);
+  }
+}
+
+/** Shown to people; an agent's text may be anything. */
+export const shortText = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text);
