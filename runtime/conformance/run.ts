@@ -112,6 +112,13 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
+/** What an agent declares, and what holds where it does not. */
+function gatesOf({ capabilities = {} }: KnownAgent, { tools, word }: Release, schemas: SchemaJudge): GateFacts {
+  const answers = (tools[wireNames(word).capabilitiesTool]?.arms as { completed?: string } | undefined)?.completed;
+  const defaultOf = (path: string): unknown => (answers === undefined ? undefined : schemas.defaultAt(answers, path));
+  return { capabilities, defaultOf };
+}
+
 async function openRun(options: ConformanceOptions, suite: Suite, schemas: SchemaJudge): Promise<Opened> {
   const { release, url, transport = "mcp", timeoutMs = 30_000, now = Date.now, uuid = randomUUID } = options;
   const http =
@@ -129,12 +136,7 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
     const scenarios = primary.tools.has(CONTROLLER)
       ? await listScenarios(pinnedSession(primary, release), primary.capabilities)
       : [];
-    const answers = (release.tools[wireNames(release.word).capabilitiesTool]?.arms as { completed?: string })
-      ?.completed;
-    const gates: GateFacts = {
-      capabilities: primary.capabilities ?? {},
-      defaultOf: (path) => (answers === undefined ? undefined : schemas.defaultAt(answers, path)),
-    };
+    const gates = gatesOf(primary, release, schemas);
     const wrapped = wireNames(release.word).error;
     const run: RunState = {
       suite,
