@@ -4,6 +4,7 @@ import { errorCodeOf } from "./agent/outcome.js";
 import { buildAssets } from "./assets.js";
 import { generateFirst, inject } from "./captures.js";
 import type { StoryboardStep } from "./document.js";
+import { withBindings } from "./fixtures.js";
 import { fieldAt } from "./paths.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { type Substituted, type SubstitutionSource, substitute } from "./substitution.js";
@@ -107,7 +108,8 @@ export async function requestOf(
   const assets = buildAssets(step.sample_request ?? {}, { context, kit: story.kit, history: story.history });
   if ("unfilled" in assets) return { args: {}, unresolved: [], unfilled: assets.unfilled };
   const { value, unresolved } = substituteIn(story, agent.url, assets.request);
-  let args = probed(step, task, value as JsonObject, story);
+  const named = withBindings(value as JsonObject, story.bindings, (field, entity) => run.schemas.names(field, entity));
+  let args = probed(step, task, named, story);
   inject(step, args, context);
   if (unresolved.length > 0) return { args, unresolved };
   if (isBareTrigger(task, args) && args.push_notification_config !== undefined) {

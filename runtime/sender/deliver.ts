@@ -39,6 +39,8 @@ export interface Deliverer {
 
 /** How long an event waits when where it goes could not be looked up, in milliseconds. */
 const AWAY_DELAY_MS = 5_000;
+/** How long it waits where its endpoint is to answer a challenge first, in milliseconds. */
+const UNPROVED_DELAY_MS = 30_000;
 /** Milliseconds a receiver has, and the most it may be given (webhooks-facts.md 6). */
 const TIMEOUT_MS = { default: 10_000, max: 30_000 } as const;
 
@@ -51,15 +53,16 @@ export function deliverer(parts: DelivererParts): Deliverer {
   const { tables, tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   const erasing = new WeakMap<object, string>();
+  const aside = (error: string): Handled => {
+    metrics.ended("refused", 1);
+    return { outcome: { kind: "refused", error }, healthy: null };
+  };
   return {
     onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
-      if (meta.undeliverable !== undefined) {
-        metrics.ended("refused", 1);
-        return { outcome: { kind: "refused", error: meta.undeliverable }, healthy: null };
-      }
+      if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
       let found: LookedUp;
       try {
         found = await targets.find(meta);
@@ -68,13 +71,11 @@ export function deliverer(parts: DelivererParts): Deliverer {
         attemptOptions.onFault(fault);
         return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
       }
-      if (found.kind === "gone") metrics.ended("refused", 1);
-      if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
+      if (found.kind === "unproved")
+        return { outcome: { kind: "released", due: now() + UNPROVED_DELAY_MS }, healthy: null };
+      if (found.kind === "gone") return aside(found.why);
       const opened = await openedBody(parts, job, meta.principal);
-      if (!opened.ok) {
-        metrics.ended("refused", 1);
-        return { outcome: { kind: "refused", error: opened.why }, healthy: null };
-      }
+      if (!opened.ok) return aside(opened.why);
       const { target, erasable } = found;
       const { principal, tokened = false } = meta;
       // It has moved: what is known of the place it was at says nothing of this one.
