@@ -65,7 +65,7 @@ async function list({ json, ...option }: StoreOption & KeysOption): Promise<void
 export function register(command: Command): void {
   const secrets = command
     .command("secrets")
-    .description("keys under which secrets of registrations are kept: new, list, rotate");
+    .description("keys under which secrets of registrations, and sealed bodies, are kept: new, list, rotate");
   secrets
     .command("new")
     .description("puts a new key into a file, as the current one; makes the file where it is not there")

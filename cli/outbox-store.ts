@@ -1,4 +1,5 @@
 /** What the commands of an outbox share: how it is opened, which events are meant, and leave for what changes many. */
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
@@ -39,7 +40,8 @@ export const withOutbox = (
     const tables = senderTables(store.database);
     const keyring = await createKeyring(keysOf(option));
     const bodies = bodiesOf(keyring, false);
-    const parts: MoveParts = { queue, tables, keyring, bodies, rules: { policy: checkedPolicy({}) }, now: Date.now };
+    const rules = { policy: checkedPolicy({}) };
+    const parts: MoveParts = { queue, tables, keyring, bodies, rules, now: Date.now, uuid: randomUUID };
     try {
       await job(outboxOf(parts), parts);
     } finally {

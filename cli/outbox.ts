@@ -237,6 +237,10 @@ async function move(endpoint: string, url: string, options: MoveOptions): Promis
     console.log(
       printable(`${plural(moved.registrations, "registration")} and ${plural(moved.events, "event")} go to ${url}`),
     );
+    if (moved.unproved > 0) {
+      const waiting = `${plural(moved.unproved, "notification config")} of them`;
+      console.log(`${waiting}: events wait until a running sender has had an answer to its challenge there`);
+    }
     if (moved.sealed === 0) return;
     console.error(`${plural(moved.sealed, "registration")} stay: their secrets do not open without their key (--keys)`);
     process.exitCode = 1;

@@ -182,6 +182,7 @@ async function declarations(
       ports,
       formats,
       version: shortVersion(release.version),
+      word: release.word,
     };
     const own = typeof capabilities === "function" ? capabilities(release) : capabilities;
     return [release.version, merge(declaredBy(served, serving, release.word), own)];

@@ -1,8 +1,7 @@
 /** Faults of published suites: steps that ask for what the published text rules out. They are run, and count as neither. */
 
 import { eitherSteps, type FaultyStep, faultySteps } from "./faulty-steps.js";
-import { isBroken } from "./grade.js";
-import type { StepResult, StoryboardResult } from "./result.js";
+import { isBroken, type StepResult, type StoryboardResult } from "./result.js";
 
 export const faultsOf = (release: string): readonly FaultyStep[] =>
   faultySteps.filter((one) => one.release === release);

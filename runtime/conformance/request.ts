@@ -4,6 +4,7 @@ import { errorCodeOf } from "./agent/outcome.js";
 import { buildAssets } from "./assets.js";
 import { generateFirst, inject } from "./captures.js";
 import type { StoryboardStep } from "./document.js";
+import { withBindings } from "./fixtures.js";
 import { fieldAt } from "./paths.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { type Substituted, type SubstitutionSource, substitute } from "./substitution.js";
@@ -47,8 +48,7 @@ async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): 
   const account = { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" };
   const brand = { domain: "acmeoutdoor.example" };
   const asked = { buying_mode: "brief", brief: "Display and video for outdoor gear", account, brand };
-  const session = agent === story.run.primary ? story.session : agent.session;
-  const answer = await session.call("get_products", asked);
+  const answer = await story.sessionOf(agent).call("get_products", asked);
   const product = fieldAt(answer.payload, "products[0]");
   if (!isJsonObject(product)) {
     const spoken = { word: story.run.release.word, tool: undefined };
@@ -60,12 +60,13 @@ async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): 
   const floor = typeof fixed.floor_price === "number" ? fixed.floor_price : undefined;
   const least = typeof fixed.min_spend_per_package === "number" ? fixed.min_spend_per_package : 0;
   const auction = fixed.fixed_price === undefined && fixed.rate === undefined;
-  const { now } = story.run;
+  // The same in the whole run: under one key a request has to say the same each time.
+  const { beganAt } = story.run;
   return {
     account,
     brand,
-    start_time: new Date(now() + 2 * DAY_MS).toISOString(),
-    end_time: new Date(now() + 32 * DAY_MS).toISOString(),
+    start_time: new Date(beganAt + 2 * DAY_MS).toISOString(),
+    end_time: new Date(beganAt + 32 * DAY_MS).toISOString(),
     packages: [
       {
         product_id: product.product_id,
@@ -107,7 +108,8 @@ export async function requestOf(
   const assets = buildAssets(step.sample_request ?? {}, { context, kit: story.kit, history: story.history });
   if ("unfilled" in assets) return { args: {}, unresolved: [], unfilled: assets.unfilled };
   const { value, unresolved } = substituteIn(story, agent.url, assets.request);
-  let args = probed(step, task, value as JsonObject, story);
+  const named = withBindings(value as JsonObject, story.bindings, (field, entity) => run.schemas.names(field, entity));
+  let args = probed(step, task, named, story);
   inject(step, args, context);
   if (unresolved.length > 0) return { args, unresolved };
   if (isBareTrigger(task, args) && args.push_notification_config !== undefined) {

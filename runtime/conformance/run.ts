@@ -20,8 +20,9 @@ import type { GateFacts } from "./gates.js";
 import { Invariants } from "./invariants.js";
 import { authorizationFor } from "./kit.js";
 import { loadSuite, type Suite } from "./load.js";
+import { pinnedSession } from "./pins.js";
 import { openCatcher } from "./probes/catcher.js";
-import { type ConformanceReport, countSteps, type StepResult, type StoryboardResult } from "./result.js";
+import { type ConformanceReport, countSteps, type StoryboardResult, unknownChecks } from "./result.js";
 import { countRoutes } from "./routes.js";
 import { createSchemaJudge, type SchemaJudge } from "./schemas.js";
 import { selectStoryboards, speaks } from "./select.js";
@@ -37,6 +38,8 @@ export interface ConformanceOptions {
   readonly suite: Suite | string;
   /** Every schema of the release, those that no tool reaches among them; without, webhooks are judged by those that are there. */
   readonly documents?: SchemaDocuments;
+  /** The schemas as published, annotations too: without, what capabilities default to is not known. */
+  readonly published?: SchemaDocuments;
   /** Default `mcp`. */
   readonly transport?: TransportName;
   /** Bearer token, or a whole value of the Authorization header. */
@@ -71,6 +74,8 @@ export interface ConformanceOptions {
   readonly now?: () => number;
   readonly uuid?: () => string;
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Told of each storyboard before it is run. */
+  readonly onBegin?: (id: string, count: number, total: number) => void;
   /** Told of each storyboard that is done. */
   readonly onStoryboard?: (done: StoryboardResult, count: number, total: number) => void;
 }
@@ -107,6 +112,13 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
+/** What an agent declares, and what holds where it does not. */
+function gatesOf({ capabilities = {} }: KnownAgent, { tools, word }: Release, schemas: SchemaJudge): GateFacts {
+  const answers = (tools[wireNames(word).capabilitiesTool]?.arms as { completed?: string } | undefined)?.completed;
+  const defaultOf = (path: string): unknown => (answers === undefined ? undefined : schemas.defaultAt(answers, path));
+  return { capabilities, defaultOf };
+}
+
 async function openRun(options: ConformanceOptions, suite: Suite, schemas: SchemaJudge): Promise<Opened> {
   const { release, url, transport = "mcp", timeoutMs = 30_000, now = Date.now, uuid = randomUUID } = options;
   const http =
@@ -121,13 +133,10 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
     for (const [key, other] of Object.entries(options.agents ?? {}))
       agents.set(key, await meet(transport, { ...session, url: other }, release.word));
     catcher = options.webhooks === false ? undefined : await openCatcher({ ...options.webhooks, now });
-    const scenarios = primary.tools.has(CONTROLLER) ? await listScenarios(primary.session, primary.capabilities) : [];
-    const answers = (release.tools[wireNames(release.word).capabilitiesTool]?.arms as { completed?: string })
-      ?.completed;
-    const gates: GateFacts = {
-      capabilities: primary.capabilities ?? {},
-      defaultOf: (path) => (answers === undefined ? undefined : schemas.defaultAt(answers, path)),
-    };
+    const scenarios = primary.tools.has(CONTROLLER)
+      ? await listScenarios(pinnedSession(primary, release), primary.capabilities)
+      : [];
+    const gates = gatesOf(primary, release, schemas);
     const wrapped = wireNames(release.word).error;
     const run: RunState = {
       suite,
@@ -153,6 +162,7 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
       aliases: new Map(),
       uuid,
       now,
+      beganAt: now(),
       timeoutMs,
       sleep: options.sleep ?? ((ms) => systemSleep(ms)),
     };
@@ -166,13 +176,6 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
     await http?.close();
   }
 }
-
-const unknownChecks = (steps: readonly StepResult[]): Record<string, number> => {
-  const counts: Record<string, number> = {};
-  for (const { checks } of steps)
-    for (const { check, outcome } of checks) if (outcome === "not_graded") counts[check] = (counts[check] ?? 0) + 1;
-  return counts;
-};
 
 function reportOf(
   { run, options, suite, startedAt }: { run: RunState; options: ConformanceOptions; suite: Suite; startedAt: number },
@@ -212,7 +215,7 @@ function reportOf(
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const suite = typeof options.suite === "string" ? await loadSuite(options.suite) : options.suite;
-  const schemas = await createSchemaJudge(options.release, options.documents);
+  const schemas = await createSchemaJudge(options.release, options);
   const { run, close } = await openRun(options, suite, schemas);
   const startedAt = run.now();
   try {
@@ -225,6 +228,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const list = faultsOf(version);
     const done: StoryboardResult[] = [];
     for (const selected of selection.selected) {
+      options.onBegin?.(selected.storyboard.id, done.length + 1, selection.selected.length);
       const result = applyFaults(await runStoryboard(run, selected), list);
       done.push(result);
       options.onStoryboard?.(result, done.length, selection.selected.length);

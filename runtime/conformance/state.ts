@@ -3,6 +3,7 @@ import type { JsonObject, Release } from "../contract/index.js";
 import type { AgentAnswer, AgentSession } from "./agent/types.js";
 import type { WebhookCatcher } from "./caught.js";
 import type { Storyboard } from "./document.js";
+import type { FixtureBinding } from "./fixtures.js";
 import type { GateFacts, RunFeatures } from "./gates.js";
 import type { Invariants } from "./invariants.js";
 import type { Suite } from "./load.js";
@@ -40,6 +41,8 @@ export interface RunState {
   readonly uuid: () => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** When the run began. */
+  readonly beganAt: number;
   readonly timeoutMs: number;
   /** Waits; a test's clock may not. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -65,6 +68,8 @@ export interface StoryState {
   /** When each step was sent, milliseconds since the epoch. */
   readonly startedAt: Map<string, number>;
   readonly operationIds: Map<string, string>;
-  /** The role of each agent that a storyboard's steps were sent to. */
-  readonly session: AgentSession;
+  /** Handles of fixtures that stand for what the agent has under other names. */
+  readonly bindings: FixtureBinding[];
+  /** How the storyboard talks to an agent of the run. */
+  readonly sessionOf: (agent: KnownAgent) => AgentSession;
 }

@@ -1,5 +1,4 @@
 /** One step: may it run, what is sent, what came back, and what that is worth. */
-import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { rawMcpCall } from "./agent/mcp.js";
 import { type AnsweredTool, errorCodeOf, isFailedAnswer } from "./agent/outcome.js";
@@ -9,7 +8,7 @@ import type { CheckView } from "./checks/types.js";
 import { completionOf } from "./completion.js";
 import type { Phase, StoryboardStep } from "./document.js";
 import { takesError } from "./faulty.js";
-import { isBroken, outcomeProblem, runChecks } from "./grade.js";
+import { outcomeProblem, runChecks } from "./grade.js";
 import { disabledInvariants } from "./invariants.js";
 import { authorizationOf } from "./kit.js";
 import type { OwnOutcome } from "./own-task.js";
@@ -17,25 +16,15 @@ import { ownTask } from "./own-tasks.js";
 import { dispatchParallel } from "./parallel.js";
 import { isNameUsed } from "./phases.js";
 import { requestOf, substituteIn } from "./request.js";
-import type { GradedCheck, Skip, StepResult } from "./result.js";
+import { type GradedCheck, isBroken, type Skip, type StepResult } from "./result.js";
 import { agentFor } from "./routes.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { stepSkip, unknownScenario } from "./step-gates.js";
+import { oneLine, stepHash } from "./step-words.js";
 import { taskOf } from "./tool-names.js";
 import { upstreamOf } from "./upstream.js";
 
-/** Characters of a step's hash. */
-const HASH_CHARS = 12;
-
-export const stepHash = (step: StoryboardStep): string =>
-  createHash("sha256").update(JSON.stringify(step)).digest("hex").slice(0, HASH_CHARS);
-
 type Known = Pick<StepResult, "storyboard" | "phase" | "step" | "title" | "task" | "required" | "hash">;
-
-const oneLine = (text: unknown): string =>
-  String(text ?? "")
-    .trim()
-    .replace(/\s+/g, " ");
 
 function known(step: StoryboardStep, phase: Phase, story: StoryState): Known {
   return {
@@ -71,7 +60,7 @@ async function send(
     ? args.push_notification_config.operation_id
     : undefined;
   if (typeof operation === "string") story.operationIds.set(step.id, operation);
-  const session = agent === run.primary ? story.session : agent.session;
+  const session = story.sessionOf(agent);
   if (step.auth !== undefined) {
     const { fetch, uuid, now, timeoutMs } = run;
     const authorization = authorizationOf(step.auth, story.kit, run);

@@ -1,12 +1,12 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { AnyTool, JsonObject, Release } from "../contract/index.js";
+import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
 import { specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { capabilityFault } from "../signing/index.js";
-import type { ListingOptions } from "../transport/answerer.js";
+import type { A2aProfile, ListingOptions } from "../transport/answerer.js";
 import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
@@ -21,6 +21,7 @@ import type {
   SellerOptions,
   SellerSigning,
   SellerStore,
+  UnfinishedTask,
 } from "./types.js";
 
 export interface Settings<Tx> {
@@ -42,6 +43,8 @@ export interface Settings<Tx> {
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
   readonly listing: ListingOptions | undefined;
+  readonly a2aProfile: A2aProfile | undefined;
+  readonly cancelTask: ((task: UnfinishedTask) => MaybePromise<boolean>) | undefined;
   readonly origins: ReadonlySet<string>;
   readonly trustProxy: boolean | string | string[];
   readonly mode: "development" | "production";
@@ -110,6 +113,8 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
       inFlightWaitMs: limits.inFlightWaitMs ?? IN_FLIGHT_WAIT_MS,
     },
     listing: given.listing,
+    a2aProfile: given.a2aProfile,
+    cancelTask: given.cancelTask,
     origins: new Set([new URL(baseUrl).origin, ...(given.origins ?? [])]),
     trustProxy: given.trustProxy ?? false,
     mode,

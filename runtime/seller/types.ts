@@ -19,11 +19,11 @@ import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
-import type { Identity, ListingOptions } from "../transport/answerer.js";
+import type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 export type { Effect, TxOf } from "../store/types.js";
-export type { Identity, ListingOptions } from "../transport/answerer.js";
+export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 
 export type SellerStore = AnyStore;
 
@@ -250,6 +250,13 @@ export interface SellerOptions<
   readonly validator?: ValidatorSource;
   /** How MCP lists the tools: small enough for a model by default. What is listed changes nothing of what is accepted. */
   readonly listing?: ListingOptions;
+  /** The protocol's own profile of A2A, where its releases publish one: the card offers it, callers activate it. */
+  readonly a2aProfile?: A2aProfile;
+  /**
+   * Whether a task can be given up: what it was to make must then not be made. Without it only a task that waits for its caller
+   * (`input-required`) can be canceled over A2A.
+   */
+  readonly cancelTask?: (task: UnfinishedTask) => MaybePromise<boolean>;
   /** Origins of browser pages that may call; its own only by default (MCP, "Security": DNS rebinding). */
   readonly origins?: readonly string[];
   /** Proxies whose forwarding headers tell the caller's address, as fastify takes it; none by default. */

@@ -202,6 +202,7 @@ function* putFlow(
     next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
     closed: OPEN,
     closed_at: null,
+    endpoint: sealed?.endpoint ?? null,
   };
   const unnamed = frequency !== undefined && !isNamed(parts, row);
   yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);

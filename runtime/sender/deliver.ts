@@ -1,5 +1,6 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
 import type { Tracer } from "@opentelemetry/api";
+import type { Logger } from "pino";
 import type { JsonObject, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { AckEffect, Job } from "../queue/types.js";
@@ -28,6 +29,7 @@ export interface DelivererParts {
   readonly metrics: SenderMetrics;
   readonly tracer: Tracer;
   readonly activityDays: number;
+  readonly logger: Logger | undefined;
   readonly now: () => number;
 }
 
@@ -39,6 +41,8 @@ export interface Deliverer {
 
 /** How long an event waits when where it goes could not be looked up, in milliseconds. */
 const AWAY_DELAY_MS = 5_000;
+/** How long it waits where its endpoint is to answer a challenge first, in milliseconds. */
+const UNPROVED_DELAY_MS = 30_000;
 /** Milliseconds a receiver has, and the most it may be given (webhooks-facts.md 6). */
 const TIMEOUT_MS = { default: 10_000, max: 30_000 } as const;
 
@@ -51,15 +55,16 @@ export function deliverer(parts: DelivererParts): Deliverer {
   const { tables, tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   const erasing = new WeakMap<object, string>();
+  const aside = (error: string): Handled => {
+    metrics.ended("refused", 1);
+    return { outcome: { kind: "refused", error }, healthy: null };
+  };
   return {
     onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
-      if (meta.undeliverable !== undefined) {
-        metrics.ended("refused", 1);
-        return { outcome: { kind: "refused", error: meta.undeliverable }, healthy: null };
-      }
+      if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
       let found: LookedUp;
       try {
         found = await targets.find(meta);
@@ -68,13 +73,11 @@ export function deliverer(parts: DelivererParts): Deliverer {
         attemptOptions.onFault(fault);
         return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
       }
-      if (found.kind === "gone") metrics.ended("refused", 1);
-      if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
+      if (found.kind === "unproved")
+        return { outcome: { kind: "released", due: now() + UNPROVED_DELAY_MS }, healthy: null };
+      if (found.kind === "gone") return aside(found.why);
       const opened = await openedBody(parts, job, meta.principal);
-      if (!opened.ok) {
-        metrics.ended("refused", 1);
-        return { outcome: { kind: "refused", error: opened.why }, healthy: null };
-      }
+      if (!opened.ok) return aside(opened.why);
       const { target, erasable } = found;
       const { principal, tokened = false } = meta;
       // It has moved: what is known of the place it was at says nothing of this one.
@@ -96,6 +99,7 @@ export function deliverer(parts: DelivererParts): Deliverer {
       rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
       if (erasable !== undefined && report.status === "success") erasing.set(report.handled.outcome, erasable);
       metrics.attempted(job, report);
+      tellDead(parts, job, meta, report.handled);
       return { ...report.handled, perSecond };
     },
     *effect(query, acked) {
@@ -105,6 +109,13 @@ export function deliverer(parts: DelivererParts): Deliverer {
       yield* tables.checkSecrets(query, [...new Set(over)], now());
     },
   };
+}
+
+/** An event that ends here is told at once: nobody looks for what did not arrive. */
+function tellDead({ logger }: DelivererParts, job: Job, { type, subject }: DeliveryMeta, { outcome }: Handled): void {
+  if (outcome.kind !== "dead") return;
+  const { id: event, endpoint } = job;
+  logger?.warn({ event, endpoint, type, subject, error: outcome.error }, "an event was given up");
 }
 
 /** Keys that came since are fetched before a body is set aside. */

@@ -11,7 +11,7 @@ export type { NotificationConfigState, NotificationSet } from "./notification-co
 export type { PreparedConfigs, PrepareOptions } from "./notification-sets.js";
 export type { NotificationConfigs, NotificationEvent } from "./notifications.js";
 export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxEvent, OutboxFilter } from "./operators.js";
-export type { Resealed } from "./reseal.js";
+export type { Resealed } from "./reseal-bodies.js";
 export {
   newSecretKey,
   parseSecretKeys,

@@ -1,5 +1,6 @@
 /** Configs of notifications in their rows: what is secret of them is sealed, and gone with them. */
 import type { Coroutine, Query } from "../db/index.js";
+import type { SecretRow } from "../store/sender-secrets.js";
 import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
 import { type ChannelParts, channelOrderingKey } from "./channel.js";
 import { CLOSED, OPEN } from "./channel-state.js";
@@ -60,11 +61,10 @@ export const configKey = (scope: NotificationScope, id: string): ChannelKey => (
 });
 
 /** The row of a scope's record: whoever replaces its configs locks it. */
-export const setKey = (scope: NotificationScope): ChannelKey => ({
-  resource: placeOf(scope).resource,
-  kind: "configs",
-  subscriber: scope.principal,
-});
+export const setKey = (scope: NotificationScope): ChannelKey => {
+  const { resource, kind } = placeOf(scope);
+  return { resource, kind: `${kind} configs`, subscriber: scope.principal };
+};
 
 /** Null for one that was removed. */
 export const storedIn = ({ config }: Pick<ChannelRow, "config">): StoredNotification | null =>
@@ -95,16 +95,35 @@ export function* knownConfigs(
   const boxes = yield* tables.secretsOf(q, sealed.map(channelRegistration));
   const boxOf = new Map(boxes.map((box) => [box.registration, box]));
   const opened = rows.flatMap((row): [string, JudgedConfig][] => {
-    const registration = channelRegistration(row);
-    const owner = { principal: row.principal, registration };
-    const config = openConfig(keyring, storedIn(row)!, boxOf.get(registration), owner);
-    return config.ok ? [[row.subscriber, config.config as JudgedConfig]] : [];
+    const config = openedWith(keyring, row, boxOf.get(channelRegistration(row)));
+    return config === undefined ? [] : [[row.subscriber, config]];
   });
   return {
     record: recordIn(set),
     rows: new Map(rows.map((row) => [row.subscriber, row])),
     opened: new Map(opened),
   };
+}
+
+function openedWith(
+  keyring: NotificationParts["keyring"],
+  row: ChannelRow,
+  box: SecretRow | undefined,
+): JudgedConfig | undefined {
+  const owner = { principal: row.principal, registration: channelRegistration(row) };
+  const opened = openConfig(keyring, storedIn(row)!, box, owner);
+  return opened.ok ? (opened.config as JudgedConfig) : undefined;
+}
+
+/** A config as it was given; undefined where its secrets cannot be opened. */
+export function* openedConfig(
+  { tables, keyring }: NotificationParts,
+  q: Query,
+  row: ChannelRow,
+): Coroutine<JudgedConfig | undefined> {
+  const sealed = storedIn(row)!.sealed === true;
+  const [box] = sealed ? yield* tables.secretsOf(q, [channelRegistration(row)]) : [];
+  return openedWith(keyring, row, box);
 }
 
 /** The same place, credentials and kinds: what was proved of it still holds. */
@@ -120,10 +139,10 @@ export function* putConfig(
   const { principal, release = null } = scope;
   const key = configKey(scope, config.subscriber_id);
   const names = { registration: channelRegistration(key), orderingKey: channelOrderingKey(key) };
-  const { stored, row: secrets } = sealedConfig({ ...names, config, principal }, keyring, now());
+  const { stored, row: secrets, endpoint } = sealedConfig({ ...names, config, principal }, keyring, now());
   yield* tables.putChannel(tx, {
     ...{ ...key, principal, release, config: JSON.stringify(stored) },
-    ...{ sequence: 0, period_start: null, next_fire: null, closed: OPEN, closed_at: null },
+    ...{ sequence: 0, period_start: null, next_fire: null, closed: OPEN, closed_at: null, endpoint },
   });
   if (secrets === undefined) yield* tables.dropSecrets(tx, [names.registration]);
   else yield* tables.putSecrets(tx, [secrets]);
@@ -131,7 +150,14 @@ export function* putConfig(
 
 /** What is queued for it is not sent any more: its secrets are needed for nothing. */
 export function* removeConfig({ tables, now }: NotificationParts, tx: Query, row: ChannelRow): Coroutine<void> {
-  yield* tables.putChannel(tx, { ...row, config: "null", closed: CLOSED, closed_at: now() });
+  yield* tables.putChannel(tx, {
+    ...row,
+    config: "null",
+    endpoint: null,
+    next_fire: null,
+    closed: CLOSED,
+    closed_at: now(),
+  });
   yield* tables.dropSecrets(tx, [channelRegistration(row)]);
 }
 

@@ -35,7 +35,7 @@ type Sourced =
 export async function fireReports(parts: ChannelParts): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
-  const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
+  const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, ["reporting"], at, FIRE_LIMIT));
   await eachAlone(rows, async (row) => {
     try {
       await fireOne(parts, row, at);

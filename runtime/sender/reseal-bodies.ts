@@ -1,9 +1,10 @@
 /** The bodies of events in a rotation of keys, and which of them are under which key. */
 import type { Coroutine, Query } from "../db/index.js";
+import type { Queue } from "../queue/types.js";
 import type { BodyRow, PayloadRow } from "../store/sender-bodies.js";
+import type { SenderTables } from "../store/sender-tables.js";
 import { coalescedName } from "./coalescence.js";
 import { isChange, metaOf } from "./outbox.js";
-import type { Resealed, ResealParts } from "./reseal.js";
 import {
   type BodyOwner,
   bodiesOf,
@@ -15,6 +16,25 @@ import {
   sealText,
   textKeyId,
 } from "./sealed-bodies.js";
+import type { Keyring } from "./sealing.js";
+
+/** What a rotation came to, in rows. */
+export interface Resealed {
+  /** Sealed anew. */
+  readonly resealed: number;
+  /** Under the current key before. */
+  readonly current: number;
+  /** Under keys that are not there: they stay as they are. */
+  readonly lost: number;
+  /** They do not open for what they belong to: a column was changed. */
+  readonly foreign: number;
+}
+
+export interface ResealParts {
+  readonly queue: Queue;
+  readonly tables: SenderTables;
+  readonly keyring: Keyring;
+}
 
 type Came = keyof Resealed;
 

@@ -1,30 +1,11 @@
 /** Rotation of the keys of secrets and of bodies: every row is sealed anew under the current one, a few at a time, while senders run. */
 import type { Coroutine, Query } from "../db/index.js";
-import type { Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { namedRegistration } from "./registered-secrets.js";
-import { resealBodies } from "./reseal-bodies.js";
+import { type Resealed, type ResealParts, resealBodies } from "./reseal-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { storedConfigs } from "./stored-configs.js";
-
-/** What a rotation came to, in rows. */
-export interface Resealed {
-  /** Sealed anew. */
-  readonly resealed: number;
-  /** Under the current key before. */
-  readonly current: number;
-  /** Under keys that are not there: they stay as they are. */
-  readonly lost: number;
-  /** They do not open for what they belong to: a column was changed. */
-  readonly foreign: number;
-}
-
-export interface ResealParts {
-  readonly queue: Queue;
-  readonly tables: SenderTables;
-  readonly keyring: Keyring;
-}
 
 /** Rows in one transaction. */
 const PAGE_ROWS = 100;

@@ -31,6 +31,36 @@ test("callers without good credentials are told which they need", async (context
   });
 });
 
+test("pages of the origins given may call, and read why they may not; the agents file says where", async (context) => {
+  const page = "https://inspector.example";
+  const auth = tokenAuth({ tokens: { "key-of-buyer-1": "buyer-1" } });
+  await with_(context, { origins: [page], auth }, async (seller) => {
+    const preflight = (origin: string) =>
+      seller.app.inject({
+        ...{ method: "OPTIONS", url: "/mcp" },
+        headers: {
+          ...{ origin, "access-control-request-method": "POST" },
+          "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name,authorization",
+        },
+      });
+    const allowed = await preflight(page);
+    assert.equal([allowed.statusCode, allowed.headers["access-control-allow-origin"]], [204, page]);
+    assert.match(String(allowed.headers["access-control-allow-headers"]), /mcp-name/);
+    assert.is((await preflight("https://evil.example")).statusCode, 403);
+    const { status, headers } = await mcp(seller, "tools/list", {}, { origin: page });
+    assert.equal([status, headers["access-control-allow-origin"]], [401, page]);
+    assert.match(String(headers["access-control-expose-headers"]), /www-authenticate/);
+    const { agents } = (await seller.app.inject("/.well-known/proto-agents.json")).json();
+    assert.equal(
+      agents.map(({ url, transport }: { url: string; transport: string }) => [transport, url]),
+      ["mcp", "a2a"].map((name) => [name, `https://seller.example/${name}`]),
+    );
+    assert.equal(agents[0].specialisms, ["sales-guaranteed"]);
+  });
+  const none = await mcp(context.seller, "tools/list", {}, { origin: "https://seller.example" });
+  assert.is(none.status, 200);
+});
+
 test("tokens of an issuer are taken for their audience, and the issuer is named", async (context) => {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA");
   const jwk = { ...(await exportJWK(publicKey)), kid: "i1", alg: "EdDSA" };

@@ -17,9 +17,9 @@ export const buildingBehaviour: Behaviour = {
     report_usage: reportUsage,
   },
   /** A library is one that can be looked into. */
-  capabilities: ({ tools, formats, agentUrl }) => ({
+  capabilities: ({ tools, formats, agentUrl, word }) => ({
     creative: {
-      bills_through_adcp: false,
+      [`bills_through_${word}`]: false,
       // Without references to formats: this is what is built, whatever it is called elsewhere.
       supported_formats: formatOptions(agentUrl, formats).map(({ v1_format_ref: _, format_option_id, ...format }) => ({
         capability_id: format_option_id,

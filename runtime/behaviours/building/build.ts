@@ -10,7 +10,7 @@ import type { CreativeFormat } from "../ports/creatives.js";
 import { catalogFor } from "./catalogs.js";
 import { host } from "./hosted.js";
 import { fillLiteral } from "./macros.js";
-import { type CreativeManifest, knownFormat, type ManifestAsset, sizeOf, typesOf } from "./manifest.js";
+import { assetTypesOf, type CreativeManifest, knownFormat, type ManifestAsset, sizeOf } from "./manifest.js";
 import { type PreviewInput, previewsExpire, previewsOf } from "./preview.js";
 import { type CatalogItems, renderPage } from "./render.js";
 import { makeTag } from "./tags.js";
@@ -152,7 +152,7 @@ async function generate(
 
 /** Fits a creative into another format: what it is made of stays, and a page of the new size shows it. */
 function transform(call: BehaviourCall, manifest: CreativeManifest, of: CreativeFormat): CreativeManifest {
-  const types = typesOf(of);
+  const types = assetTypesOf(of);
   const page = renderPage(manifest, { size: sizeOf(of), macros: {} });
   const assets =
     types.has("video") || types.has("audio")

@@ -37,7 +37,7 @@ export const sizeOf = ({ renders }: CreativeFormat): Dimensions =>
   renders?.find(({ dimensions }) => dimensions !== undefined)?.dimensions ?? DEFAULT_SIZE;
 
 /** Types of assets a format is made of. */
-export const typesOf = ({ assets = [] }: CreativeFormat): Set<string> =>
+export const assetTypesOf = ({ assets = [] }: CreativeFormat): Set<string> =>
   new Set(assets.map(({ asset_type }) => asset_type));
 
 /** What a format needs and the manifest has not, by the names of the format's assets. */

@@ -15,7 +15,7 @@ export interface CatalogItems {
   readonly items: readonly { readonly [field: string]: unknown }[];
 }
 
-export interface RenderOptions {
+export interface PageDrawing {
   readonly size: Dimensions;
   /** Values of macros, as they are. */
   readonly macros?: { readonly [name: string]: string };
@@ -62,7 +62,7 @@ const css = ({ width, height }: Dimensions): string =>
   ".ad p{position:relative;margin:4px;padding:2px 6px;background:#fffc}.pixel{position:absolute;opacity:0}";
 
 /** A page with the creative; once per item where it is about a catalogue's. */
-export function renderPage({ assets }: CreativeManifest, { size, macros = {}, catalog }: RenderOptions): string {
+export function renderPage({ assets }: CreativeManifest, { size, macros = {}, catalog }: PageDrawing): string {
   const named = Object.entries(assets);
   const plain = (url: string): string => fillLiteral(url, macros);
   const ads =

@@ -5,7 +5,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 import { host } from "./hosted.js";
-import { type CreativeManifest, sizeOf, typesOf } from "./manifest.js";
+import { assetTypesOf, type CreativeManifest, sizeOf } from "./manifest.js";
 import { escapeHtml, renderPage } from "./render.js";
 
 /** A tag that was given out: what delivery is reported by. */
@@ -68,7 +68,7 @@ function tagAsset(
   request: TagRequest,
   source: CreativeManifest,
 ): CreativeManifest["assets"] {
-  const types = typesOf(of);
+  const types = assetTypesOf(of);
   const player = types.has("vast") || types.has("video");
   const { width, height } = sizeOf(of);
   const { url } = host(call, {

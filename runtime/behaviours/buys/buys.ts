@@ -8,17 +8,24 @@ import { written } from "../frame/effects.js";
 import { findCreative } from "../library/creatives.js";
 import type { Booking } from "../ports/ad-server.js";
 
-/** States of a media buy, from first to last. */
-export const buyStates = [
-  "pending_creatives",
-  "pending_start",
-  "active",
-  "paused",
-  "completed",
-  "rejected",
-  "canceled",
-] as const;
-export type BuyState = (typeof buyStates)[number];
+const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
+
+/** What a buyer may do with a buy, by its states, from the first to the last. */
+const actions = {
+  pending_creatives: changing,
+  pending_start: ["pause", ...changing],
+  active: ["pause", ...changing],
+  paused: ["resume", ...changing],
+  completed: [],
+  rejected: [],
+  canceled: [],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type BuyState = keyof typeof actions;
+
+export const buyStates = Object.keys(actions) as BuyState[];
+
+export const actionsIn = (state: BuyState): readonly string[] => actions[state];
 
 export interface CreativeAssignment {
   readonly creative_id: string;
@@ -91,15 +98,6 @@ export interface MediaBuy {
 const kept = collection<MediaBuy>("media_buy");
 /** Which buy a package is of. */
 const places = collection<{ readonly media_buy_id: string }>("package");
-
-const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
-
-/** What a buyer may do with it, state by state. */
-export function actionsIn(state: BuyState): readonly string[] {
-  if (state === "pending_creatives") return changing;
-  if (state === "pending_start" || state === "active") return ["pause", ...changing];
-  return state === "paused" ? ["resume", ...changing] : [];
-}
 
 /** States that a buy never leaves: nothing can be done in them. */
 export const terminalStates: ReadonlySet<BuyState> = new Set(

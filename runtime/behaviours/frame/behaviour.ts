@@ -12,6 +12,8 @@ export type ToolBehaviour = (request: any, call: BehaviourToolCall) => Promise<B
 
 /** What a behaviour is told when it says what it can do. */
 export interface Serving {
+  /** The protocol's. */
+  readonly word: string;
   /** `MAJOR.MINOR` of the release, as the wire has it. */
   readonly version: string;
   readonly shapes: AnswerShapes;

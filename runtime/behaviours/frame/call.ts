@@ -4,7 +4,7 @@ import type { SellerContext, TaskHandle } from "../../seller/types.js";
 import { type DocumentStore, onFreshDocuments } from "../../store/documents.js";
 import type { Ports } from "../ports/index.js";
 import { type Documents, openDocuments } from "./documents.js";
-import { oneByOne } from "./effects.js";
+import { effectsInTurn } from "./effects.js";
 import { type AnswerShape, type AnswerShapes, shapesOf } from "./shape.js";
 
 /** What does not change from call to call. */
@@ -118,7 +118,7 @@ export const standingCall = <T>(
     const call = await openCall(settings, { ...facts, effect: (effect) => void effects.push(effect) });
     const result = await work(call);
     const changes = call.documents.changes();
-    if (commit !== undefined) await commit(oneByOne([(tx) => store.write(tx, changes), ...effects]), result);
+    if (commit !== undefined) await commit(effectsInTurn([(tx) => store.write(tx, changes), ...effects]), result);
     else if (changes.length + effects.length > 0) await store.commit(changes, effects as never);
     return result;
   });

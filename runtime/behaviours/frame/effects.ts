@@ -7,11 +7,11 @@ export const written = (value: MaybePromise<unknown>): MaybePromise<void> =>
   isPromise(value) ? value.then(() => undefined) : undefined;
 
 /** One effect after the other. */
-export const oneByOne =
+export const effectsInTurn =
   <Tx>(effects: readonly ((tx: Tx) => MaybePromise<void>)[]) =>
   (tx: Tx): MaybePromise<void> => {
     const [first, ...rest] = effects;
     if (first === undefined) return undefined;
     const done = first(tx);
-    return isPromise(done) ? done.then(() => oneByOne(rest)(tx)) : oneByOne(rest)(tx);
+    return isPromise(done) ? done.then(() => effectsInTurn(rest)(tx)) : effectsInTurn(rest)(tx);
   };

@@ -13,11 +13,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { resolveBody } from "../../signing/index.js";
 import type { Answerer, AnswererDependencies, AnswererRequest, AnswererResponse, Called } from "../answerer.js";
 import { rpcErrorBody } from "../rpc.js";
 import { metaNames } from "./eras.js";
-import { pageOf, toolListing } from "./listing/listing.js";
-import { callsOf, messagesOf, toolResult } from "./results.js";
+import { pageOfTools, toolListing } from "./listing/listing.js";
+import { callsOf, rpcMessages, toolResult } from "./results.js";
 import { type PlainCall, plainCall } from "./short-way.js";
 
 /** Never fetched: the transport wants an absolute URL. */
@@ -43,7 +44,7 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
     if (!(Number.isInteger(from) && from >= 0 && from < listing.length)) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not one that was given here.");
     }
-    const { tools, next } = pageOf(listing, from, parts.listing);
+    const { tools, next } = pageOfTools(listing, from, parts.listing);
     return { tools: tools as never, ...(next !== undefined && { nextCursor: String(next) }) };
   };
   const serverFor = (request: AnswererRequest): Server => {
@@ -66,9 +67,9 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
     published: {},
     asks: (body) => ({
       tools: callsOf(body).map(({ tool }) => tool),
-      beside: messagesOf(body).every(isCall) ? "nothing" : "discovery",
+      beside: rpcMessages(body).every(isCall) ? "nothing" : "discovery",
     }),
-    fault: () => undefined,
+    fault: (body, single) => (single ? unresolved(body) : undefined),
     async handle(request) {
       const { body } = request;
       const headers = headersOf(request);
@@ -87,6 +88,12 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
       return read(await stateless.fetch(received, { parsedBody: body }));
     },
   };
+}
+
+/** Why a body does not come to one operation, or to a method that calls none. */
+function unresolved(body: unknown): string | undefined {
+  const resolved = resolveBody(body, "", "json-rpc");
+  return resolved.ok ? undefined : resolved.detail;
 }
 
 const isCall = (message: unknown): boolean => isJsonObject(message) && message.method === "tools/call";

@@ -2,17 +2,17 @@
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import type { Called } from "../answerer.js";
 
-export interface ToolCall {
+export interface CalledTool {
   readonly id: unknown;
   readonly tool: string;
   readonly args: unknown;
 }
 
-export const messagesOf = (body: unknown): readonly unknown[] => (Array.isArray(body) ? body : [body]);
+export const rpcMessages = (body: unknown): readonly unknown[] => (Array.isArray(body) ? body : [body]);
 
 /** The tools a body calls, as sent. */
-export function callsOf(body: unknown): readonly ToolCall[] {
-  return messagesOf(body).flatMap((message) => {
+export function callsOf(body: unknown): readonly CalledTool[] {
+  return rpcMessages(body).flatMap((message) => {
     if (!isJsonObject(message) || message.method !== "tools/call" || !isJsonObject(message.params)) return [];
     const { name, arguments: args } = message.params;
     return [{ id: message.id, tool: typeof name === "string" ? name : "", args }];

@@ -5,9 +5,9 @@
  */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { handshakeVersions, metaNames, STATELESS_VERSION } from "./eras.js";
-import type { ToolCall } from "./results.js";
+import type { CalledTool } from "./results.js";
 
-export interface PlainCall extends ToolCall {
+export interface PlainCall extends CalledTool {
   readonly id: string | number;
   readonly stateless: boolean;
 }

@@ -3,9 +3,9 @@
  * last level, one of all alternatives taken and the others described. It is a projection: calls are judged by the release's own.
  */
 import type { JsonObject, SchemaRef } from "../../../contract/index.js";
-import { type Flat, flatten } from "./flat.js";
+import { type MergedSchema, mergeSchemas } from "./merge-schemas.js";
+import type { PlaceReader, SchemaPlace } from "./schema-place.js";
 import { type Settled, settleSchema, typeNameOf } from "./settle-schema.js";
-import type { Site, SiteReader } from "./site.js";
 
 /** How much is told beyond what a call needs: each level has what those before it have. */
 export const details = ["types", "values", "members", "objects", "items"] as const;
@@ -17,32 +17,42 @@ const detail = (name: (typeof details)[number]): Detail => details.indexOf(name)
 const MOST_VALUES = { optional: 100, required: 600 } as const;
 const MOST_WORDS = 200;
 
-export function compactSchema(reader: SiteReader, ref: SchemaRef, level: Detail): JsonObject {
+export function compactSchema(reader: PlaceReader, ref: SchemaRef, level: Detail): JsonObject {
   const sites = [reader.root(ref)];
-  const settled = settleSchema(reader, sites) ?? unsettled(flatten(reader, sites));
+  const settled = settleSchema(reader, sites) ?? unsettled(mergeSchemas(reader, sites));
   const drawn = objectOf(reader, settled, level, rootProperties(reader, sites, settled.flat));
   return { type: "object", ...drawn };
 }
 
 /** A root that nothing can meet is shown by its names. */
-const unsettled = (flat: Flat): Settled => ({ flat, members: new Map(), item: undefined, least: {}, others: [] });
+const unsettled = (flat: MergedSchema): Settled => ({
+  flat,
+  members: new Map(),
+  item: undefined,
+  least: {},
+  others: [],
+});
 
 /** Those of alternatives that were not taken too. */
-function rootProperties(reader: SiteReader, sites: readonly Site[], taken: Flat): ReadonlyMap<string, readonly Site[]> {
-  const all = new Map<string, readonly Site[]>(taken.properties);
-  for (const alternatives of flatten(reader, sites).alternatives.values()) {
+function rootProperties(
+  reader: PlaceReader,
+  sites: readonly SchemaPlace[],
+  taken: MergedSchema,
+): ReadonlyMap<string, readonly SchemaPlace[]> {
+  const all = new Map<string, readonly SchemaPlace[]>(taken.properties);
+  for (const alternatives of mergeSchemas(reader, sites).alternatives.values()) {
     for (const one of alternatives) {
-      for (const [name, own] of flatten(reader, [one]).properties) if (!all.has(name)) all.set(name, own);
+      for (const [name, own] of mergeSchemas(reader, [one]).properties) if (!all.has(name)) all.set(name, own);
     }
   }
   return all;
 }
 
 function objectOf(
-  reader: SiteReader,
+  reader: PlaceReader,
   settled: Settled,
   level: Detail,
-  optional: ReadonlyMap<string, readonly Site[]>,
+  optional: ReadonlyMap<string, readonly SchemaPlace[]>,
 ): JsonObject {
   const { members, others } = settled;
   const properties: JsonObject = {};
@@ -69,11 +79,11 @@ function othersText(required: readonly string[], others: readonly (readonly stri
 }
 
 /** What is demanded: told whole. */
-function drawn(reader: SiteReader, settled: Settled, level: Detail): JsonObject {
+function drawn(reader: PlaceReader, settled: Settled, level: Detail): JsonObject {
   const { flat, item } = settled;
   const type = typeNameOf(flat);
   if (flat.values !== undefined) return valuesOf(flat.values, MOST_VALUES.required);
-  const more = level >= detail("members") ? flat.properties : new Map<string, readonly Site[]>();
+  const more = level >= detail("members") ? flat.properties : new Map<string, readonly SchemaPlace[]>();
   const bounds = boundsOf(flat, type);
   if (type === "object") return { type, ...objectOf(reader, settled, Math.min(level, 1), more), ...bounds };
   if (type === "array") return { type, items: item === undefined ? anything : drawn(reader, item, level), ...bounds };
@@ -91,7 +101,7 @@ const boundsByType: Readonly<Record<string, readonly string[]>> = {
   object: ["minProperties"],
 };
 
-const boundsOf = ({ bounds }: Flat, type: string): JsonObject =>
+const boundsOf = ({ bounds }: MergedSchema, type: string): JsonObject =>
   Object.fromEntries(
     (boundsByType[type] ?? []).filter((name) => bounds[name] !== undefined).map((name) => [name, bounds[name]]),
   );
@@ -106,8 +116,8 @@ function valuesOf(values: readonly unknown[], most: number): JsonObject {
 }
 
 /** What may be left out: its type, and at higher levels what is in it. */
-function brief(reader: SiteReader, sites: readonly Site[], level: Detail): JsonObject {
-  const flat = flatten(reader, sites);
+function brief(reader: PlaceReader, sites: readonly SchemaPlace[], level: Detail): JsonObject {
+  const flat = mergeSchemas(reader, sites);
   const { values } = flat;
   if (values !== undefined && values.length > 0) {
     const told = valuesOf(values, Number.POSITIVE_INFINITY);
@@ -125,14 +135,14 @@ function brief(reader: SiteReader, sites: readonly Site[], level: Detail): JsonO
   return { type, ...(level >= detail("values") && format !== undefined && { format }) };
 }
 
-function itemOf(reader: SiteReader, flat: Flat, level: Detail): JsonObject {
+function itemOf(reader: PlaceReader, flat: MergedSchema, level: Detail): JsonObject {
   if (flat.items.length === 0) return { ...anything };
   const settled = level >= detail("items") ? settleSchema(reader, flat.items) : undefined;
   return settled === undefined ? brief(reader, flat.items, Math.min(level, 1)) : drawn(reader, settled, 1);
 }
 
 /** Types of a place, from its alternatives where it has none itself. */
-function typesOf(reader: SiteReader, flat: Flat, depth = 0): readonly string[] | undefined {
+function typesOf(reader: PlaceReader, flat: MergedSchema, depth = 0): readonly string[] | undefined {
   if (flat.types !== undefined) return flat.types;
   if (flat.properties.size > 0) return ["object"];
   if (flat.items.length > 0) return ["array"];
@@ -140,7 +150,7 @@ function typesOf(reader: SiteReader, flat: Flat, depth = 0): readonly string[] |
   if (depth > 4) return undefined;
   for (const alternatives of flat.alternatives.values()) {
     const found = alternatives.map((one) => {
-      const inner = flatten(reader, [one]);
+      const inner = mergeSchemas(reader, [one]);
       return inner.values === undefined
         ? typesOf(reader, inner, depth + 1)
         : [valuesOf(inner.values, 0).type as string];

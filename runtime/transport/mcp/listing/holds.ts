@@ -3,7 +3,7 @@
  * not looked into, and of `oneOf` any will do.
  */
 import { isJsonObject, type JsonObject } from "../../../contract/index.js";
-import { below, membersOf, type Site, type SiteReader } from "./site.js";
+import { innerPlace, membersOf, type PlaceReader, type SchemaPlace } from "./schema-place.js";
 
 const DEEPEST = 24;
 
@@ -20,11 +20,12 @@ function typeFits(value: unknown, given: unknown): boolean {
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-export function holds(reader: SiteReader, site: Site, value: unknown, depth = 0): boolean {
+export function holds(reader: PlaceReader, site: SchemaPlace, value: unknown, depth = 0): boolean {
   if (site.node === false) return false;
   if (depth > DEEPEST) return true;
   const node = membersOf(site);
-  const under = (one: unknown, inner: unknown = value): boolean => holds(reader, below(site, one), inner, depth + 1);
+  const under = (one: unknown, inner: unknown = value): boolean =>
+    holds(reader, innerPlace(site, one), inner, depth + 1);
   if (typeof node.$ref === "string" && !holds(reader, reader.follow(node.$ref, site), value, depth + 1)) return false;
   if (!list(node.allOf).every((one) => under(one))) return false;
   for (const any of [node.anyOf, node.oneOf]) if (Array.isArray(any) && !any.some((one) => under(one))) return false;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../contract/index.js";
 import type { AnswererDependencies, ListingOptions, OfferedTool } from "../../answerer.js";
 import { compactSchema, type Detail, details } from "./compact-schema.js";
 import { bundledSchema } from "./full-schema.js";
-import { type SiteReader, siteReader } from "./site.js";
+import { type PlaceReader, placeReader } from "./schema-place.js";
 
 /** Bytes a model is given: of one tool on average, and of all. What a call needs is told beyond them. */
 const MOST_BYTES = { tool: 1_230, all: 24_000 } as const;
@@ -14,7 +14,7 @@ const MOST_WORDS = 160;
 export function toolListing(parts: AnswererDependencies): readonly JsonObject[] {
   const { schemas = "compact", output = false } = parts.listing ?? {};
   const { tools, documents } = parts;
-  const listed = schemas === "full" ? fullTools(parts) : compactTools(tools, siteReader(documents));
+  const listed = schemas === "full" ? fullTools(parts) : compactTools(tools, placeReader(documents));
   if (!output) return listed;
   return listed.map((one, index) => ({ ...one, ...outputOf(tools[index]!, parts) }));
 }
@@ -31,7 +31,7 @@ function outputOf({ tool }: OfferedTool, { documents }: AnswererDependencies): J
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
 
 /** What every call needs first; then, as long as there is room, more of the smallest tools, then of the others. */
-function compactTools(tools: readonly OfferedTool[], reader: SiteReader): JsonObject[] {
+function compactTools(tools: readonly OfferedTool[], reader: PlaceReader): JsonObject[] {
   const drawn = (offered: OfferedTool, level: Detail): JsonObject =>
     listed(offered, offered.tool.request === "" ? taskSchema : compactSchema(reader, offered.tool.request, level));
   const told = tools.map((offered) => drawn(offered, 0));
@@ -74,7 +74,7 @@ function listed({ name, tool }: OfferedTool, inputSchema: JsonObject): JsonObjec
 }
 
 /** A page of a listing, and where the next one begins. */
-export function pageOf(
+export function pageOfTools(
   listing: readonly JsonObject[],
   from: number,
   { pageBytes = 131_072 }: ListingOptions = {},

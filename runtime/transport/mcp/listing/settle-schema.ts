@@ -1,12 +1,12 @@
 /** The least that a schema allows: one of each alternatives taken, conditions that come to hold applied. */
 import type { JsonObject } from "../../../contract/index.js";
-import { type Alternatives, type Flat, flatten } from "./flat.js";
 import { holds } from "./holds.js";
-import type { Site, SiteReader } from "./site.js";
+import { type Alternatives, type MergedSchema, mergeSchemas } from "./merge-schemas.js";
+import type { PlaceReader, SchemaPlace } from "./schema-place.js";
 
 /** A schema that says one thing only. */
 export interface Settled {
-  readonly flat: Flat;
+  readonly flat: MergedSchema;
   /** Of what is required. */
   readonly members: ReadonlyMap<string, Settled>;
   readonly item: Settled | undefined;
@@ -29,12 +29,12 @@ interface Taken {
 
 const nothing: Taken = { alternatives: new Set(), conditions: new Set() };
 
-export function settleSchema(reader: SiteReader, sites: readonly Site[], depth = 0): Settled | undefined {
+export function settleSchema(reader: PlaceReader, sites: readonly SchemaPlace[], depth = 0): Settled | undefined {
   return settle(reader, sites, nothing, depth);
 }
 
-function settle(reader: SiteReader, sites: readonly Site[], taken: Taken, depth: number): Settled | undefined {
-  const flat = flatten(reader, sites);
+function settle(reader: PlaceReader, sites: readonly SchemaPlace[], taken: Taken, depth: number): Settled | undefined {
+  const flat = mergeSchemas(reader, sites);
   if (flat.values?.length === 0 || flat.types?.length === 0 || sites.some(({ node }) => node === false))
     return undefined;
   const open = [...flat.alternatives].find(([key]) => !taken.alternatives.has(key));
@@ -56,7 +56,7 @@ function settle(reader: SiteReader, sites: readonly Site[], taken: Taken, depth:
 }
 
 interface Taking {
-  readonly sites: readonly Site[];
+  readonly sites: readonly SchemaPlace[];
   readonly alternatives: Alternatives;
   readonly next: Taken;
   readonly depth: number;
@@ -64,7 +64,7 @@ interface Taking {
 }
 
 /** The alternative that comes to the least; what the others demand is told beside it. */
-function takeOne(reader: SiteReader, { sites, alternatives, next, depth, required }: Taking): Settled | undefined {
+function takeOne(reader: PlaceReader, { sites, alternatives, next, depth, required }: Taking): Settled | undefined {
   const found = alternatives.map((one) => settle(reader, [...sites, one], next, depth));
   const possible = found.filter((one) => one !== undefined);
   const [smallest] = [...possible].sort((a, b) => sizeOf(a) - sizeOf(b));
@@ -81,8 +81,8 @@ function takeOne(reader: SiteReader, { sites, alternatives, next, depth, require
 const sizeOf = ({ least }: Settled): number => (JSON.stringify(least) ?? "").length;
 
 function leastOf(
-  reader: SiteReader,
-  flat: Flat,
+  reader: PlaceReader,
+  flat: MergedSchema,
   depth: number,
 ): Pick<Settled, "members" | "item" | "least"> | undefined {
   const members = new Map<string, Settled>();
@@ -107,9 +107,9 @@ function leastOf(
   return { members, item, least: flat.values?.[0] ?? Array.from({ length: Math.min(count, 9) }, () => item!.least) };
 }
 
-const fewest = ({ bounds }: Flat): number => Number(bounds.minProperties ?? 0);
+const fewest = ({ bounds }: MergedSchema): number => Number(bounds.minProperties ?? 0);
 
-function plainLeast(flat: Flat, type: string): unknown {
+function plainLeast(flat: MergedSchema, type: string): unknown {
   if (flat.values !== undefined) return flat.values[0];
   const { minimum, exclusiveMinimum } = flat.bounds;
   switch (type) {
@@ -130,7 +130,7 @@ function plainLeast(flat: Flat, type: string): unknown {
 }
 
 /** The type a least value has; told by what else is said where no type is. */
-export function typeNameOf({ types, values, properties, required, items, bounds }: Flat): string {
+export function typeNameOf({ types, values, properties, required, items, bounds }: MergedSchema): string {
   if (types !== undefined) return types[0]!;
   const [value] = values ?? [];
   if (typeof value === "number" || typeof value === "boolean") return typeof value;

@@ -8,22 +8,22 @@ import {
 } from "../../../contract/index.js";
 
 /** A schema with the document it stands in, which its references are relative to. */
-export interface Site {
+export interface SchemaPlace {
   readonly node: unknown;
   /** URI of the document. */
   readonly base: string;
 }
 
-export interface SiteReader {
-  root(ref: SchemaRef): Site;
+export interface PlaceReader {
+  root(ref: SchemaRef): SchemaPlace;
   /** What `$ref` means at a place; a schema that allows everything where there is nothing. */
-  follow(ref: string, from: Site): Site;
+  follow(ref: string, from: SchemaPlace): SchemaPlace;
 }
 
 const unescaped = (part: string): string => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
 
 /** @param documents the release's, as `release.schemas()` gives them */
-export function siteReader(documents: SchemaDocuments): SiteReader {
+export function placeReader(documents: SchemaDocuments): PlaceReader {
   const texts = new Map(Object.entries(documents).map(([path, text]) => [schemaUri(path), text]));
   const parsed = new Map<string, unknown>();
   const document = (uri: string): unknown => {
@@ -31,7 +31,7 @@ export function siteReader(documents: SchemaDocuments): SiteReader {
     if (!parsed.has(uri)) parsed.set(uri, text === undefined ? {} : JSON.parse(text));
     return parsed.get(uri);
   };
-  const at = (uri: string): Site => {
+  const at = (uri: string): SchemaPlace => {
     const [base = "", pointer = ""] = uri.split("#");
     let node = document(base);
     for (const part of pointer.split("/").slice(1)) {
@@ -48,7 +48,7 @@ export function siteReader(documents: SchemaDocuments): SiteReader {
 }
 
 /** The schema as an object; what allows everything, or nothing, has no members. */
-export const membersOf = ({ node }: Site): JsonObject => (isJsonObject(node) ? node : {});
+export const membersOf = ({ node }: SchemaPlace): JsonObject => (isJsonObject(node) ? node : {});
 
-/** A schema below another one. */
-export const below = ({ base }: Site, node: unknown): Site => ({ node, base });
+/** A schema innerPlace another one. */
+export const innerPlace = ({ base }: SchemaPlace, node: unknown): SchemaPlace => ({ node, base });
