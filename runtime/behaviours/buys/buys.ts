@@ -10,14 +10,16 @@ import type { Booking } from "../ports/ad-server.js";
 
 const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
 
+/** A buy's own ends; canceling is the buyer's. */
+const ended = { completed: [], rejected: [] } as const;
+
 /** What a buyer may do with a buy, by its states, from the first to the last. */
 const actions = {
   pending_creatives: changing,
   pending_start: ["pause", ...changing],
   active: ["pause", ...changing],
   paused: ["resume", ...changing],
-  completed: [],
-  rejected: [],
+  ...ended,
   canceled: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -42,8 +42,8 @@ export class ScenarioError extends Error {
 }
 
 /** What the test controller brings about by command. It throws ScenarioError for what cannot be done. */
-export type Scenario = (params: JsonObject, call: BehaviourCall) => Promise<JsonObject>;
-export type Scenarios = Readonly<Record<string, Scenario>>;
+export type ControllerScenario = (params: JsonObject, call: BehaviourCall) => Promise<JsonObject>;
+export type Scenarios = Readonly<Record<string, ControllerScenario>>;
 
 /** A text parameter that must be there. */
 export function textParam(params: JsonObject, name: string): string {

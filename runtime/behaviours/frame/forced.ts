@@ -1,6 +1,6 @@
 /** What a test has ordered the caller's next call of a tool to be answered with, once. */
 import type { JsonObject } from "../../contract/index.js";
-import { type Scenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
+import { type ControllerScenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
 import type { BehaviourReply, BehaviourToolCall } from "./call.js";
 import { collection } from "./collection.js";
 
@@ -33,7 +33,7 @@ export function forcedReply(call: BehaviourToolCall, { arm, task_id, message }: 
 }
 
 const force =
-  (tool: string): Scenario =>
+  (tool: string): ControllerScenario =>
   async (params, call) => {
     const arm = textParam(params, "arm");
     if (arm !== "submitted" && arm !== "input-required")
