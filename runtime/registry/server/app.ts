@@ -11,6 +11,7 @@ import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
 import { serveBrowsers } from "./browsers.js";
 import type { Parts } from "./call.js";
 import { readDocument } from "./document.js";
+import { feedStreams } from "./feed-streams.js";
 import { openFiles } from "./files.js";
 import { checkedLimits, type Limits, rateStore } from "./limits.js";
 import { addRoutes } from "./operations.js";
@@ -105,6 +106,7 @@ async function openParts(
     crawling === "off" ? undefined : await createCrawler({ perCallerHourly, ...options.crawl, ...shared });
   const faults = faultsOf(access, log, state);
   const [document, files] = [readDocument(), openFiles()];
+  const streams = feedStreams({ data, log, now });
   const parts = {
     data,
     crawler,
@@ -113,6 +115,7 @@ async function openParts(
     issuer,
     files,
     telemetry,
+    streams,
     log,
     baseUrl,
     pageSearch,
@@ -135,7 +138,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const app = newApp(options, log);
   const state: State = { stopping: false, warm: true };
   const [parts, { identity }] = await openParts(options, log, limits, state);
-  const { access, crawler, data, telemetry } = parts;
+  const { access, crawler, data, telemetry, streams } = parts;
 
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
   addHeaders(app, () => state.stopping);
@@ -158,6 +161,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const stop = async (waitMs: number): Promise<void> => {
     state.stopping = true;
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    // A stream never ends by itself; whoever follows goes on at another instance.
+    await streams.stop();
     await app.close();
     await crawler?.stop();
     // Whoever waits for the end closes the store next.

@@ -1,4 +1,5 @@
 /** The document's operations as routes: checked, limited, asked for credentials, fingerprinted. */
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requireCaller } from "./auth/caller.js";
 import { addLogin } from "./auth/login.js";
@@ -12,6 +13,7 @@ import { createRevalidation, type Revalidation } from "./revalidation.js";
 import { agentRoutes } from "./routes/agents.js";
 import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
+import { feedRoutes } from "./routes/feed.js";
 import { addPages } from "./routes/pages.js";
 import { publisherRoutes } from "./routes/publishers.js";
 import { type Checker, checkerOf, createAjv, type RequestParts } from "./validation.js";
@@ -104,6 +106,10 @@ function send(
   fingerprinted: boolean,
 ): string | undefined {
   const { body, status = 200, headers = {}, fingerprint } = answer;
+  if (body instanceof Readable) {
+    reply.code(status).headers(headers).send(body);
+    return headers.etag;
+  }
   const payload = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
   const etag = fingerprinted ? (headers.etag ?? fingerprintOf(payload, fingerprint)) : undefined;
@@ -118,6 +124,7 @@ function handlersOf(parts: Parts): Handlers {
   return {
     ...publisherRoutes(parts),
     ...agentRoutes(parts),
+    ...feedRoutes(parts),
     ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...documentRoutes(parts),
   };
