@@ -6,8 +6,10 @@ import type { components } from "../../generated/registry/openapi.js";
 import type { FileProblem } from "./file-problems.js";
 import type { FollowedData, Page, PageRequest } from "./follow-types.js";
 import type { JsonBytes } from "./json-bytes.js";
+import type { ListedData } from "./listed-types.js";
 
 export type * from "./follow-types.js";
+export type * from "./listed-types.js";
 
 type Schemas = components["schemas"];
 export type PublisherLookup = Schemas["PublisherLookup"];
@@ -236,7 +238,7 @@ export interface RegistryDataOptions {
 }
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
-export interface RegistryData extends FollowedData {
+export interface RegistryData extends FollowedData, ListedData {
   /** One transaction: the domain's rows, and the profiles of the agents they touch. */
   applyCrawl(result: CrawlResult): Promise<AppliedCrawl>;
   /** Never says `checking` or `auto_crawl_triggered`: the server adds them when it starts a crawl. */

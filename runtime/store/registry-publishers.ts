@@ -32,6 +32,8 @@ export interface PublisherRow {
   readonly digests: string | null;
   /** Properties of its file, where those are more than are kept. */
   readonly properties_declared: number | null;
+  /** Its brand's name in lower case. */
+  readonly brand_key: string | null;
 }
 
 export interface PropertyRow {
@@ -128,6 +130,7 @@ const factColumns: Columns = [
   ["summary", "text"],
   ["digests", "text"],
   ["properties_declared", "bigint"],
+  ["brand_key", "text"],
 ];
 
 /** Longest identifier looked up by value, in characters (openapi.yaml); also under PostgreSQL's bound of an index row. */

@@ -124,7 +124,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/registry/": [
-    "file-problems json-bytes json-items client follow-types types",
+    "file-problems json-bytes json-items client follow-types listed-types types",
     "model",
     "crawl/ search/",
     "project",

@@ -14,8 +14,11 @@ import { agentRoutes } from "./routes/agents.js";
 import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
 import { feedRoutes } from "./routes/feed.js";
+import { fileRoutes } from "./routes/files.js";
+import { listRoutes } from "./routes/lists.js";
 import { addPages } from "./routes/pages.js";
 import { publisherRoutes } from "./routes/publishers.js";
+import { resolveRoutes } from "./routes/resolve.js";
 import { type Checker, checkerOf, createAjv, type RequestParts } from "./validation.js";
 
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
@@ -125,6 +128,9 @@ function handlersOf(parts: Parts): Handlers {
     ...publisherRoutes(parts),
     ...agentRoutes(parts),
     ...feedRoutes(parts),
+    ...listRoutes(parts),
+    ...resolveRoutes(parts),
+    ...fileRoutes(parts),
     ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...documentRoutes(parts),
   };
