@@ -13,7 +13,7 @@ import type { Parts } from "./call.js";
 import { readDocument } from "./document.js";
 import { feedStreams } from "./feed-streams.js";
 import { openFiles } from "./files.js";
-import { checkedLimits, type Limits, rateStore } from "./limits.js";
+import { checkedLimits, type Limits, rateCounter, rateStore } from "./limits.js";
 import { addRoutes } from "./operations.js";
 import { trustedProxies } from "./proxies.js";
 import { addErrors, addHeaders } from "./replies.js";
@@ -107,6 +107,7 @@ async function openParts(
   const faults = faultsOf(access, log, state);
   const [document, files] = [readDocument(), openFiles()];
   const streams = feedStreams({ data, log, now });
+  const count = rateCounter(access, store.database.shared);
   const parts = {
     data,
     crawler,
@@ -115,6 +116,7 @@ async function openParts(
     issuer,
     files,
     telemetry,
+    count,
     streams,
     log,
     baseUrl,
@@ -131,7 +133,7 @@ async function openParts(
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
  */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  const { store, now = Date.now, crawling = "on" } = options;
+  const { now = Date.now, crawling = "on" } = options;
   const log = options.logger ?? pino({ name: "adbind-registry", level: "warn" });
   const limits = checkedLimits(options.limits);
   const { drainMs } = checkedNumbers(options);
@@ -147,7 +149,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   addIdentity(app, identity, telemetry);
   await app.register(rateLimit, {
     global: false,
-    store: rateStore(access, store.database.shared, now),
+    store: rateStore(parts.count, now),
     enableDraftSpec: true,
     skipOnError: true,
   });

@@ -12,6 +12,7 @@ import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
 import type { FeedStreams } from "./feed-streams.js";
 import type { Files } from "./files.js";
+import type { RateCounter } from "./limits.js";
 import { unavailable } from "./problems.js";
 import type { Telemetry } from "./telemetry.js";
 
@@ -37,6 +38,8 @@ export interface Parts {
   readonly issuer: Issuer | undefined;
   readonly files: Files;
   readonly telemetry: Telemetry;
+  /** Counts for the limits. */
+  readonly count: RateCounter;
   /** Those who follow the feed. */
   readonly streams: FeedStreams;
   readonly log: Logger;

@@ -7,7 +7,7 @@ import type { Answer, Handlers, Parts } from "./call.js";
 import { LOOKUP_CACHE } from "./call.js";
 import { type Operation, type OperationId, routeOf } from "./document.js";
 import { etagOf } from "./files.js";
-import { bucketOf, type Limits, limitOf } from "./limits.js";
+import { bucketOf, countAttempt, type Limits, limitOf } from "./limits.js";
 import { Problem } from "./problems.js";
 import { createRevalidation, type Revalidation } from "./revalidation.js";
 import { agentRoutes } from "./routes/agents.js";
@@ -138,7 +138,7 @@ function handlersOf(parts: Parts): Handlers {
 
 /** Adds the API, the pages, and what the embedded issuer answers. */
 export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): void {
-  const { document, issuer, access } = parts;
+  const { document, issuer, access, count, now } = parts;
   const ajv = createAjv();
   const checkers = new Map(document.operations.map((operation) => [operation.id, checkerOf(operation, ajv)]));
   const handlers = handlersOf(parts);
@@ -146,5 +146,6 @@ export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): v
   for (const operation of document.operations)
     addOperation(app, operation, { parts, limits, checkers, revalidation }, handlers[operation.id]);
   addPages(app, parts, (id) => checkers.get(id)!, limits);
-  if (issuer !== undefined) addLogin(app, { issuer, access, limits });
+  if (issuer !== undefined)
+    addLogin(app, { issuer, access, limits, attempt: (email) => countAttempt({ count, limits, now }, email) });
 }

@@ -57,6 +57,9 @@ export function formTarget(redirectUri: string): string {
 }
 
 /** The cookies, tokens and links of the provider are those of the public URL, whatever proxy is in between. */
+/** Names the grant of an access token, in the token. */
+export const GRANT_CLAIM = "grant";
+
 function fixOrigin(request: IncomingMessage, base: URL): void {
   request.headers.host = base.host;
   request.headers["x-forwarded-proto"] = base.protocol.slice(0, -1);
@@ -113,6 +116,9 @@ function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey
         },
       },
     },
+    // A token says by which grant it was given: when that is gone, because a code came twice or its refresh token was
+    // revoked, the token is nobody's.
+    extraTokenClaims: async (_, token) => ({ [GRANT_CLAIM]: "grantId" in token ? token.grantId : undefined }),
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
     expiresWithSession: async () => false,
     rotateRefreshToken: true,
