@@ -1,16 +1,15 @@
 /**
- * One server that answers `get_products`, for the bench of the seller: ours, a bare server of the MCP SDK that sends the
- * same bytes, node's own that sends them, or the peer's. Prints its port.
+ * One server that answers `get_products`, for the bench of the seller: ours, a bare server of the MCP package that validates and
+ * sends the same bytes, node's own that sends them, or the peer's. Prints its port.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { release } from "../../generated/3.1.0/index.js";
 import { createSeller } from "../../runtime/seller/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
+import { createValidator } from "../../runtime/validate/index.js";
 
 const PRODUCTS = 10;
 
@@ -58,16 +57,25 @@ const read = async (request: IncomingMessage): Promise<unknown> => {
 const structuredContent = { status: "completed", products, context: { trace: "bench" } };
 const result = { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
 
-/** The SDK's own way of serving without sessions, and an answer that is ready. */
-function bare(): void {
+/** The official package's own way of serving without sessions, an answer that is ready, and the validation that we do. */
+async function bare(): Promise<void> {
+  const validator = await createValidator(release);
   const http = createServer(async (request, response) => {
     const body = await read(request);
     const server = new Server({ name: "bare", version: "1" }, { capabilities: { tools: {} } });
-    server.setRequestHandler(CallToolRequestSchema, () => result as never);
-    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true } as never);
-    await server.connect(transport as never);
+    server.setRequestHandler("tools/call", ({ params }) => {
+      const asked = validator.request("get_products", params.arguments);
+      const answered = validator.arm("get_products", "completed", structuredContent);
+      if (!asked.ok || !answered.ok) throw new Error("the bench's own messages are valid");
+      return result as never;
+    });
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
     response.on("close", () => void server.close());
-    await transport.handleRequest(request, response, body);
+    const headers = request.headers as Record<string, string>;
+    const received = new Request("http://bare.invalid/mcp", { method: "POST", headers });
+    const answer = await transport.handleRequest(received, { parsedBody: body });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
   http.listen(0, "127.0.0.1", () => print((http.address() as { port: number }).port));
 }
@@ -102,6 +110,6 @@ function peer(): void {
 
 const [kind = "ours", folder = "."] = process.argv.slice(2);
 if (kind === "ours") await ours(folder);
-else if (kind === "bare") bare();
+else if (kind === "bare") await bare();
 else if (kind === "bytes") bytes();
 else peer();

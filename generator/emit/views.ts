@@ -116,6 +116,7 @@ export function toolView(tool: ToolModel, types: CompiledTypes, digestOf: (path:
     fields: present([
       ["name", tool.name],
       ["protocol", tool.protocol],
+      ["summary", tool.summary === "" ? undefined : tool.summary],
       ["mutating", tool.mutating],
       ["idempotency", tool.idempotency],
       ["request", tool.request],

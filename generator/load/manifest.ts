@@ -12,6 +12,8 @@ export interface ManifestTool {
   response_schema: string;
   async_response_schemas: string[];
   specialisms?: string[];
+  /** What the tool does, for whoever picks one. */
+  summary?: string;
   added_in?: string;
   deprecated_in?: string;
 }

@@ -52,7 +52,7 @@ function buildTool(name: string, manifest: Manifest, facts: SchemaFacts, extensi
     specialisms: exercising(manifest, name),
     addedIn: tool.added_in,
     deprecatedIn: tool.deprecated_in,
-    summary: firstSentence(facts.description(tool.request_schema)),
+    summary: tool.summary ?? firstSentence(facts.description(tool.request_schema)),
     extensions: (extensions[name] ?? {}) as JsonMap,
   };
 }

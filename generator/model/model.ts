@@ -37,7 +37,7 @@ export interface ToolModel {
   specialisms: string[];
   addedIn: string | undefined;
   deprecatedIn: string | undefined;
-  /** First sentence of the request schema's description. */
+  /** The manifest's own, else the first sentence of the request schema's description. */
   summary: string;
   /** Fields of the manifest entry that service.md does not list. */
   extensions: Record<string, unknown>;

@@ -116,14 +116,11 @@ function faultIn(error: unknown): WireFault | undefined {
   return undefined;
 }
 
-/** Codes the MCP SDK makes itself: the connection closed, no answer in time. */
-const sdkCodes: readonly number[] = [-32000, -32001];
-
 function toMiss(error: unknown, word: string, release: Release): Miss {
   const fault = faultIn(error);
   if (fault !== undefined) return missOf(fault, word, release);
   const { code, message, data } = error as { code?: unknown; message?: string; data?: unknown };
-  if (typeof code === "number" && !(sdkCodes.includes(code) && data === undefined)) {
+  if (typeof code === "number") {
     return missOfRpc({ code, message: message ?? "", data }, word);
   }
   return { error: localError("SERVICE_UNAVAILABLE", message ?? "No answer from the agent", "transient"), lost: true };

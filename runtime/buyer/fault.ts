@@ -44,16 +44,25 @@ export interface Miss {
   readonly lost: boolean;
 }
 
+/** The code a verifier gives in its challenge; in quotes, or as the token that some write. */
+const signatureError = (challenge: string): string | undefined =>
+  /(?:^|,)\s*Signature\b[^,]*?\berror="?([a-z_]{1,64})\b/i.exec(challenge)?.[1];
+
 /**
- * A fault of the wire as an error of the protocol: the one in its body where there is one. What a challenge says of a signature
- * stands in its details, with the recovery of the code.
+ * A fault of the wire as an error of the protocol: the one in its body where there is one. What a challenge says
+ * stands in its details; the code of a signature that was refused apart, with its recovery.
  */
 export function missOf(fault: WireFault, word: string, release?: Release): Miss {
   const miss = unsignedMissOf(fault, word);
   const { challenge } = fault;
   if (challenge === undefined) return miss;
-  const recovery = signingRecovery(release, challenge);
-  const details = { ...(isJsonObject(miss.error.details) && miss.error.details), signature_error: challenge };
+  const code = signatureError(challenge);
+  const recovery = code === undefined ? undefined : signingRecovery(release, code);
+  const details = {
+    ...(isJsonObject(miss.error.details) && miss.error.details),
+    challenge: shortText(challenge),
+    ...(code !== undefined && { signature_error: code }),
+  };
   return { ...miss, error: { ...miss.error, details, ...(recovery !== undefined && { recovery }) } };
 }
 

@@ -91,21 +91,19 @@ async function signed(
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The code a verifier gives in its challenge; in quotes, or as the token that some write. */
-const signatureChallenge = (value: string | undefined): string | undefined =>
-  /(?:^|,)\s*Signature\b[^,]*?\berror="?([a-z_]{1,64})\b/i.exec(value ?? "")?.[1];
-
 async function exchange(settings: Settings, { seen }: WireUse, outbound: Outbound): Promise<Response> {
   const { url, method, headers, body, signal } = outbound;
   const result = await settings.fetch(url, { method, headers, ...(body && { body }), ...(signal && { signal }) });
-  if (!result.ok)
-    throw new WireFault(`No answer from the agent: ${result.code}`, undefined, result.retryable, undefined);
+  if (!result.ok) throw new WireFault(`No answer from the agent: ${result.code}`, { retryable: result.retryable });
   const text = Buffer.from(result.body).toString();
   if (result.status >= 300) {
-    const after = retryAfterOf(result.headers["retry-after"], settings.now());
-    const said = `The agent answered HTTP ${result.status}`;
-    const challenge = signatureChallenge(result.headers["www-authenticate"]);
-    throw new WireFault(said, result.status, result.status >= 500, after, text, challenge);
+    throw new WireFault(`The agent answered HTTP ${result.status}`, {
+      status: result.status,
+      retryable: result.status >= 500,
+      retryAfter: retryAfterOf(result.headers["retry-after"], settings.now()),
+      body: text,
+      challenge: result.headers["www-authenticate"],
+    });
   }
   if (seen !== undefined) tell(text, seen);
   const empty = result.status === 204 || result.status === 202 || method === "HEAD";
@@ -117,6 +115,6 @@ function tell(text: string, seen: (message: unknown) => void): void {
   try {
     seen(JSON.parse(text));
   } catch {
-    throw new WireFault(`The agent's answer is no JSON: ${shortText(text.slice(0, 80))}`, 200, false, undefined);
+    throw new WireFault(`The agent's answer is no JSON: ${shortText(text.slice(0, 80))}`, { status: 200 });
   }
 }

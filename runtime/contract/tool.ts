@@ -14,6 +14,8 @@ export interface Tool<Name extends string = string, Request = unknown, Arms = An
   readonly name: Name;
   /** Protocol surface, e.g. `media-buy`. */
   readonly protocol: string;
+  /** What it does, as its request's schema says first. */
+  readonly summary?: string;
   /** Calling it twice with the same input is unsafe (service.md, "Tool entry"). */
   readonly mutating: boolean;
   /**

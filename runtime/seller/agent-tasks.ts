@@ -1,20 +1,61 @@
 /** A seller's tasks as transports ask for them. */
 import { isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
-import type { SellerTaskRow } from "../store/seller-tables.js";
-import type { AgentTask, AgentTasks, NativePushes } from "../transport/answerer.js";
-import type { TaskBook } from "./tasks.js";
+import type { Coroutine } from "../db/coroutine.js";
+import { AdbindError } from "../errors.js";
+import type { SellerDatabase, SellerTaskRow, TaskFilter } from "../store/seller-tables.js";
+import type { AgentTask, AgentTasks, NativePushes, TaskQuery } from "../transport/answerer.js";
+import type { Settings } from "./settings.js";
+import { type TaskBook, unfinishedTask } from "./tasks.js";
 import { ToolError } from "./tool-error.js";
 
-/** @param sends whether there is a sender of webhooks */
-export function agentTasks<Tx>(book: TaskBook<Tx>, sends: boolean): AgentTasks {
+export interface AgentTasksDependencies<Tx> {
+  readonly book: TaskBook<Tx>;
+  readonly database: SellerDatabase<Tx>;
+  readonly settings: Pick<Settings<Tx>, "sender" | "cancelTask">;
+}
+
+export function agentTasks<Tx>({ book, database, settings }: AgentTasksDependencies<Tx>): AgentTasks {
   return {
     async find(id, { principal }) {
       const row = await book.row(id);
       return row === undefined || row.principal !== principal ? undefined : agentTask(row);
     },
-    push: sends ? nativePushes(book) : undefined,
+    async list({ principal }, query) {
+      const filter = filterOf(principal, query);
+      const { offset, limit } = query;
+      return database.transact(function* (tx): Coroutine<{ tasks: AgentTask[]; total: number }> {
+        const page = { order: "updated_at", descending: true, offset, limit } as const;
+        const rows: SellerTaskRow[] = yield* database.tables.tasks(tx, filter, page);
+        const counts: { count: number }[] = yield* database.tables.countTasks(tx, filter);
+        return { tasks: rows.map(agentTask), total: counts.reduce((sum, { count }) => sum + Number(count), 0) };
+      });
+    },
+    async cancel({ id }) {
+      const row = await book.row(id);
+      if (row === undefined) return "it is gone";
+      if (isTerminal(row.status as TaskStatus)) return "it is over";
+      const { cancelTask } = settings;
+      const mayGo = cancelTask === undefined ? row.status === "input-required" : await cancelTask(unfinishedTask(row));
+      if (!mayGo) return `work on it is under way; change what it makes with the tool for that`;
+      try {
+        await book.handle(id, row.principal).cancel();
+        return undefined;
+      } catch (error) {
+        if (error instanceof AdbindError) return error.message;
+        throw error;
+      }
+    },
+    push: settings.sender === undefined ? undefined : nativePushes(book),
   };
 }
+
+const filterOf = (principal: string, { contextId, status, since }: TaskQuery): TaskFilter => ({
+  principal,
+  ...(contextId !== undefined && { contextId }),
+  ...(status !== undefined && { in: { status: [status] } }),
+  // The bound is exclusive.
+  ...(since !== undefined && { after: { updated_at: since - 1 } }),
+});
 
 function agentTask(row: SellerTaskRow): AgentTask {
   const text = row.result ?? row.progress;

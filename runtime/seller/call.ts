@@ -12,10 +12,10 @@ import { type Coroutine, wait } from "../db/coroutine.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
+import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
 import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
-import { addActivity } from "./media-buys.js";
 import { channelsOf } from "./registrations.js";
 import { checkReply, statusMember, unnamedFailure } from "./reply.js";
 import type { Settings } from "./settings.js";
@@ -24,6 +24,7 @@ import type { TaskBook } from "./tasks.js";
 import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
 
 export interface CallParts<Tx> {
+  readonly plug: CallPlug<Tx>;
   readonly settings: Settings<Tx>;
   readonly spoken: readonly Spoken<Tx>[];
   readonly database: SellerDatabase<Tx>;
@@ -193,7 +194,7 @@ class Answering<Tx> {
     }
     const interim = !isTerminal(status);
     const id = interim && typeof data.task_id === "string" && data.task_id !== "" ? data.task_id : taskId;
-    const full = await addActivity(this.parts.settings.sender, this.parts.book, this.call, served.tool, args, data);
+    const full = await this.parts.plug.complete(this.answered(data));
     const payload = checkedAnswer(this.parts.settings, spoken, served, {
       status,
       payload: {
@@ -206,6 +207,12 @@ class Answering<Tx> {
     await this.record({ claim, after, status, payload, id });
     if (interim && after.later !== undefined) this.parts.book.runLater(id, after.later);
     return { status, payload, failed: false, taskId: id };
+  }
+
+  private answered(payload: JsonObject): AnsweredCall {
+    const { args, served, spoken } = this.at;
+    const { principal } = this.call.identity;
+    return { tool: served.tool.name, principal, release: spoken.release.version, args, payload };
   }
 
   private contextBase() {
@@ -238,26 +245,21 @@ class Answering<Tx> {
     id: string;
   }): Promise<void> {
     const { claim, after, status, payload, id } = done;
-    const { book, database } = this.parts;
+    const { book, database, plug } = this.parts;
     const { args, served, spoken } = this.at;
     const interim = !isTerminal(status);
-    const opens = status === "completed" && book.opensChannels(served.tool.name, args);
-    if (claim === undefined && after.effects.length === 0 && !interim && !opens) return;
+    const keeps = status === "completed" && plug.keeps(served.tool.name, args);
+    if (claim === undefined && after.effects.length === 0 && !interim && !keeps) return;
     const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
     const call = this.call;
     const channels = channelsOf(this.call, this.at.args);
+    const answered = this.answered(payload);
     await database.transact(function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* wait(effect(tx));
       if (interim)
         yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, channels });
-      if (opens)
-        yield* book.openChannels(tx, {
-          principal: call.identity.principal,
-          release: spoken.release.version,
-          args,
-          payload,
-        });
+      if (keeps) yield* plug.keep(tx, answered);
     });
   }
 }

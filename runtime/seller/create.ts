@@ -10,6 +10,7 @@ import { agentTasks } from "./agent-tasks.js";
 import { answerCall, type CallParts } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
 import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoint.js";
+import { mediaBuyPlug } from "./media-buys.js";
 import { createApp, type ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
 import { type ServedTool, type Spoken, speak } from "./spoken.js";
@@ -62,13 +63,19 @@ export async function createSeller<
   const [current, ...others] = endpointsOf(settings.releases);
   const spokenAt = async (at: Endpoint) => spokenReleases(settingsAt(settings, at), database);
   const main = await spokenAt(current);
-  const book = createTaskBook({ settings, database, spoken: main.spoken });
+  const plug = mediaBuyPlug({ sender: settings.sender, database });
+  const book = createTaskBook({ settings, database, spoken: main.spoken, plug });
   const { now, uuid, limits } = settings;
   const replayMs = settings.replayTtlSeconds * 1_000;
   const telling = tellLog(settings.logger);
+  const closing = new AbortController();
   const idempotency = { database, now, uuid, replayMs, waitMs: limits.inFlightWaitMs, telling };
   const serve = (at: Endpoint, { spoken }: SpokenReleases<Tx>): Promise<ServedEndpoint<Tx>> =>
-    servedEndpoint(at, { settings: settingsAt(settings, at), spoken, database, book, idempotency });
+    servedEndpoint(
+      at,
+      { settings: settingsAt(settings, at), spoken, database, book, plug, idempotency },
+      closing.signal,
+    );
   const first = await serve(current, main);
   const more: ServedEndpoint<Tx>[] = [];
   for (const at of others) more.push(await serve(at, await spokenAt(at)));
@@ -82,6 +89,7 @@ export async function createSeller<
       return address;
     },
     async close() {
+      closing.abort();
       await upkeep.stop();
       await app.close();
       await book.idle();
@@ -112,7 +120,11 @@ async function spokenReleases<Tx>(settings: Settings<Tx>, database: SellerDataba
   return { spoken, declared };
 }
 
-async function servedEndpoint<Tx>(at: Endpoint, calls: CallParts<Tx>): Promise<ServedEndpoint<Tx>> {
+async function servedEndpoint<Tx>(
+  at: Endpoint,
+  calls: CallParts<Tx>,
+  closing: AbortSignal,
+): Promise<ServedEndpoint<Tx>> {
   const { settings, spoken, book } = calls;
   const [newest] = spoken as [Spoken<Tx>];
   const { release } = newest;
@@ -123,11 +135,14 @@ async function servedEndpoint<Tx>(at: Endpoint, calls: CallParts<Tx>): Promise<S
     bearer: settings.auth !== undefined && (settings.auth.challenge ?? "Bearer") === "Bearer",
     tools: offered(newest),
     documents: await release.schemas(),
+    listing: settings.listing,
+    profile: settings.a2aProfile,
+    closing,
     // A tool the protocol has and this seller lacks is an answer with a code; any other name is a fault of the transport.
     knows: (tool: string) => spoken.some((one) => one.tools.has(tool) || Object.hasOwn(one.release.tools, tool)),
     answer: (call: Call) => answerCall(calls, call),
     failure: (code: string, message: string) => failurePayload([{ code, message }], release),
-    tasks: agentTasks(book, settings.sender !== undefined),
+    tasks: agentTasks({ book, database: calls.database, settings }),
     ...{ now: settings.now, uuid: settings.uuid },
   };
   const open = (transport: TransportName): Answerer =>

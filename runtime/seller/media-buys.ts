@@ -1,67 +1,87 @@
 /** What the envelope of a seller adds to media buys: who was told what, and where they are told it. */
-import type { AnyTool, JsonObject } from "../contract/index.js";
+import type { JsonObject } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { BuyChannels } from "../sender/channels.js";
 import type { Sender } from "../sender/sender.js";
+import type { SellerDatabase } from "../store/seller-tables.js";
+import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { isObject } from "./json-object.js";
-import type { Settings } from "./settings.js";
 import { refusedBy } from "./tool-error.js";
-import type { Identity } from "./types.js";
 
 /** Tools service.md gives a meaning beyond their schemas ("Task operations referenced"). */
-export const opening: ReadonlySet<string> = new Set(["create_media_buy", "update_media_buy"]);
+const opening: ReadonlySet<string> = new Set(["create_media_buy", "update_media_buy"]);
 const READING = "get_media_buys";
+
+/** Fires told of at once, unless the caller says. */
+const ACTIVITY = 50;
+
+interface MediaBuyDependencies<Tx> {
+  readonly sender: Sender | undefined;
+  readonly database: SellerDatabase<Tx>;
+}
+
+export function mediaBuyPlug<Tx>({ sender, database }: MediaBuyDependencies<Tx>): CallPlug<Tx> {
+  const tasksOf = async (principal: string, id: string): Promise<readonly string[]> => {
+    const rows = await database.transact(function* (tx): Coroutine<{ task_id: string }[]> {
+      return yield* database.tables.tasksOf(tx, principal, id);
+    });
+    return rows.map((row) => row.task_id);
+  };
+  return {
+    subjectOf: ({ media_buy_id: id }) => (typeof id === "string" ? id : undefined),
+    complete: async (call) => (sender === undefined ? call.payload : withActivity({ sender, tasksOf }, call)),
+    keeps: (tool, args) =>
+      sender !== undefined &&
+      opening.has(tool) &&
+      (isObject(args.reporting_webhook) || isObject(args.push_notification_config)),
+    *keep(tx, call): Coroutine<void> {
+      if (sender !== undefined && opening.has(call.tool)) yield* openChannels(sender, tx, call);
+    },
+  };
+}
+
+interface ActivityDependencies {
+  readonly sender: Sender;
+  tasksOf(principal: string, mediaBuyId: string): Promise<readonly string[]>;
+}
 
 /**
  * Adds `webhook_activity` to media buys where it was asked for: the caller's own, newest first.
  * Fires of the tasks that made or changed a buy are among its own.
  */
-export async function addActivity<_Tx>(
-  sender: Sender | undefined,
-  book: { tasksOf(principal: string, resource: string): Promise<readonly string[]> },
-  { identity: { principal } }: { readonly identity: Identity },
-  tool: AnyTool,
-  args: JsonObject,
-  data: JsonObject,
+async function withActivity(
+  { sender, tasksOf }: ActivityDependencies,
+  { tool, principal, args, payload }: AnsweredCall,
 ): Promise<JsonObject> {
-  if (tool.name !== READING || args.include_webhook_activity !== true || sender === undefined) return data;
-  if (!Array.isArray(data.media_buys)) return data;
+  if (tool !== READING || args.include_webhook_activity !== true || !Array.isArray(payload.media_buys)) return payload;
   const limit = typeof args.webhook_activity_limit === "number" ? { limit: args.webhook_activity_limit } : {};
   const buys: unknown[] = [];
-  for (const buy of data.media_buys) {
+  for (const buy of payload.media_buys) {
     if (!isObject(buy) || typeof buy.media_buy_id !== "string" || buy.webhook_activity !== undefined) {
       buys.push(buy);
       continue;
     }
     const own = await sender.activity({ principal, subject: buy.media_buy_id, ...limit });
-    const tasks = await book.tasksOf(principal, buy.media_buy_id);
+    const tasks = await tasksOf(principal, buy.media_buy_id);
     const fired = await Promise.all(tasks.map((subject) => sender.activity({ principal, subject, ...limit })));
     // A task's fires are of no notification type: they name the tool.
     const ofTasks = fired.flat().map(({ notification_type: type, ...record }) => ({ ...record, task_type: type }));
     const merged = [...own, ...ofTasks].sort((a, b) =>
       a.fired_at < b.fired_at ? 1 : a.fired_at > b.fired_at ? -1 : 0,
     );
-    buys.push({ ...buy, webhook_activity: merged.slice(0, limit.limit ?? 50) });
+    buys.push({ ...buy, webhook_activity: merged.slice(0, limit.limit ?? ACTIVITY) });
   }
-  return { ...data, media_buys: buys };
-}
-
-export interface BuyOpening {
-  readonly principal: string;
-  /** Version of the release the call is in. */
-  readonly release: string;
-  readonly args: JsonObject;
-  readonly payload: JsonObject;
+  return { ...payload, media_buys: buys };
 }
 
 /**
  * Opens the persistent channels a call asked for, or changes them (service.md, "Persistent channels").
  * @throws ToolError where one is refused
  */
-export function* openChannels<Tx>({ sender }: Settings<Tx>, tx: Tx, of: BuyOpening): Coroutine<void> {
+function* openChannels<Tx>(sender: Sender, tx: Tx, of: AnsweredCall): Coroutine<void> {
   const { args, payload, principal, release } = of;
   const mediaBuyId = payload.media_buy_id ?? args.media_buy_id;
-  if (typeof mediaBuyId !== "string" || sender === undefined) return;
+  if (typeof mediaBuyId !== "string") return;
   const channels = {
     ...(isObject(args.reporting_webhook) && { reporting: args.reporting_webhook }),
     ...(isObject(args.push_notification_config) && { events: args.push_notification_config }),

@@ -1,16 +1,16 @@
 /** The fastify app: bodies as bytes, the gate, the transports' routes, and what the seller publishes of itself. */
+import { Readable } from "node:stream";
+import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type TransportName, transportNames } from "../contract/index.js";
 import { parseStrict } from "../json.js";
-import { resolveBody } from "../signing/index.js";
 import type { Answerer, Asks } from "../transport/answerer.js";
 import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
 import type { CallParts } from "./call.js";
-import { hasIdentity } from "./capabilities.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
-import { type Asked, createGate, type Gate, type RawBody, RESOURCE_METADATA, type Refused } from "./gate.js";
-import { brandFile, publicKeySet } from "./identity.js";
+import { type Asked, createGate, type Gate, type RawBody, type Refused } from "./gate.js";
+import { publish } from "./publish.js";
 import type { Settings } from "./settings.js";
 
 /** What answers at one endpoint. */
@@ -55,10 +55,15 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     if (origin === undefined || request.method === "GET" || settings.origins.has(origin)) return;
     return reply.code(403).send(rpcErrorBody(rpcCodes.refused, "Pages of this origin may not call here."));
   });
+  // After the hook: pages of other origins are not even told what they could ask.
+  await app.register(cors, corsOptions(settings.origins));
   for (const endpoint of endpoints)
     for (const transport of transportNames)
       route(app, { endpoint, transport }, gateOf(transportPath(endpoint.at, transport)));
-  publish(app, parts);
+  publish(app, {
+    settings,
+    endpoints: endpoints.map(({ at }) => at),
+  });
   return app;
 }
 
@@ -75,6 +80,22 @@ function gatesOf<Tx>(app: FastifyInstance, endpoints: ServerParts<Tx>["endpoints
   const [first] = gates.values();
   return (url) => gates.get(url.replace(/\?.*$/, "")) ?? first!;
 }
+
+/** Fields that pages may send with a call, and read of its answer. */
+const PAGES = {
+  send: "accept authorization content-type x-api-key mcp-protocol-version mcp-method mcp-name mcp-session-id a2a-version a2a-extensions",
+  read: "www-authenticate retry-after mcp-protocol-version mcp-session-id a2a-extensions",
+} as const;
+
+/** What browsers ask before a page of another origin may call: the same pages as the hook lets in. */
+const corsOptions = (origins: ReadonlySet<string>): FastifyCorsOptions => ({
+  origin: [...origins],
+  methods: ["GET", "POST"],
+  allowedHeaders: PAGES.send.split(" "),
+  exposedHeaders: PAGES.read.split(" "),
+  // A preflight costs a caller a round trip; what is allowed does not change while a seller runs.
+  maxAge: 3_600,
+});
 
 /** JSON is judged strictly, and its bytes are kept: signatures are over them. */
 function readBodies(app: FastifyInstance, depth: number): void {
@@ -98,15 +119,19 @@ function route<Tx>(
   app.post(path, async (request: FastifyRequest, reply: FastifyReply) => {
     const { json } = (request.body ?? {}) as Partial<RawBody>;
     // What a signature is over is told by its verifier, which has codes for it.
-    const early = signed ? undefined : answerer.fault(json);
+    const early = signed ? undefined : answerer.fault(json, false);
     if (early !== undefined) return reply.code(400).send(rpcErrorBody(rpcCodes.invalid, early));
     const admitted = await gate.admit(request, asked(calls, answerer.asks(json)));
     if ("refused" in admitted) return refuse(reply, admitted.refused, json);
-    const fault = answerer.fault(json) ?? (at.signing.operations === "one" ? unresolved(json) : undefined);
+    const fault = answerer.fault(json, at.signing.operations === "one");
     if (fault !== undefined) return reply.code(400).send(rpcErrorBody(rpcCodes.invalid, fault));
     const { identity } = admitted;
     const response = await answerer.handle({ header: headerOf(request), body: json, identity });
-    return reply.code(response.status).headers(response.headers).send(response.body);
+    const { status, headers, body } = response;
+    reply.code(status).headers(headers);
+    if (typeof body === "string") return reply.send(body);
+    // A connection that was kept would hold up the end of the server long after its stream has ended.
+    return reply.header("connection", "close").send(Readable.from(body));
   });
   // Without sessions there is no stream to open and none to end.
   app.route({
@@ -134,18 +159,22 @@ const headerOf =
     return typeof value === "string" ? value : undefined;
   };
 
-/** Why a body does not come to one operation, or to a method that calls none; undefined where it does. */
-function unresolved(json: unknown): string | undefined {
-  const resolved = resolveBody(json, "", "json-rpc");
-  return resolved.ok ? undefined : resolved.detail;
-}
+/**
+ * Whether what is asked beside tools may be asked by anybody. A client that needs credentials is to be told so with the first
+ * request it makes; where signatures are verified, what is to be signed and how has to be learned first.
+ */
+const besideIsOpen: Readonly<Record<Asks["beside"], (settings: Settings<never>) => boolean>> = {
+  nothing: () => true,
+  discovery: ({ requestSigning }) => requestSigning !== undefined,
+  own: () => false,
+};
 
 /** What a body asks for, as far as the gate must know. */
-function asked<Tx>({ spoken }: CallParts<Tx>, asks: Asks): Asked {
+function asked<Tx>({ spoken, settings }: CallParts<Tx>, asks: Asks): Asked {
   const tools = asks.tools.map((name) => spoken.map(({ tools }) => tools.get(name)).find((one) => one !== undefined));
   return {
     mutating: tools.some((one) => one?.tool.mutating === true),
-    open: tools.length === 0 ? asks.open : tools.every((one) => one?.open === true),
+    open: besideIsOpen[asks.beside](settings) && tools.every((one) => one?.open === true),
     calls: tools.length,
   };
 }
@@ -160,38 +189,4 @@ function refuse(
     .code(status)
     .headers(headers)
     .send(rpcErrorBody(rpcCode, message, id, data));
-}
-
-function publish<Tx>(app: FastifyInstance, { settings, endpoints: served }: ServerParts<Tx>): void {
-  const keys = publicKeySet(settings);
-  const endpoints = served.flatMap(({ at }) =>
-    transportNames.map((transport) => ({
-      id: at.id === "current" ? transport : `${at.id}_${transport}`,
-      path: transportPath(at, transport),
-    })),
-  );
-  const brand = brandFile(
-    settings,
-    endpoints.map(({ id, path }) => ({ id, url: `${settings.baseUrl}${path}` })),
-  );
-  if (settings.signing !== undefined && !hasIdentity(settings.baseUrl))
-    settings.logger?.warn({ baseUrl: settings.baseUrl }, "over plain http a seller has no identity to publish");
-  // Short enough that a rotated or withdrawn key is seen within the time revocation lists are polled in.
-  const cached = (document: object) => async (_request: FastifyRequest, reply: FastifyReply) =>
-    reply.header("cache-control", "public, max-age=300").send(document);
-  app.get("/.well-known/brand.json", cached(brand));
-  app.get("/.well-known/jwks.json", cached(keys));
-  const { authorizationServers, scopes } = settings.auth ?? {};
-  if (authorizationServers === undefined) return;
-  for (const { path } of endpoints) {
-    app.get(
-      `${RESOURCE_METADATA}${path}`,
-      cached({
-        resource: `${settings.baseUrl}${path}`,
-        authorization_servers: authorizationServers,
-        bearer_methods_supported: ["header"],
-        ...(scopes !== undefined && { scopes_supported: scopes }),
-      }),
-    );
-  }
 }

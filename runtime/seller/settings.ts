@@ -1,11 +1,12 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import type { AnyTool, JsonObject, Release } from "../contract/index.js";
+import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
 import { specialismChecks } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Sender } from "../sender/sender.js";
 import { capabilityFault } from "../signing/index.js";
+import type { A2aProfile, ListingOptions } from "../transport/answerer.js";
 import { canonicalUrl } from "../url.js";
 import { validatorsFrom } from "../validate/source.js";
 import type { AnyValidator } from "../validate/types.js";
@@ -20,6 +21,7 @@ import type {
   SellerOptions,
   SellerSigning,
   SellerStore,
+  UnfinishedTask,
 } from "./types.js";
 
 export interface Settings<Tx> {
@@ -36,9 +38,12 @@ export interface Settings<Tx> {
   readonly description: string;
   readonly auth: AuthHook | undefined;
   readonly requestSigning: RequestSigningOptions | undefined;
-  readonly capabilities: JsonObject;
+  readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
+  readonly listing: ListingOptions | undefined;
+  readonly a2aProfile: A2aProfile | undefined;
+  readonly cancelTask: ((task: UnfinishedTask) => MaybePromise<boolean>) | undefined;
   readonly origins: ReadonlySet<string>;
   readonly trustProxy: boolean | string | string[];
   readonly mode: "development" | "production";
@@ -95,7 +100,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     description: given.description ?? given.name,
     auth: given.auth,
     requestSigning: checkedSigning(given.requestSigning),
-    capabilities: given.capabilities ?? {},
+    capabilities: capabilitiesOf(given),
     replayTtlSeconds,
     limits: {
       bodyBytes: limits.bodyBytes ?? BODY_BYTES,
@@ -103,6 +108,9 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
       calls: limits.calls ?? CALLS,
       inFlightWaitMs: limits.inFlightWaitMs ?? IN_FLIGHT_WAIT_MS,
     },
+    listing: given.listing,
+    a2aProfile: given.a2aProfile,
+    cancelTask: given.cancelTask,
     origins: new Set([new URL(baseUrl).origin, ...(given.origins ?? [])]),
     trustProxy: given.trustProxy ?? false,
     mode,
@@ -114,6 +122,9 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     validatorOf: validatorOf(given, releases, handlers),
   };
 }
+
+const capabilitiesOf = ({ capabilities = {} }: SellerOptions): Settings<never>["capabilities"] =>
+  typeof capabilities === "function" ? capabilities : () => capabilities;
 
 /** A validator that lacks a tool would say so at the first call of it; a seller is told at once. */
 function validatorOf(

@@ -3,8 +3,8 @@ import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../c
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
+import type { CallPlug } from "./call-plug.js";
 import { faultList } from "./context.js";
-import { openChannels, opening } from "./media-buys.js";
 import type { Settings } from "./settings.js";
 import type { Spoken } from "./spoken.js";
 import { failurePayload } from "./tool-error.js";
@@ -18,6 +18,7 @@ export interface Change<Tx> extends ChangeOptions<Tx> {
 }
 
 export interface BookParts<Tx> {
+  readonly plug: CallPlug<Tx>;
   readonly settings: Settings<Tx>;
   readonly database: SellerDatabase<Tx>;
   readonly spoken: readonly Spoken<Tx>[];
@@ -58,17 +59,17 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
     message: change.message ?? null,
     progress: over ? row.progress : JSON.stringify(data),
     result: over ? JSON.stringify(data) : null,
-    resource: typeof data.media_buy_id === "string" ? data.media_buy_id : row.resource,
+    resource: parts.plug.subjectOf(data) ?? row.resource,
     expires: at + TASK_RETENTION_MS,
   });
   if (change.effect !== undefined) yield* wait(change.effect(tx));
   const { status, message } = change;
   const told = { status, result: data, ...(message !== undefined && { message }) };
   if (settings.sender !== undefined) yield* wait(settings.sender.tasks.update(taskId, told, { tx: tx as object }));
-  if (status !== "completed" || settings.sender === undefined) return;
+  if (status !== "completed") return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
-  if (!opening.has(row.tool)) return;
-  yield* openChannels(parts.settings, tx, { principal: row.principal, release: row.release, args, payload: data });
+  const { tool, principal, release } = row;
+  yield* parts.plug.keep(tx, { tool, principal, release, args, payload: data });
 }
 
 /**

@@ -7,7 +7,6 @@ import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js"
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
-import { type BuyOpening, openChannels, opening } from "./media-buys.js";
 import { type BookParts, handleOf, TASK_RETENTION_MS } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { Fault, LaterWork, TaskHandle, UnfinishedTask } from "./types.js";
@@ -26,15 +25,11 @@ export interface NewTask {
 export interface TaskBook<Tx> {
   /** Keeps a task and registers its webhooks. @throws ToolError where they are refused */
   open(tx: Tx, task: NewTask): Coroutine<void>;
-  /** Does a call open, or change, the channels of a media buy? */
-  opensChannels(tool: string, args: JsonObject): boolean;
-  openChannels(tx: Tx, opening: BuyOpening): Coroutine<void>;
   /** @param principal whose task it must be; anybody's by default */
   handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
   runLater(taskId: string, work: LaterWork<AnyTool, Tx>): void;
   row(taskId: string): Promise<SellerTaskRow | undefined>;
-  tasksOf(principal: string, resource: string): Promise<readonly string[]>;
   /** A2A's own channel of a task. @throws ToolError where it is refused */
   attach(row: SellerTaskRow, config: A2aPushConfig | null): Promise<void>;
   attached(taskId: string): Promise<A2aPushConfig | undefined>;
@@ -55,11 +50,6 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
     handleOf<Tx, T>(parts, taskId, principal);
   return {
     open: (tx, task) => openFlow(parts, tx, task),
-    opensChannels: (tool, args) =>
-      settings.sender !== undefined &&
-      opening.has(tool) &&
-      (isObject(args.reporting_webhook) || isObject(args.push_notification_config)),
-    openChannels: (tx, of) => openChannels(settings, tx, of),
     handle,
     runLater(taskId, work) {
       const run = later(parts, handle(taskId), work).finally(() => running.delete(run));
@@ -71,12 +61,6 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
       });
       return row;
     },
-    async tasksOf(principal, resource) {
-      const rows = await database.transact(function* (tx): Coroutine<{ task_id: string }[]> {
-        return yield* database.tables.tasksOf(tx, principal, resource);
-      });
-      return rows.map((row) => row.task_id);
-    },
     async attach(row, config) {
       const start = startOf(row);
       const answer = await settings.sender?.tasks.attach(start, config);
@@ -87,14 +71,7 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
       const rows = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
         return yield* database.tables.unfinished(tx, after, limit);
       });
-      return rows.map((row) => ({
-        id: row.task_id,
-        tool: row.tool,
-        status: row.status as TaskStatus,
-        principal: row.principal,
-        request: JSON.parse(row.request ?? "{}") as JsonObject,
-        createdAt: row.created_at,
-      }));
+      return rows.map(unfinishedTask);
     },
     async idle() {
       const patience = new AbortController();
@@ -105,7 +82,16 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
   };
 }
 
-function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewTask): Coroutine<void> {
+export const unfinishedTask = (row: SellerTaskRow): UnfinishedTask => ({
+  id: row.task_id,
+  tool: row.tool,
+  status: row.status as TaskStatus,
+  principal: row.principal,
+  request: JSON.parse(row.request ?? "{}") as JsonObject,
+  createdAt: row.created_at,
+});
+
+function* openFlow<Tx>({ settings, database, plug }: BookParts<Tx>, tx: Tx, task: NewTask): Coroutine<void> {
   const { id, call, args, tool, release, status, payload, channels } = task;
   const { principal } = call.identity;
   const at = settings.now();
@@ -127,7 +113,7 @@ function* openFlow<Tx>({ settings, database }: BookParts<Tx>, tx: Tx, task: NewT
     message: typeof payload.message === "string" ? payload.message : null,
     progress: json(interimOf(payload)),
     result: null,
-    resource: typeof args.media_buy_id === "string" ? args.media_buy_id : null,
+    resource: plug.subjectOf(args) ?? null,
     expires: at + TASK_RETENTION_MS,
   });
   if (added.length === 0) throw new ToolError("CONFLICT", `There is a task ${id} already.`);

@@ -19,11 +19,11 @@ import type { Sender } from "../sender/sender.js";
 import type { KeySource, ReplayStore, RequestCapability, RevocationSource } from "../signing/index.js";
 import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
-import type { Identity } from "../transport/answerer.js";
+import type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
 
 export type { Effect, TxOf } from "../store/types.js";
-export type { Identity } from "../transport/answerer.js";
+export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 
 export type SellerStore = AnyStore;
 
@@ -236,8 +236,8 @@ export interface SellerOptions<
   /** Who may call; everybody, as one principal, by default. */
   readonly auth?: AuthHook;
   readonly requestSigning?: RequestSigningOptions;
-  /** Laid over the derived capabilities, member by member. */
-  readonly capabilities?: JsonObject;
+  /** Laid over the derived capabilities, member by member; a function says it in the terms of each release. */
+  readonly capabilities?: JsonObject | ((release: Release) => JsonObject);
   /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */
   readonly replayTtlSeconds?: number;
   readonly limits?: SellerLimits;
@@ -246,6 +246,15 @@ export interface SellerOptions<
    * release; `createValidator` of adbind/validate by default, which compiles.
    */
   readonly validator?: ValidatorSource;
+  /** How MCP lists the tools: small enough for a model by default. What is listed changes nothing of what is accepted. */
+  readonly listing?: ListingOptions;
+  /** The protocol's own profile of A2A, where its releases publish one: the card offers it, callers activate it. */
+  readonly a2aProfile?: A2aProfile;
+  /**
+   * Whether a task can be given up: what it was to make must then not be made. Without it only a task that waits for its caller
+   * (`input-required`) can be canceled over A2A.
+   */
+  readonly cancelTask?: (task: UnfinishedTask) => MaybePromise<boolean>;
   /** Origins of browser pages that may call; its own only by default (MCP, "Security": DNS rebinding). */
   readonly origins?: readonly string[];
   /** Proxies whose forwarding headers tell the caller's address, as fastify takes it; none by default. */

@@ -55,6 +55,8 @@ export interface TaskFilter {
   readonly after?: Readonly<Partial<Record<TimeColumn, number>>>;
   readonly before?: Readonly<Partial<Record<TimeColumn, number>>>;
   readonly hasWebhook?: boolean;
+  /** A2A's name for what several tasks belong to. */
+  readonly contextId?: string;
   /** A part of the context's JSON text. */
   readonly contextContains?: string;
 }
@@ -211,6 +213,7 @@ function whereOf(filter: TaskFilter): { text: string; values: Value[] } {
   for (const [column, time] of Object.entries(filter.after ?? {})) add(`${column} > ?`, time);
   for (const [column, time] of Object.entries(filter.before ?? {})) add(`${column} < ?`, time);
   if (filter.hasWebhook !== undefined) add("has_webhook = ?", filter.hasWebhook ? 1 : 0);
+  if (filter.contextId !== undefined) add("context_id = ?", filter.contextId);
   if (filter.contextContains !== undefined) {
     add("context like ? escape '\\'", `%${filter.contextContains.replace(/[\\%_]/g, "\\$&")}%`);
   }

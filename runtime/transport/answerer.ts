@@ -60,14 +60,45 @@ export interface NativePush {
 /** Tasks of an agent, as its callers see them: another's is no different from none. */
 export interface AgentTasks {
   find(id: string, caller: Identity): Promise<AgentTask | undefined>;
+  /** Newest change first. */
+  list(caller: Identity, query: TaskQuery): Promise<{ readonly tasks: readonly AgentTask[]; readonly total: number }>;
+  /** Gives a task up. @returns why it cannot be */
+  cancel(task: AgentTask): Promise<string | undefined>;
   /** Absent where webhooks are not sent. */
   readonly push: NativePushes | undefined;
+}
+
+export interface TaskQuery {
+  readonly offset: number;
+  readonly limit: number;
+  readonly contextId?: string;
+  readonly status?: TaskStatus;
+  /** Unix milliseconds; tasks changed then or later. */
+  readonly since?: number;
 }
 
 export interface NativePushes {
   /** @returns why it is refused @param config null takes it back */
   attach(task: AgentTask, config: NativePush | null): Promise<string | undefined>;
   attached(taskId: string): Promise<NativePush | undefined>;
+}
+
+/** An extension of A2A that a protocol defines for itself: its calls end at once, and answers say what goes on. */
+export interface A2aProfile {
+  /** As its publisher writes it. */
+  readonly uri: string;
+  /** Refuse callers who do not activate it. Default false. */
+  readonly required?: boolean;
+}
+
+/** How tools are listed by transports that give schemas with them. */
+export interface ListingOptions {
+  /** `compact` for models; `full` for readers who resolve references: whole schemas, some 100 KB a tool. Default `compact`. */
+  readonly schemas?: "compact" | "full";
+  /** Schemas of the answers too. Default false: they are larger than those of the requests. */
+  readonly output?: boolean;
+  /** Bytes of a page, after which the list goes on in another. Default 131,072. */
+  readonly pageBytes?: number;
 }
 
 /** What an agent hands a transport to answer with. */
@@ -81,6 +112,12 @@ export interface AnswererDependencies {
   /** A Bearer token is wanted. */
   readonly bearer: boolean;
   readonly tools: readonly OfferedTool[];
+  /** The protocol's own profile of A2A. */
+  readonly profile: A2aProfile | undefined;
+  /** Aborted when the agent ends: streams end with it. */
+  readonly closing: AbortSignal;
+  /** How tools are listed, where the transport lists them with schemas. */
+  readonly listing: ListingOptions | undefined;
   /** Schemas of the release listed. */
   readonly documents: SchemaDocuments;
   /** A tool of a release spoken, be it offered here or not: its calls are answered with a code of the protocol. */
@@ -97,8 +134,8 @@ export interface AnswererDependencies {
 export interface Asks {
   /** Tools it calls. */
   readonly tools: readonly string[];
-  /** A method that calls no tool tells nothing of anybody. */
-  readonly open: boolean;
+  /** What it asks beside them: nothing, what the agent is and offers, or what belongs to the caller. */
+  readonly beside: "nothing" | "discovery" | "own";
 }
 
 export interface AnswererRequest {
@@ -111,14 +148,15 @@ export interface AnswererRequest {
 export interface AnswererResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Pieces where it is a stream. */
+  readonly body: string | AsyncIterable<string>;
 }
 
 /** A transport at one endpoint of an agent. */
 export interface Answerer {
   asks(body: unknown): Asks;
-  /** Why a body cannot be looked at any further; undefined where it can. */
-  fault(body: unknown): string | undefined;
+  /** Why a body cannot be looked at any further; undefined where it can. @param single it must come to one operation, or none */
+  fault(body: unknown, single: boolean): string | undefined;
   handle(request: AnswererRequest): Promise<AnswererResponse>;
   /** What is published for those who look for the agent: by path, below the endpoint and at the host's root. */
   readonly published: Readonly<Record<string, JsonObject>>;

@@ -1,21 +1,34 @@
 /** What can go wrong on the wire, under the protocol's own errors. */
 
+export interface WireFaultFacts {
+  /** Present when an HTTP answer came. */
+  readonly status?: number;
+  /** Whether trying again may help. */
+  readonly retryable?: boolean;
+  /** Seconds. */
+  readonly retryAfter?: number | undefined;
+  /** The answer's body, for errors that stand in it. */
+  readonly body?: string;
+  /** `WWW-Authenticate`, as it came. */
+  readonly challenge?: string | undefined;
+}
+
 /** A request that got no answer of the protocol. */
 export class WireFault extends Error {
   override readonly name = "WireFault";
-  constructor(
-    message: string,
-    /** Present when an HTTP answer came. */
-    readonly status: number | undefined,
-    readonly retryable: boolean,
-    /** Seconds. */
-    readonly retryAfter: number | undefined,
-    /** The answer's body, cut; for errors that stand in it. */
-    readonly body = "",
-    /** Why a signature was refused, where the answer's challenge says it. */
-    readonly challenge: string | undefined = undefined,
-  ) {
+  readonly status: number | undefined;
+  readonly retryable: boolean;
+  readonly retryAfter: number | undefined;
+  readonly body: string;
+  readonly challenge: string | undefined;
+
+  constructor(message: string, { status, retryable = false, retryAfter, body = "", challenge }: WireFaultFacts) {
     super(message);
+    this.status = status;
+    this.retryable = retryable;
+    this.retryAfter = retryAfter;
+    this.body = body;
+    this.challenge = challenge;
   }
 }
 

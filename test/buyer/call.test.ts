@@ -134,7 +134,10 @@ for (const kind of transports) {
         kind,
         answer: ({ tool }) => {
           if (tool === "get_products") return { http: 429, headers: { "retry-after": "9" } };
-          if (tool === "list_creatives") return { http: 401, headers: { "www-authenticate": "Bearer" } };
+          if (tool === "list_creatives") return { http: 401, headers: { "www-authenticate": 'Bearer error="x"' } };
+          if (tool === "sync_creatives") {
+            return { http: 401, headers: { "www-authenticate": 'Signature error="request_signature_required"' } };
+          }
           return { rpc: { code: -32602, message: "Unknown tool: x" } };
         },
       },
@@ -143,6 +146,11 @@ for (const kind of transports) {
         assert.equal([limited.attempts, waits.slice(0, 3)], [4, [9_000, 9_000, 9_000]]);
         const refused = await buyer.tools.list_creatives({} as never);
         assert.equal([refused.attempts, refused.recovery], [1, "correctable"]);
+        const detailsOf = ({ answer }: typeof unsigned) => (answer.data as { errors: JsonObject[] }).errors[0]?.details;
+        assert.equal(detailsOf(refused as never), { challenge: 'Bearer error="x"' });
+        const unsigned = await buyer.tools.sync_creatives({} as never);
+        const said = detailsOf(unsigned) as JsonObject;
+        assert.is(said.signature_error, "request_signature_required");
         const unknown = await buyer.tools.get_signals({} as never);
         assert.equal((unknown.answer.data as { errors: JsonObject[] }).errors[0]?.code, "INVALID_REQUEST");
       },

@@ -37,7 +37,10 @@ test("without one, every code that we answer has a class, and nothing else has",
 });
 
 test("a buyer of an older release is told the same", () => {
-  const fault = new WireFault("HTTP 401", 401, false, undefined, "", "request_signature_revocation_stale");
+  const fault = new WireFault("HTTP 401", {
+    status: 401,
+    challenge: 'Signature error="request_signature_revocation_stale"',
+  });
   const { error } = missOf(fault, "proto", older);
   assert.equal([error.code, error.recovery], ["AUTH_REQUIRED", "terminal"]);
 });

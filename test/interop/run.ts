@@ -1,4 +1,4 @@
-/** `./run interop <peer> --part signing`: adbind against an official SDK, cell by cell. */
+/** `./run interop <peer>`: adbind against official packages, cell by cell. */
 import { Option } from "commander";
 import { close } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
@@ -7,7 +7,7 @@ import { algorithms, judgeSigning, type PeerName, peerNames } from "./signing/ju
 import { judgeWebhooks } from "./webhooks/judge.js";
 
 const command = script("interop", "adbind against an official SDK: what one side makes, the other believes")
-  .argument("<peer>", peerNames.join(" or "))
+  .argument("<peer>", `${peerNames.join(", ")}, or transports: the official MCP and A2A packages of every line`)
   .addOption(
     new Option("--part <name>", "what is judged").choices(["signing", "webhooks", "registry"]).default("signing"),
   )
@@ -15,6 +15,11 @@ const command = script("interop", "adbind against an official SDK: what one side
   .addOption(new Option("--alg <name>", "keys of this algorithm only").choices(algorithms))
   .parse();
 const [peer = ""] = command.args;
+if (peer === "transports") {
+  const { judgeTransports } = await import("./transports/judge.js");
+  close(await judgeTransports(), "steps");
+  process.exit();
+}
 if (!peerNames.includes(peer as PeerName)) {
   console.error(`no peer ${peer}; there are ${peerNames.join(", ")}`);
   process.exit(2);

@@ -10,6 +10,7 @@ import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js"
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { tempFolder } from "../support/release.js";
 import { until } from "../support/until.js";
+import { current, legacy, rpc, v1 } from "./a2a-suite.js";
 import { type Bench, buyRequest, call, newBench, openSeller } from "./fixture.js";
 
 interface Context {
@@ -42,36 +43,6 @@ test.after.each(async ({ seller, sender, store }) => {
   await sender.stop();
   await store.close();
 });
-
-/** One JSON-RPC request through the HTTP server, without a socket. */
-async function rpc(seller: Seller<never>, method: string, params: object, headers: Record<string, string> = {}) {
-  const response = await seller.app.inject({
-    method: "POST",
-    url: "/a2a",
-    headers: { "content-type": "application/json", ...headers },
-    payload: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
-  return response.json() as any;
-}
-
-const legacy = (skill: string, parameters: unknown, configuration: object = {}) => ({
-  message: {
-    kind: "message",
-    messageId: "m1",
-    role: "user",
-    contextId: "c1",
-    parts: [{ kind: "data", data: { skill, parameters } }],
-  },
-  configuration,
-});
-
-const current = (skill: string, parameters: unknown, configuration: object = {}) => ({
-  message: { messageId: "m1", role: "ROLE_USER", contextId: "c1", parts: [{ data: { skill, parameters } }] },
-  configuration,
-});
-
-const v1 = { "a2a-version": "1.0" };
 
 test("the official client finds the card and calls a skill", async (context) => {
   const { bench, store } = context;

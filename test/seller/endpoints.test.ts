@@ -68,8 +68,11 @@ async function send(seller: Seller, url: string, payload: string, headers: Recor
       ...headers,
     },
   });
+  // A streaming method's first event is its answer.
+  const [text = ""] = response.body.replace(/^data: /, "").split("\n\n");
+  const challenge = response.headers["www-authenticate"];
   // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
-  return { status: response.statusCode, challenge: response.headers["www-authenticate"], body: response.json() as any };
+  return { status: response.statusCode, challenge, body: JSON.parse(text) as any };
 }
 
 /** Signed for a URL as a release line signs. */

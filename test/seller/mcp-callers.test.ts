@@ -4,7 +4,7 @@ import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as assert from "uvu/assert";
 import { jwtAuth, signatureAuth, tokenAuth } from "../../runtime/seller/index.js";
 import { signRequestSync, staticKeys } from "../../runtime/signing/index.js";
-import { buyRequest } from "./fixture.js";
+import { buyRequest, mcp } from "./fixture.js";
 import { sellerSuite, tool, with_ } from "./mcp-suite.js";
 
 const test = sellerSuite("callers of a seller");
@@ -17,6 +17,11 @@ test("callers without good credentials are told which they need", async (context
     assert.is(missing.status, 401);
     assert.is(missing.headers["www-authenticate"], 'Bearer realm="https://seller.example/mcp"');
     assert.is(missing.body.error.data.proto_error.code, "AUTH_MISSING");
+    for (const method of ["initialize", "tools/list", "server/discover"]) {
+      const { status, headers } = await mcp(seller, method, {});
+      assert.equal([status, headers["www-authenticate"]], [401, missing.headers["www-authenticate"]], method);
+    }
+    assert.is((await mcp(seller, "tools/list", {}, { authorization: "Bearer key-of-buyer-1" })).status, 200);
     const bad = await tool(seller, "get_products", {}, { authorization: "Bearer nonsense" });
     assert.match(String(bad.headers["www-authenticate"]), /error="invalid_token"/);
     assert.is(bad.body.error.data.proto_error.code, "AUTH_INVALID");
@@ -24,6 +29,36 @@ test("callers without good credentials are told which they need", async (context
     assert.is((await tool(seller, "get_products", brief, { authorization: "Bearer key-of-buyer-1" })).status, 200);
     assert.is((await tool(seller, "get_products", brief, { "x-api-key": "key-of-buyer-1" })).status, 200);
   });
+});
+
+test("pages of the origins given may call, and read why they may not; the agents file says where", async (context) => {
+  const page = "https://inspector.example";
+  const auth = tokenAuth({ tokens: { "key-of-buyer-1": "buyer-1" } });
+  await with_(context, { origins: [page], auth }, async (seller) => {
+    const preflight = (origin: string) =>
+      seller.app.inject({
+        ...{ method: "OPTIONS", url: "/mcp" },
+        headers: {
+          ...{ origin, "access-control-request-method": "POST" },
+          "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name,authorization",
+        },
+      });
+    const allowed = await preflight(page);
+    assert.equal([allowed.statusCode, allowed.headers["access-control-allow-origin"]], [204, page]);
+    assert.match(String(allowed.headers["access-control-allow-headers"]), /mcp-name/);
+    assert.is((await preflight("https://evil.example")).statusCode, 403);
+    const { status, headers } = await mcp(seller, "tools/list", {}, { origin: page });
+    assert.equal([status, headers["access-control-allow-origin"]], [401, page]);
+    assert.match(String(headers["access-control-expose-headers"]), /www-authenticate/);
+    const { agents } = (await seller.app.inject("/.well-known/proto-agents.json")).json();
+    assert.equal(
+      agents.map(({ url, transport }: { url: string; transport: string }) => [transport, url]),
+      ["mcp", "a2a"].map((name) => [name, `https://seller.example/${name}`]),
+    );
+    assert.equal(agents[0].specialisms, ["sales-guaranteed"]);
+  });
+  const none = await mcp(context.seller, "tools/list", {}, { origin: "https://seller.example" });
+  assert.is(none.status, 200);
 });
 
 test("tokens of an issuer are taken for their audience, and the issuer is named", async (context) => {

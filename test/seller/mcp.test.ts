@@ -13,10 +13,38 @@ import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { createSeller } from "../../runtime/seller/index.js";
-import { buyRequest, sellerOptions } from "./fixture.js";
+import { buyRequest, mcp, sellerOptions } from "./fixture.js";
 import { sellerSuite, tool, with_ } from "./mcp-suite.js";
 
 const test = sellerSuite("seller over mcp");
+
+test("tools are listed whole where that is asked for, with what they answer, and page by page", async (context) => {
+  const listing = { schemas: "full", output: true, pageBytes: 20_000 };
+  await with_(context, { listing }, async (seller) => {
+    const names: string[] = [];
+    let cursor: string | undefined;
+    let pages = 0;
+    do {
+      const { body } = await mcp(seller, "tools/list", cursor === undefined ? {} : { cursor });
+      pages += 1;
+      cursor = body.result.nextCursor;
+      names.push(...body.result.tools.map(({ name }: { name: string }) => name));
+      const [first] = body.result.tools;
+      const bytes = JSON.stringify(body.result.tools).length;
+      assert.ok(bytes <= 20_002 + body.result.tools.length || body.result.tools.length === 1, `${bytes}`);
+      if (first.name === "create_media_buy") assert.ok(first.inputSchema.$defs && first.outputSchema.$defs);
+    } while (cursor !== undefined);
+    assert.ok(pages > 1);
+    const all = (await mcp(context.seller, "tools/list", {})).body.result.tools;
+    assert.equal(
+      names,
+      all.map(({ name }: { name: string }) => name),
+    );
+    for (const wrong of ["x", "-1", "999", "1.5"]) {
+      assert.is((await mcp(seller, "tools/list", { cursor: wrong })).body.error.code, -32602);
+    }
+  });
+});
 
 test("the SDK's client lists tools with self-contained schemas and calls one", async ({ seller }) => {
   const address = await seller.start();

@@ -22,6 +22,7 @@ export interface AcquireRightsArms {
 export const acquireRights: Tool<"acquire_rights", AcquireRightsRequest, AcquireRightsArms> = {
   name: "acquire_rights",
   protocol: "brand",
+  summary: "Licenses a right for a campaign.",
   mutating: true,
   idempotency: "required",
   request: "brand/acquire-rights-request.json",

@@ -22,6 +22,7 @@ export interface CalibrateContentArms {
 export const calibrateContent: Tool<"calibrate_content", CalibrateContentRequest, CalibrateContentArms> = {
   name: "calibrate_content",
   protocol: "content-standards",
+  summary: "Has one artifact judged so that both sides agree on how the standards are read; the exchange is kept for learning.",
   mutating: true,
   idempotency: "required",
   request: "content-standards/calibrate-content-request.json",

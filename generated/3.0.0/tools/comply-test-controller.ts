@@ -21,6 +21,7 @@ export interface ComplyTestControllerArms {
 export const complyTestController: Tool<"comply_test_controller", ComplyTestControllerRequest, ComplyTestControllerArms> = {
   name: "comply_test_controller",
   protocol: "compliance",
+  summary: "Puts a sandbox into a chosen state so that conformance tests can be played.",
   mutating: true,
   idempotency: "exempt",
   request: "compliance/comply-test-controller-request.json",

@@ -22,6 +22,7 @@ export interface CreateCollectionListArms {
 export const createCollectionList: Tool<"create_collection_list", CreateCollectionListRequest, CreateCollectionListArms> = {
   name: "create_collection_list",
   protocol: "collection",
+  summary: "Creates a collection list.",
   mutating: true,
   idempotency: "required",
   request: "collection/create-collection-list-request.json",

@@ -22,6 +22,7 @@ export interface GetAccountFinancialsArms {
 export const getAccountFinancials: Tool<"get_account_financials", GetAccountFinancialsRequest, GetAccountFinancialsArms> = {
   name: "get_account_financials",
   protocol: "account",
+  summary: "Reads spend, credit and invoices of an account.",
   mutating: false,
   idempotency: "none",
   request: "account/get-account-financials-request.json",

@@ -22,6 +22,7 @@ export interface GetCollectionListArms {
 export const getCollectionList: Tool<"get_collection_list", GetCollectionListRequest, GetCollectionListArms> = {
   name: "get_collection_list",
   protocol: "collection",
+  summary: "Reads a collection list and what it resolves to.",
   mutating: false,
   idempotency: "none",
   request: "collection/get-collection-list-request.json",

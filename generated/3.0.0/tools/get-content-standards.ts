@@ -22,6 +22,7 @@ export interface GetContentStandardsArms {
 export const getContentStandards: Tool<"get_content_standards", GetContentStandardsRequest, GetContentStandardsArms> = {
   name: "get_content_standards",
   protocol: "content-standards",
+  summary: "Reads content standards.",
   mutating: false,
   idempotency: "none",
   request: "content-standards/get-content-standards-request.json",

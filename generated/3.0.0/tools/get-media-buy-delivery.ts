@@ -22,6 +22,7 @@ export interface GetMediaBuyDeliveryArms {
 export const getMediaBuyDelivery: Tool<"get_media_buy_delivery", GetMediaBuyDeliveryRequest, GetMediaBuyDeliveryArms> = {
   name: "get_media_buy_delivery",
   protocol: "media-buy",
+  summary: "Reads delivery figures of media buys for a period, also to make up for reports that never arrived.",
   mutating: false,
   idempotency: "none",
   request: "media-buy/get-media-buy-delivery-request.json",

@@ -22,6 +22,7 @@ export interface GetMediaBuysArms {
 export const getMediaBuys: Tool<"get_media_buys", GetMediaBuysRequest, GetMediaBuysArms> = {
   name: "get_media_buys",
   protocol: "media-buy",
+  summary: "Reads media buys with their packages, impairments and, on request, webhook activity.",
   mutating: false,
   idempotency: "none",
   request: "media-buy/get-media-buys-request.json",

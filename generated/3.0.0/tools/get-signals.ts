@@ -28,6 +28,7 @@ export interface GetSignalsArms {
 export const getSignals: Tool<"get_signals", GetSignalsRequest, GetSignalsArms> = {
   name: "get_signals",
   protocol: "signals",
+  summary: "Finds signals for a description, or reads known ones.",
   mutating: false,
   idempotency: "none",
   request: "signals/get-signals-request.json",

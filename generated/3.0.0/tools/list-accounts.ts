@@ -22,6 +22,7 @@ export interface ListAccountsArms {
 export const listAccounts: Tool<"list_accounts", ListAccountsRequest, ListAccountsArms> = {
   name: "list_accounts",
   protocol: "account",
+  summary: "Lists the accounts a caller may use.",
   mutating: false,
   idempotency: "none",
   request: "account/list-accounts-request.json",

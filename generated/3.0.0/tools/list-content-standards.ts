@@ -22,6 +22,7 @@ export interface ListContentStandardsArms {
 export const listContentStandards: Tool<"list_content_standards", ListContentStandardsRequest, ListContentStandardsArms> = {
   name: "list_content_standards",
   protocol: "content-standards",
+  summary: "Lists content standards by the scope they apply to.",
   mutating: false,
   idempotency: "none",
   request: "content-standards/list-content-standards-request.json",

@@ -22,6 +22,7 @@ export interface ListCreativesArms {
 export const listCreatives: Tool<"list_creatives", ListCreativesRequest, ListCreativesArms> = {
   name: "list_creatives",
   protocol: "creative",
+  summary: "Lists creatives of a library with their review state and assignments.",
   mutating: false,
   idempotency: "none",
   request: "creative/list-creatives-request.json",

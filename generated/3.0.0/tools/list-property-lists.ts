@@ -22,6 +22,7 @@ export interface ListPropertyListsArms {
 export const listPropertyLists: Tool<"list_property_lists", ListPropertyListsRequest, ListPropertyListsArms> = {
   name: "list_property_lists",
   protocol: "property",
+  summary: "Lists the property lists a caller may see.",
   mutating: false,
   idempotency: "none",
   request: "property/list-property-lists-request.json",

@@ -22,6 +22,7 @@ export interface PreviewCreativeArms {
 export const previewCreative: Tool<"preview_creative", PreviewCreativeRequest, PreviewCreativeArms> = {
   name: "preview_creative",
   protocol: "creative",
+  summary: "Renders previews of a manifest, of several at once, or of a served variant.",
   mutating: false,
   idempotency: "none",
   request: "creative/preview-creative-request.json",

@@ -22,6 +22,7 @@ export interface ReportPlanOutcomeArms {
 export const reportPlanOutcome: Tool<"report_plan_outcome", ReportPlanOutcomeRequest, ReportPlanOutcomeArms> = {
   name: "report_plan_outcome",
   protocol: "governance",
+  summary: "Tells a governance agent what came of an action it judged, so that the plan's books stay right.",
   mutating: true,
   idempotency: "required",
   request: "governance/report-plan-outcome-request.json",

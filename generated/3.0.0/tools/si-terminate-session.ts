@@ -22,6 +22,7 @@ export interface SiTerminateSessionArms {
 export const siTerminateSession: Tool<"si_terminate_session", SiTerminateSessionRequest, SiTerminateSessionArms> = {
   name: "si_terminate_session",
   protocol: "sponsored-intelligence",
+  summary: "Ends a conversation.",
   mutating: true,
   idempotency: "exempt",
   request: "sponsored-intelligence/si-terminate-session-request.json",

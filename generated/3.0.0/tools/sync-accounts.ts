@@ -22,6 +22,7 @@ export interface SyncAccountsArms {
 export const syncAccounts: Tool<"sync_accounts", SyncAccountsRequest, SyncAccountsArms> = {
   name: "sync_accounts",
   protocol: "account",
+  summary: "Tells a seller which brands an operator buys for, and opens the accounts for it.",
   mutating: true,
   idempotency: "required",
   request: "account/sync-accounts-request.json",

@@ -22,6 +22,7 @@ export interface SyncAudiencesArms {
 export const syncAudiences: Tool<"sync_audiences", SyncAudiencesRequest, SyncAudiencesArms> = {
   name: "sync_audiences",
   protocol: "media-buy",
+  summary: "Creates, changes and deletes audiences of an account; without audiences it only reports their state.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/sync-audiences-request.json",

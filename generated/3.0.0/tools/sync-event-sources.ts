@@ -22,6 +22,7 @@ export interface SyncEventSourcesArms {
 export const syncEventSources: Tool<"sync_event_sources", SyncEventSourcesRequest, SyncEventSourcesArms> = {
   name: "sync_event_sources",
   protocol: "media-buy",
+  summary: "Creates, changes and deletes the sources that conversion events come from.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/sync-event-sources-request.json",

@@ -22,6 +22,7 @@ export interface SyncGovernanceArms {
 export const syncGovernance: Tool<"sync_governance", SyncGovernanceRequest, SyncGovernanceArms> = {
   name: "sync_governance",
   protocol: "account",
+  summary: "Registers the governance agents that must agree before money is spent on an account.",
   mutating: true,
   idempotency: "required",
   request: "account/sync-governance-request.json",

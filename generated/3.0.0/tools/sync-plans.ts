@@ -22,6 +22,7 @@ export interface SyncPlansArms {
 export const syncPlans: Tool<"sync_plans", SyncPlansRequest, SyncPlansArms> = {
   name: "sync_plans",
   protocol: "governance",
+  summary: "Creates and changes campaign plans: budget, flight, channels and policies that spending is judged by.",
   mutating: true,
   idempotency: "required",
   request: "governance/sync-plans-request.json",

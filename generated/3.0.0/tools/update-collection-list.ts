@@ -22,6 +22,7 @@ export interface UpdateCollectionListArms {
 export const updateCollectionList: Tool<"update_collection_list", UpdateCollectionListRequest, UpdateCollectionListArms> = {
   name: "update_collection_list",
   protocol: "collection",
+  summary: "Changes a collection list; what is absent stays as it is.",
   mutating: true,
   idempotency: "required",
   request: "collection/update-collection-list-request.json",

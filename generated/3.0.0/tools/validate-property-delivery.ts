@@ -22,6 +22,7 @@ export interface ValidatePropertyDeliveryArms {
 export const validatePropertyDelivery: Tool<"validate_property_delivery", ValidatePropertyDeliveryRequest, ValidatePropertyDeliveryArms> = {
   name: "validate_property_delivery",
   protocol: "property",
+  summary: "Checks where ads ran against a property list.",
   mutating: false,
   idempotency: "none",
   request: "property/validate-property-delivery-request.json",

@@ -28,6 +28,7 @@ export interface ActivateSignalArms {
 export const activateSignal: Tool<"activate_signal", ActivateSignalRequest, ActivateSignalArms> = {
   name: "activate_signal",
   protocol: "signals",
+  summary: "Makes a signal usable at destinations, or withdraws it.",
   mutating: true,
   idempotency: "required",
   request: "signals/activate-signal-request.json",

@@ -31,6 +31,7 @@ export interface BuildCreativeArms {
 export const buildCreative: Tool<"build_creative", BuildCreativeRequest, BuildCreativeArms> = {
   name: "build_creative",
   protocol: "media-buy",
+  summary: "Makes a creative, or turns one into other formats, from a manifest, a library creative or a message.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/build-creative-request.json",

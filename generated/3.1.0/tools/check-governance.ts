@@ -22,6 +22,7 @@ export interface CheckGovernanceArms {
 export const checkGovernance: Tool<"check_governance", CheckGovernanceRequest, CheckGovernanceArms> = {
   name: "check_governance",
   protocol: "governance",
+  summary: "Asks a governance agent whether an intended or running action agrees with its plan.",
   mutating: false,
   idempotency: "none",
   request: "governance/check-governance-request.json",

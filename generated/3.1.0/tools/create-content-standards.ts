@@ -22,6 +22,7 @@ export interface CreateContentStandardsArms {
 export const createContentStandards: Tool<"create_content_standards", CreateContentStandardsRequest, CreateContentStandardsArms> = {
   name: "create_content_standards",
   protocol: "content-standards",
+  summary: "Creates rules for the content that ads may run next to.",
   mutating: true,
   idempotency: "required",
   request: "content-standards/create-content-standards-request.json",

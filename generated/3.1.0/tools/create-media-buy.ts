@@ -31,6 +31,7 @@ export interface CreateMediaBuyArms {
 export const createMediaBuy: Tool<"create_media_buy", CreateMediaBuyRequest, CreateMediaBuyArms> = {
   name: "create_media_buy",
   protocol: "media-buy",
+  summary: "Buys packages, or a committed proposal, on an account.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/create-media-buy-request.json",

@@ -22,6 +22,7 @@ export interface CreatePropertyListArms {
 export const createPropertyList: Tool<"create_property_list", CreatePropertyListRequest, CreatePropertyListArms> = {
   name: "create_property_list",
   protocol: "property",
+  summary: "Creates a property list.",
   mutating: true,
   idempotency: "required",
   request: "property/create-property-list-request.json",

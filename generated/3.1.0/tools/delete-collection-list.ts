@@ -22,6 +22,7 @@ export interface DeleteCollectionListArms {
 export const deleteCollectionList: Tool<"delete_collection_list", DeleteCollectionListRequest, DeleteCollectionListArms> = {
   name: "delete_collection_list",
   protocol: "collection",
+  summary: "Deletes a collection list.",
   mutating: true,
   idempotency: "required",
   request: "collection/delete-collection-list-request.json",

@@ -22,6 +22,7 @@ export interface DeletePropertyListArms {
 export const deletePropertyList: Tool<"delete_property_list", DeletePropertyListRequest, DeletePropertyListArms> = {
   name: "delete_property_list",
   protocol: "property",
+  summary: "Deletes a property list.",
   mutating: true,
   idempotency: "required",
   request: "property/delete-property-list-request.json",

@@ -22,6 +22,7 @@ export interface GetAgentCapabilitiesArms {
 export const getAgentCapabilities: Tool<"get_agent_capabilities", GetAgentCapabilitiesRequest, GetAgentCapabilitiesArms> = {
   name: "get_agent_capabilities",
   protocol: "protocol",
+  summary: "Reads what an agent speaks, sells and supports.",
   mutating: false,
   idempotency: "none",
   request: "protocol/get-agent-capabilities-request.json",

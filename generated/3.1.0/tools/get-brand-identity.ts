@@ -22,6 +22,7 @@ export interface GetBrandIdentityArms {
 export const getBrandIdentity: Tool<"get_brand_identity", GetBrandIdentityRequest, GetBrandIdentityArms> = {
   name: "get_brand_identity",
   protocol: "brand",
+  summary: "Reads how a brand presents itself: names, logos, colors, tone and assets.",
   mutating: false,
   idempotency: "none",
   request: "brand/get-brand-identity-request.json",

@@ -22,6 +22,7 @@ export interface GetCreativeDeliveryArms {
 export const getCreativeDelivery: Tool<"get_creative_delivery", GetCreativeDeliveryRequest, GetCreativeDeliveryArms> = {
   name: "get_creative_delivery",
   protocol: "creative",
+  summary: "Reads delivery figures per creative and variant.",
   mutating: false,
   idempotency: "none",
   request: "creative/get-creative-delivery-request.json",

@@ -22,6 +22,7 @@ export interface GetMediaBuyArtifactsArms {
 export const getMediaBuyArtifacts: Tool<"get_media_buy_artifacts", GetMediaBuyArtifactsRequest, GetMediaBuyArtifactsArms> = {
   name: "get_media_buy_artifacts",
   protocol: "content-standards",
+  summary: "Reads the content that ads of a media buy ran next to.",
   mutating: false,
   idempotency: "none",
   request: "content-standards/get-media-buy-artifacts-request.json",

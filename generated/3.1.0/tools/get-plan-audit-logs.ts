@@ -21,6 +21,7 @@ export interface GetPlanAuditLogsArms {
 export const getPlanAuditLogs: Tool<"get_plan_audit_logs", GetPlanAuditLogsRequest, GetPlanAuditLogsArms> = {
   name: "get_plan_audit_logs",
   protocol: "governance",
+  summary: "Reads what was checked, decided and committed under plans.",
   mutating: false,
   idempotency: "none",
   request: "governance/get-plan-audit-logs-request.json",

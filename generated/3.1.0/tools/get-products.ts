@@ -31,6 +31,7 @@ export interface GetProductsArms {
 export const getProducts: Tool<"get_products", GetProductsRequest, GetProductsArms> = {
   name: "get_products",
   protocol: "media-buy",
+  summary: "Finds inventory for a campaign: from a brief, from the whole catalog, or by refining an earlier answer.",
   mutating: false,
   idempotency: "none",
   request: "media-buy/get-products-request.json",

@@ -22,6 +22,7 @@ export interface GetPropertyListArms {
 export const getPropertyList: Tool<"get_property_list", GetPropertyListRequest, GetPropertyListArms> = {
   name: "get_property_list",
   protocol: "property",
+  summary: "Reads a property list and what it resolves to.",
   mutating: false,
   idempotency: "none",
   request: "property/get-property-list-request.json",

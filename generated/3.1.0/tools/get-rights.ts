@@ -22,6 +22,7 @@ export interface GetRightsArms {
 export const getRights: Tool<"get_rights", GetRightsRequest, GetRightsArms> = {
   name: "get_rights",
   protocol: "brand",
+  summary: "Finds rights to license: likeness, voice, music, marks.",
   mutating: false,
   idempotency: "none",
   request: "brand/get-rights-request.json",

@@ -22,6 +22,7 @@ export interface GetTaskStatusArms {
 export const getTaskStatus: Tool<"get_task_status", GetTaskStatusRequest, GetTaskStatusArms> = {
   name: "get_task_status",
   protocol: "protocol",
+  summary: "Reads where a task stands; the way to catch up on status webhooks that never arrived.",
   mutating: false,
   idempotency: "none",
   request: "protocol/get-task-status-request.json",

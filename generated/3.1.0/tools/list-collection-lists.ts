@@ -22,6 +22,7 @@ export interface ListCollectionListsArms {
 export const listCollectionLists: Tool<"list_collection_lists", ListCollectionListsRequest, ListCollectionListsArms> = {
   name: "list_collection_lists",
   protocol: "collection",
+  summary: "Lists the collection lists a caller may see.",
   mutating: false,
   idempotency: "none",
   request: "collection/list-collection-lists-request.json",

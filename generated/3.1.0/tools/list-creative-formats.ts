@@ -22,6 +22,7 @@ export interface ListCreativeFormatsArms {
 export const listCreativeFormats: Tool<"list_creative_formats", ListCreativeFormatsRequest, ListCreativeFormatsArms> = {
   name: "list_creative_formats",
   protocol: "media-buy",
+  summary: "Lists the creative formats a seller or creative agent takes.",
   mutating: false,
   idempotency: "none",
   request: "media-buy/list-creative-formats-request.json",

@@ -21,6 +21,7 @@ export interface ListTasksArms {
 export const listTasks: Tool<"list_tasks", ListTasksRequest, ListTasksArms> = {
   name: "list_tasks",
   protocol: "protocol",
+  summary: "Lists tasks of the caller.",
   mutating: false,
   idempotency: "none",
   request: "protocol/list-tasks-request.json",

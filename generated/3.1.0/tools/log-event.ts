@@ -22,6 +22,7 @@ export interface LogEventArms {
 export const logEvent: Tool<"log_event", LogEventRequest, LogEventArms> = {
   name: "log_event",
   protocol: "media-buy",
+  summary: "Reports what users did, so that the seller can credit and optimise delivery.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/log-event-request.json",

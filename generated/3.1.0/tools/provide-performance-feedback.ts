@@ -22,6 +22,7 @@ export interface ProvidePerformanceFeedbackArms {
 export const providePerformanceFeedback: Tool<"provide_performance_feedback", ProvidePerformanceFeedbackRequest, ProvidePerformanceFeedbackArms> = {
   name: "provide_performance_feedback",
   protocol: "media-buy",
+  summary: "Tells the seller how a buy performs for the buyer, relative to what was expected.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/provide-performance-feedback-request.json",

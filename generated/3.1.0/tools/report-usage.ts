@@ -22,6 +22,7 @@ export interface ReportUsageArms {
 export const reportUsage: Tool<"report_usage", ReportUsageRequest, ReportUsageArms> = {
   name: "report_usage",
   protocol: "account",
+  summary: "Reports what was used of signals, lists, rights and creatives, so that their vendors can bill it.",
   mutating: true,
   idempotency: "required",
   request: "account/report-usage-request.json",

@@ -22,6 +22,7 @@ export interface SiGetOfferingArms {
 export const siGetOffering: Tool<"si_get_offering", SiGetOfferingRequest, SiGetOfferingArms> = {
   name: "si_get_offering",
   protocol: "sponsored-intelligence",
+  summary: "Looks at an offering before a user is asked to talk to the brand.",
   mutating: false,
   idempotency: "none",
   request: "sponsored-intelligence/si-get-offering-request.json",

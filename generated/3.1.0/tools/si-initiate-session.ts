@@ -22,6 +22,7 @@ export interface SiInitiateSessionArms {
 export const siInitiateSession: Tool<"si_initiate_session", SiInitiateSessionRequest, SiInitiateSessionArms> = {
   name: "si_initiate_session",
   protocol: "sponsored-intelligence",
+  summary: "Starts a conversation between a user and a brand's agent.",
   mutating: true,
   idempotency: "required",
   request: "sponsored-intelligence/si-initiate-session-request.json",

@@ -22,6 +22,7 @@ export interface SiSendMessageArms {
 export const siSendMessage: Tool<"si_send_message", SiSendMessageRequest, SiSendMessageArms> = {
   name: "si_send_message",
   protocol: "sponsored-intelligence",
+  summary: "Sends what the user said or pressed.",
   mutating: true,
   idempotency: "required",
   request: "sponsored-intelligence/si-send-message-request.json",

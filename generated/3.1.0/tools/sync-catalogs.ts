@@ -31,6 +31,7 @@ export interface SyncCatalogsArms {
 export const syncCatalogs: Tool<"sync_catalogs", SyncCatalogsRequest, SyncCatalogsArms> = {
   name: "sync_catalogs",
   protocol: "media-buy",
+  summary: "Creates, changes and deletes catalogs of an account; without catalogs it only reports their state.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/sync-catalogs-request.json",

@@ -31,6 +31,7 @@ export interface SyncCreativesArms {
 export const syncCreatives: Tool<"sync_creatives", SyncCreativesRequest, SyncCreativesArms> = {
   name: "sync_creatives",
   protocol: "creative",
+  summary: "Uploads creatives to an account's library, changes them and assigns them to packages.",
   mutating: true,
   idempotency: "required",
   request: "creative/sync-creatives-request.json",

@@ -22,6 +22,7 @@ export interface UpdateContentStandardsArms {
 export const updateContentStandards: Tool<"update_content_standards", UpdateContentStandardsRequest, UpdateContentStandardsArms> = {
   name: "update_content_standards",
   protocol: "content-standards",
+  summary: "Changes content standards; what is absent stays as it is.",
   mutating: true,
   idempotency: "required",
   request: "content-standards/update-content-standards-request.json",

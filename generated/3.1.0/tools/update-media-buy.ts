@@ -31,6 +31,7 @@ export interface UpdateMediaBuyArms {
 export const updateMediaBuy: Tool<"update_media_buy", UpdateMediaBuyRequest, UpdateMediaBuyArms> = {
   name: "update_media_buy",
   protocol: "media-buy",
+  summary: "Changes a media buy: dates, budgets, packages, webhooks, pausing or canceling.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/update-media-buy-request.json",

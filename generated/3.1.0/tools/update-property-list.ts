@@ -22,6 +22,7 @@ export interface UpdatePropertyListArms {
 export const updatePropertyList: Tool<"update_property_list", UpdatePropertyListRequest, UpdatePropertyListArms> = {
   name: "update_property_list",
   protocol: "property",
+  summary: "Changes a property list; what is absent stays as it is.",
   mutating: true,
   idempotency: "required",
   request: "property/update-property-list-request.json",

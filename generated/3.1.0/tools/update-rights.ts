@@ -22,6 +22,7 @@ export interface UpdateRightsArms {
 export const updateRights: Tool<"update_rights", UpdateRightsRequest, UpdateRightsArms> = {
   name: "update_rights",
   protocol: "brand",
+  summary: "Extends, caps, pauses or reprices a licence.",
   mutating: true,
   idempotency: "required",
   request: "brand/update-rights-request.json",

@@ -22,6 +22,7 @@ export interface ValidateContentDeliveryArms {
 export const validateContentDelivery: Tool<"validate_content_delivery", ValidateContentDeliveryRequest, ValidateContentDeliveryArms> = {
   name: "validate_content_delivery",
   protocol: "content-standards",
+  summary: "Checks the content that ads ran next to against standards.",
   mutating: false,
   idempotency: "none",
   request: "content-standards/validate-content-delivery-request.json",

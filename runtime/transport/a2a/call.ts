@@ -90,14 +90,13 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 
 /** A task, or the message some agents answer with. */
 function readTask(result: unknown, word: string): WireAnswer {
-  if (result === undefined)
-    throw new WireFault("The agent's answer has neither result nor error", 200, false, undefined);
+  if (result === undefined) throw new WireFault("The agent's answer has neither result nor error", { status: 200 });
   const { event } = unwrapA2a(result);
   const state = a2aState(event);
   const { data, problem } = extractA2aResponse(event);
   const parts = [...list(member(event, "parts")), ...list(member(member(member(event, "status"), "message"), "parts"))];
   const words = parts.map((part) => text(member(part, "text"))).find((one) => one !== undefined);
-  if (problem !== undefined) throw new WireFault("The agent's data stands inside a wrapper", 200, false, undefined);
+  if (problem !== undefined) throw new WireFault("The agent's data stands inside a wrapper", { status: 200 });
   const status = state === "auth-required" ? "input-required" : state;
   return {
     payload: state === null ? (dataParts(member(event, "parts"))[0] ?? null) : data,

@@ -1,6 +1,6 @@
 /** The agent card: A2A 1.0, with the members 0.3 clients read beside them. */
 import type { JsonObject } from "../../contract/index.js";
-import type { AnswererDependencies } from "../answerer.js";
+import type { A2aProfile, AnswererDependencies } from "../answerer.js";
 
 /** Where 1.0 and 0.3 clients look, then where older ones do. */
 export const CARD_PATHS = ["/.well-known/agent-card.json", "/.well-known/agent.json"] as const;
@@ -21,14 +21,18 @@ export function agentCard(parts: AnswererDependencies): JsonObject {
     preferredTransport: "JSONRPC",
     protocolVersion: "0.3.0",
     additionalInterfaces: [{ url, transport: "JSONRPC" }],
-    capabilities: { streaming: false, pushNotifications: parts.tasks.push !== undefined, extensions: [] },
+    capabilities: {
+      streaming: true,
+      pushNotifications: parts.tasks.push !== undefined,
+      extensions: parts.profile === undefined ? [] : [extensionOf(parts.profile)],
+    },
     ...securityOf(parts),
     defaultInputModes: MODES,
     defaultOutputModes: MODES,
-    skills: parts.tools.map(({ name, tool: { protocol } }) => ({
+    skills: parts.tools.map(({ name, tool: { protocol, summary } }) => ({
       id: name,
       name,
-      description: `${protocol}: ${name.replaceAll("_", " ")}`,
+      description: summary ?? `${protocol}: ${name.replaceAll("_", " ")}`,
       tags: [protocol],
       examples: [],
       inputModes: MODES,
@@ -37,6 +41,10 @@ export function agentCard(parts: AnswererDependencies): JsonObject {
     })),
   };
 }
+
+const extensionOf = ({ uri, required = false }: A2aProfile): JsonObject => ({
+  ...{ uri, required, description: "One data part {skill, input}; answers are artifacts, whatever their status." },
+});
 
 /** Both generations' ways to say that a Bearer token is wanted. */
 const securityOf = ({ bearer }: AnswererDependencies): JsonObject =>

@@ -1,76 +1,134 @@
 /**
- * MCP over streamable HTTP, without sessions: one server and transport of the official SDK a request, and a short way for
- * the requests that are nothing but one call.
+ * MCP over streamable HTTP at one URL, for clients of both eras, without sessions: a server of the official SDK for each
+ * request, and a short way for those that are nothing but one call.
  */
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
+  createMcpHandler,
+  isLegacyRequest,
   type ListToolsResult,
-  McpError,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from "@modelcontextprotocol/sdk/types.js";
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
-import type { Answerer, AnswererDependencies, AnswererRequest, Called, OfferedTool } from "../answerer.js";
-import { bundledSchema } from "./input-schema.js";
+import { resolveBody } from "../../signing/index.js";
+import type { Answerer, AnswererDependencies, AnswererRequest, AnswererResponse, Called } from "../answerer.js";
+import { rpcErrorBody } from "../rpc.js";
+import { metaNames } from "./eras.js";
+import { pageOfTools, toolListing } from "./listing/listing.js";
+import { callsOf, rpcMessages, toolResult } from "./results.js";
+import { type PlainCall, plainCall } from "./short-way.js";
 
-interface ToolCall {
-  readonly id: unknown;
-  readonly tool: string;
-  readonly args: unknown;
-}
-
-const JSON_TYPE = { "content-type": "application/json" } as const;
 /** Never fetched: the transport wants an absolute URL. */
 const PLACE = "http://seller.invalid/mcp";
 
+/** How long a client may keep what the server says of itself, in milliseconds: an hour, as callers keep capabilities. */
+const KEEP_MS = 3_600_000;
+const kept = { ttlMs: KEEP_MS, cacheScope: "private" } as const;
+
+const METHOD_NOT_FOUND = -32601;
+
 export function mcpAnswerer(parts: AnswererDependencies): Answerer {
   const info = { name: parts.name, version: parts.version };
-  const options = { capabilities: { tools: {} }, instructions: parts.description };
-  let listing: JsonObject[] | undefined;
-  const list = (): JsonObject[] => {
-    listing ??= parts.tools.map((offered) => listingOf(offered, parts));
-    return listing;
+  const options = {
+    capabilities: { tools: {} },
+    instructions: parts.description,
+    cacheHints: { "tools/list": kept, "server/discover": kept },
   };
+  let listing: readonly JsonObject[] | undefined;
+  const list = (cursor: string | undefined): ListToolsResult => {
+    listing ??= toolListing(parts);
+    const from = cursor === undefined ? 0 : Number(cursor);
+    if (!(Number.isInteger(from) && from >= 0 && from < listing.length)) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not one that was given here.");
+    }
+    const { tools, next } = pageOfTools(listing, from, parts.listing);
+    return { tools: tools as never, ...(next !== undefined && { nextCursor: String(next) }) };
+  };
+  const serverFor = (request: AnswererRequest): Server => {
+    const server = new Server(info, options);
+    const calls = callsOf(request.body);
+    server.setRequestHandler("tools/list", ({ params }) => list(params?.cursor));
+    server.setRequestHandler("tools/call", async ({ params: { name } }, { mcpReq }) => {
+      if (!parts.knows(name)) throw unknownTool(name, parts);
+      // Taken from the body itself: the SDK's copy would lose a member named __proto__.
+      const args = calls.find(({ id }) => id === mcpReq.id)?.args;
+      return toolResult(await answer(request, name, args)) as CallToolResult;
+    });
+    return server;
+  };
+  const answer = ({ identity }: AnswererRequest, tool: string, args: unknown): Promise<Called> =>
+    parts.answer({ tool, args, transport: "mcp", identity });
+  const asked = new WeakMap<Request, AnswererRequest>();
+  const stateless = createMcpHandler(({ requestInfo }) => serverFor(asked.get(requestInfo!)!), { legacy: "reject" });
   return {
     published: {},
-    asks: (body) => ({ tools: callsOf(body).map(({ tool }) => tool), open: true }),
-    fault: () => undefined,
+    asks: (body) => ({
+      tools: callsOf(body).map(({ tool }) => tool),
+      beside: rpcMessages(body).every(isCall) ? "nothing" : "discovery",
+    }),
+    fault: (body, single) => (single ? unresolved(body) : undefined),
     async handle(request) {
-      const { body, identity } = request;
+      const { body } = request;
       const headers = headersOf(request);
-      const answer = (tool: string, args: unknown) => parts.answer({ tool, args, transport: "mcp", identity });
       const plain = plainCall(headers, body);
       if (plain !== undefined && parts.knows(plain.tool)) {
-        const result = toolResult(await answer(plain.tool, plain.args));
-        return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ result, jsonrpc: "2.0", id: plain.id }) };
+        const result = toolResult(await answer(request, plain.tool, plain.args));
+        return json(200, plainAnswer(plain, result, info));
       }
-      const server = new Server(info, options);
-      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: list() as ListToolsResult["tools"] }));
-      const calls = callsOf(body);
-      server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId }) => {
-        if (!parts.knows(params.name)) throw unknownTool(params.name, parts);
-        // Taken from the body itself: the SDK's copy would lose a member named __proto__.
-        const call = calls.find(({ id }) => id === requestId);
-        return toolResult(await answer(params.name, call?.args)) as CallToolResult;
-      });
-      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-      await server.connect(transport as Transport);
-      try {
-        const received = new Request(PLACE, { method: "POST", headers });
-        const response = await transport.handleRequest(received, { parsedBody: body });
-        const text = response.body === null ? "" : await response.text();
-        return { status: response.status, headers: Object.fromEntries(response.headers), body: text };
-      } finally {
-        await server.close();
+      // Nothing here changes while somebody listens, and a stream that says nothing would only be held open.
+      if (isJsonObject(body) && body.method === "subscriptions/listen") {
+        return json(404, rpcErrorBody(METHOD_NOT_FOUND, "Method not found", body.id));
       }
+      const received = new Request(PLACE, { method: "POST", headers });
+      if (await isLegacyRequest(received, body)) return read(await withHandshake(serverFor(request), received, body));
+      asked.set(received, request);
+      return read(await stateless.fetch(received, { parsedBody: body }));
     },
   };
 }
+
+/** Why a body does not come to one operation, or to a method that calls none. */
+function unresolved(body: unknown): string | undefined {
+  const resolved = resolveBody(body, "", "json-rpc");
+  return resolved.ok ? undefined : resolved.detail;
+}
+
+const isCall = (message: unknown): boolean => isJsonObject(message) && message.method === "tools/call";
+
+const json = (status: number, body: JsonObject): AnswererResponse => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+const read = async (response: Response): Promise<AnswererResponse> => ({
+  status: response.status,
+  headers: Object.fromEntries(response.headers),
+  body: response.body === null ? "" : await response.text(),
+});
+
+/** A request of a revision with a handshake, which is asked for anew each time and remembered by nobody. */
+async function withHandshake(server: Server, request: Request, parsedBody: unknown): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    const response = await transport.handleRequest(request, { parsedBody });
+    const { status, headers } = response;
+    return new Response(response.body === null ? null : await response.text(), { status, headers });
+  } finally {
+    await server.close();
+  }
+}
+
+function plainAnswer({ id, stateless }: PlainCall, result: JsonObject, info: JsonObject): JsonObject {
+  const more = stateless ? { resultType: "complete", _meta: { [metaNames.server]: info } } : {};
+  return { result: { ...result, ...more }, jsonrpc: "2.0", id };
+}
+
+const passedOn = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
 /**
  * The fields the transport looks at. It wants clients to accept event streams too; answers here are always JSON, so
@@ -78,7 +136,7 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
  */
 function headersOf({ header }: AnswererRequest): Headers {
   const kept = new Headers();
-  for (const name of ["content-type", "mcp-protocol-version"] as const) {
+  for (const name of passedOn) {
     const value = header(name);
     if (value !== undefined) kept.set(name, value);
   }
@@ -87,58 +145,8 @@ function headersOf({ header }: AnswererRequest): Headers {
   return kept;
 }
 
-const versions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS);
-const plainParams: ReadonlySet<string> = new Set(["name", "arguments"]);
-
-/**
- * One tool call and nothing else: no session, notification, progress token or batch. Nearly every request is one, the SDK
- * would give the same bytes, and making its server and transport for each costs more than answering it.
- */
-function plainCall(headers: Headers, body: unknown): ToolCall | undefined {
-  const version = headers.get("mcp-protocol-version");
-  const accept = headers.get("accept") ?? "";
-  const fits =
-    (version === null || versions.has(version)) &&
-    /^application\/json *(;|$)/i.test(headers.get("content-type") ?? "") &&
-    accept.includes("application/json") &&
-    accept.includes("text/event-stream");
-  if (!fits || !isJsonObject(body) || body.jsonrpc !== "2.0" || body.method !== "tools/call") return undefined;
-  const { id, params } = body;
-  if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
-  if (!isJsonObject(params) || !Object.keys(params).every((key) => plainParams.has(key))) return undefined;
-  const { name, arguments: args } = params;
-  if (typeof name !== "string" || (args !== undefined && !isJsonObject(args))) return undefined;
-  return { id, tool: name, args };
-}
-
-function listingOf({ name, tool }: OfferedTool, { documents }: AnswererDependencies): JsonObject {
-  return {
-    name,
-    description: `${tool.protocol}: ${name.replaceAll("_", " ")}`,
-    inputSchema: tool.request === "" ? { type: "object" } : bundledSchema(documents, tool.request),
-    annotations: { readOnlyHint: !tool.mutating, idempotentHint: !tool.mutating || tool.idempotency === "required" },
-  };
-}
-
-function unknownTool(name: string, { failure }: AnswererDependencies): McpError {
+function unknownTool(name: string, { failure }: AnswererDependencies): ProtocolError {
   const shown = name.slice(0, 64);
   const data = failure("UNSUPPORTED_FEATURE", `There is no tool ${JSON.stringify(shown)} here.`);
-  return new McpError(ErrorCode.InvalidParams, `Unknown tool: ${shown}`, data);
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}`, data);
 }
-
-/** The tools a message calls, as sent. */
-function callsOf(body: unknown): readonly ToolCall[] {
-  const messages = Array.isArray(body) ? body : [body];
-  return messages.flatMap((message) => {
-    if (!isJsonObject(message) || message.method !== "tools/call" || !isJsonObject(message.params)) return [];
-    const { name, arguments: args } = message.params;
-    return [{ id: message.id, tool: typeof name === "string" ? name : "", args }];
-  });
-}
-
-/** webhooks-facts.md 7 and 9: the flat object as structured content, and as text for clients that read only that. */
-const toolResult = ({ payload, failed }: Called): JsonObject => ({
-  content: [{ type: "text", text: JSON.stringify(payload) }],
-  structuredContent: payload,
-  ...(failed && { isError: true }),
-});

@@ -1,34 +1,32 @@
-/** Tools over MCP's streamable HTTP, by the official SDK. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
+/** Tools over MCP's streamable HTTP, by the official SDK: without a session where the agent knows how, else with one. */
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../contract/index.js";
 import { extractMcpResponse, extractTransportError } from "../../extract/index.js";
 import { textItems } from "../../extract/mcp.js";
 import type { CallerDependencies, Connection, WireAnswer } from "../caller.js";
-import { shortText } from "../fault.js";
+import { shortText, WireFault } from "../fault.js";
 
 /** Pages of `tools/list` read at most: an agent that never ends its list must not hold the caller. */
 const MAX_PAGES = 50;
 
-/** Opens a session. @throws WireFault, McpError */
+/** Opens a connection, in the newest revision both sides have. @throws WireFault, or an error with the `code` and `data` of JSON-RPC */
 export async function openMcp(
   { url, word, timeoutMs, fetchFor }: CallerDependencies,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
-  const client = new Client({ name: "adbind", version: "0.1.0" }, { capabilities: {} });
-  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: fetchFor({}) });
+  const options = { capabilities: {}, versionNegotiation: { mode: "auto" } } as const;
+  const client = new Client({ name: "adbind", version: "0.1.0" }, options);
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: tolerant(fetchFor({})) });
   const limits = (given: AbortSignal | undefined) => ({
     timeout: timeoutMs,
     ...(given !== undefined && { signal: given }),
   });
-  await client.connect(transport as Transport, limits(signal));
+  await client.connect(transport, limits(signal));
   return {
     transport: "mcp",
     async call({ tool, args, push, signal: given }) {
       const params = { name: tool, arguments: push === undefined ? args : { ...args, push_notification_config: push } };
-      const result = await client.request({ method: "tools/call", params }, ResultSchema, limits(given));
+      const result = await client.request({ method: "tools/call", params }, asItCame, limits(given));
       return readResult(result as JsonObject, word);
     },
     async tools(given) {
@@ -43,6 +41,29 @@ export async function openMcp(
       return names;
     },
     close: () => client.close(),
+  };
+}
+
+/** A result is judged by who asked for it, not by the schema that the agent lists. */
+const asItCame = {
+  "~standard": { version: 1, vendor: "adbind", validate: (value: unknown) => ({ value: value as JsonObject }) },
+} as const;
+
+/** The request by which a client asks which revisions there are; agents of the older ones refuse it as they like. */
+const isQuestion = (body: RequestInit["body"]): boolean =>
+  typeof body === "string" && (JSON.parse(body) as JsonObject).method === "server/discover";
+
+/** Refusals of that question are the SDK's to read: for it they tell that the agent is of the older era. */
+function tolerant(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    try {
+      return await fetch(input, init);
+    } catch (error) {
+      const { status, body } = error instanceof WireFault ? error : { status: undefined, body: "" };
+      const told = status !== undefined && status >= 400 && status < 500 && ![401, 403, 429].includes(status);
+      if (!told || !isQuestion(init?.body)) throw error;
+      return new Response(body, { status, headers: { "content-type": "application/json" } });
+    }
   };
 }
 

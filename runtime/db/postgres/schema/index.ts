@@ -6,7 +6,8 @@ import { registry } from "./0003-registry.js";
 import { registryAccounts } from "./0004-registry-access.js";
 import { registryCrawl } from "./0005-registry-crawl.js";
 import { seller } from "./0006-seller.js";
-import { registryFeed } from "./0007-registry-feed.js";
+import { senderPlaces } from "./0007-places.js";
+import { registryFeed } from "./0008-registry-feed.js";
 
 export const schema = schemaOf({
   receiver,
@@ -15,5 +16,6 @@ export const schema = schemaOf({
   "registry-access": registryAccounts,
   "registry-crawl": registryCrawl,
   seller,
+  places: senderPlaces,
   "registry-feed": registryFeed,
 });

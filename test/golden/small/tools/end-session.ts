@@ -21,6 +21,7 @@ export interface EndSessionArms {
 export const endSession: Tool<"end_session", EndSessionRequest, EndSessionArms> = {
   name: "end_session",
   protocol: "sponsored-intelligence",
+  summary: "Ends a session.",
   mutating: true,
   idempotency: "exempt",
   request: "session/end-session-request.json",

@@ -28,6 +28,7 @@ export interface PlaceOrderArms {
 export const placeOrder: Tool<"place_order", PlaceOrderRequest, PlaceOrderArms> = {
   name: "place_order",
   protocol: "media-buy",
+  summary: "Places an order.",
   mutating: true,
   idempotency: "required",
   request: "media-buy/place-order-request.json",

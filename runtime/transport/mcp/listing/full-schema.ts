@@ -5,7 +5,7 @@ import {
   type SchemaDocuments,
   type SchemaRef,
   schemaUri,
-} from "../../contract/index.js";
+} from "../../../contract/index.js";
 
 /** What only tells about a schema, and would double the size of a listing. */
 const silent = new Set(["$schema", "$id", "title", "examples", "$comment"]);

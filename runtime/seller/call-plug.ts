@@ -1,0 +1,25 @@
+/** What a subject adds to the calls of its tools. The pipeline that every call goes through knows no tool by its name. */
+import type { JsonObject } from "../contract/index.js";
+import type { Coroutine } from "../db/coroutine.js";
+
+/** A call that was answered. */
+export interface AnsweredCall {
+  /** Name of the tool. */
+  readonly tool: string;
+  readonly principal: string;
+  /** Version of the release the call is in. */
+  readonly release: string;
+  readonly args: JsonObject;
+  readonly payload: JsonObject;
+}
+
+export interface CallPlug<Tx> {
+  /** Id of what a request or a result is about: its tasks are found by it. */
+  subjectOf(document: JsonObject): string | undefined;
+  /** An answer's data, with what the seller knows beside its handler. */
+  complete(call: AnsweredCall): Promise<JsonObject>;
+  /** Whether something is to be written with a completed answer. */
+  keeps(tool: string, args: JsonObject): boolean;
+  /** Writes it. @throws ToolError where it is refused */
+  keep(tx: Tx, call: AnsweredCall): Coroutine<void>;
+}

@@ -1,0 +1,109 @@
+/** What MCP lists of a seller, on every published release: small enough for a model, and enough for it to call. */
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { releaseNamed } from "../../cli/check/release-value.js";
+import { textsFor } from "../../generator/diff/texts.js";
+import { isJsonObject, type JsonObject, type Release } from "../../runtime/contract/index.js";
+import type { AnswererDependencies } from "../../runtime/transport/answerer.js";
+import { toolListing } from "../../runtime/transport/mcp/listing/listing.js";
+import { createValidator } from "../../runtime/validate/index.js";
+import { cellsOf } from "../support/cells.js";
+import { publishedReleases } from "../support/corpus.js";
+
+/** Bytes a model is given: of a tool on average, and of all. */
+const MOST = { tool: 1.25 * 1024, all: 24 * 1024 };
+
+interface Listed {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** The tools of a seller that claims `sales_guaranteed`, and those every seller has. */
+function salesTools({ specialisms, tools }: Release): string[] {
+  const { entryPoints, exercised } = specialisms.sales_guaranteed!;
+  const own = ["get_task_status", "list_tasks", ...entryPoints, ...exercised];
+  return [...new Set(own)].filter((name) => Object.hasOwn(tools, name));
+}
+
+async function listingOf(release: Release, names: readonly string[], listing?: AnswererDependencies["listing"]) {
+  const tools = names.map((name) => ({ name, tool: release.tools[name]! }));
+  const parts = { tools, documents: await release.schemas(), listing } as unknown as AnswererDependencies;
+  return toolListing(parts) as unknown as Listed[];
+}
+
+/** The least that a listed schema allows, as a model that reads nothing else would fill it. */
+function least(schema: JsonObject): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  switch (type) {
+    case "object": {
+      const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
+      const required = (schema.required ?? []) as string[];
+      return Object.fromEntries(required.map((name) => [name, least(properties[name]!)]));
+    }
+    case "array":
+      return Array.from({ length: Number(schema.minItems ?? 0) }, () => least(schema.items as JsonObject));
+    case "integer":
+    case "number":
+      return schema.minimum ?? Number(schema.exclusiveMinimum ?? 0) + 1;
+    case "boolean":
+      return true;
+    case "null":
+      return null;
+    default: {
+      const asked = { pattern: new Set<string>(), format: new Set<string>() };
+      for (const [name, wanted] of Object.entries(asked)) if (schema[name]) wanted.add(schema[name] as string);
+      const { pattern: patterns, format: formats } = asked;
+      return textsFor({
+        patterns,
+        formats,
+        min: Number(schema.minLength ?? 0),
+        max: Number(schema.maxLength ?? 1e4),
+      })[0];
+    }
+  }
+}
+
+/** What keeps a model's host from taking a schema. */
+function unusable(schema: JsonObject, at = ""): string[] {
+  const found: string[] = [];
+  if (at === "" && schema.type !== "object") found.push("the root is no object");
+  for (const word of ["allOf", "anyOf", "oneOf", "not", "if", "$ref"])
+    if (word in schema) found.push(`${at} has ${word}`);
+  if (schema.type === undefined) found.push(`${at} has no type`);
+  if (schema.type === "array" && !isJsonObject(schema.items)) found.push(`${at} is a list of nobody knows what`);
+  for (const [name, one] of Object.entries((schema.properties ?? {}) as Record<string, JsonObject>)) {
+    found.push(...unusable(one, `${at}/${name}`));
+  }
+  if (isJsonObject(schema.items)) found.push(...unusable(schema.items, `${at}/*`));
+  return found;
+}
+
+const folders = new Map(publishedReleases().map((folder) => [path.basename(folder), folder]));
+
+for (const version of cellsOf("./run test test/seller/mcp-listing", [...folders.keys()], 2)) {
+  const folder = folders.get(version)!;
+  test(`${version}: a model can be given the tools of a seller, and can call them`, async () => {
+    const release = await releaseNamed(folder);
+    if (release.specialisms.sales_guaranteed === undefined) return;
+    const names = salesTools(release);
+    const listed = await listingOf(release, names);
+    const bytes = Buffer.byteLength(JSON.stringify(listed));
+    assert.ok(bytes <= MOST.all, `${bytes} bytes`);
+    assert.ok(bytes / listed.length <= MOST.tool, `${bytes / listed.length} bytes a tool`);
+    const validator = createValidator(release);
+    for (const { name, description, title, inputSchema } of listed) {
+      assert.equal(unusable(inputSchema), [], name);
+      assert.ok(title.length > 0 && description.length > 0, name);
+      const request = least(inputSchema) as JsonObject;
+      const judged = await validator.then((one) => one.request(name, request));
+      assert.equal(judged.ok ? [] : judged.errors, [], `${name} ${JSON.stringify(request)}`);
+    }
+  });
+}
+
+test.run();
