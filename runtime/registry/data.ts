@@ -26,7 +26,7 @@ import { expand, validateProduct } from "./expand.js";
 import type { FileProblem } from "./file-problems.js";
 import { followed } from "./followed.js";
 import { agentPublishers, lookupProperty } from "./inverse.js";
-import { listed } from "./listed.js";
+import { listedData } from "./listed.js";
 import { assemble, putMember, registerAgent, removeMember } from "./members.js";
 import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import { Offers } from "./offers.js";
@@ -83,7 +83,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
   const search = agentSearch(parts.db, options.searchDiscovered ?? false);
   return {
     ...lookups(parts),
-    ...listed({ ...parts, urlOf }),
+    ...listedData({ ...parts, urlOf }),
     ...followed({ ...parts, domainOf, urlOf }),
     ...crawling(parts),
     ...hosting(parts),

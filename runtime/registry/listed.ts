@@ -49,7 +49,7 @@ function listedAgent(row: ListedAgentRow, domains: readonly string[] | undefined
   };
 }
 
-export const listedPublisher = (row: ListedPublisherRow): PublisherList["publishers"][number] => {
+const listedPublisher = (row: ListedPublisherRow): PublisherList["publishers"][number] => {
   const validated = isoOrNull(row.validated_at);
   return {
     domain: row.domain,
@@ -130,7 +130,7 @@ interface Parts {
   readonly urlOf: (text: string) => string;
 }
 
-export const listed = ({ db, now, urlOf }: Parts): ListedData => ({
+export const listedData = ({ db, now, urlOf }: Parts): ListedData => ({
   listAgents: (wanted) => db.read((q) => agentList(q, wanted)),
   listPublishers: ({ cursor, limit, offset = 0, search = "" }) =>
     db.read(function* (q): Coroutine<PublisherList> {

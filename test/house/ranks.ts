@@ -136,7 +136,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "server/ transfer/",
     "index",
   ],
-  "runtime/registry/crawl/": ["document types values", "*", "crawl attempts", "crawler", "index"],
+  "runtime/registry/crawl/": ["document types values", "*", "crawl attempts inspect", "crawler", "index"],
   "runtime/registry/feed/": ["cursor changes", "*"],
   "runtime/registry/server/": [
     "*",

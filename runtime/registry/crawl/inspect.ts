@@ -1,16 +1,25 @@
 /** Looks at a publisher's file for whoever wants to know what is wrong with it: nothing is kept. */
+import type { Lookup } from "../../net/index.js";
 import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
 import { isObject } from "./document.js";
 import type { Origin } from "./locate.js";
+import { safetyCheck } from "./safety.js";
 
 export type Inspected = CrawlResult["adagents"];
 
-/** Fetches and reads the file of a domain. */
-export async function inspectDomain(origin: Origin, domain: string, now: () => number): Promise<Inspected> {
-  const { last }: Crawled = await crawlDomain({ ...origin, now, revokedBy: async () => [] }, domain);
-  return last.adagents;
+/** Fetches and reads the file of a domain; undefined for one that is none in public. */
+export function inspector(
+  origin: Origin,
+  { lookup, now }: { readonly lookup: Lookup | undefined; readonly now: () => number },
+): (domain: string) => Promise<Inspected | undefined> {
+  const safe = safetyCheck(lookup);
+  return async (domain) => {
+    if ((await safe(domain)) === "unsafe") return undefined;
+    const { last }: Crawled = await crawlDomain({ ...origin, now, revokedBy: async () => [] }, domain);
+    return last.adagents;
+  };
 }
 
 /** Reads a file as if it stood at a domain. */

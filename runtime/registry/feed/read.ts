@@ -17,7 +17,7 @@ import { pairEvents, publisherEvent } from "./authorizations.js";
 import { beginning, type Cursor, cursorText, eventId, type FeedPlace, readCursor } from "./cursor.js";
 
 /** How long it is remembered that something is gone; what stands is told for ever. */
-export const FEED_RETENTION_DAYS = 90;
+const FEED_RETENTION_DAYS = 90;
 const DAY_MS = 86_400_000;
 /** Changes looked at for one page, however few of them a filter lets through. */
 const SCAN_ROWS = 10_000;
@@ -26,7 +26,7 @@ const CHUNK_ROWS = 500;
 /** What a page may weigh, in characters of the stored rows: some profiles have thousands of values. */
 const PAGE_CHARACTERS = 8_000_000;
 
-export const feedEventTypes = [
+const feedEventTypes = [
   "authorization.granted",
   "authorization.revoked",
   "publisher.adagents_discovered",
@@ -37,7 +37,7 @@ export const feedEventTypes = [
 ] as const;
 
 /** The event types that patterns mean. */
-export function wantedTypes(patterns: readonly string[] | undefined): ReadonlySet<string> | undefined {
+function wantedTypes(patterns: readonly string[] | undefined): ReadonlySet<string> | undefined {
   if (patterns === undefined || patterns.length === 0) return undefined;
   const means = (pattern: string, type: string): boolean =>
     pattern === "*" || pattern === type || (pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)));

@@ -66,6 +66,14 @@ function fixOrigin(request: IncomingMessage, base: URL): void {
   delete request.headers["x-forwarded-host"];
 }
 
+const grantRules: Partial<Configuration> = {
+  // A token says by which grant it was given: when that is gone, because a code came twice or its refresh token was
+  // revoked, the token is nobody's.
+  extraTokenClaims: async (_, token) => ({ [GRANT_CLAIM]: "grantId" in token ? token.grantId : undefined }),
+  expiresWithSession: async () => false,
+  rotateRefreshToken: true,
+};
+
 function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey: string): Configuration {
   const { access, baseUrl, now } = options;
   const resource = `${baseUrl}/api`;
@@ -116,12 +124,8 @@ function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey
         },
       },
     },
-    // A token says by which grant it was given: when that is gone, because a code came twice or its refresh token was
-    // revoked, the token is nobody's.
-    extraTokenClaims: async (_, token) => ({ [GRANT_CLAIM]: "grantId" in token ? token.grantId : undefined }),
+    ...grantRules,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
-    expiresWithSession: async () => false,
-    rotateRefreshToken: true,
     ttl: {
       AccessToken: SIGNED_TOKEN_SECONDS,
       AuthorizationCode: CODE_SECONDS,

@@ -132,8 +132,7 @@ function addPages(app: FastifyInstance, { issuer, access, limits, attempt }: Log
     const details = await detailsOf(request, reply);
     if (details === undefined) return reply;
     const email = text(request.body, "email").trim().toLowerCase();
-    await attempt(email);
-    const user = await access.users.byEmail(email);
+    const user = await attempt(email).then(() => access.users.byEmail(email));
     const matches = await passwordMatches(text(request.body, "password"), user?.password);
     if (!matches || user === undefined || user.suspended !== 0) {
       // One text for every reason: who has an account here is nobody's business.

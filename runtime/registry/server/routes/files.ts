@@ -50,14 +50,19 @@ function validationOf(domain: string, found: Inspected): FileValidation {
 const texts = (faults: FileValidation["errors"]): string[] =>
   faults.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`));
 
-export const fileRoutes = ({ crawler, now }: Parts): Handlers<Ids> => {
-  const inspect = async (text: string): Promise<{ domain: string; found: Inspected }> => {
+const inspecting =
+  ({ crawler }: Parts) =>
+  async (text: string): Promise<{ domain: string; found: Inspected }> => {
     const domain = domainOf(text);
     if (crawler === undefined) throw unavailable("This server does not crawl", "crawler_off");
     const found = await within(crawler.inspect(domain), INSPECT_MS);
     if (found === undefined) throw badRequest("The domain cannot be crawled", { code: "unsafe" });
     return { domain, found };
   };
+
+export const fileRoutes = (parts: Parts): Handlers<Ids> => {
+  const { now } = parts;
+  const inspect = inspecting(parts);
   const timestamp = (): string => new Date(now()).toISOString();
   return {
     async validateProperty({ query }) {

@@ -60,8 +60,48 @@ const directoryOf =
     return { body, headers: CACHED };
   };
 
+/** Whether a publisher lets an agent sell one property. */
+const propertyChecks =
+  ({ data, now }: Parts) =>
+  async ({ query }: Call<"validatePropertyAuthorization">) => {
+    const agentUrl = agentOf(query.agent_url);
+    const { identifier_type, identifier_value } = query;
+    const { agents } = await within(data.lookupProperty(identifier_type, identifier_value));
+    const found = agents.find(({ url, source }) => url === agentUrl && source !== "agent_claim");
+    return {
+      body: {
+        agent_url: agentUrl,
+        identifier_type,
+        identifier_value,
+        authorized: found !== undefined,
+        ...(found !== undefined && { publisher_domain: found.publisher_domain }),
+        checked_at: new Date(now()).toISOString(),
+      },
+    };
+  };
+
+/** Brands in pages; all are from brand files. */
+const brandLists =
+  ({ data }: Parts) =>
+  async ({ query }: Call<"listBrands">) => {
+    const { search, limit = PAGE_LIMIT, offset = 0, source } = query;
+    const none = source !== undefined && source !== "brand_json";
+    const brands = none ? [] : await within(data.listBrands({ search, limit, offset }));
+    const body = {
+      brands: brands.map(({ canonical_domain, brand_name }) => ({
+        domain: canonical_domain,
+        brand_name,
+        source: "brand_json" as const,
+        has_manifest: true,
+        verified: true,
+      })),
+      stats: { shown: brands.length },
+    };
+    return { body, headers: CACHED };
+  };
+
 export const listRoutes = (parts: Parts): Handlers<Ids> => {
-  const { data, now } = parts;
+  const { data } = parts;
   const directory = directoryOf(parts);
   return {
     async listAgents({ query }) {
@@ -94,43 +134,13 @@ export const listRoutes = (parts: Parts): Handlers<Ids> => {
       const total = await within(data.publisherCount());
       return { body: { properties, stats: { total, adagents_json: total } }, headers: CACHED };
     },
-    async listBrands({ query }) {
-      const { search, limit = PAGE_LIMIT, offset = 0, source } = query;
-      const none = source !== undefined && source !== "brand_json";
-      const brands = none ? [] : await within(data.listBrands({ search, limit, offset }));
-      const body = {
-        brands: brands.map(({ canonical_domain, brand_name }) => ({
-          domain: canonical_domain,
-          brand_name,
-          source: "brand_json" as const,
-          has_manifest: true,
-          verified: true,
-        })),
-        stats: { shown: brands.length },
-      };
-      return { body, headers: CACHED };
-    },
+    listBrands: brandLists(parts),
     async findBrands({ query }) {
       return { body: { results: await within(data.findBrands(query.q, query.limit ?? FIND_LIMIT)) }, headers: CACHED };
     },
     async searchAll({ query }) {
       return { body: await within(data.searchAll(query.q)), headers: CACHED };
     },
-    async validatePropertyAuthorization({ query }) {
-      const agentUrl = agentOf(query.agent_url);
-      const { identifier_type, identifier_value } = query;
-      const { agents } = await within(data.lookupProperty(identifier_type, identifier_value));
-      const found = agents.find(({ url, source }) => url === agentUrl && source !== "agent_claim");
-      return {
-        body: {
-          agent_url: agentUrl,
-          identifier_type,
-          identifier_value,
-          authorized: found !== undefined,
-          ...(found !== undefined && { publisher_domain: found.publisher_domain }),
-          checked_at: new Date(now()).toISOString(),
-        },
-      };
-    },
+    validatePropertyAuthorization: propertyChecks(parts),
   };
 };

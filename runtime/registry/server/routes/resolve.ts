@@ -38,8 +38,23 @@ function resolved(found: PublisherLookup) {
   };
 }
 
+const descriptions =
+  ({ document, baseUrl }: Parts) =>
+  async () => {
+    const { title, version } = document.json.info as { title: string; version: string };
+    return {
+      body: {
+        name: title,
+        version,
+        documentation: `${baseUrl}/docs`,
+        openapi: `${baseUrl}/openapi.json`,
+        endpoints: Object.fromEntries(document.operations.map(({ id, method, path }) => [id, `${method} ${path}`])),
+      },
+    };
+  };
+
 export const resolveRoutes = (parts: Parts): Handlers<Ids> => {
-  const { data, document, baseUrl } = parts;
+  const { data } = parts;
   const brandOf = async (domain: string): Promise<ResolvedBrand> => {
     const found = (await within(data.resolveBrands([domain]))).get(domain);
     if (found === undefined) throw notFound("No brand is known for this domain", { more: { domain } });
@@ -90,17 +105,6 @@ export const resolveRoutes = (parts: Parts): Handlers<Ids> => {
       };
       return { body: { success: true, found: true, reference }, headers: CACHED };
     },
-    async describeApi() {
-      const { title, version } = document.json.info as { title: string; version: string };
-      return {
-        body: {
-          name: title,
-          version,
-          documentation: `${baseUrl}/docs`,
-          openapi: `${baseUrl}/openapi.json`,
-          endpoints: Object.fromEntries(document.operations.map(({ id, method, path }) => [id, `${method} ${path}`])),
-        },
-      };
-    },
+    describeApi: descriptions(parts),
   };
 };
