@@ -2,25 +2,23 @@
  * The receiver against the least anybody could run in its place. `--short` measures over fewer events, keys and
  * rounds.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { verify } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type SignableRequest, verifyWebhook } from "../runtime/signing/index.js";
 import { openSqliteStore } from "../runtime/store/index.js";
+import { fromSource } from "../test/runner/from-source.js";
 import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
 import { keySource, makeKeys, PUBLIC_URL, ROUTE, rawEvent, signedEvent } from "./support/receiver-events.js";
+import { CONNECTIONS, httpRows } from "./support/receiver-http.js";
 import { keyspaceRows } from "./support/receiver-keyspace.js";
-import { drive } from "./support/receiver-load.js";
 import { pruneRows } from "./support/receiver-prune.js";
 import type { Row } from "./support/row.js";
 
-const CONNECTIONS = 64;
 const ROUNDS = 9;
-const WARM_UP_ROUNDS = 2;
-const REQUESTS_PER_ROUND = 4_000;
 const MEMORY_EVENTS = 2_000_000;
 const MEMORY_EVENTS_SHORT = 200_000;
 const KEYS = [10_000, 100_000, 1_000_000, 10_000_000];
@@ -31,126 +29,6 @@ const MB = 1024 * 1024;
 
 const folder = (): string => mkdtempSync(path.join(tmpdir(), "adbind-bench-"));
 const file = (name: string): string => path.join(import.meta.dirname, "support", name);
-const tsx = ["--import", "tsx", "--conditions=adbind-source"];
-
-/** Pins this process and its servers to cores of their own, where the machine lets us. */
-const pinned = process.platform === "linux" && spawnSync("taskset", ["--version"]).status === 0;
-const onCore = (core: number, command: readonly string[]): [string, string[]] =>
-  pinned ? ["taskset", ["-c", String(core), ...command]] : [command[0]!, command.slice(1)];
-
-interface Server {
-  readonly port: number;
-  stop(): Promise<string>;
-}
-
-async function startServer(kind: string, port: number, jwk: object, database: string): Promise<Server> {
-  const args = [
-    process.execPath,
-    ...tsx,
-    file("receiver-server.ts"),
-    kind,
-    String(port),
-    JSON.stringify(jwk),
-    database,
-  ];
-  const [command, rest] = onCore(0, args);
-  const child: ChildProcess = spawn(command, rest, { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  await new Promise<void>((resolve, reject) => {
-    child.once("exit", () => reject(new Error(`the ${kind} server ended`)));
-    child.stdout!.on("data", (chunk) => {
-      output += chunk;
-      if (output.includes("ready")) resolve();
-    });
-  });
-  const stop = async (): Promise<string> => {
-    child.removeAllListeners("exit");
-    const gone = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGTERM");
-    await gone;
-    return output;
-  };
-  return { port, stop };
-}
-
-const KINDS = ["receiver", "bare", "fastify"] as const;
-type Kind = (typeof KINDS)[number];
-const BARE = "a bare server that verifies";
-const HANDLED = '{"wrong":0,"backlog":{"pending":0,"parked":0,"dead":0}}';
-
-/** What a server says of itself at its end, in microseconds of processor time. */
-const cpuOf = (output: string): number => Number(/cpu (\d+)/.exec(output)?.[1] ?? Number.NaN);
-
-const ofEach = <T>(make: () => T): Record<Kind, T> =>
-  Object.fromEntries(KINDS.map((kind) => [kind, make()])) as Record<Kind, T>;
-
-/** The whole receiver and the bare server, in turn, on one core; this process on another. */
-async function http(rounds: number): Promise<Row[]> {
-  const where = folder();
-  const { privateKey, jwk } = makeKeys();
-  if (pinned) spawnSync("taskset", ["-cp", "1", String(process.pid)]);
-  const servers = new Map<Kind, Server>();
-  const speeds = ofEach<number[]>(() => []);
-  const p99 = ofEach<number[]>(() => []);
-  const ends = ofEach(() => "");
-  try {
-    for (const [at, kind] of KINDS.entries()) {
-      servers.set(kind, await startServer(kind, 18_431 + at, jwk, `sqlite:${path.join(where, `${kind}.db`)}`));
-    }
-    for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
-      for (const kind of KINDS) {
-        const events = Array.from({ length: REQUESTS_PER_ROUND }, () => signedEvent(privateKey));
-        const { perSecond, latencies } = await drive(servers.get(kind)!.port, events, CONNECTIONS);
-        if (round < 0) continue;
-        speeds[kind].push(perSecond);
-        p99[kind].push(latencies[Math.floor(latencies.length * 0.99)]!);
-      }
-    }
-  } finally {
-    for (const [kind, server] of servers) ends[kind] = await server.stop();
-    rmSync(where, { recursive: true });
-    if (pinned) spawnSync("taskset", ["-cp", "0-1023", String(process.pid)]);
-  }
-  for (const kind of ["receiver", "fastify"] as const) {
-    if (!ends[kind].includes(HANDLED))
-      throw new Error(`${kind} left events unhandled, or judged them wrong: ${ends[kind]}`);
-  }
-  return httpRows({ speeds, p99, ends });
-}
-
-/** What was measured of each server, round by round. */
-interface Measured {
-  readonly speeds: Record<Kind, number[]>;
-  readonly p99: Record<Kind, number[]>;
-  readonly ends: Record<Kind, string>;
-}
-
-function httpRows({ speeds, p99, ends }: Measured): Row[] {
-  const ratio = (kind: Kind) => median(speeds[kind].map((speed, at) => speed / speeds.bare[at]!));
-  const sides = (kind: Kind) => `${Math.round(median(speeds[kind]))}/s against ${Math.round(median(speeds.bare))}/s`;
-  const cpu = (kind: Kind) => `processor time ${(cpuOf(ends.bare) / cpuOf(ends[kind])).toFixed(2)} x`;
-  const how = `2 KB bodies, ${CONNECTIONS} connections, SQLite synchronous=FULL, ${pinned ? "one core each" : "cores not pinned"}`;
-  const slower = { of: BARE, times: median(p99.receiver) / median(p99.bare) };
-  const bareP99 = `bare ${median(p99.bare).toFixed(1)} ms`;
-  return [
-    {
-      name: "whole receiver over HTTP, of a bare server that only verifies",
-      value: ratio("receiver"),
-      unit: "x",
-      target: { min: 0.6 },
-      floor: { of: BARE, times: 1 / ratio("receiver") },
-      note: `${sides("receiver")}, ${cpu("receiver")}; ${how}`,
-    },
-    { name: "whole receiver, p99 latency", value: median(p99.receiver), unit: "ms", floor: slower, note: bareP99 },
-    {
-      name: "the same as a fastify plugin",
-      value: ratio("fastify"),
-      unit: "x",
-      floor: { of: BARE, times: 1 / ratio("fastify") },
-      note: `${sides("fastify")}, ${cpu("fastify")}`,
-    },
-  ];
-}
 
 /** `verifyWebhook` with nonces on disk, 64 at a time, against `crypto.verify` alone. */
 async function durableNonces(): Promise<Row[]> {
@@ -203,7 +81,7 @@ export function slope(samples: readonly { events: number; rss: number }[]): numb
 
 async function memory(events: number): Promise<Row[]> {
   const where = folder();
-  const args = [...tsx, file("receiver-memory.ts"), String(events), path.join(where, "inbox.db")];
+  const args = [...fromSource, file("receiver-memory.ts"), String(events), path.join(where, "inbox.db")];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.on("data", (chunk) => {
@@ -239,7 +117,7 @@ export async function run(args: readonly string[] = []): Promise<Row[]> {
   const short = args.includes("--short");
   const only = partsOf(args);
   const parts: Record<string, () => Promise<Row[]>> = {
-    http: () => http(short ? 1 : ROUNDS),
+    http: () => httpRows(short ? 1 : ROUNDS),
     nonces: durableNonces,
     prune: () => pruneRows(short ? PRUNED_SHORT : PRUNED),
     keys: () => keyspaceRows(short ? KEYS_SHORT : KEYS),

@@ -11,6 +11,7 @@ import { Agent, request } from "undici";
 import { releaseNamed } from "../cli/check/release-value.js";
 import type { AnswererDependencies, ListingOptions } from "../runtime/transport/answerer.js";
 import { toolListing } from "../runtime/transport/mcp/listing/listing.js";
+import { fromSource } from "../test/runner/from-source.js";
 import { publishedReleases } from "../test/support/corpus.js";
 import { median } from "./support/measure.js";
 import type { Row } from "./support/row.js";
@@ -30,8 +31,7 @@ interface Served {
 
 async function serve(kind: Kind, folder: string): Promise<Served> {
   const file = path.join(import.meta.dirname, "support", "seller-server.ts");
-  const flags = ["--import", "tsx", "--conditions=adbind-source"];
-  const child = spawn(process.execPath, [...flags, file, kind, folder], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, [...fromSource, file, kind, folder], { stdio: ["ignore", "pipe", "ignore"] });
   const port = await new Promise<number>((resolve, reject) => {
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {

@@ -12,6 +12,7 @@ import { createGuardedFetch } from "../runtime/net/index.js";
 import { createSender, type Sender } from "../runtime/sender/index.js";
 import { signWebhookSync } from "../runtime/signing/index.js";
 import { openSqliteStore } from "../runtime/store/index.js";
+import { fromSource } from "../test/runner/from-source.js";
 import { besidePeers } from "./support/beside-peers.js";
 import { median } from "./support/measure.js";
 import { partsOf } from "./support/options.js";
@@ -42,7 +43,7 @@ interface Receiver {
 
 async function startReceiver(silent: number): Promise<Receiver> {
   const file = path.join(import.meta.dirname, "support", "sender-receiver.ts");
-  const child = spawn(process.execPath, ["--import", "tsx", file, String(silent)], {
+  const child = spawn(process.execPath, [...fromSource, file, String(silent)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const line = await new Promise<string>((resolve) => {

@@ -1,24 +1,16 @@
 /** `adbind conform`: the published storyboards of a release, run against a live agent. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import {
-  type ConformanceReport,
-  htmlReport,
-  junitReport,
-  markdownReport,
-  redactedReport,
-  runConformance,
-  supportedVersions,
-  textReport,
-} from "../runtime/conformance/index.js";
+import { runConformance, supportedVersions } from "../runtime/conformance/index.js";
 import { type TransportName, transportNames } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
+import { registerBuyer } from "./conform/buyer.js";
+import { type FormOptions, formOf, printReport, storyboardProgress, withFormOptions } from "./conform/forms.js";
 import { type PlaceOptions, placesOf } from "./conform/places.js";
 import { printJson, userPath } from "./output.js";
-import { isWatched } from "./progress.js";
 import { releaseHelp, withReleaseOptions } from "./release/resolve.js";
 
-interface Options extends PlaceOptions {
+interface Options extends PlaceOptions, FormOptions {
   storyboard: string[];
   specialism: string[];
   step?: string;
@@ -30,11 +22,6 @@ interface Options extends PlaceOptions {
   ca?: string;
   webhookBase?: string;
   timeout: string;
-  json?: boolean;
-  junit?: boolean;
-  markdown?: boolean;
-  html?: boolean;
-  all?: boolean;
 }
 
 const usage = (what: string, remedy: string): AdbindError => new AdbindError("usage", what, { remedy });
@@ -50,27 +37,27 @@ function pairs(given: readonly string[], option: string, form: string): Record<s
   );
 }
 
+const USUAL_SECONDS = "30";
+
 function transportOf(given: string): TransportName {
   const known = transportNames.find((one) => one === given);
   if (known === undefined) throw usage(`there is no transport ${given}`, "give mcp or a2a");
   return known;
 }
 
-/** The one form a report is printed in. */
-function formOf(options: Options): "json" | "junit" | "markdown" | "html" | "text" {
-  const forms = (["json", "junit", "markdown", "html"] as const).filter((form) => options[form] === true);
-  if (forms.length > 1) throw usage(`--${forms.join(" and --")} are two forms of one report`, "give one of them");
-  return forms[0] ?? "text";
-}
-
-function print(report: ConformanceReport, options: Options): void {
-  const shown = redactedReport(report);
-  const form = formOf(options);
-  if (form === "json") printJson(shown);
-  else if (form === "junit") console.log(junitReport(shown));
-  else if (form === "markdown") console.log(markdownReport(shown));
-  else if (form === "html") console.log(htmlReport(shown));
-  else console.log(textReport(shown, { all: options.all === true }));
+/** What a step's own command has to repeat of this one. The token is not told: it stands where the user has it. */
+function againOf(options: Options): string[] {
+  const given = ["release", "transport", "ca", "webhookBase", "timeout"] as const;
+  const usual: Partial<Options> = { transport: "mcp", timeout: USUAL_SECONDS };
+  const words = given.flatMap((name) => {
+    const value = options[name];
+    return value === undefined || value === usual[name]
+      ? []
+      : [`--${name.replace("webhookBase", "webhook-base")}`, value];
+  });
+  const lists = ["agent", "resolve", "contract"] as const;
+  const more = lists.flatMap((name) => options[name].flatMap((value) => [`--${name}`, value]));
+  return [...words, ...more, ...(options.auth === undefined ? [] : ["--auth", "$TOKEN"])];
 }
 
 async function conform(url: string, options: Options): Promise<void> {
@@ -86,11 +73,12 @@ async function conform(url: string, options: Options): Promise<void> {
   };
   const places = await placesOf(options, () => supportedVersions(reach));
   for (const warning of places.warnings) console.error(`warning: ${warning}`);
-  const watched = isWatched();
+  const progress = storyboardProgress();
   const report = await runConformance({
     ...reach,
     release: places.release,
     documents: places.documents,
+    published: places.published,
     suite: places.suite,
     agents: pairs(options.agent, "--agent", "KEY=URL"),
     storyboards: options.storyboard,
@@ -99,12 +87,10 @@ async function conform(url: string, options: Options): Promise<void> {
     ...(options.step !== undefined && { step: options.step }),
     ...(options.webhookBase !== undefined && { webhooks: { base: options.webhookBase } }),
     timeoutMs: Number(options.timeout) * 1000,
-    onStoryboard: ({ id, verdict }, count, total) => {
-      if (watched) process.stderr.write(`\r\x1b[K${count}/${total} ${id}: ${verdict}`);
-    },
+    onBegin: progress.begin,
   });
-  if (watched) process.stderr.write("\r\x1b[K");
-  print(report, options);
+  progress.stop();
+  printReport({ ...report, again: againOf(options) }, options);
   if (!report.ok) process.exitCode = 1;
 }
 
@@ -114,7 +100,8 @@ const UNREACHABLE = 3;
 const collect = (value: string, before: string[]): string[] => [...before, value];
 
 export function register(command: Command): void {
-  withReleaseOptions(command)
+  registerBuyer(command);
+  const declared = withReleaseOptions(command)
     .argument("<url>", "the agent: its MCP endpoint, or where its A2A card is")
     .option("--release <release>", `${releaseHelp}, or a version of $ADBIND_CORPUS`)
     .option("--suite <place>", "the compliance/ folder of a release, or its bundle")
@@ -133,12 +120,8 @@ export function register(command: Command): void {
     )
     .option("--ca <file>", "certificates to trust beside the system's, PEM")
     .option("--webhook-base <url>", "what the agent is told of our receiver, where something stands before it")
-    .option("--timeout <seconds>", "how long an answer may take", "30")
-    .option("--all", "list every step")
-    .option("--json", "print the report as JSON")
-    .option("--junit", "print the report as JUnit XML")
-    .option("--markdown", "print the report as Markdown")
-    .option("--html", "print the report as one HTML page")
+    .option("--timeout <seconds>", "how long an answer may take", USUAL_SECONDS);
+  withFormOptions(declared)
     .addHelpText(
       "after",
       `

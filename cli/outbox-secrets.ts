@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import { resealSecrets } from "../runtime/sender/reseal.js";
+import { countBodies } from "../runtime/sender/reseal-bodies.js";
 import { newSecretKey, parseSecretKeys, secretKeyId } from "../runtime/sender/secret-keys.js";
 import { type KeysOption, keysOption, outboxCommand, withOutbox } from "./outbox-store.js";
 import { plural, printable, printJson, shownPath, userPath } from "./output.js";
@@ -36,7 +37,7 @@ async function rotate({ json, ...option }: StoreOption & KeysOption): Promise<vo
       console.log(`${came.resealed} sealed anew, ${came.current} under the current key before`);
       if (came.lost > 0)
         console.error(`${came.lost} are under keys that are not among these: adbind outbox secrets list`);
-      if (came.foreign > 0) console.error(`${came.foreign} do not belong to their registration: a column was changed`);
+      if (came.foreign > 0) console.error(`${came.foreign} do not belong where they stand: a column was changed`);
     }
     if (came.lost + came.foreign > 0) process.exitCode = 1;
   });
@@ -45,13 +46,18 @@ async function rotate({ json, ...option }: StoreOption & KeysOption): Promise<vo
 async function list({ json, ...option }: StoreOption & KeysOption): Promise<void> {
   await withOutbox(option, "read", async (_outbox, { queue, tables, keyring }) => {
     const rows = await queue.read((q) => tables.countSecrets(q));
-    const keys = rows.map(({ key_id: key, n }) => {
+    const counted = new Map(rows.map(({ key_id: key, n }) => [key, Number(n)]));
+    const bodies = await countBodies({ queue, tables });
+    const keys = [...new Set([...counted.keys(), ...bodies.keys()])].sort().map((key) => {
       const known = keyring.knows(key) ? "known" : "not among the keys";
-      return { key, registrations: Number(n), state: key === keyring.current ? "current" : known };
+      const state = key === keyring.current ? "current" : known;
+      return { key, registrations: counted.get(key) ?? 0, bodies: bodies.get(key) ?? 0, state };
     });
     if (json) return printJson({ keys });
-    for (const { key, registrations, state } of keys)
-      console.log(printable(`${key.padEnd(24)} ${plural(registrations, "registration").padEnd(20)} ${state}`));
+    for (const { key, registrations, bodies: events, state } of keys) {
+      const held = `${plural(registrations, "registration")}, ${plural(events, "event")}`;
+      console.log(printable(`${key.padEnd(24)} ${held.padEnd(34)} ${state}`));
+    }
     console.log(plural(keys.length, "key"));
   });
 }
@@ -59,7 +65,7 @@ async function list({ json, ...option }: StoreOption & KeysOption): Promise<void
 export function register(command: Command): void {
   const secrets = command
     .command("secrets")
-    .description("keys under which secrets of registrations are kept: new, list, rotate");
+    .description("keys under which secrets of registrations, and sealed bodies, are kept: new, list, rotate");
   secrets
     .command("new")
     .description("puts a new key into a file, as the current one; makes the file where it is not there")
@@ -67,10 +73,10 @@ export function register(command: Command): void {
     .option("--id <id>", "its name; by default the time")
     .option("--last", "as the last one: it opens, and the current one stays; for senders to learn it first")
     .action(create);
-  keysOption(outboxCommand(secrets, "list", "how many registrations are under which key"))
+  keysOption(outboxCommand(secrets, "list", "how many registrations and sealed bodies are under which key"))
     .option("--json", "as JSON")
     .action(list);
-  keysOption(outboxCommand(secrets, "rotate", "seals every secret anew under the current key"))
+  keysOption(outboxCommand(secrets, "rotate", "seals every secret, and every sealed body, anew under the current key"))
     .option("--json", "as JSON")
     .action(rotate);
 }

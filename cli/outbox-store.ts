@@ -1,4 +1,5 @@
 /** What the commands of an outbox share: how it is opened, which events are meant, and leave for what changes many. */
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
@@ -7,6 +8,7 @@ import { openQueue } from "../runtime/queue/index.js";
 import type { MoveParts } from "../runtime/sender/move.js";
 import { type Outbox, type OutboxFilter, outboxOf } from "../runtime/sender/operators.js";
 import { OUTBOX_TOPIC } from "../runtime/sender/outbox.js";
+import { bodiesOf } from "../runtime/sender/sealed-bodies.js";
 import { createKeyring } from "../runtime/sender/sealing.js";
 import { type SecretKeySource, secretKeysIn, secretKeysOfEnvironment } from "../runtime/sender/secret-keys.js";
 import type { StoreAccess } from "../runtime/store/index.js";
@@ -37,7 +39,9 @@ export const withOutbox = (
     const queue = openQueue(store.database, OUTBOX_TOPIC);
     const tables = senderTables(store.database);
     const keyring = await createKeyring(keysOf(option));
-    const parts: MoveParts = { queue, tables, keyring, rules: { policy: checkedPolicy({}) }, now: Date.now };
+    const bodies = bodiesOf(keyring, false);
+    const rules = { policy: checkedPolicy({}) };
+    const parts: MoveParts = { queue, tables, keyring, bodies, rules, now: Date.now, uuid: randomUUID };
     try {
       await job(outboxOf(parts), parts);
     } finally {

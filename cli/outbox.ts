@@ -84,21 +84,23 @@ const attemptLine = ({
   );
 };
 
-async function show(number: string, { json, body, ...option }: StoreOption & { body?: boolean }): Promise<void> {
+type ShowOptions = StoreOption & KeysOption & { body?: boolean };
+
+async function show(number: string, { json, body, ...option }: ShowOptions): Promise<void> {
   const id = eventNumber(number);
   await withOutbox(option, "read", async (outbox) => {
     const event = await outbox.show(id);
     if (event === undefined)
       throw new AdbindError("usage", `there is no event ${id}`, { remedy: "see adbind outbox list" });
     const { body: text, ...rest } = event;
-    if (json) return printJson(shown({ ...rest, ...(body && { body: JSON.parse(text) }) }));
+    if (json) return printJson(shown({ ...rest, ...(body && text !== "" && { body: JSON.parse(text) }) }));
     console.log(line(event));
     console.log(printable(`       endpoint  ${event.endpoint}\n`.trimEnd()));
     console.log(printable(`       principal ${event.principal}`));
     console.log(`       key       ${event.key}`);
     if (event.due !== null) console.log(`       due       ${at(event.due)}`);
     for (const one of event.history) console.log(attemptLine(one));
-    if (body) console.log(printable(text));
+    if (body) console.log(printable(event.sealed ?? text));
   });
 }
 
@@ -235,6 +237,10 @@ async function move(endpoint: string, url: string, options: MoveOptions): Promis
     console.log(
       printable(`${plural(moved.registrations, "registration")} and ${plural(moved.events, "event")} go to ${url}`),
     );
+    if (moved.unproved > 0) {
+      const waiting = `${plural(moved.unproved, "notification config")} of them`;
+      console.log(`${waiting}: events wait until a running sender has had an answer to its challenge there`);
+    }
     if (moved.sealed === 0) return;
     console.error(`${plural(moved.sealed, "registration")} stay: their secrets do not open without their key (--keys)`);
     process.exitCode = 1;
@@ -248,7 +254,7 @@ function registerEvents(command: Command): void {
     .option("--limit <count>", "most events", LIST_LIMIT)
     .option("--json", "as JSON")
     .action(list);
-  add("show", "one event: its attempts, and what the receiver answered")
+  keysOption(add("show", "one event: its attempts, and what the receiver answered"))
     .argument("<number>", "as adbind outbox list numbers it")
     .option("--body", "what is sent, too")
     .option("--json", "as JSON")

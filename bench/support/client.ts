@@ -1,5 +1,6 @@
 /** A client in a process of its own: the bench's is stopped for tens of milliseconds when its memory is collected. */
 import path from "node:path";
+import { fromSource } from "../../test/runner/from-source.js";
 import { Child } from "./child.js";
 import { type Latencies, latencies } from "./open-loop.js";
 
@@ -24,7 +25,7 @@ export interface Client {
 
 export function startClient(origin: string, headers: Readonly<Record<string, string>> = {}): Client {
   const program = path.join(import.meta.dirname, "client-child.ts");
-  const child = new Child(["--import", "tsx", program, origin, JSON.stringify(headers)]);
+  const child = new Child([...fromSource, program, origin, JSON.stringify(headers)]);
   return {
     async measure(load) {
       child.send(load);

@@ -1,6 +1,7 @@
 /** Workers in processes of their own, started together and measured together. */
 import { type ChildProcess, fork } from "node:child_process";
 import path from "node:path";
+import { fromSource } from "../../test/runner/from-source.js";
 
 export interface WorkersAsked {
   readonly name: string;
@@ -52,7 +53,7 @@ export async function startWorkers({
   const file = path.join(import.meta.dirname, "queue-worker-child.ts");
   const children = Array.from({ length: count }, () =>
     fork(file, [JSON.stringify({ name, url, listenUrl, prompt })], {
-      execArgv: ["--import", "tsx", "--conditions=adbind-source"],
+      execArgv: [...fromSource],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     }),
   );

@@ -7,9 +7,17 @@ export const PUBLIC_URL = "http://127.0.0.1:8080";
 export const ROUTE = "/webhooks/buys";
 export const KEYID = "bench-1";
 
-export const makeKeys = (): { privateKey: KeyObject; jwk: object } => {
+/** @param purposed what the key says it is for, where its verifier wants more than we do */
+export const makeKeys = (purposed: object = {}): { privateKey: KeyObject; jwk: object } => {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const purpose = { kid: KEYID, use: "sig", key_ops: ["verify"], alg: "EdDSA", proto_use: "request-signing" };
+  const purpose = {
+    kid: KEYID,
+    use: "sig",
+    key_ops: ["verify"],
+    alg: "EdDSA",
+    proto_use: "request-signing",
+    ...purposed,
+  };
   return { privateKey, jwk: { ...publicKey.export({ format: "jwk" }), ...purpose } };
 };
 
@@ -45,10 +53,16 @@ export interface SignedEvent {
   readonly body: Buffer;
 }
 
-export function signedEvent(key: KeyObject, nowSeconds = Math.floor(Date.now() / 1000)): SignedEvent {
+interface SigningChoices {
+  readonly nowSeconds?: number;
+  readonly word?: string;
+}
+
+export function signedEvent(key: KeyObject, choices: SigningChoices = {}): SignedEvent {
+  const { nowSeconds = Math.floor(Date.now() / 1000), word = "proto" } = choices;
   const body = eventBody();
   const request = { method: "POST", url: PUBLIC_URL + ROUTE, headers: {}, body };
-  const { headers } = signWebhookSync(request, { key, keyid: KEYID, now: () => nowSeconds });
+  const { headers } = signWebhookSync(request, { key, keyid: KEYID, word, now: () => nowSeconds });
   return { headers: { host: "127.0.0.1:8080", ...headers }, body };
 }
 

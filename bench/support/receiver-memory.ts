@@ -47,7 +47,7 @@ for (let done = 0, batch = batchAt(0); done < total; done += batch, batch = batc
   ms = start + Math.floor((done / RATE) * 1000);
   const answers = await Promise.all(
     Array.from({ length: batch }, () => {
-      const { headers, body } = signedEvent(privateKey, Math.floor(ms / 1000));
+      const { headers, body } = signedEvent(privateKey, { nowSeconds: Math.floor(ms / 1000) });
       return receiver.handle({ method: "POST", target: ROUTE, headers, body });
     }),
   );

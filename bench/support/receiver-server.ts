@@ -1,6 +1,6 @@
 /**
- * A server to be measured from another process: `receiver` and `fastify` are all of it on SQLite with synchronous=FULL, on
- * node's own server and on fastify; `bare` is node's own server that verifies and answers.
+ * A server to be measured from another process: `receiver` and `fastify` are all of it on the store, on node's own server and on
+ * fastify; `bare` is node's own server that verifies and answers. It says at SIGUSR2 what processor time it has taken.
  * Arguments: kind, port, key as JSON, the store's URL.
  */
 import { createServer } from "node:http";
@@ -16,11 +16,11 @@ import { keySource, PUBLIC_URL, ROUTE, SENDER } from "./receiver-events.js";
 const [kind, port, jwk, url] = process.argv.slice(2) as [string, string, string, string];
 const keys = keySource(JSON.parse(jwk));
 const ready = (): void => void process.stdout.write("ready\n");
-/** Says what the end finds, with the processor time it took, and ends. */
-const end = (text: string): void => {
+const end = (text: string): void => void process.stdout.write(`${text}\n`, () => process.exit());
+process.on("SIGUSR2", () => {
   const { user, system } = process.cpuUsage();
-  process.stdout.write(`${text}\ncpu ${user + system}\n`, () => process.exit());
-};
+  process.stdout.write(`cpu ${user + system}\n`);
+});
 
 async function receiver(): Promise<void> {
   const store = await openStore(url);

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import Database from "better-sqlite3";
 import pg from "pg";
 import { binaryArray } from "../../runtime/db/postgres/binary-array.js";
+import { fromSource } from "../../test/runner/from-source.js";
 import { startClient } from "./client.js";
 
 export const BARE_SERVER = "node's server sending as many bytes";
@@ -22,7 +23,7 @@ interface Load {
 
 /** @returns the latency of a bare server, in milliseconds, that all but a hundredth of the requests keep */
 export async function bareLatency({ bytes, rate, requests }: Load): Promise<number> {
-  const child = spawn(process.execPath, ["--import", "tsx", path.join(import.meta.dirname, "bare-server.ts")], {
+  const child = spawn(process.execPath, [...fromSource, path.join(import.meta.dirname, "bare-server.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   try {

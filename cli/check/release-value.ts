@@ -58,6 +58,8 @@ function toRelease(model: Model): Release {
 export interface WholeRelease {
   readonly release: Release;
   readonly documents: SchemaDocuments;
+  /** The same with what validation sets aside: defaults, marks and words. */
+  readonly published: SchemaDocuments;
 }
 
 /**
@@ -74,7 +76,10 @@ export async function wholeReleaseAt(source: string): Promise<WholeRelease> {
   }
   const textOf = validationOf(loaded.documents);
   const documents = Object.fromEntries([...loaded.documents.keys()].map((name) => [name, textOf(name)]));
-  return { release: toRelease(buildModel(loaded, broken)), documents };
+  const published = Object.fromEntries(
+    [...loaded.documents].map(([name, { schema }]) => [name, JSON.stringify(schema)]),
+  );
+  return { release: toRelease(buildModel(loaded, broken)), documents, published };
 }
 
 /**

@@ -59,10 +59,10 @@ async function suiteFor(source: string, version: string): Promise<Suite> {
   throw usage(`no suite of release ${version} is at hand`, REMEDY);
 }
 
-/** Versions that both a suite and a release are at hand of, newest first. */
-function versionsAtHand(): string[] {
+/** Versions that a release is at hand of, and a suite where one is wanted; newest first. */
+function versionsAtHand(kind: "compliance" | "releases" = "compliance"): string[] {
   const root = corpus();
-  const folder = root === undefined ? undefined : path.join(root, "compliance");
+  const folder = root === undefined ? undefined : path.join(root, kind);
   if (folder === undefined || !existsSync(folder)) return [];
   const found = readdirSync(folder).filter(
     (version) => semver.valid(version) !== null && ofCorpus("releases", version),
@@ -112,4 +112,21 @@ export async function placesOf(options: PlaceOptions, supported: () => Promise<r
     );
   const whole = await releaseFor(version);
   return { ...whole, suite: await suiteFor(ofCorpus("releases", version)!, version), warnings: [] };
+}
+
+/** The release that a buyer is talked to in, and a suite where one is given. @throws AdbindError `usage` */
+export async function buyerPlacesOf(
+  options: PlaceOptions,
+): Promise<WholeRelease & { suite: Suite | undefined; warnings: readonly string[] }> {
+  const { release, suite } = options;
+  if (suite !== undefined) return placesOf(options, async () => []);
+  const [newest] = versionsAtHand("releases");
+  const named = release ?? newest;
+  if (named === undefined)
+    throw usage(
+      "no release is at hand that the seller could speak",
+      "give --release, or keep releases in $ADBIND_CORPUS",
+    );
+  const whole = await wholeReleaseAt(ofCorpus("releases", named) ?? (await resolveRelease(named, options)));
+  return { ...whole, suite: undefined, warnings: [] };
 }

@@ -24,11 +24,28 @@ export interface CaptureParts {
   readonly completion: JsonObject | undefined;
   readonly context: Map<string, unknown>;
   readonly generate: (template: string) => unknown;
+  /** Whether a later phase that is run uses the name; where none does, its absence is what their `skip_if` asks. */
+  readonly isUsed: (name: string) => boolean;
 }
 
-/** Takes what a step declares. @returns a failed check for each path that leads nowhere */
+interface Missing {
+  readonly name: string;
+  readonly path: string;
+  readonly value: unknown;
+}
+
+const failure = ({ name, path, value }: Missing): GradedCheck => ({
+  check: "capture_path_not_resolvable",
+  description: `the answer has what later steps use as ${name}`,
+  outcome: "failed",
+  pointer: pointerOfPath(path.replace(COMPLETION, "")),
+  expected: path,
+  actual: value ?? null,
+});
+
+/** Takes what a step declares. @returns a failed check for each path that leads nowhere, and is needed */
 export function capture(step: StoryboardStep, task: string, parts: CaptureParts): GradedCheck[] {
-  const failures: GradedCheck[] = [];
+  const missing: Missing[] = [];
   for (const output of step.context_outputs ?? []) {
     const name = captureName(output);
     if (output.generate !== undefined) {
@@ -41,17 +58,10 @@ export function capture(step: StoryboardStep, task: string, parts: CaptureParts)
       ? (fieldAt(parts.completion, path.slice(COMPLETION.length)) ??
         fieldAt(parts.payload, path.slice(COMPLETION.length)))
       : fieldAt(parts.payload, path);
-    if (isMissing(value))
-      failures.push({
-        check: "capture_path_not_resolvable",
-        description: `the answer has what later steps use as ${name}`,
-        outcome: "failed",
-        pointer: pointerOfPath(path.replace(COMPLETION, "")),
-        expected: path,
-        actual: value ?? null,
-      });
+    if (isMissing(value)) missing.push({ name, path, value });
     else parts.context.set(name, value);
   }
+  const failures = missing.filter(({ name }) => parts.isUsed(name)).map(failure);
   const known = Object.hasOwn(implicit, task) ? implicit[task] : undefined;
   if (known !== undefined) {
     const value = fieldAt(parts.payload, known[1]);

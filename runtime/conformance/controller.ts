@@ -19,7 +19,7 @@ const kinds: readonly { readonly list: string; readonly scenario: string; readon
 ];
 
 /** The account of the first step that names one: seeded state is to be found by that caller. */
-function accountOf(storyboard: Storyboard): JsonObject | undefined {
+export function accountOf(storyboard: Storyboard): JsonObject | undefined {
   for (const { steps } of storyboard.phases)
     for (const { sample_request: request } of steps)
       if (isJsonObject(request?.account) && !JSON.stringify(request.account).includes("$context."))
@@ -33,7 +33,7 @@ export interface SeedOutcome {
   readonly failed?: { readonly answer: AgentAnswer; readonly problem: string };
 }
 
-const sandboxAccount = (account: JsonObject | undefined): JsonObject => ({
+export const sandboxAccount = (account: JsonObject | undefined): JsonObject => ({
   ...(account ?? { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" }),
   sandbox: true,
 });
@@ -79,32 +79,52 @@ export async function listScenarios(
   return Array.isArray(stated) ? stated.filter((one): one is string => typeof one === "string") : [];
 }
 
-/** Prepares what a storyboard starts from. */
-export async function seed(
-  storyboard: Storyboard,
-  session: AgentSession,
-  { scenarios, spoken }: { readonly scenarios: readonly string[]; readonly spoken: AnsweredTool },
-): Promise<SeedOutcome> {
-  const fixtures = storyboard.fixtures ?? {};
-  const wanted = kinds.flatMap((kind) => {
+/** One row of a storyboard's fixtures. */
+export interface FixtureRow {
+  readonly kind: (typeof kinds)[number];
+  readonly row: JsonObject;
+}
+
+/** Rows of a storyboard's fixtures, in the order in which they build on each other. */
+export function fixtureRows({ fixtures = {} }: Storyboard): FixtureRow[] {
+  return kinds.flatMap((kind) => {
     const rows = fixtures[kind.list];
     return Array.isArray(rows) ? rows.filter(isJsonObject).map((row) => ({ kind, row })) : [];
   });
-  const missing = wanted.find(({ kind }) => !scenarios.includes(kind.scenario));
-  if (missing !== undefined)
-    return {
-      skip: {
-        reason: "not_applicable",
-        detail: `the test controller would have to list the scenario ${missing.kind.scenario}; it lists ${scenarios.join(", ") || "none"}`,
-      },
-    };
-  for (const { kind, row } of wanted) {
-    const answer = await session.call(CONTROLLER, seedCall(row, kind, { storyboard }));
-    if (!saysNo(answer, spoken)) continue;
-    if (unknownScenario(answer))
-      return { skip: { reason: "not_applicable", detail: `the test controller does not know ${kind.scenario}` } };
-    const named = kind.ids.map((id) => row[id]).join("/");
-    return { failed: { answer, problem: `${kind.scenario} of ${named} was refused: ${why(answer)}` } };
+}
+
+export interface Seeding {
+  readonly session: AgentSession;
+  readonly scenarios: readonly string[];
+  readonly spoken: AnsweredTool;
+}
+
+/** Has the controller prepare one row. */
+export async function seedRow(
+  { kind, row }: FixtureRow,
+  storyboard: Storyboard,
+  { session, scenarios, spoken }: Seeding,
+): Promise<SeedOutcome> {
+  const missing = (detail: string): SeedOutcome => ({ skip: { reason: "not_applicable", detail } });
+  if (!scenarios.includes(kind.scenario))
+    return missing(
+      `the test controller would have to list the scenario ${kind.scenario}; it lists ${scenarios.join(", ") || "none"}`,
+    );
+  const answer = await session.call(CONTROLLER, seedCall(row, kind, { storyboard }));
+  if (!saysNo(answer, spoken)) return {};
+  if (unknownScenario(answer)) return missing(`the test controller does not know ${kind.scenario}`);
+  const named = kind.ids.map((id) => row[id]).join("/");
+  return { failed: { answer, problem: `${kind.scenario} of ${named} was refused: ${why(answer)}` } };
+}
+
+/** Prepares what a storyboard starts from. */
+export async function seed(storyboard: Storyboard, seeding: Seeding): Promise<SeedOutcome> {
+  const rows = fixtureRows(storyboard);
+  // What the controller cannot do is known before anything is prepared.
+  const unlisted = rows.find(({ kind }) => !seeding.scenarios.includes(kind.scenario));
+  for (const row of unlisted === undefined ? rows : [unlisted]) {
+    const outcome = await seedRow(row, storyboard, seeding);
+    if (outcome.skip !== undefined || outcome.failed !== undefined) return outcome;
   }
   return {};
 }

@@ -66,6 +66,7 @@ export interface Phase {
   readonly requires_capability?: CapabilityPredicate;
   readonly branch_set?: { readonly id: string; readonly semantics?: string };
   readonly steps: readonly StoryboardStep[];
+  readonly narrative?: string;
 }
 
 export interface CapabilityPredicate {

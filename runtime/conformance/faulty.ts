@@ -1,7 +1,7 @@
 /** Faults of published suites: steps that ask for what the published text rules out. They are run, and count as neither. */
 
 import { eitherSteps, type FaultyStep, faultySteps } from "./faulty-steps.js";
-import type { StepResult, StoryboardResult } from "./result.js";
+import { isBroken, type StepResult, type StoryboardResult } from "./result.js";
 
 export const faultsOf = (release: string): readonly FaultyStep[] =>
   faultySteps.filter((one) => one.release === release);
@@ -10,10 +10,16 @@ export const faultsOf = (release: string): readonly FaultyStep[] =>
 export const takesError = (storyboard: string, step: string, hash: string): boolean =>
   eitherSteps.some((one) => one.storyboard === storyboard && one.step === step && one.hashes.includes(hash));
 
+/** Whether a failure is of what is at fault, and of nothing else. */
+const isOfFault = ({ problem, checks }: StepResult, { pointer }: FaultyStep): boolean =>
+  pointer === undefined ||
+  (problem === undefined && checks.filter(isBroken).every((check) => check.pointer === pointer));
+
 function applied(result: StepResult, fault: FaultyStep | undefined): StepResult {
   if (fault === undefined || fault.hash !== result.hash) return result;
+  if (result.status === "failed" && !isOfFault(result, fault)) return result;
   if (result.status === "failed") return { ...result, status: "faulty", fault: fault.contradicts };
-  if (result.status !== "passed") return result;
+  if (result.status !== "passed" || fault.sometimes) return result;
   // An entry that has become wrong would hide the next failure.
   const problem = "the step is on the list of faulty ones and passes: take it off the list";
   return { ...result, status: "failed", problem, fault: fault.contradicts };

@@ -61,5 +61,3 @@ export async function runChecks(checks: readonly StoryboardCheck[], view: CheckV
   }
   return results;
 }
-
-export const isBroken = ({ outcome, advisory }: GradedCheck): boolean => outcome === "failed" && advisory !== true;

@@ -1,5 +1,8 @@
 /** The published storyboards of a release, run against an agent: `adbind/conformance`. */
+
 export { type AskOptions, supportedVersions } from "./ask.js";
+export { type BuyerConformanceOptions, runBuyerConformance } from "./buyer/run.js";
+export type { BuyerStart, BuyerTask } from "./buyer/types.js";
 export type { Phase, Storyboard, StoryboardCheck, StoryboardStep } from "./document.js";
 export type { FaultyStep } from "./faulty-steps.js";
 export { loadSuite, type Suite } from "./load.js";

@@ -2,6 +2,8 @@
 
 import type { OwnTask } from "./own-task.js";
 import { assertJwksPurpose, authServerMetadata, fetchBrandJwks, protectedResource } from "./probes/metadata.js";
+import { rateLimitNotReplayed } from "./probes/rate-limit.js";
+import { expectSubstitutionSafe } from "./probes/substitution-safe.js";
 import { trustedMatchProbe } from "./probes/trusted-match.js";
 import { expectNoWebhook, expectWebhook, retryKeysStable, signatureValid } from "./probes/webhooks.js";
 
@@ -23,14 +25,11 @@ const assertContribution: OwnTask = (step, _phase, story) => {
 const isIdle = (reason: string | undefined): boolean =>
   reason !== undefined && reason !== "peer_branch_taken" && !reason.startsWith("optional");
 
-const cannot =
-  (what: string): OwnTask =>
-  () => ({ skip: { reason: "unsatisfied_contract", detail: what } });
-
+/** Receivers are a buyer's: they are graded as one (`adbind conform buyer --receiver URL`). */
 const replayVector: OwnTask = () => ({
   skip: {
-    reason: "requirement_unmet",
-    detail: "the step posts a webhook to a buyer's receiver, and the agent under test is no buyer",
+    reason: "not_applicable",
+    detail: "the step posts a webhook to a buyer's receiver: adbind conform buyer --receiver URL grades one",
   },
 });
 
@@ -45,8 +44,8 @@ const own: Readonly<Record<string, OwnTask>> = {
   expect_webhook_retry_keys_stable: retryKeysStable,
   expect_webhook_signature_valid: signatureValid,
   replay_webhook_vector: replayVector,
-  expect_substitution_safe: cannot("substitution_observer_runner: the run observes no rendered previews"),
-  expect_rate_limit_not_replayed: cannot("rate_limit_trip_runner: this runner trips no limits"),
+  expect_substitution_safe: expectSubstitutionSafe,
+  expect_rate_limit_not_replayed: rateLimitNotReplayed,
   trusted_match_missing_auth_context_probe: trustedMatchProbe,
   trusted_match_invalid_auth_context_probe: trustedMatchProbe,
   trusted_match_missing_auth_identity_probe: trustedMatchProbe,

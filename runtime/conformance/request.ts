@@ -4,6 +4,7 @@ import { errorCodeOf } from "./agent/outcome.js";
 import { buildAssets } from "./assets.js";
 import { generateFirst, inject } from "./captures.js";
 import type { StoryboardStep } from "./document.js";
+import { withBindings } from "./fixtures.js";
 import { fieldAt } from "./paths.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { type Substituted, type SubstitutionSource, substitute } from "./substitution.js";
@@ -78,6 +79,16 @@ async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): 
   };
 }
 
+/** What the one read takes that a probe may be made with and that wants to be told what is looked for. */
+const ANY_SIGNAL = { signal_spec: "Adults who are interested in outdoor gear" };
+
+/** A probe's request is published for any protected read: where the chosen one wants a choice made, it is made. */
+function probed(step: StoryboardStep, task: string, args: JsonObject, { run }: StoryState): JsonObject {
+  if (!step.task.endsWith(".probe_task") || run.schemas.request(task, args) === undefined) return args;
+  const chosen = { ...ANY_SIGNAL, ...args };
+  return run.schemas.request(task, chosen) === undefined ? chosen : args;
+}
+
 /** Whether a request of the tool is made safe to repeat by a key. */
 const wantsKey = (task: string, story: StoryState): boolean => {
   const { tools } = story.run.release;
@@ -97,7 +108,8 @@ export async function requestOf(
   const assets = buildAssets(step.sample_request ?? {}, { context, kit: story.kit, history: story.history });
   if ("unfilled" in assets) return { args: {}, unresolved: [], unfilled: assets.unfilled };
   const { value, unresolved } = substituteIn(story, agent.url, assets.request);
-  let args = value as JsonObject;
+  const named = withBindings(value as JsonObject, story.bindings, (field, entity) => run.schemas.names(field, entity));
+  let args = probed(step, task, named, story);
   inject(step, args, context);
   if (unresolved.length > 0) return { args, unresolved };
   if (isBareTrigger(task, args) && args.push_notification_config !== undefined) {

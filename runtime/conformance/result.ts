@@ -49,6 +49,9 @@ export interface GradedCheck {
   readonly schema?: string;
 }
 
+/** Whether a check fails its step. */
+export const isBroken = ({ outcome, advisory }: GradedCheck): boolean => outcome === "failed" && advisory !== true;
+
 export type StepStatus = "passed" | "failed" | "skipped" | "not_graded" | "faulty";
 
 export interface StepResult {
@@ -116,7 +119,12 @@ export interface InvariantResult {
 export interface ConformanceReport {
   readonly suite: { readonly version: string | undefined; readonly place: string };
   readonly release: { readonly word: string; readonly version: string };
-  readonly agent: { readonly url: string; readonly transport: TransportName; readonly tools: readonly string[] };
+  readonly agent: {
+    readonly url: string;
+    readonly transport: TransportName;
+    readonly tools: readonly string[];
+    readonly role?: "buyer";
+  };
   readonly startedAt: string;
   readonly tookMs: number;
   readonly storyboards: readonly StoryboardResult[];
@@ -127,6 +135,8 @@ export interface ConformanceReport {
   readonly unknownChecks: Readonly<Record<string, number>>;
   readonly notices: readonly string[];
   readonly ok: boolean;
+  /** Words of a command line that running a step alone takes beside its own: how the agent was reached. */
+  readonly again?: readonly string[];
 }
 
 export function countSteps(steps: readonly StepResult[]): Counts {
@@ -142,6 +152,14 @@ export function countSteps(steps: readonly StepResult[]): Counts {
     advisories: failing.length,
   };
 }
+
+/** Kinds of checks that were not known, and how often they stood. */
+export const unknownChecks = (steps: readonly StepResult[]): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { checks } of steps)
+    for (const { check, outcome } of checks) if (outcome === "not_graded") counts[check] = (counts[check] ?? 0) + 1;
+  return counts;
+};
 
 /** The closing line of every run. */
 export const countsLine = ({ passed, failed, skipped, notGraded, faulty }: Counts): string =>

@@ -21,7 +21,7 @@ import { Invariants } from "./invariants.js";
 import { authorizationFor } from "./kit.js";
 import { loadSuite, type Suite } from "./load.js";
 import { openCatcher } from "./probes/catcher.js";
-import { type ConformanceReport, countSteps, type StepResult, type StoryboardResult } from "./result.js";
+import { type ConformanceReport, countSteps, type StoryboardResult, unknownChecks } from "./result.js";
 import { countRoutes } from "./routes.js";
 import { createSchemaJudge, type SchemaJudge } from "./schemas.js";
 import { selectStoryboards, speaks } from "./select.js";
@@ -37,6 +37,8 @@ export interface ConformanceOptions {
   readonly suite: Suite | string;
   /** Every schema of the release, those that no tool reaches among them; without, webhooks are judged by those that are there. */
   readonly documents?: SchemaDocuments;
+  /** The schemas as published, annotations too: without, what capabilities default to is not known. */
+  readonly published?: SchemaDocuments;
   /** Default `mcp`. */
   readonly transport?: TransportName;
   /** Bearer token, or a whole value of the Authorization header. */
@@ -71,12 +73,14 @@ export interface ConformanceOptions {
   readonly now?: () => number;
   readonly uuid?: () => string;
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Told of each storyboard before it is run. */
+  readonly onBegin?: (id: string, count: number, total: number) => void;
   /** Told of each storyboard that is done. */
   readonly onStoryboard?: (done: StoryboardResult, count: number, total: number) => void;
 }
 
-/** Contracts that a run with a receiver keeps without being told to. */
-const usual = ["webhook_receiver_runner", "parallel_dispatch_runner"];
+/** Contracts that a run keeps without being told to: those that place no more orders than the storyboards do. */
+const usual = ["webhook_receiver_runner", "parallel_dispatch_runner", "substitution_observer_runner"];
 
 const open = (transport: TransportName, options: SessionOptions): Promise<AgentSession> =>
   transport === "mcp" ? openMcpSession(options) : openA2aSession(options);
@@ -167,13 +171,6 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
   }
 }
 
-const unknownChecks = (steps: readonly StepResult[]): Record<string, number> => {
-  const counts: Record<string, number> = {};
-  for (const { checks } of steps)
-    for (const { check, outcome } of checks) if (outcome === "not_graded") counts[check] = (counts[check] ?? 0) + 1;
-  return counts;
-};
-
 function reportOf(
   { run, options, suite, startedAt }: { run: RunState; options: ConformanceOptions; suite: Suite; startedAt: number },
   storyboards: readonly StoryboardResult[],
@@ -212,7 +209,7 @@ function reportOf(
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const suite = typeof options.suite === "string" ? await loadSuite(options.suite) : options.suite;
-  const schemas = await createSchemaJudge(options.release, options.documents);
+  const schemas = await createSchemaJudge(options.release, options);
   const { run, close } = await openRun(options, suite, schemas);
   const startedAt = run.now();
   try {
@@ -225,6 +222,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     const list = faultsOf(version);
     const done: StoryboardResult[] = [];
     for (const selected of selection.selected) {
+      options.onBegin?.(selected.storyboard.id, done.length + 1, selection.selected.length);
       const result = applyFaults(await runStoryboard(run, selected), list);
       done.push(result);
       options.onStoryboard?.(result, done.length, selection.selected.length);

@@ -19,23 +19,51 @@ export interface SchemaJudge {
   responseOf(tool: AnyTool | undefined, ref: string | undefined): string | undefined;
   /** The schema's `default` at a dotted path of properties. */
   defaultAt(path: string, dotted: string): unknown;
+  /** Whether published schemas say of a field that its value names an entity: `product_id` names a `product`. */
+  names(field: string, entity: string): boolean;
 }
 
 const plain = (ref: string): string => ref.replace(/^\/?(schemas\/[^/]+\/)?/, "");
 
-/**
- * Compiles nothing before it is asked for.
- * @param documents every schema of the release, those that no tool reaches among them; the tools' own by default
- */
-export async function createSchemaJudge(release: Release, documents?: SchemaDocuments): Promise<SchemaJudge> {
+export interface SchemaTexts {
+  /** Every schema of the release, those that no tool reaches among them; the tools' own by default. */
+  readonly documents?: SchemaDocuments | undefined;
+  /** The schemas with their annotations; without them no default and no entity is known. */
+  readonly published?: SchemaDocuments | undefined;
+}
+
+/** Fields that name an entity, with it, over all schemas. */
+function entitiesIn(schemas: readonly unknown[]): Set<string> {
+  const found = new Set<string>();
+  const walk = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (!Array.isArray(node)) {
+      const { properties } = node as { properties?: Record<string, unknown> };
+      for (const [name, property] of Object.entries(properties ?? {})) {
+        const entity = (property as Record<string, unknown> | null)?.["x-entity"];
+        if (typeof entity === "string") found.add(`${name} ${entity}`);
+      }
+    }
+    for (const one of Object.values(node)) walk(one);
+  };
+  for (const schema of schemas) walk(schema);
+  return found;
+}
+
+/** Compiles nothing before it is asked for. */
+export async function createSchemaJudge(
+  release: Release,
+  { documents, published = {} }: SchemaTexts = {},
+): Promise<SchemaJudge> {
   const all = { ...(await release.schemas()), ...documents };
   const validator: AnyValidator = await createValidator({ tools: release.tools, schemas: async () => all });
   const has = (path: string): boolean => Object.hasOwn(all, path);
   const parsed = new Map<string, unknown>();
   const documentAt = (path: string): unknown => {
-    if (!parsed.has(path)) parsed.set(path, has(path) ? JSON.parse(all[path]!) : undefined);
+    if (!parsed.has(path)) parsed.set(path, Object.hasOwn(published, path) ? JSON.parse(published[path]!) : undefined);
     return parsed.get(path);
   };
+  let entities: Set<string> | undefined;
   return {
     has,
     judge(path, value) {
@@ -52,6 +80,10 @@ export async function createSchemaJudge(release: Release, documents?: SchemaDocu
       const named = ref === undefined ? undefined : plain(ref);
       if (named !== undefined && has(named) && named !== own && (own == null || isOtherArm(named, own))) return named;
       return own ?? undefined;
+    },
+    names(field, entity) {
+      entities ??= entitiesIn(Object.keys(published).map(documentAt));
+      return entities.has(`${field} ${entity}`);
     },
     defaultAt: (path, dotted) => defaultIn(documentAt(path), dotted.split("."), documentAt),
   };

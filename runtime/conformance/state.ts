@@ -3,6 +3,7 @@ import type { JsonObject, Release } from "../contract/index.js";
 import type { AgentAnswer, AgentSession } from "./agent/types.js";
 import type { WebhookCatcher } from "./caught.js";
 import type { Storyboard } from "./document.js";
+import type { FixtureBinding } from "./fixtures.js";
 import type { GateFacts, RunFeatures } from "./gates.js";
 import type { Invariants } from "./invariants.js";
 import type { Suite } from "./load.js";
@@ -65,6 +66,8 @@ export interface StoryState {
   /** When each step was sent, milliseconds since the epoch. */
   readonly startedAt: Map<string, number>;
   readonly operationIds: Map<string, string>;
+  /** Handles of fixtures that stand for what the agent has under other names. */
+  readonly bindings: FixtureBinding[];
   /** The role of each agent that a storyboard's steps were sent to. */
   readonly session: AgentSession;
 }

@@ -39,9 +39,6 @@ function lackingTool(step: StoryboardStep, task: string, agent: KnownAgent, stor
   return { reason: "missing_tool", detail: `the agent would have to offer the tool ${lacks}` };
 }
 
-/** Contracts whose steps the runner has no means for. */
-const notKept: ReadonlySet<string> = new Set(["rate_limit_trip_runner", "substitution_observer_runner"]);
-
 /** Why a step cannot be sent to its agent. */
 export function stepSkip(
   step: StoryboardStep,
@@ -56,8 +53,6 @@ export function stepSkip(
       detail: `the step is for the agent ${step.agent}: name it with --agent ${step.agent}=URL`,
     };
   const contract = step.requires_contract;
-  if (contract !== undefined && notKept.has(contract))
-    return { reason: "unsatisfied_contract", detail: `${contract}: this runner cannot keep this contract` };
   if (contract !== undefined && !run.contracts.has(contract)) {
     const detail = `${contract}: the run does not keep this contract (--contract ${contract})`;
     return { reason: "unsatisfied_contract", detail };

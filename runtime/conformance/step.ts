@@ -1,5 +1,4 @@
 /** One step: may it run, what is sent, what came back, and what that is worth. */
-import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { rawMcpCall } from "./agent/mcp.js";
 import { type AnsweredTool, errorCodeOf, isFailedAnswer } from "./agent/outcome.js";
@@ -9,32 +8,23 @@ import type { CheckView } from "./checks/types.js";
 import { completionOf } from "./completion.js";
 import type { Phase, StoryboardStep } from "./document.js";
 import { takesError } from "./faulty.js";
-import { isBroken, outcomeProblem, runChecks } from "./grade.js";
+import { outcomeProblem, runChecks } from "./grade.js";
 import { disabledInvariants } from "./invariants.js";
 import { authorizationOf } from "./kit.js";
 import type { OwnOutcome } from "./own-task.js";
 import { ownTask } from "./own-tasks.js";
 import { dispatchParallel } from "./parallel.js";
+import { isNameUsed } from "./phases.js";
 import { requestOf, substituteIn } from "./request.js";
-import type { GradedCheck, Skip, StepResult } from "./result.js";
+import { type GradedCheck, isBroken, type Skip, type StepResult } from "./result.js";
 import { agentFor } from "./routes.js";
 import type { KnownAgent, StoryState } from "./state.js";
 import { stepSkip, unknownScenario } from "./step-gates.js";
+import { oneLine, stepHash } from "./step-words.js";
 import { taskOf } from "./tool-names.js";
 import { upstreamOf } from "./upstream.js";
 
-/** Characters of a step's hash. */
-const HASH_CHARS = 12;
-
-export const stepHash = (step: StoryboardStep): string =>
-  createHash("sha256").update(JSON.stringify(step)).digest("hex").slice(0, HASH_CHARS);
-
 type Known = Pick<StepResult, "storyboard" | "phase" | "step" | "title" | "task" | "required" | "hash">;
-
-const oneLine = (text: unknown): string =>
-  String(text ?? "")
-    .trim()
-    .replace(/\s+/g, " ");
 
 function known(step: StoryboardStep, phase: Phase, story: StoryState): Known {
   return {
@@ -140,7 +130,9 @@ async function judge(
   if (passed && answer !== undefined) {
     const completion = await completionOf(step, answer, judging.agent, story);
     const generate = (template: string): unknown => substituteIn(story, judging.agent.url, template).value;
-    checks.push(...capture(step, task, { payload: answer.payload, completion, context: story.context, generate }));
+    const { context } = story;
+    const isUsed = (name: string): boolean => isNameUsed(name, step, story);
+    checks.push(...capture(step, task, { payload: answer.payload, completion, context, generate, isUsed }));
   }
   return { checks, ...(base !== undefined && { problem: base }) };
 }

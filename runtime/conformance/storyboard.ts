@@ -3,14 +3,17 @@ import { isJsonObject } from "../contract/index.js";
 import { unfilledBranches } from "./branches.js";
 import { CONTROLLER, seed } from "./controller.js";
 import type { Phase, StoryboardStep } from "./document.js";
-import { skipIf, storyboardSkip, unmetCapability } from "./gates.js";
+import { type FixturesFound, resolveFixtures } from "./fixtures.js";
+import { storyboardSkip } from "./gates.js";
 import { suiteFile } from "./load.js";
+import { phaseSkip } from "./phases.js";
 import type { Skip, StepResult, StoryboardResult } from "./result.js";
 import { agentByKey } from "./routes.js";
 import type { Selected } from "./select.js";
 import type { RunState, StoryState } from "./state.js";
-import { runStep, skipped, stepHash } from "./step.js";
+import { runStep, skipped } from "./step.js";
 import { missingTool } from "./step-gates.js";
+import { stepHash } from "./step-words.js";
 import { taskOf } from "./tool-names.js";
 import { vectorSteps } from "./vectors.js";
 
@@ -34,6 +37,7 @@ function startStory(run: RunState, selected: Selected): StoryState {
     answers: new Map(),
     startedAt: new Map(),
     operationIds: new Map(),
+    bindings: [],
     session: run.primary.session,
   };
 }
@@ -100,16 +104,6 @@ const condition = (expression: string | undefined, story: StoryState): boolean =
   return id !== undefined && story.results.get(id)?.status === "passed";
 };
 
-function phaseSkip(phase: Phase, story: StoryState): Skip | undefined {
-  if (phase.requires_capability !== undefined) {
-    const detail = unmetCapability(phase.requires_capability, story.run.gates);
-    if (detail !== undefined) return { reason: "not_applicable", detail };
-  }
-  if (phase.skip_if !== undefined && skipIf(phase.skip_if, story.kit, story.context))
-    return { reason: "not_applicable", detail: `the phase is left out where ${phase.skip_if}` };
-  return undefined;
-}
-
 /** The first deliveries that a later step expects to be repeated are refused: that has to stand before the trigger is sent. */
 function armRetries(story: StoryState): void {
   for (const { steps } of story.storyboard.phases)
@@ -171,13 +165,19 @@ const allSkipped = (story: StoryState, skip: Skip): void => {
 async function prepare(story: StoryState): Promise<boolean> {
   const { storyboard, run } = story;
   if (storyboard.prerequisites?.controller_seeding !== true) return true;
-  if (run.primary.tools.size > 0 && !run.primary.tools.has(CONTROLLER)) {
+  const { primary, release, scenarios } = run;
+  const controlled = primary.tools.size === 0 || primary.tools.has(CONTROLLER);
+  const { fixture_resolution: ways } = storyboard;
+  if (!controlled && ways === undefined) {
     const detail = `the storyboard starts from prepared state: the agent would have to offer ${CONTROLLER} (on a sandbox)`;
     allSkipped(story, { reason: "missing_test_controller", detail });
     return false;
   }
-  const spoken = { word: run.release.word, tool: run.release.tools[CONTROLLER] };
-  const outcome = await seed(storyboard, run.primary.session, { scenarios: run.scenarios, spoken });
+  const spoken = { word: release.word, tool: release.tools[CONTROLLER] };
+  const seeding = { session: primary.session, scenarios, spoken };
+  const outcome: FixturesFound =
+    ways === undefined ? await seed(storyboard, seeding) : await resolveFixtures(storyboard, seeding, controlled);
+  story.bindings.push(...(outcome.bindings ?? []));
   if (outcome.skip !== undefined) {
     allSkipped(story, outcome.skip);
     return false;

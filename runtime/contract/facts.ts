@@ -105,6 +105,8 @@ export interface EventShape {
   readonly channels: readonly EventChannel[];
   /** The schema is of the `result` in a task's envelope; of the whole body where this is absent. */
   readonly within?: "result";
+  /** The release declares it to be an invalidation: it says what to read again, and no more. */
+  readonly invalidation?: true;
 }
 
 export interface EventFacts {

@@ -26,6 +26,7 @@ export const schemaSteps = [
   { version: 4, name: "registry-access", about: "who may use a registry", compatibleFrom: 3 },
   { version: 5, name: "registry-crawl", about: "what a registry's crawler remembers", compatibleFrom: 4 },
   { version: 6, name: "seller", about: "what a seller remembers of its calls and tasks", compatibleFrom: 5 },
+  { version: 7, name: "places", about: "by which endpoint a sender's registrations are found", compatibleFrom: 6 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

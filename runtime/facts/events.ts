@@ -18,6 +18,8 @@ export interface CataloguedEvent {
   readonly order: "task" | "sequence" | "none";
   /** What one and the same event is known by when it is sent again under another key. */
   readonly identity: "notification_id" | "idempotency_key";
+  /** It says that something has changed and where to read it, and nothing of what it is now. */
+  readonly invalidation: boolean;
   /** Member of the body that has `kind` as its value; absent where the channel says what comes. */
   readonly discriminator?: string;
 }
@@ -51,13 +53,13 @@ export function eventCatalogue(release: Known): EventCatalogue {
 function taskEvents({ facts: { events } }: Known): CataloguedEvent[] {
   if (events.task === undefined) return [];
   const { schema, required, channels } = events.task.value;
-  const place = { within: "body", order: "task", identity: "idempotency_key" } as const;
+  const place = { within: "body", order: "task", identity: "idempotency_key", invalidation: false } as const;
   return [{ kind: "task", fields: required, schema, channels, ...place }];
 }
 
 const otherEvents = ({ facts: { events } }: Known): CataloguedEvent[] =>
   Object.entries(events.kinds).map(([kind, { value }]) => {
-    const { schema, required: fields, channels, within = "body", discriminator } = value;
+    const { schema, required: fields, channels, within = "body", discriminator, invalidation = false } = value;
     const named = fields.includes("notification_id") || channels.includes("media-buy");
     return {
       kind,
@@ -67,6 +69,7 @@ const otherEvents = ({ facts: { events } }: Known): CataloguedEvent[] =>
       channels,
       order: channels.includes("reporting") ? "sequence" : "none",
       identity: named ? "notification_id" : "idempotency_key",
+      invalidation,
       ...(discriminator !== undefined && { discriminator }),
     };
   });

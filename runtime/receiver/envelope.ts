@@ -8,7 +8,7 @@ import { a2aState, unwrapA2a } from "../extract/a2a.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { detectFormat, type WebhookFormat } from "../extract/webhook.js";
 import type { EventKind } from "../store/types.js";
-import { type EventTime, timeOf, toInstant } from "./instant.js";
+import { type EventTime, timeAt, timeOf, toInstant } from "./instant.js";
 
 /** What the receiver needs of a body, whatever its kind and shape. */
 export interface Envelope {
@@ -130,8 +130,8 @@ function readFlat(body: JsonObject, { kind, now }: EnvelopeContext, format: Webh
 
 /** When a body was made, by whichever of its members says so. */
 function timeIn(body: JsonObject, now: number): EventTime | null {
-  const said = [body.timestamp, body.fired_at].find((value) => toInstant(value) !== undefined);
-  return said === undefined ? null : timeOf(said, now);
+  const said = toInstant(body.timestamp) ?? toInstant(body.fired_at);
+  return said === undefined ? null : timeAt(said, now);
 }
 
 const id = (value: unknown): string | null => (isId(value) ? value : null);

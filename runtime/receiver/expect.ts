@@ -66,12 +66,13 @@ function checkMode<Tx>(config: ReceiverConfig<Tx>, sender: SenderConfig, mode: R
 function toRegistration<Tx>(config: ReceiverConfig<Tx>, expectation: Expectation): Registration {
   const { route, sender, kind, mode = "signature", operationId, token, format, expiresInSeconds } = expectation;
   if (!isRoute(route)) throw invalid("the route is no request target", "route", "start with / and use printable ASCII");
-  for (const [name, value, known] of [
+  const choices: readonly (readonly [name: string, value: string, known: readonly string[]])[] = [
     ["kind", kind, kinds],
     ["mode", mode, Object.keys(credentials)],
     ["format", format ?? "mcp", ["mcp", "a2a"]],
-  ] as const) {
-    if (!known.includes(value as never))
+  ];
+  for (const [name, value, known] of choices) {
+    if (!known.includes(value))
       throw invalid(`there is no ${name} ${String(value)}`, name, `give one of ${known.join(", ")}`);
   }
   const held = config.senderOf(sender);

@@ -37,7 +37,7 @@ export function toInstant(value: unknown): string | undefined {
 }
 
 /** A clock's reading as an instant. */
-const instantOf = (ms: number): string => toInstant(new Date(ms).toISOString())!;
+const instantOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000000`;
 
 /** How far a sender's clock may be ahead, in milliseconds: as far as for signatures (webhooks-facts.md 1.6). */
 const SKEW_MS = 60_000;
@@ -54,8 +54,10 @@ export interface EventTime {
  * otherwise shut its task to all that follow.
  * @param now unix milliseconds
  */
-export function timeOf(value: unknown, now: number): EventTime {
-  const said = toInstant(value);
+export const timeOf = (value: unknown, now: number): EventTime => timeAt(toInstant(value), now);
+
+/** As `timeOf`, of an instant that was read already; undefined where there is none. */
+export function timeAt(said: string | undefined, now: number): EventTime {
   if (said === undefined) return { instant: instantOf(now), by: "arrival" };
   return said > instantOf(now + SKEW_MS)
     ? { instant: instantOf(now), by: "arrival", early: true }

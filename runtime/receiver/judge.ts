@@ -5,7 +5,7 @@ import { isJsonObject, member } from "../extract/json-object.js";
 import { extractWebhook } from "../extract/webhook.js";
 import type { CataloguedEvent } from "../facts/index.js";
 import type { EventKind, EventNote } from "../store/types.js";
-import type { ValidationError } from "../validate/types.js";
+import type { ValidationError, ValidationResult } from "../validate/types.js";
 import type { Envelope } from "./envelope.js";
 import { eventOf } from "./kinds.js";
 import type { ReceiverConfig } from "./settings.js";
@@ -38,6 +38,9 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
     return made;
   };
 
+  // What a release counts to an answer's data is the same for all of its answers: the reading that held is tried first.
+  const whole = new Set<Release>();
+
   return async (kind, envelope, body, release) => {
     if (kind !== "task") {
       const event = eventOf(release, kind, body);
@@ -51,15 +54,22 @@ export function resultJudge<Tx>(config: ReceiverConfig<Tx>): ResultJudge {
     if (data === null) return [];
     const validator = await validatorOf(release);
     if (validator === undefined) return [];
-    const errors = faultsOf(validator, { taskType, status }, [data, withEnvelope(data, envelope)]);
-    if (errors === undefined) {
+    const bare: Reading = { name: "bare", data };
+    const enveloped: Reading = { name: "whole", data: withEnvelope(data, envelope) };
+    const judged = judgeReadings(
+      (reading) => validator.arm(taskType, status, reading),
+      whole.has(release) ? [enveloped, bare] : [bare, enveloped],
+    );
+    if (judged === undefined) {
       config.log.error(
         { release: release.version, taskType },
         "the validator has no such tool: its results go unjudged",
       );
       return [];
     }
-    return notesOf(errors);
+    if (judged.held === "whole") whole.add(release);
+    else if (judged.held === "bare") whole.delete(release);
+    return notesOf(judged.errors);
   };
 }
 
@@ -84,23 +94,35 @@ function judgeEvent({ schema, within }: CataloguedEvent, body: unknown, validato
   }
 }
 
+/** A result as one of the ways in which releases have it. */
+interface Reading {
+  readonly name: "bare" | "whole";
+  readonly data: unknown;
+}
+
+interface JudgedReadings {
+  /** The reading that fits; undefined where none does. */
+  readonly held?: Reading["name"];
+  /** What is wrong with the bare one, where none does. */
+  readonly errors: readonly ValidationError[];
+}
+
 /**
- * What is wrong with the first of several readings, when it is with all of them.
+ * Judges readings until one holds.
  * @returns undefined where the validator knows nothing of the tool: one may be made of some tools only
  */
-function faultsOf(
-  validator: Judge,
-  { taskType, status }: { readonly taskType: string; readonly status: string },
-  readings: readonly unknown[],
-): readonly ValidationError[] | undefined {
-  let first: readonly ValidationError[] | undefined;
+function judgeReadings(
+  arm: (reading: unknown) => ValidationResult<unknown>,
+  readings: readonly Reading[],
+): JudgedReadings | undefined {
+  let errors: readonly ValidationError[] = [];
   try {
-    for (const reading of readings) {
-      const verdict = validator.arm(taskType, status, reading);
-      if (verdict.ok) return [];
-      first ??= verdict.errors;
+    for (const { name, data } of readings) {
+      const verdict = arm(data);
+      if (verdict.ok) return { held: name, errors: [] };
+      if (name === "bare") ({ errors } = verdict);
     }
-    return first;
+    return { errors };
   } catch (error) {
     if (error instanceof AdbindError && error.code === "schema_missing") return undefined;
     throw error;

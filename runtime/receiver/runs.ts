@@ -23,6 +23,8 @@ export const faultText = (error: unknown): string => {
 export interface HandlerRuns {
   readonly ids: () => number[];
   readonly count: () => number;
+  /** Handlers and effects that run: a run without an effect is none of them while its completion is stored. */
+  readonly busy: () => number;
   /** Runs the handler of an event that is leased; once more, when the run before it is just ending. */
   run(event: InboxEvent, body?: unknown): void;
   /** Gives up every run; their events are left to their leases. */
@@ -36,11 +38,21 @@ export interface HandlerRuns {
 /**
  * Makes the keeper of runs.
  * @param owner whose lease the events are under
- * @param onDone called when a run has ended and its slot is free
+ * @param onFree called when a handler has ended, and its effect where it has one
+ * @param onDone called when a run has ended and what became of it is stored
  */
-export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDone: () => void): HandlerRuns {
+export function handlerRuns<Tx>(
+  config: ReceiverConfig<Tx>,
+  owner: string,
+  { onFree, onDone }: { readonly onFree: () => void; readonly onDone: () => void },
+): HandlerRuns {
   const { inbox } = config.store;
   const running = new Map<number, { readonly done: Promise<void>; readonly given: TimedRun }>();
+  let busy = 0;
+  const free = (): void => {
+    busy -= 1;
+    onFree();
+  };
 
   const handle = async (event: InboxEvent, given: TimedRun, body?: unknown): Promise<void> => {
     const { signal } = given;
@@ -48,9 +60,15 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
     const span = config.traces.run(event);
     let ended: RunOutcome = "left";
     let fault: unknown;
+    let holds = true;
+    const leave = (): void => {
+      if (holds) free();
+      holds = false;
+    };
     const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
     try {
       const effect = await given.wait(span.within(() => runHandler(config, event, { body, signal })));
+      if (effect === undefined) leave();
       ended = await given.wait(inbox.complete({ ...held(), signal }, effect));
     } catch (error) {
       // Who stops the receiver leaves the event to its lease: the handler may still be at it.
@@ -58,6 +76,7 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
       fault = error;
       ended = await fail(config, event, held(), error);
     } finally {
+      leave();
       given.close();
       span.end(ended, fault);
       config.metrics.handled(ended, event.kind, (performance.now() - begun) / 1000);
@@ -76,6 +95,7 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
       return;
     }
     const given = startRun(config.handlerTimeoutSeconds);
+    busy += 1;
     const done = handle(event, given, body)
       // The store is out of reach: the lease runs out, and the event is taken again.
       .catch((error: unknown) => config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"))
@@ -89,6 +109,7 @@ export function handlerRuns<Tx>(config: ReceiverConfig<Tx>, owner: string, onDon
   return {
     ids: () => [...running.keys()],
     count: () => running.size,
+    busy: () => busy,
     run,
     giveUp() {
       for (const { given } of running.values()) given.giveUp(new Stopped());

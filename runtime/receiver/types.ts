@@ -199,7 +199,10 @@ export interface ReceiverSettings<Tx> {
   readonly maxAttempts?: number;
   /** First delay after a failure, in milliseconds; doubled each time up to an hour. Default 1,000. */
   readonly backoffMs?: number;
-  /** How often the store is asked for due events, in milliseconds. Default 1,000. */
+  /**
+   * How often the store is asked for due events, in milliseconds; after so long an event that waits in memory for a handler is
+   * given back to the store. Default 1,000.
+   */
   readonly pollMs?: number;
   /** Unix milliseconds; the system clock by default. */
   readonly now?: () => number;

@@ -5,15 +5,16 @@ import type { Expiring, InboxEvent, Lease } from "../store/types.js";
 import { faultText, handlerRuns } from "./runs.js";
 import type { ReceiverConfig } from "./settings.js";
 import { sweepSteps } from "./sweep.js";
+import { waitingEvents } from "./waiting.js";
 
 /** How often expired state is removed, in milliseconds. */
 const SWEEP_MS = 1_000;
 
 export interface Worker {
-  /** A lease for an event about to be accepted, or undefined when every slot is taken. Give it to `run` or `release`. */
+  /** A lease for an event about to be accepted, or undefined when it is to wait in the store. Give it to `run` or `release`. */
   reserve(): Lease | undefined;
   release(): void;
-  /** Handles an event that is leased by `reserve`'s lease; `body` is its body, parsed already. */
+  /** Handles an event that is leased by `reserve`'s lease, once a handler is free; `body` is its body, parsed already. */
   run(event: InboxEvent, body: unknown): void;
   /** There may be due events in the store: look before the next poll, and again when a handler is done. */
   wake(): void;
@@ -39,14 +40,35 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   // Events that waited behind another of their task fall due when that one is done.
   let waiting = false;
   let completions = 0;
+  // What comes while every handler is busy waits at hand; once that took too long, in the store, until that is empty.
+  let ahead = true;
 
-  const runs = handlerRuns(config, owner, () => {
-    completions += 1;
-    if (again || waiting) look();
+  const line = waitingEvents(config.concurrency);
+  const runs = handlerRuns(config, owner, {
+    onFree() {
+      const next = stopped ? undefined : line.next();
+      if (next !== undefined) runs.run(next.event, next.body);
+    },
+    onDone() {
+      completions += 1;
+      if (again || waiting) look();
+    },
   });
-  const { run } = runs;
   const lease = (): Lease => ({ owner, until: config.now() + config.leaseSeconds * 1000 });
-  const free = (): number => config.concurrency - runs.count() - reserved;
+  const free = (): number => config.concurrency - runs.busy() - reserved - line.count();
+  const giveBack = async (ids: readonly number[]): Promise<void> => {
+    if (ids.length === 0) return;
+    await inbox
+      .releaseLease(ids, { owner, now: config.now() })
+      .catch((error: unknown) => config.log.error({ ids, error: faultText(error) }, "events left to their lease"));
+  };
+
+  /** Runs an event that is leased, or has it wait its turn: who stops gives it back. */
+  const admit = (event: InboxEvent, body?: unknown): void => {
+    if (runs.busy() < config.concurrency) runs.run(event, body);
+    else if (stopped) void giveBack([event.id]);
+    else line.add({ event, body });
+  };
 
   const poll = async (): Promise<void> => {
     while (!stopped && free() > 0) {
@@ -60,8 +82,9 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
       } finally {
         reserved -= limit;
       }
-      for (const event of events) run(event);
+      for (const event of events) admit(event);
       if (events.length > 0) continue;
+      ahead = true;
       if (runs.count() === 0 && completions === before) waiting = false;
       if (!again) return;
     }
@@ -84,12 +107,20 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   };
 
   const { leases, sweeps } = upkeepOf(config, async () => {
-    if (runs.count() > 0) await inbox.renew(runs.ids(), lease());
+    const ids = [...runs.ids(), ...line.ids()];
+    if (ids.length > 0) await inbox.renew(ids, lease());
   });
+
+  const tick = (): void => {
+    const ids = line.overdue(config.pollMs);
+    if (ids.length > 0) ahead = false;
+    void giveBack(ids).then(look);
+  };
 
   return {
     reserve() {
-      if (stopped || free() <= 0) {
+      const open = free() > 0 || (ahead && !again && line.hasRoom(runs.count() + reserved));
+      if (stopped || !open) {
         again = true;
         return undefined;
       }
@@ -101,13 +132,13 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     },
     run(event, body) {
       reserved -= 1;
-      run(event, body);
+      admit(event, body);
     },
     wake,
     start() {
       if (!stopped) return;
       stopped = false;
-      polls = setInterval(look, config.pollMs).unref();
+      polls = setInterval(tick, config.pollMs).unref();
       leases.start();
       sweeps.start();
       look();
@@ -115,7 +146,7 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     async stop(withinMs) {
       stopped = true;
       clearInterval(polls);
-      const ended = Promise.all([polling, sweeps.stop()]).then(runs.allDone);
+      const ended = Promise.all([polling, sweeps.stop(), giveBack(line.overdue(0))]).then(runs.allDone);
       await within(ended, withinMs);
       const left = runs.ids();
       if (left.length > 0)
@@ -131,7 +162,7 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
         const before = completions;
         look();
         await polling;
-        if (runs.count() === 0 && reserved === 0 && !again && completions === before) return;
+        if (runs.count() + reserved + line.count() === 0 && !again && completions === before) return;
         await Promise.race([runs.oneDone(), new Promise((resolve) => setTimeout(resolve, 5))]);
       }
     },

@@ -92,7 +92,10 @@ export const signatureAuth = (): AuthHook => ({
   authenticate: ({ signer }) => (signer === undefined ? undefined : { principal: signer.agentUrl }),
 });
 
+/** Whom nobody knows: all of them are one principal. */
+export const ANONYMOUS = "anonymous";
+
 /** What everybody is without an `auth` option: the signer of a signed request, else one and the same. */
 export const openAuth: AuthHook = {
-  authenticate: ({ signer }) => ({ principal: signer?.agentUrl ?? "anonymous" }),
+  authenticate: ({ signer }) => ({ principal: signer?.agentUrl ?? ANONYMOUS }),
 };

@@ -1,4 +1,6 @@
 /** What a seller says of itself, derived from what it was given. */
+import { hash } from "node:crypto";
+import canonicalize from "canonicalize";
 import type { JsonObject, Release } from "../contract/index.js";
 import { type EndpointSigning, endpointSigning } from "../facts/index.js";
 import type { Jwk } from "../signing/index.js";
@@ -18,7 +20,7 @@ export function deriveCapabilities<Tx>(
   own: Spoken<Tx>,
 ): JsonObject {
   const { release, names } = own;
-  const declared = overlay(derived(settings, spoken, own), settings.capabilities);
+  const declared = revised(release.word, overlay(derived(settings, spoken, own), settings.capabilities(release)));
   const name = builtInNames(release).capabilities.find((one) => Object.hasOwn(release.tools, one));
   if (name === undefined) return declared;
   const judged = own.validator.arm(name, "completed", { ...declared, status: "completed" });
@@ -62,6 +64,15 @@ function derived<Tx>(
     }),
     ...identityOf(settings, release),
   };
+}
+
+/** Who is told of changes compares revisions: one that is not given is another whenever anything else of them is. */
+function revised(word: string, declared: JsonObject): JsonObject {
+  const own = declared[word];
+  if (!isObject(own) || !isObject(own.capability_changes)) return declared;
+  const revision = hash("sha256", canonicalize(declared)!, "base64url");
+  const changes = { capabilities_version: revision, ...own.capability_changes };
+  return { ...declared, [word]: { ...own, capability_changes: changes } };
 }
 
 const algorithmOf = ({ kty }: Jwk): string => (kty === "EC" ? "ecdsa-p256-sha256" : "ed25519");

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Release } from "../contract/index.js";
 import { endpointSigning } from "../facts/index.js";
 import { type Refusal, verifyRequest } from "../signing/index.js";
-import { openAuth } from "./auth.js";
+import { ANONYMOUS, openAuth } from "./auth.js";
 import type { Settings } from "./settings.js";
 import { failurePayload } from "./tool-error.js";
 import type { AuthRequest, Identity } from "./types.js";
@@ -98,7 +98,7 @@ export function createGate<Tx>(app: FastifyInstance, settings: Settings<Tx>, res
       const identity =
         signer === undefined && early !== undefined ? early : await auth.authenticate({ ...given, signer });
       if (identity === undefined && (warned || !asked.open)) return unauthenticated(presents({ ...given, signer }));
-      const caller = identity ?? { principal: "anonymous" };
+      const caller = identity ?? { principal: ANONYMOUS };
       const wait = await limited(request, caller, asked);
       if (wait !== undefined) {
         const fault = { code: "RATE_LIMITED", message: "Too many calls.", retry_after: wait };
@@ -122,7 +122,7 @@ function limiter<Tx>(app: FastifyInstance, { limits, uuid }: Settings<Tx>) {
   const writes = make(limits.calls.writes);
   return async (request: FastifyRequest, { principal }: Identity, asked: Asked): Promise<number | undefined> => {
     // Strangers share one name; their addresses keep them apart.
-    keys.set(request, principal === "anonymous" ? `${principal} ${request.ip}` : principal);
+    keys.set(request, principal === ANONYMOUS ? `${principal} ${request.ip}` : principal);
     for (let call = 0; call < Math.max(1, asked.calls); call++) {
       const verdict = await (asked.mutating ? writes : reads)(request);
       if (!verdict.isAllowed && verdict.isExceeded) return Math.max(1, verdict.ttlInSeconds);

@@ -9,5 +9,6 @@ export {
 } from "./account-changes.js";
 export { type JwtAuthOptions, jwtAuth, signatureAuth, type TokenAuthOptions, tokenAuth } from "./auth.js";
 export { createSeller, type Seller } from "./create.js";
+export { createPrincipals, type PrincipalOptions, type Principals, type PrincipalTools } from "./principals.js";
 export { ToolError } from "./tool-error.js";
 export type * from "./types.js";

@@ -38,7 +38,7 @@ export interface Settings<Tx> {
   readonly description: string;
   readonly auth: AuthHook | undefined;
   readonly requestSigning: RequestSigningOptions | undefined;
-  readonly capabilities: JsonObject;
+  readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
   readonly listing: ListingOptions | undefined;
@@ -100,7 +100,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     description: given.description ?? given.name,
     auth: given.auth,
     requestSigning: checkedSigning(given.requestSigning),
-    capabilities: given.capabilities ?? {},
+    capabilities: capabilitiesOf(given),
     replayTtlSeconds,
     limits: {
       bodyBytes: limits.bodyBytes ?? BODY_BYTES,
@@ -122,6 +122,9 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     validatorOf: validatorOf(given, releases, handlers),
   };
 }
+
+const capabilitiesOf = ({ capabilities = {} }: SellerOptions): Settings<never>["capabilities"] =>
+  typeof capabilities === "function" ? capabilities : () => capabilities;
 
 /** A validator that lacks a tool would say so at the first call of it; a seller is told at once. */
 function validatorOf(

@@ -236,8 +236,8 @@ export interface SellerOptions<
   /** Who may call; everybody, as one principal, by default. */
   readonly auth?: AuthHook;
   readonly requestSigning?: RequestSigningOptions;
-  /** Laid over the derived capabilities, member by member. */
-  readonly capabilities?: JsonObject;
+  /** Laid over the derived capabilities, member by member; a function says it in the terms of each release. */
+  readonly capabilities?: JsonObject | ((release: Release) => JsonObject);
   /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */
   readonly replayTtlSeconds?: number;
   readonly limits?: SellerLimits;

@@ -6,7 +6,7 @@ import { type NetCode, netCodes } from "../net/codes.js";
 import type { Fetcher, FetchResult } from "../net/index.js";
 import type { Job, JobOutcome } from "../queue/types.js";
 import type { Handled, JobLease } from "../queue/worker-options.js";
-import { signHmac, signWebhook, signWebhookSync } from "../signing/index.js";
+import { signHmac, signStandardWebhook, signWebhook, signWebhookSync } from "../signing/index.js";
 import { withToken } from "./envelope.js";
 import { type AnswerExcerpt, answerExcerpt, boundError } from "./redact.js";
 import { nextAttempt, retryAfterMs } from "./schedule.js";
@@ -113,7 +113,7 @@ interface Message {
 /** Header fields that prove who sends a body. */
 export async function deliveryHeaders(
   body: Uint8Array,
-  { target, principal }: { readonly target: DeliveryTarget; readonly principal: string },
+  { target, principal, id }: { readonly target: DeliveryTarget; readonly principal: string; readonly id: string },
   options: AttemptOptions,
 ): Promise<Record<string, string>> {
   const { word, version, now } = options;
@@ -124,6 +124,9 @@ export async function deliveryHeaders(
   if (target.auth === null) return { ...base, ...(await signatureOf({ url: target.url, body }, principal, options)) };
   if (target.auth.scheme === "Bearer") return { ...base, authorization: `Bearer ${target.auth.credentials}` };
   const secret = target.auth.credentials;
+  if (target.auth.scheme === "standard-webhooks") {
+    return { ...base, ...(await signStandardWebhook(body, { secret, id, now: () => Math.floor(now() / 1_000) })) };
+  }
   const seconds = () => Math.floor(now() / 1_000);
   // Registered once and warned of then; not again at each attempt.
   const quiet = () => undefined;
@@ -217,7 +220,7 @@ export async function attempt(of: AttemptOf, options: AttemptOptions): Promise<A
   const body = of.tokened && target.token !== undefined ? withToken(job.body, target.token) : job.body;
   let headers: Record<string, string>;
   try {
-    headers = await deliveryHeaders(body, of, options);
+    headers = await deliveryHeaders(body, { ...of, id: job.key }, options);
   } catch (fault) {
     return unsent(job, fault, options);
   }

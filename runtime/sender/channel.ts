@@ -10,6 +10,7 @@ import { encodeBody, TOKEN_BYTES } from "./envelope.js";
 import { boundUnder, orderingKeyOf } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
+import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import type { SenderReleases } from "./spoken.js";
 import type { PushNotificationConfig, ReportSource } from "./types.js";
@@ -37,6 +38,7 @@ export interface ChannelParts {
   readonly now: () => number;
   readonly uuid: () => string;
   readonly keyring: Keyring;
+  readonly bodies: Bodies;
 }
 
 export const closedError = (resource: string): AdbindError =>

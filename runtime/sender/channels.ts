@@ -168,7 +168,8 @@ function* openFlow(
   { reporting, events }: { readonly [K in keyof BuyChannels]: BuyChannels[K] | null },
 ): Coroutine<{ ok: true } | Refused> {
   if (reporting === undefined && events === undefined) return { ok: true };
-  if ((yield* parts.tables.claimBuy(tx, resource, principal)) !== principal) return elsewhere;
+  const buy = yield* parts.tables.claimChannel(tx, { resource, kind: "buy", subscriber: "" }, principal);
+  if (buy.principal !== principal) return elsewhere;
   const of = { resource, subscriber: "", principal, release };
   if (reporting !== undefined) yield* putFlow(parts, tx, { ...of, kind: "reporting" }, reporting);
   if (events !== undefined) yield* putFlow(parts, tx, { ...of, kind: "events" }, events);
@@ -201,6 +202,7 @@ function* putFlow(
     next_fire: frequency === undefined ? null : nextTurn(frequency, Math.max(start, now())),
     closed: OPEN,
     closed_at: null,
+    endpoint: sealed?.endpoint ?? null,
   };
   const unnamed = frequency !== undefined && !isNamed(parts, row);
   yield* tables.putChannel(tx, unnamed ? { ...row, next_fire: null } : row);
@@ -215,12 +217,12 @@ const UNDELIVERABLE = "its reporting_webhook has no operation_id, which the rele
 
 /** Once, to an operator: the buyer is to register again with an operation of its own. */
 function* tellUndeliverable(parts: ChannelParts, tx: Query, row: ChannelRow): Coroutine<void> {
-  const { queue, uuid, log } = parts;
+  const { uuid, log } = parts;
   log?.warn({ mediaBuyId: row.resource, principal: row.principal }, `no delivery report is sent: ${UNDELIVERABLE}`);
   const body = encodeBody({ media_buy_id: row.resource }, `media buy ${row.resource}`);
   const order = { key: uuid(), orderingKey: orderingKeyOf("undeliverable", row.resource) };
   const told = { ...target(parts, row), ...order, type: "undeliverable", undeliverable: UNDELIVERABLE, body };
-  yield* enqueue(queue, tx, [told]);
+  yield* enqueue(parts, tx, [told]);
 }
 
 function* closeFlow(parts: ChannelParts, tx: Query, resource: string): Coroutine<Emitted> {
@@ -257,7 +259,7 @@ function* noticeFlow(
   tx: Query,
   { kind, resource, payload }: { kind: NoticeKind; resource: string; payload: JsonObject },
 ): Coroutine<Emitted> {
-  const { tables, queue, uuid } = parts;
+  const { tables, uuid } = parts;
   const channels = (yield* tables.subscribers(tx, resource, kind)).filter(({ config }) => config !== "null");
   const type = typeof payload.event === "string" ? payload.event : kind;
   const deliveries = channels.map((channel): Delivery => {
@@ -266,6 +268,6 @@ function* noticeFlow(
     // Each has its own order: none of them waits for another's first attempt.
     return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, body };
   });
-  yield* enqueue(queue, tx, deliveries);
+  yield* enqueue(parts, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };
 }

@@ -24,3 +24,6 @@ export function windowFor(type: string, { windows, optIn }: WindowOptions): numb
   const ceiling = Math.max(urgent.has(type) ? URGENT_LIMIT_MS : GENERAL_MS, own(optIn, type) ?? 0);
   return Math.min(own(windows, type) ?? standard, ceiling);
 }
+
+/** What a sealed payload is bound to. */
+export const coalescedName = (resource: string, slot: string): string => JSON.stringify([resource, slot]);

@@ -10,6 +10,8 @@ import { type AttemptOptions, attempt, type DeliveryMeta } from "./attempt.js";
 import type { SenderMetrics } from "./metrics.js";
 import { endpointOf, isChange, metaOf } from "./outbox.js";
 import { boundError } from "./redact.js";
+import type { Bodies, OpenedBody } from "./sealed-bodies.js";
+import type { Keyring } from "./sealing.js";
 import type { LookedUp, Targets } from "./targets.js";
 import type { Tasks } from "./tasks.js";
 import { tracedAttempt } from "./tracing.js";
@@ -19,6 +21,8 @@ export interface DelivererParts {
   readonly tables: SenderTables;
   readonly tasks: Pick<Tasks, "update">;
   readonly targets: Targets;
+  readonly keyring: Pick<Keyring, "refresh">;
+  readonly bodies: Bodies;
   readonly limitsOf: (endpoint: EndpointIdentity) => EndpointLimits | undefined;
   readonly attemptOptions: AttemptOptions;
   readonly metrics: SenderMetrics;
@@ -35,6 +39,8 @@ export interface Deliverer {
 
 /** How long an event waits when where it goes could not be looked up, in milliseconds. */
 const AWAY_DELAY_MS = 5_000;
+/** How long it waits where its endpoint is to answer a challenge first, in milliseconds. */
+const UNPROVED_DELAY_MS = 30_000;
 /** Milliseconds a receiver has, and the most it may be given (webhooks-facts.md 6). */
 const TIMEOUT_MS = { default: 10_000, max: 30_000 } as const;
 
@@ -47,15 +53,16 @@ export function deliverer(parts: DelivererParts): Deliverer {
   const { tables, tasks, targets, limitsOf, attemptOptions, metrics, tracer, activityDays, now } = parts;
   const rows = new WeakMap<object, ActivityRow>();
   const erasing = new WeakMap<object, string>();
+  const aside = (error: string): Handled => {
+    metrics.ended("refused", 1);
+    return { outcome: { kind: "refused", error }, healthy: null };
+  };
   return {
     onLeased: (jobs) => targets.expect(jobs.flatMap(deliveryOf)),
     async handle(job, lease) {
       const meta = metaOf(job);
       if (isChange(meta)) return applyChange(tasks, job);
-      if (meta.undeliverable !== undefined) {
-        metrics.ended("refused", 1);
-        return { outcome: { kind: "refused", error: meta.undeliverable }, healthy: null };
-      }
+      if (meta.undeliverable !== undefined) return aside(meta.undeliverable);
       let found: LookedUp;
       try {
         found = await targets.find(meta);
@@ -64,8 +71,11 @@ export function deliverer(parts: DelivererParts): Deliverer {
         attemptOptions.onFault(fault);
         return { outcome: { kind: "released", due: now() + AWAY_DELAY_MS }, healthy: null };
       }
-      if (found.kind === "gone") metrics.ended("refused", 1);
-      if (found.kind === "gone") return { outcome: { kind: "refused", error: found.why }, healthy: null };
+      if (found.kind === "unproved")
+        return { outcome: { kind: "released", due: now() + UNPROVED_DELAY_MS }, healthy: null };
+      if (found.kind === "gone") return aside(found.why);
+      const opened = await openedBody(parts, job, meta.principal);
+      if (!opened.ok) return aside(opened.why);
       const { target, erasable } = found;
       const { principal, tokened = false } = meta;
       // It has moved: what is known of the place it was at says nothing of this one.
@@ -77,7 +87,11 @@ export function deliverer(parts: DelivererParts): Deliverer {
         ...{ type: meta.type, attempt: job.attempts + 1, host: URL.parse(target.url)?.host ?? "" },
       });
       const { traceparent } = traced;
-      const report = await attempt({ job, principal, target, tokened, lease, timeoutMs, traceparent }, attemptOptions);
+      const whole = opened.body === job.body ? job : { ...job, body: opened.body };
+      const report = await attempt(
+        { job: whole, principal, target, tokened, lease, timeoutMs, traceparent },
+        attemptOptions,
+      );
       traced.end(report);
       if (report === undefined) return { outcome: { kind: "released", due: now() }, healthy: null, perSecond };
       rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
@@ -92,6 +106,16 @@ export function deliverer(parts: DelivererParts): Deliverer {
       yield* tables.checkSecrets(query, [...new Set(over)], now());
     },
   };
+}
+
+/** Keys that came since are fetched before a body is set aside. */
+async function openedBody({ bodies, keyring }: DelivererParts, job: Job, principal: string): Promise<OpenedBody> {
+  const owner = { principal, key: job.key };
+  const opened = bodies.open(job.body, owner);
+  if (opened.ok || !opened.lost) return opened;
+  // What is known goes on where the source of keys is away.
+  await keyring.refresh().catch(() => undefined);
+  return bodies.open(job.body, owner);
 }
 
 /** None for a URL that cannot be read: its attempt says so. */

@@ -1,11 +1,13 @@
-/** Whether somebody listens at a URL who wants to: a challenge, sent as every event will be, and answered with what it asks. */
+/**
+ * Whether somebody listens at a URL who wants to: a challenge, answered with what it asks. It is signed whatever events will
+ * carry: who only wants to know a credential, or has another's, learns and proves nothing by it.
+ */
 import { hash, randomBytes } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../contract/index.js";
 import type { AttemptOptions } from "./attempt.js";
 import { deliveryHeaders } from "./attempt.js";
 import { encodeBody } from "./envelope.js";
-import { authOf } from "./registration.js";
 import type { NotificationConfig, NotificationScope } from "./types.js";
 
 /** Bytes of a challenge: nobody guesses it. */
@@ -21,9 +23,15 @@ export type EndpointProof = (
   bodyOf: (challenge: string) => JsonObject,
 ) => Promise<string | undefined>;
 
+/** As a challenge names them, and as two sets are compared. */
+const normalized = (types: readonly string[]): string[] => types.toSorted();
+
 /** What a proof is of: a config that changes in this is proved again. */
-export const fingerprintOf = ({ url, authentication }: NotificationConfig): string =>
-  hash("sha256", canonicalize({ url, authentication: authentication ?? null })!, "hex");
+export const fingerprintOf = ({ url, authentication, event_types }: NotificationConfig): string => {
+  const { href } = new URL(url);
+  const of = { url: href, authentication: authentication ?? null, event_types: normalized(event_types) };
+  return hash("sha256", canonicalize(of)!, "hex");
+};
 
 /** The challenge of a config (core/webhook-challenge.json, core/agent-webhook-challenge.json). */
 export const challengeBody = (
@@ -42,17 +50,17 @@ export const challengeBody = (
           mode: authentication.schemes[0],
           credential_fingerprint: hash("sha256", authentication.credentials, "hex"),
         },
-  event_types: [...event_types],
+  event_types: normalized(event_types),
 });
 
 export function endpointProof(options: AttemptOptions, agentUrl: string): EndpointProof {
   return async ({ principal, config }, bodyOf) => {
     const challenge = randomBytes(CHALLENGE_BYTES).toString("hex");
     const body = encodeBody({ ...bodyOf(challenge), seller_agent_url: agentUrl }, "a challenge");
-    const target = { url: config.url, auth: authOf(config.authentication) };
+    const target = { url: config.url, auth: null };
     let headers: Record<string, string>;
     try {
-      headers = await deliveryHeaders(body, { target, principal }, options);
+      headers = await deliveryHeaders(body, { target, principal, id: challenge }, options);
     } catch (fault) {
       options.onFault(fault);
       return "the challenge could not be signed";
@@ -71,13 +79,13 @@ export function endpointProof(options: AttemptOptions, agentUrl: string): Endpoi
   };
 }
 
-/** One member, under either name, and nothing else. */
+/** One member, under either name, and nothing else: what sends back all it is sent has agreed to nothing. */
 function answers(body: Uint8Array, challenge: string): boolean {
   try {
     const said = JSON.parse(new TextDecoder().decode(body)) as unknown;
     if (typeof said !== "object" || said === null) return false;
-    const { challenge: one, token: other } = said as Record<string, unknown>;
-    return (one ?? other) === challenge && (one === undefined || other === undefined);
+    const [only, another] = Object.entries(said);
+    return another === undefined && /^(challenge|token)$/.test(only?.[0] ?? "") && only?.[1] === challenge;
   } catch {
     return false;
   }

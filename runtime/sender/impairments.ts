@@ -13,10 +13,11 @@ import {
   tokenedBody,
 } from "./channel.js";
 import { OPEN } from "./channel-state.js";
-import { isUrgent, windowFor } from "./coalescence.js";
+import { coalescedName, isUrgent, windowFor } from "./coalescence.js";
 import { encodeBody } from "./envelope.js";
 import { type Delivery, enqueue } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
+import { openText, sealText } from "./sealed-bodies.js";
 import { inTransaction } from "./transact.js";
 import type { Emitted } from "./types.js";
 
@@ -49,9 +50,36 @@ export function* impairmentFlow(
   const payload = new TextDecoder().decode(encodeBody(impairment, `media buy ${resource}`));
   // The newest stands for all that changed on the buy: its receiver reads the rest there. What may not wait stands alone.
   const slot = JSON.stringify(isUrgent(eventType) ? [eventType, notificationId] : [eventType]);
-  const row: CoalescingRow = { resource, slot, notification_id: notificationId, event_type: eventType, payload, due };
+  const owner = { principal: channel.principal, key: coalescedName(resource, slot) };
+  const row: CoalescingRow = {
+    ...{ resource, slot, notification_id: notificationId, event_type: eventType, due },
+    payload: sealText(parts.bodies, payload, owner),
+  };
   yield* tables.coalesce(tx, row);
   return due > now() ? { keys: [] } : yield* flush(parts, tx, channel, now());
+}
+
+/** How long a payload waits whose key is not here, in milliseconds. */
+const LOST_KEY_MS = 600_000;
+
+/** Payloads of rows; those that do not open wait on, so that nothing is lost while a key is away. */
+function* openedPayloads(
+  { tables, bodies, log, now }: ChannelParts,
+  tx: Query,
+  rows: readonly CoalescingRow[],
+  principal: string,
+): Coroutine<{ readonly row: CoalescingRow; readonly payload: JsonObject }[]> {
+  const opened: { readonly row: CoalescingRow; readonly payload: JsonObject }[] = [];
+  for (const row of rows) {
+    const { resource, slot } = row;
+    const text = openText(bodies, row.payload, { principal, key: coalescedName(resource, slot) });
+    if (text.ok) opened.push({ row, payload: JSON.parse(new TextDecoder().decode(text.body)) as JsonObject });
+    else {
+      log?.warn({ mediaBuyId: resource, principal, why: text.why }, "a coalesced event waits: it cannot be read");
+      yield* tables.coalesce(tx, { ...row, due: now() + LOST_KEY_MS });
+    }
+  }
+  return opened;
 }
 
 /** Task types that an impairment may name, in their order: it tells of what the buyer made or changed last. */
@@ -76,13 +104,14 @@ function envelopeOf({ spoken }: ChannelParts, { release: version }: ChannelRow, 
 
 /** Sends what waits on a channel and is due. */
 export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, until: number): Coroutine<Emitted> {
-  const { tables, queue, now, uuid } = parts;
+  const { tables, now, uuid } = parts;
   const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
   if (channel.config === "null") return { keys: [] };
   const config = JSON.parse(channel.config) as StoredConfig<EventsWebhook>;
-  const deliveries = rows
-    .toSorted((a, b) => a.due - b.due)
-    .map((row): Delivery => {
+  const opened = yield* openedPayloads(parts, tx, rows, channel.principal);
+  const deliveries = opened
+    .toSorted((a, b) => a.row.due - b.row.due)
+    .map(({ row, payload }): Delivery => {
       const key = uuid();
       // Fraud and brand safety are impairments that may not wait; the wire knows one type for all.
       const type = isUrgent(row.event_type) ? "impairment" : row.event_type;
@@ -96,13 +125,13 @@ export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, unti
           ...envelopeOf(parts, channel, key),
           media_buy_id: row.resource,
           timestamp: new Date(now()).toISOString(),
-          result: { media_buy_id: row.resource, ...(JSON.parse(row.payload) as JsonObject) },
+          result: { media_buy_id: row.resource, ...payload },
         },
         `media buy ${row.resource}`,
       );
       return { ...target(parts, channel), key, orderingKey: channelOrderingKey(channel), type, ...body };
     });
-  yield* enqueue(queue, tx, deliveries);
+  yield* enqueue(parts, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };
 }
 

@@ -7,10 +7,11 @@ export { createSender } from "./create.js";
 export type { SenderHealth } from "./health.js";
 export type { Impairment } from "./impairments.js";
 export type { Moved } from "./move.js";
-export type { NotificationConfigState } from "./notification-configs.js";
+export type { NotificationConfigState, NotificationSet } from "./notification-configs.js";
+export type { PreparedConfigs, PrepareOptions } from "./notification-sets.js";
 export type { NotificationConfigs, NotificationEvent } from "./notifications.js";
 export type { EndpointEntry, Outbox, OutboxCounts, OutboxEntry, OutboxEvent, OutboxFilter } from "./operators.js";
-export type { Resealed } from "./reseal.js";
+export type { Resealed } from "./reseal-bodies.js";
 export {
   newSecretKey,
   parseSecretKeys,

@@ -5,11 +5,15 @@ import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
 import { checkTarget } from "../net/target.js";
 import type { Queue } from "../queue/types.js";
-import type { ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
+import type { ChannelKey, ChannelRow, SenderTables, TaskTargetRow } from "../store/sender-tables.js";
+import type { TaskPlace } from "../store/sender-upkeep.js";
 import { channelOrderingKey } from "./channel.js";
+import { movedFromProof } from "./moved-configs.js";
+import type { StoredNotification } from "./notification-configs.js";
 import { endpointOf, taskOrderingKey } from "./outbox.js";
 import { openConfig, type StoredConfig } from "./registered-config.js";
-import { sealedConfig } from "./registered-secrets.js";
+import { endpointIn, sealedConfig, taskEndpoints } from "./registered-secrets.js";
+import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { configIn, registrationOf, type TargetRef } from "./stored-configs.js";
 import type { TaskDetails } from "./task-details.js";
@@ -18,8 +22,10 @@ export interface MoveParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly keyring: Keyring;
+  readonly bodies: Bodies;
   readonly rules: { readonly policy: NetPolicy };
   readonly now: () => number;
+  readonly uuid: () => string;
 }
 
 /** What came of a move. */
@@ -30,37 +36,69 @@ export interface Moved {
   readonly events: number;
   /** Registrations whose secrets could not be opened: they stay where they are. */
   readonly sealed: number;
+  /** Of the registrations, notification configs: what is for them waits until a sender has had an answer to its challenge there. */
+  readonly unproved: number;
 }
 
-/** Rows looked at in one transaction: all there are, since no index has an endpoint's registrations. */
+/** Rows in one transaction. */
 const PAGE_ROWS = 500;
 
 interface Found {
   readonly principal: string;
-  readonly came: "moved" | "sealed";
+  readonly came: "moved" | "unproved" | "sealed";
 }
+
+interface Move {
+  readonly endpoint: string;
+  readonly url: string;
+}
+
+/** Those whose endpoint was never noted are looked at, each of them. */
+const NEVER_NOTED = "";
 
 export async function moveEndpoint(parts: MoveParts, endpoint: string, url: string): Promise<Moved> {
   checkUrl(url, parts.rules.policy);
   const found: Found[] = [];
+  for (const name of [endpoint, NEVER_NOTED]) {
+    for (const column of ["push_endpoint", "a2a_endpoint"] as const)
+      found.push(...(await moveTasks(parts, { endpoint, url }, { column, endpoint: name })));
+    found.push(...(await moveChannels(parts, { endpoint, url }, name)));
+  }
+  const count = (what: Found["came"]): number => found.filter(({ came }) => came === what).length;
+  const first = found.find(({ came }) => came !== "sealed");
+  const to = first === undefined ? endpoint : endpointOf({ principal: first.principal, url });
+  const events =
+    first === undefined ? 0 : await parts.queue.adjust({ kind: "rehome", from: endpoint, to }, parts.now());
+  const [unproved, sealed] = [count("unproved"), count("sealed")];
+  return { endpoint: to, registrations: found.length - sealed, events, sealed, unproved };
+}
+
+async function moveTasks(parts: MoveParts, move: Move, at: Pick<TaskPlace, "column" | "endpoint">): Promise<Found[]> {
   const { queue, tables } = parts;
+  const found: Found[] = [];
   for (let after: string | undefined = ""; after !== undefined; ) {
     const from: string = after;
-    after = await queue.transact(function* (tx) {
-      const rows = yield* tables.tasksAfter(tx, from, PAGE_ROWS);
-      for (const row of rows) found.push(...(yield* moveTask(parts, tx, row, { endpoint, url })));
+    after = await queue.transact(function* (tx): Coroutine<string | undefined> {
+      const rows = yield* tables.tasksAt(tx, { ...at, after: from, limit: PAGE_ROWS });
+      for (const row of rows) found.push(...(yield* moveTask(parts, tx, row, move)));
       return rows.at(-1)?.task_id;
     });
   }
-  await queue.transact(function* (tx) {
-    for (const row of yield* tables.openChannels(tx))
-      found.push(...(yield* moveChannel(parts, tx, row, { endpoint, url })));
-  });
-  const moved = found.filter(({ came }) => came === "moved");
-  const [first] = moved;
-  const to = first === undefined ? endpoint : endpointOf({ principal: first.principal, url });
-  const events = first === undefined ? 0 : await queue.adjust({ kind: "rehome", from: endpoint, to }, parts.now());
-  return { endpoint: to, registrations: moved.length, events, sealed: found.length - moved.length };
+  return found;
+}
+
+async function moveChannels(parts: MoveParts, move: Move, endpoint: string): Promise<Found[]> {
+  const { queue, tables } = parts;
+  const found: Found[] = [];
+  for (let after: ChannelKey | undefined = { resource: "", kind: "", subscriber: "" }; after !== undefined; ) {
+    const from: ChannelKey = after;
+    after = await queue.transact(function* (tx): Coroutine<ChannelRow | undefined> {
+      const rows = yield* tables.channelsAt(tx, { endpoint, after: from, limit: PAGE_ROWS });
+      for (const row of rows) found.push(...(yield* moveChannel(parts, tx, row, move)));
+      return rows.at(-1);
+    });
+  }
+  return found;
 }
 
 function checkUrl(url: string, policy: NetPolicy): void {
@@ -74,14 +112,6 @@ function checkUrl(url: string, policy: NetPolicy): void {
     });
   }
 }
-
-interface Move {
-  readonly endpoint: string;
-  readonly url: string;
-}
-
-const endpointIn = (principal: string, { url, endpoint }: StoredConfig): string =>
-  endpoint ?? endpointOf({ principal, url });
 
 /** The config with another URL, sealed anew; undefined where its secrets cannot be had. */
 function* movedConfig(
@@ -119,7 +149,9 @@ function* moveTask(parts: MoveParts, tx: Query, row: TaskTargetRow, { endpoint, 
     found.push({ principal, came: next === undefined ? "sealed" : "moved" });
     if (next !== undefined) details = { ...details, [via]: next };
   }
-  if (found.some(({ came }) => came === "moved")) yield* parts.tables.setTaskDetails(tx, task, JSON.stringify(details));
+  if (found.some(({ came }) => came === "moved")) {
+    yield* parts.tables.setTaskDetails(tx, task, JSON.stringify(details), taskEndpoints(principal, details));
+  }
   return found;
 }
 
@@ -127,9 +159,13 @@ function* moveChannel(parts: MoveParts, tx: Query, row: ChannelRow, { endpoint, 
   const { principal } = row;
   const ref = { channel: { resource: row.resource, kind: row.kind, subscriber: row.subscriber } };
   const stored = configIn(row, ref);
-  if (stored == null || endpointIn(principal, stored) !== endpoint) return [];
+  // Records have no URL: they are registrations of nothing.
+  if (stored?.url === undefined || endpointIn(principal, stored) !== endpoint) return [];
   const next = yield* movedConfig(parts, tx, { ref, stored, principal, orderingKey: channelOrderingKey(row) }, url);
   if (next === undefined) return [{ principal, came: "sealed" }];
-  yield* parts.tables.putChannel(tx, { ...row, config: JSON.stringify(next) });
-  return [{ principal, came: "moved" }];
+  const proving = "proven" in next ? movedFromProof(next as StoredNotification, parts) : { config: next };
+  const { config, ...more } = proving;
+  const moved = { ...row, ...more, config: JSON.stringify(config), endpoint: endpointIn(principal, next) };
+  yield* parts.tables.putChannel(tx, moved);
+  return [{ principal, came: "next_fire" in more ? "unproved" : "moved" }];
 }

@@ -1,19 +1,28 @@
 /** Configs of notifications in their rows: what is secret of them is sealed, and gone with them. */
 import type { Coroutine, Query } from "../db/index.js";
-import type { ChannelRow } from "../store/sender-tables.js";
+import type { SecretRow } from "../store/sender-secrets.js";
+import type { ChannelKey, ChannelRow } from "../store/sender-tables.js";
 import { type ChannelParts, channelOrderingKey } from "./channel.js";
 import { CLOSED, OPEN } from "./channel-state.js";
-import { challengeBody, type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
+import { type EndpointProof, fingerprintOf } from "./endpoint-proof.js";
 import { channelRegistration, joinConfig, openConfig, type StoredConfig } from "./registered-config.js";
 import { sealedConfig } from "./registered-secrets.js";
-import { inTransaction } from "./transact.js";
-import type { NotificationConfig, NotificationScope } from "./types.js";
+import type { LegacyAuthentication, NotificationConfig, NotificationScope } from "./types.js";
 
 /** A config as its caller may read it: no credentials. */
 export interface NotificationConfigState extends Omit<NotificationConfig, "authentication"> {
+  readonly authentication?: Pick<LegacyAuthentication, "schemes">;
+  /** It is told of events: it is not paused, and its endpoint has answered a challenge where it is now. */
   readonly active: boolean;
-  /** Why it is not active though it was asked to be. */
-  readonly reason?: string;
+}
+
+/** The configs of a scope, and which state of them that is. */
+export interface NotificationSet {
+  /** Names the scope's own record, random; undefined where there never was a config. */
+  readonly id: string | undefined;
+  /** Another one after each change of the configs; compared for equality only. Undefined where there never was one. */
+  readonly version: string | undefined;
+  readonly configs: readonly NotificationConfigState[];
 }
 
 export interface NotificationParts extends ChannelParts {
@@ -24,136 +33,150 @@ export interface NotificationParts extends ChannelParts {
 export const AGENTS = "agents";
 
 /** A config with what is known of its endpoint. */
-interface JudgedConfig extends NotificationConfig {
+export interface JudgedConfig extends NotificationConfig {
   /** It has answered a challenge as it is. */
   readonly proven: boolean;
-  readonly reason?: string;
+  /** An operator moved it: what is for it waits until it has answered where it is now. */
+  readonly moved?: true;
+  /** Kinds there were when it asked for those to come. */
+  readonly known?: readonly string[];
   /** Another one when its place or its credentials change, which the rest does not tell where they are sealed. */
   readonly revision: string;
 }
 
-type StoredNotification = StoredConfig<JudgedConfig>;
+export type StoredNotification = StoredConfig<JudgedConfig>;
 
-/** A config that is to be proved, as it was given, and its row. */
-export interface Unproven {
-  readonly row: ChannelRow;
-  readonly config: NotificationConfig;
+/** What is kept of a scope beside its configs. */
+export interface SetRecord {
+  readonly id: string;
+  readonly version: string;
 }
 
-type Place = Pick<ChannelRow, "resource" | "kind">;
-
-const placeOf = ({ account }: Pick<NotificationScope, "account">): Place =>
+const placeOf = ({ account }: Pick<NotificationScope, "account">): Pick<ChannelRow, "resource" | "kind"> =>
   account === undefined ? { resource: AGENTS, kind: "agent" } : { resource: account, kind: "account" };
 
-const subscriberOf = (principal: string, id: string): string => JSON.stringify([principal, id]);
+export const configKey = (scope: NotificationScope, id: string): ChannelKey => ({
+  ...placeOf(scope),
+  subscriber: JSON.stringify([scope.principal, id]),
+});
+
+/** The row of a scope's record: whoever replaces its configs locks it. */
+export const setKey = (scope: NotificationScope): ChannelKey => ({
+  resource: placeOf(scope).resource,
+  kind: "configs",
+  subscriber: scope.principal,
+});
 
 /** Null for one that was removed. */
 export const storedIn = ({ config }: Pick<ChannelRow, "config">): StoredNotification | null =>
   JSON.parse(config) as StoredNotification | null;
 
-function* rowsOf({ tables }: NotificationParts, q: Query, scope: NotificationScope): Coroutine<ChannelRow[]> {
-  const { resource, kind } = placeOf(scope);
-  const rows = yield* tables.subscribers(q, resource, kind);
-  return rows.filter((row) => row.principal === scope.principal && storedIn(row) !== null);
+export const recordIn = (row: Pick<ChannelRow, "config"> | undefined): SetRecord | undefined =>
+  row === undefined ? undefined : ((JSON.parse(row.config) as SetRecord | null) ?? undefined);
+
+export interface KnownConfigs {
+  readonly record: SetRecord | undefined;
+  /** By subscriber, those that were not removed. */
+  readonly rows: ReadonlyMap<string, ChannelRow>;
+  /** As they were given; without those whose secrets cannot be opened. */
+  readonly opened: ReadonlyMap<string, JudgedConfig>;
 }
 
-/** Configs as they were given, by subscriber; without those whose secrets cannot be opened. */
-function* openedOf(
+/** What there is of a scope. Locks nothing. */
+export function* knownConfigs(
   { tables, keyring }: NotificationParts,
   q: Query,
-  rows: readonly ChannelRow[],
-): Coroutine<Map<string, JudgedConfig>> {
+  scope: NotificationScope,
+): Coroutine<KnownConfigs> {
+  const { resource, kind } = placeOf(scope);
+  const [set] = yield* tables.channelTargets(q, [setKey(scope)]);
+  const all = yield* tables.subscribers(q, resource, kind);
+  const rows = all.filter((row) => row.principal === scope.principal && storedIn(row) !== null);
   const sealed = rows.filter((row) => storedIn(row)!.sealed === true);
   const boxes = yield* tables.secretsOf(q, sealed.map(channelRegistration));
   const boxOf = new Map(boxes.map((box) => [box.registration, box]));
-  return new Map(
-    rows.flatMap((row): [string, JudgedConfig][] => {
-      const registration = channelRegistration(row);
-      const owner = { principal: row.principal, registration };
-      const opened = openConfig(keyring, storedIn(row)!, boxOf.get(registration), owner);
-      return opened.ok ? [[row.subscriber, opened.config as JudgedConfig]] : [];
-    }),
-  );
+  const opened = rows.flatMap((row): [string, JudgedConfig][] => {
+    const config = openedWith(keyring, row, boxOf.get(channelRegistration(row)));
+    return config === undefined ? [] : [[row.subscriber, config]];
+  });
+  return {
+    record: recordIn(set),
+    rows: new Map(rows.map((row) => [row.subscriber, row])),
+    opened: new Map(opened),
+  };
 }
 
-/** Stores configs, the changed ones unproven. @returns those that are to be proved */
-export function* storeConfigs(
-  parts: NotificationParts,
-  tx: Query,
-  scope: NotificationScope,
-  configs: readonly NotificationConfig[],
-): Coroutine<Unproven[]> {
-  const before = yield* rowsOf(parts, tx, scope);
-  const known = yield* openedOf(parts, tx, before);
-  const left = new Map(before.map((row) => [row.subscriber, row]));
-  const unproven: Unproven[] = [];
-  for (const config of configs) {
-    const subscriber = subscriberOf(scope.principal, config.subscriber_id);
-    left.delete(subscriber);
-    const was = known.get(subscriber);
-    const same = was !== undefined && fingerprintOf(was) === fingerprintOf(config) ? was : undefined;
-    const judged = { ...config, proven: same?.proven ?? false, revision: same?.revision ?? parts.uuid() };
-    const row = yield* putConfig(parts, tx, { scope, subscriber }, judged);
-    if (!judged.proven && config.active !== false) unproven.push({ row, config });
-  }
-  for (const row of left.values()) yield* removeConfig(parts, tx, row);
-  return unproven;
+function openedWith(
+  keyring: NotificationParts["keyring"],
+  row: ChannelRow,
+  box: SecretRow | undefined,
+): JudgedConfig | undefined {
+  const owner = { principal: row.principal, registration: channelRegistration(row) };
+  const opened = openConfig(keyring, storedIn(row)!, box, owner);
+  return opened.ok ? (opened.config as JudgedConfig) : undefined;
 }
 
-function* putConfig(
+/** A config as it was given; undefined where its secrets cannot be opened. */
+export function* openedConfig(
+  { tables, keyring }: NotificationParts,
+  q: Query,
+  row: ChannelRow,
+): Coroutine<JudgedConfig | undefined> {
+  const sealed = storedIn(row)!.sealed === true;
+  const [box] = sealed ? yield* tables.secretsOf(q, [channelRegistration(row)]) : [];
+  return openedWith(keyring, row, box);
+}
+
+/** The same place, credentials and kinds: what was proved of it still holds. */
+export const isProven = (was: JudgedConfig | undefined, config: NotificationConfig): boolean =>
+  was?.proven === true && fingerprintOf(was) === fingerprintOf(config);
+
+export function* putConfig(
   { tables, keyring, now }: NotificationParts,
   tx: Query,
-  { scope, subscriber }: { readonly scope: NotificationScope; readonly subscriber: string },
+  scope: NotificationScope,
   config: JudgedConfig,
-): Coroutine<ChannelRow> {
+): Coroutine<void> {
   const { principal, release = null } = scope;
-  const key = { ...placeOf(scope), subscriber };
+  const key = configKey(scope, config.subscriber_id);
   const names = { registration: channelRegistration(key), orderingKey: channelOrderingKey(key) };
-  const { stored, row: secrets } = sealedConfig({ ...names, config, principal }, keyring, now());
-  const row: ChannelRow = {
+  const { stored, row: secrets, endpoint } = sealedConfig({ ...names, config, principal }, keyring, now());
+  yield* tables.putChannel(tx, {
     ...{ ...key, principal, release, config: JSON.stringify(stored) },
-    ...{ sequence: 0, period_start: null, next_fire: null, closed: OPEN, closed_at: null },
-  };
-  yield* tables.putChannel(tx, row);
+    ...{ sequence: 0, period_start: null, next_fire: null, closed: OPEN, closed_at: null, endpoint },
+  });
   if (secrets === undefined) yield* tables.dropSecrets(tx, [names.registration]);
   else yield* tables.putSecrets(tx, [secrets]);
-  return row;
 }
 
 /** What is queued for it is not sent any more: its secrets are needed for nothing. */
-function* removeConfig({ tables, now }: NotificationParts, tx: Query, row: ChannelRow): Coroutine<void> {
-  yield* tables.putChannel(tx, { ...row, config: "null", closed: CLOSED, closed_at: now() });
+export function* removeConfig({ tables, now }: NotificationParts, tx: Query, row: ChannelRow): Coroutine<void> {
+  yield* tables.putChannel(tx, {
+    ...row,
+    config: "null",
+    endpoint: null,
+    next_fire: null,
+    closed: CLOSED,
+    closed_at: now(),
+  });
   yield* tables.dropSecrets(tx, [channelRegistration(row)]);
 }
 
-/** Asks one config whether it listens, and notes what it said, unless it has been changed meanwhile. */
-export async function proveConfig(
-  parts: NotificationParts,
-  scope: NotificationScope,
-  { row, config }: Unproven,
-): Promise<void> {
-  const { principal } = scope;
-  const reason = await parts.proof({ principal, config }, (challenge) => challengeBody(scope, config, challenge));
-  await inTransaction(parts.queue, undefined, function* (tx): Coroutine<void> {
-    const [current] = yield* parts.tables.channel(tx, row.resource, row.kind, row.subscriber);
-    if (current === undefined || current.config !== row.config) return;
-    const noted = { ...storedIn(current)!, proven: reason === undefined, ...(reason !== undefined && { reason }) };
-    yield* parts.tables.putChannel(tx, { ...current, config: JSON.stringify(noted) });
-  });
+/** A config without its credentials and without what only the sender knows. */
+export function shownConfig(config: JudgedConfig): NotificationConfigState {
+  const { authentication, proven, revision: _revision, moved: _moved, known: _known, ...shown } = config;
+  return {
+    ...shown,
+    ...(authentication !== undefined && { authentication: { schemes: authentication.schemes } }),
+    active: proven && shown.active !== false,
+  };
 }
 
 /** A URL whose secrets cannot be opened is shown without them. */
-export async function listConfigs(
-  parts: NotificationParts,
-  scope: NotificationScope,
-): Promise<NotificationConfigState[]> {
-  const [rows, known] = await parts.queue.read(function* (q: Query) {
-    const found = yield* rowsOf(parts, q, scope);
-    return [found, yield* openedOf(parts, q, found)] as const;
-  });
-  return rows.map((row) => {
-    const config = known.get(row.subscriber) ?? (joinConfig(storedIn(row)!, undefined) as JudgedConfig);
-    const { authentication: _authentication, proven, revision: _revision, ...shown } = config;
-    return { ...shown, active: proven && shown.active !== false };
-  });
+export async function readSet(parts: NotificationParts, scope: NotificationScope): Promise<NotificationSet> {
+  const { record, rows, opened } = await parts.queue.read((q) => knownConfigs(parts, q, scope));
+  const configs = [...rows.values()].map((row) =>
+    shownConfig(opened.get(row.subscriber) ?? (joinConfig(storedIn(row)!, undefined) as JudgedConfig)),
+  );
+  return { id: record?.id, version: record?.version, configs };
 }

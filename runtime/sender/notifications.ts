@@ -11,13 +11,14 @@ import { target } from "./channel.js";
 import { encodeBody } from "./envelope.js";
 import {
   AGENTS,
-  listConfigs,
   type NotificationConfigState,
   type NotificationParts,
-  proveConfig,
-  storeConfigs,
+  type NotificationSet,
+  readSet,
+  type StoredNotification,
   storedIn,
 } from "./notification-configs.js";
+import { type PreparedConfigs, type PrepareOptions, prepareConfigs } from "./notification-sets.js";
 import { type Delivery, enqueue, orderingKeyOf } from "./outbox.js";
 import { refused, registrationFault } from "./registration.js";
 import { inTransaction } from "./transact.js";
@@ -38,14 +39,21 @@ export interface NotificationEvent {
 
 export interface NotificationConfigs {
   /**
-   * Takes the configs of a scope instead of those it had. New and changed ones are asked to answer a challenge first, and
-   * are told nothing until they have.
-   * @returns a refusal, and then nothing has changed; or each config with whether it is active
+   * Takes the configs of a scope instead of those it had. New and changed ones are asked to answer a challenge first; until
+   * all have, those before stay as they were, and are told as they were.
+   * @returns a refusal, and then nothing has changed; or each config as it is now
    */
   sync(
     scope: NotificationScope,
     configs: readonly NotificationConfig[],
   ): Promise<{ readonly ok: true; readonly configs: readonly NotificationConfigState[] } | Refused>;
+  /** The same in two steps: what is asked of endpoints, and what is stored with what else a call stores. */
+  prepare(
+    scope: NotificationScope,
+    configs: readonly NotificationConfig[],
+    options?: PrepareOptions,
+  ): Promise<PreparedConfigs | Refused>;
+  read(scope: NotificationScope): Promise<NotificationSet>;
   list(scope: NotificationScope): Promise<readonly NotificationConfigState[]>;
   /**
    * Stores an event for each config that asked for its kind, in the caller's transaction.
@@ -58,15 +66,18 @@ export interface NotificationConfigs {
 const MAX_CONFIGS = 16;
 export function createNotifications(parts: NotificationParts): NotificationConfigs {
   const { queue } = parts;
+  const prepare: NotificationConfigs["prepare"] = async (scope, configs, options) =>
+    configsFault(parts, scope, configs) ?? prepareConfigs(parts, scope, configs, options);
   return {
     async sync(scope, configs) {
-      const fault = configsFault(parts, scope, configs);
-      if (fault !== undefined) return fault;
-      const unproven = await inTransaction(queue, undefined, (tx) => storeConfigs(parts, tx, scope, configs));
-      await Promise.all(unproven.map((one) => proveConfig(parts, scope, one)));
-      return { ok: true, configs: await listConfigs(parts, scope) };
+      const prepared = await prepare(scope, configs);
+      if (!prepared.ok) return prepared;
+      const stored = await prepared.store();
+      return stored.ok ? { ok: true, configs: prepared.configs } : stored;
     },
-    list: (scope) => listConfigs(parts, scope),
+    prepare,
+    read: (scope) => readSet(parts, scope),
+    list: async (scope) => (await readSet(parts, scope)).configs,
     notify(event, options = {}) {
       checkEvent(parts, event);
       return inTransaction(queue, options.tx, (tx) => notifyFlow(parts, tx, event));
@@ -83,6 +94,8 @@ function configsFault(
 ): Refused | undefined {
   if (configs.length > MAX_CONFIGS) return refused(`at most ${MAX_CONFIGS} configs are taken`, WHERE);
   const { release } = spoken.of(scope.release);
+  // A challenge says how events will be proved, in the release's words.
+  const refuse = { ...rules.refuse, standardWebhooks: true };
   const seen = new Set<string>();
   for (const [at, config] of configs.entries()) {
     const where = `${WHERE}[${at}]`;
@@ -93,7 +106,7 @@ function configsFault(
     seen.add(id);
     const fault =
       kindsFault(release, scope, config, where) ??
-      registrationFault(config, where, undefined, { ...rules, version: release.version });
+      registrationFault(config, where, undefined, { ...rules, refuse, version: release.version });
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -130,16 +143,16 @@ function checkEvent({ spoken }: NotificationParts, { kind, account }: Notificati
 }
 
 function* notifyFlow(parts: NotificationParts, tx: Query, event: NotificationEvent): Coroutine<Emitted> {
-  const { tables, queue, uuid, now } = parts;
+  const { tables, uuid, now } = parts;
   const { kind, account, principal } = event;
   const ofAccount = account === undefined ? [] : yield* tables.subscribers(tx, account, "account");
   const rows = [...ofAccount, ...(yield* tables.subscribers(tx, AGENTS, "agent"))];
   const wanted = rows.filter((row) => {
     const stored = storedIn(row);
-    if (stored === null || !stored.proven || stored.active === false) return false;
+    if (stored === null || !isTold(stored)) return false;
     if (principal !== undefined && row.principal !== principal) return false;
     if (row.kind === "agent" && account !== undefined && stored.all_authorized_accounts !== true) return false;
-    return stored.event_types.includes(kind);
+    return stored.event_types.includes(kind) || isForeseen(parts, stored, kind);
   });
   const notificationId = event.notificationId ?? uuid();
   const firedAt = new Date(now()).toISOString();
@@ -150,9 +163,21 @@ function* notifyFlow(parts: NotificationParts, tx: Query, event: NotificationEve
     const more = account !== undefined && row.kind === "agent" && { account };
     return { ...target(parts, row), ...more, subject: account ?? row.principal, key, orderingKey, type: kind, body };
   });
-  yield* enqueue(queue, tx, deliveries);
+  yield* enqueue(parts, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };
 }
+
+/** Where it was moved to it is still to answer: what is for it is kept until it has. */
+const isTold = ({ proven, moved, active }: StoredNotification): boolean =>
+  (proven || moved === true) && active !== false;
+
+/** A kind that came after those a config could name, that it asked for all the same, and that says nothing but to read again. */
+const isForeseen = (
+  { spoken }: NotificationParts,
+  { include_future_event_types: asked, known = [] }: StoredNotification,
+  kind: string,
+): boolean =>
+  asked === true && !known.includes(kind) && eventCatalogue(spoken.of().release).get(kind)?.invalidation === true;
 
 /** @throws AdbindError `event_invalid` for what the kind's schema refuses */
 function bodyOf(
@@ -161,7 +186,9 @@ function bodyOf(
   { kind, account, body }: NotificationEvent,
   { key, notificationId, firedAt }: { key: string; notificationId: string; firedAt: string },
 ): Uint8Array {
-  const { release, validator } = spoken.of(row.release);
+  const own = spoken.of(row.release);
+  // A kind that the config's own release does not have is told as the sender's has it.
+  const { release, validator } = eventCatalogue(own.release).get(kind) === undefined ? spoken.of() : own;
   const entry = eventCatalogue(release).get(kind);
   const whole: JsonObject = {
     ...body,

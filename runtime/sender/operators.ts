@@ -1,7 +1,6 @@
 /** The outbox as operators see it, and what they do to it. */
 import { hash } from "node:crypto";
 import type { JobFilter, JobRecord, Queue } from "../queue/types.js";
-import type { SenderTables } from "../store/sender-tables.js";
 import type { StoredRecord } from "./activity.js";
 import { type Moved, type MoveParts, moveEndpoint } from "./move.js";
 import { digest, isChange, metaOf, orderingKeyOf } from "./outbox.js";
@@ -96,8 +95,10 @@ export interface OutboxCounts {
 export interface OutboxEvent extends OutboxEntry {
   readonly endpoint: string;
   readonly principal: string;
-  /** As it is sent, but for a token: JSON. */
+  /** As it is sent, but for a token: JSON; empty where it cannot be read. */
   readonly body: string;
+  /** Why its body cannot be read. */
+  readonly sealed?: string;
   /** Newest first, with what receivers answered. */
   readonly history: readonly StoredRecord[];
 }
@@ -176,27 +177,29 @@ async function listEndpoints(
 /** Attempts of one event are looked for among this many of its subject. */
 const HISTORY_ROWS = 1_000;
 
-async function showEvent(queue: Queue, tables: SenderTables, id: number): Promise<OutboxEvent | undefined> {
+async function showEvent({ queue, tables, bodies }: MoveParts, id: number): Promise<OutboxEvent | undefined> {
   const job = await queue.get(id);
   if (job === undefined || job.topic !== queue.topic) return undefined;
   const { principal, subject } = shownMeta(job);
   const rows = await queue.read((q) => tables.activity(q, principal, subject, HISTORY_ROWS));
   const records = rows.map(({ record }) => JSON.parse(record) as StoredRecord);
+  const opened = bodies.open(job.body, { principal, key: job.key });
   return {
     ...toEntry(job),
     endpoint: job.endpoint,
     principal,
-    body: new TextDecoder().decode(job.body),
+    body: opened.ok ? new TextDecoder().decode(opened.body) : "",
+    ...(!opened.ok && { sealed: opened.why }),
     history: records.filter((record) => record.idempotency_key === job.key),
   };
 }
 
 export function outboxOf(parts: MoveParts): Outbox {
-  const { queue, tables, now } = parts;
+  const { queue, now } = parts;
   const adjusted = async (what: Parameters<Queue["adjust"]>[0]) => (await queue.adjust(what, now())) > 0;
   return {
     list: async (filter = {}) => (await queue.list(jobFilterOf(filter))).map(toEntry),
-    show: (id) => showEvent(queue, tables, id),
+    show: (id) => showEvent(parts, id),
     async counts() {
       const { ready: waiting, ...ended } = await queue.counts();
       return { waiting, ...ended };

@@ -8,6 +8,7 @@ import type { EndpointOwner } from "../queue/endpoint-options.js";
 import type { JobRecord, NewJob, Queue } from "../queue/types.js";
 import type { DeliveryMeta } from "./attempt.js";
 import { redactUrl } from "./redact.js";
+import type { Bodies } from "./sealed-bodies.js";
 import type { TargetRef } from "./stored-configs.js";
 import type { EndpointIdentity } from "./types.js";
 
@@ -65,22 +66,32 @@ export const orderingKeyOf = (kind: string, id: string): string =>
 export const taskOrderingKey = (via: "push" | "a2a", taskId: string): string =>
   orderingKeyOf(via === "push" ? "task" : "a2a", taskId);
 
-export const toNewJob = ({ key, orderingKey, endpoint, body, ...meta }: Delivery): NewJob => ({
+export const toNewJob = ({ key, orderingKey, endpoint, body, ...meta }: Delivery, bodies: Bodies): NewJob => ({
   key,
   random: true,
   orderingKey,
   endpoint: endpoint ?? endpointOf(meta),
   // The URL itself is looked up at each attempt, and may be a secret.
   meta: JSON.stringify({ ...meta, url: redactUrl(meta.url) }),
-  body,
+  body: bodies.seal(body, { principal: meta.principal, key }),
 });
 
 /** Deliveries added in one statement: bounds its size where many are told the same. */
 const ADD_LIMIT = 256;
 
-export function* enqueue(queue: Queue, query: Query, deliveries: readonly Delivery[]): Coroutine<void> {
+export interface EnqueueParts {
+  readonly queue: Queue;
+  readonly bodies: Bodies;
+}
+
+export function* enqueue(
+  { queue, bodies }: EnqueueParts,
+  query: Query,
+  deliveries: readonly Delivery[],
+): Coroutine<void> {
   for (let at = 0; at < deliveries.length; at += ADD_LIMIT) {
-    yield* queue.add(query, deliveries.slice(at, at + ADD_LIMIT).map(toNewJob));
+    const jobs = deliveries.slice(at, at + ADD_LIMIT).map((delivery) => toNewJob(delivery, bodies));
+    yield* queue.add(query, jobs);
   }
 }
 

@@ -3,12 +3,13 @@ import { isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import type { Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
-import type { SenderTables } from "../store/sender-tables.js";
+import type { SenderTables, TaskEndpoints } from "../store/sender-tables.js";
 import { CLOSED } from "./channel-state.js";
 import { endpointOf } from "./outbox.js";
 import { type AnyConfig, type StoredConfig, splitConfig } from "./registered-config.js";
 import type { Keyring } from "./sealing.js";
 import { registeredRows, type TargetRef } from "./stored-configs.js";
+import type { TaskDetails } from "./task-details.js";
 
 /** How often it is looked whether a registration that lives still does, in milliseconds. */
 const LIVING_CHECK_MS = 86_400_000;
@@ -30,14 +31,24 @@ export function sealedConfig<Config extends AnyConfig>(
   { config, principal, registration, orderingKey }: Registering<Config>,
   keyring: Keyring,
   now: number,
-): { readonly stored: StoredConfig<Config>; readonly row: SecretRow | undefined } {
+): { readonly stored: StoredConfig<Config>; readonly row: SecretRow | undefined; readonly endpoint: string } {
   const endpoint = endpointOf({ principal, url: config.url });
   const { stored, secrets } = splitConfig(config, { endpoint, seals: keyring.seals });
-  if (secrets === undefined) return { stored, row: undefined };
+  if (secrets === undefined) return { stored, row: undefined, endpoint };
   const box = keyring.seal(secrets, { principal, registration, url: stored.url });
   const row = { ...box, registration, principal, endpoint, ordering_key: orderingKey, check_at: now + LIVING_CHECK_MS };
-  return { stored, row };
+  return { stored, row, endpoint };
 }
+
+/** Name of the endpoint of a config as it stands in its row. */
+export const endpointIn = (principal: string, { url, endpoint }: StoredConfig): string =>
+  endpoint ?? endpointOf({ principal, url });
+
+/** Names of a task's endpoints, as they stand beside its details. */
+export const taskEndpoints = (principal: string, { push, a2a }: TaskDetails): TaskEndpoints => ({
+  push_endpoint: push === undefined ? null : endpointIn(principal, push),
+  a2a_endpoint: a2a === undefined ? null : endpointIn(principal, a2a),
+});
 
 /** Where a registration stands, by its name; undefined for a name nobody gave. */
 export function namedRegistration(name: string): TargetRef | undefined {

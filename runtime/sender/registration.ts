@@ -5,11 +5,18 @@ import { NetFault, publicReason } from "../net/codes.js";
 import type { NetPolicy } from "../net/policy.js";
 import { checkTarget } from "../net/target.js";
 import { checkSecret } from "../signing/legacy.js";
+import { standardKey } from "../signing/standard-webhooks.js";
 import { type AnyConfig, hasSecrets } from "./registered-config.js";
 import type { LegacyAuthentication, RefusalOptions, Refused } from "./types.js";
 
 /** How a delivery is authenticated, as the job carries it. Null: signed. */
-export type DeliveryAuth = { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string } | null;
+export type DeliveryAuth = { readonly scheme: AuthScheme; readonly credentials: string } | null;
+
+/** What stands for a signature: what releases register, and what both sides agree on by no field of a release. */
+type AuthScheme = "HMAC-SHA256" | "Bearer" | typeof STANDARD;
+
+/** As receivers call it (`mode` of `receiver.expect`). */
+const STANDARD = "standard-webhooks";
 
 export interface RegistrationRules {
   readonly refuse: RefusalOptions;
@@ -53,14 +60,28 @@ function urlFault(url: unknown, where: string, policy: NetPolicy): Refused | und
   }
 }
 
+/** Of Standard Webhooks, where it was agreed on. */
+function standardFault({ credentials }: LegacyAuthentication, field: string): Refused | undefined {
+  try {
+    standardKey(credentials, field);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof AdbindError)) throw error;
+    return refused(`${error.message}: ${error.remedy}`, `${field}.credentials`);
+  }
+}
+
 function legacyFault(
-  { schemes, credentials }: LegacyAuthentication,
+  authentication: LegacyAuthentication,
   where: string,
   tool: AnyTool | undefined,
   { refuse, version, warn }: RegistrationRules,
 ): Refused | undefined {
+  const { schemes, credentials } = authentication;
   const field = `${where}.authentication`;
   const [scheme] = Array.isArray(schemes) ? schemes : [];
+  if (schemes?.length === 1 && scheme === STANDARD && refuse.standardWebhooks === false)
+    return standardFault(authentication, field);
   if (schemes?.length !== 1 || (scheme !== "HMAC-SHA256" && scheme !== "Bearer")) {
     return refused("schemes must name exactly one of HMAC-SHA256 and Bearer", `${field}.schemes`);
   }
@@ -121,4 +142,4 @@ const isText = (value: unknown, min: number, max: number): boolean =>
 export const authOf = (authentication: LegacyAuthentication | undefined): DeliveryAuth =>
   authentication === undefined
     ? null
-    : { scheme: authentication.schemes[0] as "HMAC-SHA256" | "Bearer", credentials: authentication.credentials };
+    : { scheme: authentication.schemes[0] as AuthScheme, credentials: authentication.credentials };

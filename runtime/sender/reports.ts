@@ -35,7 +35,7 @@ type Sourced =
 export async function fireReports(parts: ChannelParts): Promise<void> {
   const { queue, tables, now } = parts;
   const at = now();
-  const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, at, FIRE_LIMIT));
+  const rows = await inTransaction(queue, undefined, (tx) => tables.dueChannels(tx, ["reporting"], at, FIRE_LIMIT));
   await eachAlone(rows, async (row) => {
     try {
       await fireOne(parts, row, at);
@@ -88,7 +88,7 @@ async function fireOne(parts: ChannelParts, row: ChannelRow, at: number): Promis
       now: at,
       nextExpected: next ?? undefined,
     };
-    yield* enqueue(queue, tx, [reportDelivery(parts, current, fire, sourced.data)]);
+    yield* enqueue(parts, tx, [reportDelivery(parts, current, fire, sourced.data)]);
     yield* tables.putChannel(tx, {
       ...current,
       sequence: fire.sequence,
@@ -134,7 +134,7 @@ export function* adjustedFlow(
   resource: string,
   { period, notificationType: type = "adjusted", ...report }: CorrectedReport,
 ): Coroutine<Emitted> {
-  const { tables, queue, uuid, now } = parts;
+  const { tables, uuid, now } = parts;
   const [channel] = yield* tables.channel(tx, resource, "reporting");
   if (channel === undefined || channel.config === "null" || !isNamed(parts, channel)) return { keys: [] };
   if (channel.closed === CLOSED) throw closedError(resource);
@@ -142,7 +142,7 @@ export function* adjustedFlow(
   const sequence = channel.sequence + 1;
   const made: ReportFire = { key, type, sequence, period, now: now() };
   yield* tables.putChannel(tx, { ...channel, sequence });
-  yield* enqueue(queue, tx, [reportDelivery(parts, channel, made, report as ReportData)]);
+  yield* enqueue(parts, tx, [reportDelivery(parts, channel, made, report as ReportData)]);
   return { keys: [key] };
 }
 

@@ -1,43 +1,28 @@
-/** Rotation of the keys of secrets: every row is sealed anew under the current one, a few at a time, while senders run. */
+/** Rotation of the keys of secrets and of bodies: every row is sealed anew under the current one, a few at a time, while senders run. */
 import type { Coroutine, Query } from "../db/index.js";
-import type { Queue } from "../queue/types.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { namedRegistration } from "./registered-secrets.js";
+import { type Resealed, type ResealParts, resealBodies } from "./reseal-bodies.js";
 import type { Keyring } from "./sealing.js";
 import { storedConfigs } from "./stored-configs.js";
-
-/** What a rotation came to, in rows. */
-export interface Resealed {
-  /** Sealed anew. */
-  readonly resealed: number;
-  /** Under the current key before. */
-  readonly current: number;
-  /** Under keys that are not there: they stay as they are. */
-  readonly lost: number;
-  /** They do not open for what they belong to: a column was changed. */
-  readonly foreign: number;
-}
-
-export interface ResealParts {
-  readonly queue: Queue;
-  readonly tables: SenderTables;
-  readonly keyring: Keyring;
-}
 
 /** Rows in one transaction. */
 const PAGE_ROWS = 100;
 
 /** @throws AdbindError `secret_keys_invalid` where there is no key */
-export async function resealSecrets({ queue, tables, keyring }: ResealParts): Promise<Resealed> {
+export async function resealSecrets(parts: ResealParts): Promise<Resealed> {
+  const { queue, tables, keyring } = parts;
   const counts = { resealed: 0, current: 0, lost: 0, foreign: 0 };
   let after = "";
   for (;;) {
     const page = await queue.transact((tx) => resealPage(tables, keyring, tx, after));
     for (const what of page.came) counts[what] += 1;
-    if (page.last === undefined) return counts;
+    if (page.last === undefined) break;
     after = page.last;
   }
+  for (const what of await resealBodies(parts)) counts[what] += 1;
+  return counts;
 }
 
 interface Page {

@@ -33,6 +33,16 @@ export type Opened =
   /** `lost`: there is no such key here. `foreign`: it was made for something else, or was changed. */
   | { readonly ok: false; readonly why: "lost" | "foreign" };
 
+/** Sealed bytes: nonce, bytes and tag. */
+export interface ByteBox {
+  readonly key_id: string;
+  readonly box: Uint8Array;
+}
+
+export type OpenedBytes =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly why: "lost" | "foreign" };
+
 export interface Keyring {
   /** Whether anything can be sealed. */
   readonly seals: boolean;
@@ -41,6 +51,9 @@ export interface Keyring {
   /** @throws AdbindError `secret_keys_invalid` where there is no key */
   seal(text: string, owner: BoxOwner): Box;
   open(box: Box, owner: BoxOwner): Opened;
+  /** The same of bytes. @throws AdbindError `secret_keys_invalid` where there is no key */
+  sealBytes(bytes: Uint8Array, owner: BoxOwner): ByteBox;
+  openBytes(box: ByteBox, owner: BoxOwner): OpenedBytes;
   knows(keyId: string): boolean;
   /** Fetches the keys again, unless that was done just now. @throws what the source throws */
   refresh(): Promise<void>;
@@ -49,24 +62,22 @@ export interface Keyring {
 const bound = ({ principal, registration, url }: BoxOwner, keyId: string): Buffer =>
   Buffer.from(JSON.stringify([principal, registration, url, keyId]));
 
-function sealWith(key: Uint8Array, text: string, data: Buffer): string {
+function sealWith(key: Uint8Array, bytes: Uint8Array, data: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce);
   cipher.setAAD(data);
-  const parts = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
-  return Buffer.concat(parts).toString("base64url");
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** @returns undefined where it was not made with this, for this */
-function openWith(key: Uint8Array, encoded: string, data: Buffer): string | undefined {
-  const box = Buffer.from(encoded, "base64url");
+function openWith(key: Uint8Array, box: Uint8Array, data: Buffer): Buffer | undefined {
   if (box.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv(CIPHER, key, box.subarray(0, NONCE_BYTES));
   decipher.setAAD(data);
   decipher.setAuthTag(box.subarray(-TAG_BYTES));
   try {
-    const text = decipher.update(box.subarray(NONCE_BYTES, -TAG_BYTES));
-    return Buffer.concat([text, decipher.final()]).toString("utf8");
+    const bytes = decipher.update(box.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([bytes, decipher.final()]);
   } catch {
     return undefined;
   }
@@ -81,7 +92,24 @@ export async function createKeyring(source: SecretKeySource | undefined): Promis
     source === undefined ? undefined : checkedSecretKeys(typeof source === "function" ? await source() : source);
   let held = await fetched();
   let at = performance.now();
+  const sealBytes: Keyring["sealBytes"] = (bytes, owner) => {
+    if (held === undefined)
+      throw new AdbindError("secret_keys_invalid", "there is no key to seal with", {
+        where: "secrets",
+        remedy: "give the sender secrets, or set ADBIND_SECRET_KEYS_FILE",
+      });
+    const { current, keys } = held;
+    return { key_id: current, box: sealWith(keys[current]!, bytes, bound(owner, current)) };
+  };
+  const openBytes: Keyring["openBytes"] = ({ key_id: keyId, box }, owner) => {
+    const key = held !== undefined && Object.hasOwn(held.keys, keyId) ? held.keys[keyId]! : undefined;
+    if (key === undefined) return { ok: false, why: "lost" };
+    const bytes = openWith(key, box, bound(owner, keyId));
+    return bytes === undefined ? { ok: false, why: "foreign" } : { ok: true, bytes };
+  };
   return {
+    sealBytes,
+    openBytes,
     get seals() {
       return held !== undefined;
     },
@@ -89,19 +117,12 @@ export async function createKeyring(source: SecretKeySource | undefined): Promis
       return held?.current;
     },
     seal(text, owner) {
-      if (held === undefined)
-        throw new AdbindError("secret_keys_invalid", "there is no key to seal with", {
-          where: "secrets",
-          remedy: "give the sender secrets, or set ADBIND_SECRET_KEYS_FILE",
-        });
-      const { current, keys } = held;
-      return { key_id: current, box: sealWith(keys[current]!, text, bound(owner, current)) };
+      const { key_id, box } = sealBytes(Buffer.from(text), owner);
+      return { key_id, box: Buffer.from(box).toString("base64url") };
     },
-    open({ key_id: keyId, box }, owner) {
-      const key = held !== undefined && Object.hasOwn(held.keys, keyId) ? held.keys[keyId]! : undefined;
-      if (key === undefined) return { ok: false, why: "lost" };
-      const text = openWith(key, box, bound(owner, keyId));
-      return text === undefined ? { ok: false, why: "foreign" } : { ok: true, text };
+    open({ key_id, box }, owner) {
+      const opened = openBytes({ key_id, box: Buffer.from(box, "base64url") }, owner);
+      return opened.ok ? { ok: true, text: Buffer.from(opened.bytes).toString() } : opened;
     },
     knows: (keyId) => held !== undefined && Object.hasOwn(held.keys, keyId),
     async refresh() {

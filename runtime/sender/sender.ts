@@ -3,33 +3,31 @@
 import { randomUUID } from "node:crypto";
 import { trace } from "@opentelemetry/api";
 import type { Query } from "../db/index.js";
-import { AdbindError } from "../errors.js";
 import { createGuardedFetch, type GuardedFetch } from "../net/index.js";
-import { checkedPolicy } from "../net/policy.js";
 import type { Periodic } from "../queue/periodic.js";
 import type { Queue } from "../queue/types.js";
 import { waitingCaps } from "../queue/waiting-caps.js";
 import { createWorker, type Worker } from "../queue/worker.js";
 import type { SenderTables } from "../store/sender-tables.js";
 import { type ActivityRecord, pendingRecord, shownRecord } from "./activity.js";
-import type { AttemptOptions } from "./attempt.js";
 import type { ChannelParts } from "./channel.js";
 import { type Channels, createChannels, dueSteps } from "./channels.js";
 import { type Deliverer, deliverer } from "./deliver.js";
-import { type EndpointProof, endpointProof } from "./endpoint-proof.js";
 import { healthOf, type SenderHealth } from "./health.js";
 import { knownTasks } from "./known-tasks.js";
 import { type SenderMetrics, senderMetrics } from "./metrics.js";
+import { provingStep } from "./moved-configs.js";
+import type { NotificationParts } from "./notification-configs.js";
 import { createNotifications, type NotificationConfigs } from "./notifications.js";
 import { type Outbox, outboxOf } from "./operators.js";
 import { isChange, metaOf, orderingKeyOf, ownerOf } from "./outbox.js";
 import { eraseSecrets } from "./registered-secrets.js";
-import type { RegistrationRules } from "./registration.js";
-import { type Resealed, resealSecrets } from "./reseal.js";
+import { resealSecrets } from "./reseal.js";
+import type { Resealed } from "./reseal-bodies.js";
 import { retentionOf, retentionSteps } from "./retention.js";
 import { HORIZON_MS, LONGEST_DELAY_MS } from "./schedule.js";
-import { createKeyring, type Keyring } from "./sealing.js";
-import { developmentKeys, secretKeysOfEnvironment } from "./secret-keys.js";
+import { bodiesOf } from "./sealed-bodies.js";
+import { attemptOptionsOf, keyringOf, proofOf, rulesOf, type SenderPlace, sealsBodies } from "./settings.js";
 import { spokenReleases } from "./spoken.js";
 import { createTargets } from "./targets.js";
 import { createTasks, type Tasks } from "./tasks.js";
@@ -64,21 +62,15 @@ const LONGEST_WAIT_MS = 2 * LONGEST_DELAY_MS;
 const LONGEST_LIFE_MS = 7 * 86_400_000;
 /** Events of an endpoint that wait, at most. */
 const MAX_WAITING = 1_000_000;
-/** How long a signer may take, in milliseconds. */
-const SIGNER_TIMEOUT_MS = { default: 5_000, max: 30_000 } as const;
 /** How often the keys of secrets are fetched again, in milliseconds. */
 const KEYS_MS = 60_000;
 const GIVEN_UP = "events were given up";
-
-const badOption = (where: string, remedy: string): AdbindError =>
-  new AdbindError("sender_option_invalid", "an option of a sender cannot be used", { where, remedy });
 
 export interface SenderParts {
   readonly queue: Queue;
   readonly tables: SenderTables;
   readonly options: SenderOptions;
-  /** The database, as `Database` names it. */
-  readonly place: { readonly where: string; readonly shared: boolean };
+  readonly place: SenderPlace;
 }
 
 /**
@@ -94,12 +86,15 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
   const spoken = await spokenReleases([release, ...(options.releases ?? [])], options.validator);
   const metrics = senderMetrics(options.meter);
   const attemptOptions = attemptOptionsOf(options, options.fetch ?? ownFetch!);
-  const common = { queue, tables, spoken, rules, now, uuid, keyring };
+  const bodies = bodiesOf(keyring, sealsBodies(options, keyring));
+  const common = { queue, tables, spoken, rules, now, uuid, keyring, bodies };
   const tasks = createTasks({ ...common, known: knownTasks(tables) });
   const delivery = deliverer({
     tables,
     tasks,
     targets: createTargets({ ...common, authorized: options.authorized }),
+    keyring,
+    bodies,
     limitsOf: options.limits ?? (() => undefined),
     attemptOptions,
     metrics,
@@ -114,12 +109,13 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
     reports: options.reports,
     ...coalescenceOf(options),
   };
-  const upkeep = upkeepOf(channelParts, options, metrics);
+  const notified = { ...channelParts, proof: proofOf(attemptOptions, options.agentUrl) };
+  const upkeep = upkeepOf(notified, options, metrics);
   let unobserve: (() => void) | undefined;
   return {
     tasks,
     channels: createChannels(channelParts),
-    notifications: createNotifications({ ...channelParts, proof: proofOf(attemptOptions, options.agentUrl) }),
+    notifications: createNotifications(notified),
     outbox: outboxOf(common),
     activity: (request) => listActivity(queue, tables, request),
     health: () => healthOf(common),
@@ -137,64 +133,6 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
       await queue.close();
     },
   };
-}
-
-/** @throws AdbindError `sender_option_invalid` */
-const attemptOptionsOf = (options: SenderOptions, fetch: AttemptOptions["fetch"]): AttemptOptions => ({
-  fetch,
-  signerFor: signerOf(options),
-  signerTimeoutMs: signerTimeoutOf(options),
-  word: options.word ?? options.release.word,
-  version: options.release.version,
-  now: options.now ?? Date.now,
-  random: options.random ?? Math.random,
-  onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
-});
-
-/** @returns what proves endpoints; without a name of one's own it proves none */
-const proofOf = (attempts: AttemptOptions, agentUrl: string | undefined): EndpointProof =>
-  agentUrl === undefined
-    ? async () => "the sender has no agentUrl to name in a challenge"
-    : endpointProof(attempts, agentUrl);
-
-/** @throws AdbindError `sender_option_invalid` */
-function signerOf({ signer, signerFor }: SenderOptions): AttemptOptions["signerFor"] {
-  if ((signer === undefined) === (signerFor === undefined)) throw badOption("signer", "give signer or signerFor");
-  return signerFor ?? (typeof signer === "function" ? signer : () => signer!);
-}
-
-/** @throws AdbindError `sender_option_invalid` */
-function signerTimeoutOf({ signerTimeoutMs = SIGNER_TIMEOUT_MS.default }: SenderOptions): number {
-  if (signerTimeoutMs >= 1 && signerTimeoutMs <= SIGNER_TIMEOUT_MS.max) return signerTimeoutMs;
-  throw badOption("signerTimeoutMs", `give 1 to ${SIGNER_TIMEOUT_MS.max}`);
-}
-
-const rulesOf = (
-  { refuse = {}, net = {}, release, logger, onDeprecated = warnOnce }: SenderOptions,
-  keyring: Keyring,
-): RegistrationRules => ({
-  refuse,
-  policy: checkedPolicy(net),
-  version: release.version,
-  keepsSecrets: () => keyring.seals,
-  warn: (message) => {
-    logger?.warn(message);
-    onDeprecated(message);
-  },
-});
-
-/** @throws AdbindError `secret_keys_invalid` */
-function keyringOf(
-  { secrets, mode = "production", now = Date.now, logger }: SenderOptions,
-  place: SenderParts["place"],
-): Promise<Keyring> {
-  const given = secrets ?? secretKeysOfEnvironment(process.env);
-  if (given !== undefined || mode === "production") return createKeyring(given);
-  const told = (message: string): void => {
-    logger?.warn(message);
-    process.emitWarning(message, "AdbindDevelopment");
-  };
-  return createKeyring(developmentKeys(place, now(), told));
 }
 
 const workerOf = (
@@ -220,7 +158,7 @@ const workerOf = (
   });
 
 function upkeepOf(
-  parts: ChannelParts,
+  parts: NotificationParts,
   { maxWaiting = MAX_WAITING, logger, retention }: SenderOptions,
   metrics: SenderMetrics,
 ): Periodic {
@@ -250,18 +188,22 @@ function upkeepOf(
     keys,
     ...retentionSteps(parts, retentionOf(retention)),
   ];
-  return senderUpkeep({ queue, tables, coalesced, reports, secrets, more, now, logger, alarmed: metrics.alarmed });
+  const proofs = provingStep(parts);
+  return senderUpkeep({
+    queue,
+    tables,
+    coalesced,
+    reports,
+    proofs,
+    secrets,
+    more,
+    now,
+    logger,
+    alarmed: metrics.alarmed,
+  });
 }
 
 const coalescenceOf = ({ coalescence }: SenderOptions) => (coalescence === undefined ? {} : { coalescence });
-
-const warned = new Set<string>();
-const warnOnce = (message: string): void => {
-  const scheme = message.split(" ")[0]!;
-  if (warned.has(scheme)) return;
-  warned.add(scheme);
-  process.emitWarning(message, "DeprecationWarning");
-};
 
 async function listActivity(
   queue: Queue,

@@ -36,6 +36,8 @@ export type LookedUp =
       /** Name of a registration that is over, and whose secrets may be erased when this was sent. */
       readonly erasable: string | undefined;
     }
+  /** It was moved, and is to answer a challenge where it is now: later. */
+  | { readonly kind: "unproved" }
   /** There is none any more, it is another principal's, or its secrets cannot be had: set aside. */
   | { readonly kind: "gone"; readonly why: string };
 
@@ -153,9 +155,11 @@ function answerIn(keyring: Keyring, of: Sought, rows: Rows): LookedUp {
 
 const gone = (why: string): LookedUp => ({ kind: "gone", why });
 
+/** What the configs of notifications have more than others. */
+type Proving = StoredConfig & { readonly proven?: boolean; readonly active?: boolean; readonly moved?: true };
+
 /** A config of notifications is none while it is paused, or has not answered its challenge. */
-const isSilent = (stored: StoredConfig & { readonly proven?: boolean; readonly active?: boolean }): boolean =>
-  stored.proven === false || stored.active === false;
+const isSilent = ({ proven, active, moved }: Proving): boolean => active === false || (proven === false && !moved);
 
 function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): LookedUp {
   const row = rows.registered(target);
@@ -163,6 +167,7 @@ function foundIn(keyring: Keyring, { target, principal }: Sought, rows: Rows): L
   if (row.principal !== principal) return gone("its registration belongs to another principal now");
   const stored = configIn(row, target);
   if (stored == null || isSilent(stored)) return gone("its channel was closed");
+  if ((stored as Proving).moved === true) return { kind: "unproved" };
   const registration = registrationOf(target);
   const opened = openConfig(keyring, stored, rows.secrets.get(registration), { principal, registration });
   if (!opened.ok) return gone(opened.why);

@@ -11,6 +11,7 @@ import type { KnownTasks } from "./known-tasks.js";
 import { boundUnder, type Delivery, taskOrderingKey } from "./outbox.js";
 import type { StoredConfig } from "./registered-config.js";
 import type { RegistrationRules } from "./registration.js";
+import type { Bodies } from "./sealed-bodies.js";
 import type { Keyring } from "./sealing.js";
 import type { SenderReleases } from "./spoken.js";
 import type { TaskDetails } from "./task-details.js";
@@ -27,6 +28,7 @@ export interface TaskParts {
   /** Where each statement is a journey to a server. */
   readonly known: KnownTasks | undefined;
   readonly keyring: Keyring;
+  readonly bodies: Bodies;
 }
 
 /** A task is remembered this long after its last event, in milliseconds: a repeated change is then still refused. */

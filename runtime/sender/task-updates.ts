@@ -118,12 +118,12 @@ function* write(asking: Asking, made: Made | undefined): Coroutine<"written" | T
   const keyed = updates.flatMap(({ taskId, dedupKey }) =>
     dedupKey === undefined ? [] : [{ task_id: taskId, dedup_key: dedupKey }],
   );
-  const jobs = made?.events.map(toNewJob) ?? [];
+  const jobs = made?.events.map((event) => toNewJob(event, parts.bodies)) ?? [];
   const part = jobs.length > 0 ? parts.queue.part(jobs) : undefined;
   const writes = made && {
     changes: changesOf(made),
     dedups: made.newDedups,
-    addJobs: (q: Query) => enqueue(parts.queue, q, made.events),
+    addJobs: (q: Query) => enqueue(parts, q, made.events),
     jobsIf: part && ((condition: string) => part.statement(condition)),
   };
   const answer = yield* parts.tables.changeTasks(query, { taskIds: idsOf(updates), keyed, locking, writes });

@@ -6,10 +6,11 @@ import { AdbindError } from "../errors.js";
 import { operationRequired } from "../facts/index.js";
 import { type EachWork, oneOf } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
+import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
 import { taskOrderingKey } from "./outbox.js";
 import { type AnyConfig, joinConfig, openConfig, taskRegistration } from "./registered-config.js";
-import { sealedConfig } from "./registered-secrets.js";
+import { sealedConfig, taskEndpoints } from "./registered-secrets.js";
 import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFault } from "./registration.js";
 import type { TaskDetails } from "./task-details.js";
 import { type TaskParts, taskExpires, toolOf } from "./task-events.js";
@@ -160,7 +161,7 @@ function checkId(where: "taskId" | "dedupKey", id: string): void {
 
 /** A task with the secrets of its channels. */
 interface NewTask {
-  readonly row: SentTaskRow;
+  readonly row: NewTaskRow;
   readonly secrets: readonly SecretRow[];
 }
 
@@ -187,7 +188,7 @@ function newTask(parts: TaskParts, start: TaskStart, channels: TaskChannels): Ne
     ...(contextId !== undefined && { contextId }),
     ...(release !== undefined && { release }),
   };
-  const row: SentTaskRow = {
+  const row: NewTaskRow = {
     task_id: taskId,
     principal: start.principal,
     tool: start.tool,
@@ -196,6 +197,7 @@ function newTask(parts: TaskParts, start: TaskStart, channels: TaskChannels): Ne
     details: JSON.stringify(details),
     expires: taskExpires(now()),
     revision: newRevision(),
+    ...taskEndpoints(start.principal, details),
   };
   return { row, secrets: [push?.row, a2a?.row].filter((one) => one !== undefined) };
 }
@@ -262,7 +264,7 @@ function* attachFlow(
   const { a2a: _before, ...details } = JSON.parse(row.details) as TaskDetails;
   const made = config === null ? undefined : channelOf(parts, start, "a2a", config);
   const next: TaskDetails = made === undefined ? details : { ...details, a2a: made.stored };
-  yield* parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next));
+  yield* parts.tables.setTaskDetails(tx, start.taskId, JSON.stringify(next), taskEndpoints(row.principal, next));
   if (made?.row === undefined) yield* parts.tables.dropSecrets(tx, [taskRegistration("a2a", start.taskId)]);
   else yield* parts.tables.putSecrets(tx, [made.row]);
   return { ok: true, registered: config !== null };

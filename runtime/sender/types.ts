@@ -34,6 +34,8 @@ export interface NotificationConfig {
   readonly active?: boolean;
   /** Of an agent's: kinds of accounts too, for all that the caller is authorized for. */
   readonly all_authorized_accounts?: boolean;
+  /** Of an agent's: kinds too that a later release adds, where all they say is what to read again. */
+  readonly include_future_event_types?: boolean;
 }
 
 /** Whose configs they are: those of one account, or those of the caller itself (`agent`). */
@@ -106,6 +108,11 @@ export interface RefusalOptions {
   readonly hmac?: boolean;
   /** Bearer registrations: all, none, or those of mutating tools. Default `mutating`. */
   readonly bearer?: boolean | "mutating";
+  /**
+   * Registrations with the scheme `standard-webhooks` and a `whsec_...` secret. No release has it: false where both sides
+   * have agreed on it elsewhere. Default true; those of notification configs always, since no challenge can name it.
+   */
+  readonly standardWebhooks?: boolean;
 }
 
 /** Where a change is written. */
@@ -181,6 +188,8 @@ export interface SenderOptions {
    * a secret is refused in production.
    */
   readonly secrets?: SecretKeySource;
+  /** Seals bodies of events, too, while they are kept: as secrets are, and under the same keys. Default false. */
+  readonly sealBodies?: boolean;
   /** In development, without `secrets`, a key is made beside the store. Default `production`. */
   readonly mode?: "development" | "production";
   /** The agent URL of who sends, which challenges of notification configs name. Without it none is taken. */

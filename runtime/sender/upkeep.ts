@@ -17,6 +17,8 @@ export interface UpkeepParts {
   readonly tables: SenderTables;
   readonly coalesced: PeriodicStep;
   readonly reports: PeriodicStep;
+  /** Proves configs that were moved. */
+  readonly proofs: PeriodicStep;
   /** Erases secrets that nothing needs any more. */
   readonly secrets: PeriodicStep;
   /** Done each time, whatever is due. */
@@ -49,6 +51,7 @@ export function senderUpkeep(parts: UpkeepParts): Periodic {
       look,
       onlyIf(parts.coalesced, (due) => due.coalesced),
       onlyIf(parts.reports, (due) => due.reports),
+      onlyIf(parts.proofs, (due) => due.proofs),
       onlyIf(parts.secrets, (due) => due.secrets),
       ...expiring.map((step, at) => onlyIf(step, (due) => due.expired[at]!)),
       ...parts.more,

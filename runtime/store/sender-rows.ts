@@ -16,10 +16,21 @@ export interface ChannelRow {
   readonly closed_at: number | null;
   /** Version of the release it was registered under; null for the sender's first. */
   readonly release: string | null;
+  /** Name of its endpoint; null where it has none, empty where that was never noted. */
+  readonly endpoint: string | null;
 }
 
 /** A channel by its key. */
 export type ChannelKey = Pick<ChannelRow, "resource" | "kind" | "subscriber">;
+
+/** A task as it is registered. */
+export type NewTaskRow = SentTaskRow & TaskEndpoints;
+
+/** Names of a task's endpoints; null where it has none. */
+export interface TaskEndpoints {
+  readonly push_endpoint: string | null;
+  readonly a2a_endpoint: string | null;
+}
 
 /** Where the events of a task go, and whose it is. */
 export type TaskTargetRow = Pick<SentTaskRow, "task_id" | "principal" | "details" | "status">;

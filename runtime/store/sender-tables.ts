@@ -7,13 +7,14 @@ import { kept } from "../db/index.js";
 import type { AnyDatabase } from "../db/open.js";
 import type { Dialect, Query, Value } from "../db/types.js";
 import type { ExpiringIn } from "./expiry.js";
-import type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
+import { type BodyTables, bodyTables } from "./sender-bodies.js";
+import type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
 import { type SecretTables, secretTables } from "./sender-secrets.js";
 import { type UpkeepTables, upkeepTables } from "./sender-upkeep.js";
 import { type ChangeTasks, newRevision, type SentTaskRow } from "./sent-tasks.js";
 import { taskChangesOn } from "./task-changes.js";
 
-export type { ChannelKey, ChannelRow, TaskTargetRow } from "./sender-rows.js";
+export type { ChannelKey, ChannelRow, NewTaskRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
 
 export interface CoalescingRow {
   readonly resource: string;
@@ -32,7 +33,7 @@ export interface ActivityRow {
   readonly expires: number;
 }
 
-export interface SenderTables extends SecretTables, UpkeepTables {
+export interface SenderTables extends SecretTables, UpkeepTables, BodyTables {
   /** Each statement is a journey to a server. */
   readonly remote: boolean;
   /** Also locks it. */
@@ -43,18 +44,19 @@ export interface SenderTables extends SecretTables, UpkeepTables {
   /** Where events of tasks go now. Locks nothing. */
   taskTargets(tx: Query, taskIds: readonly string[]): Coroutine<TaskTargetRow[]>;
   /** Adds tasks that are not there yet. @returns those it added */
-  addTasks(tx: Query, rows: readonly SentTaskRow[]): Coroutine<{ task_id: string }[]>;
-  setTaskDetails(tx: Query, taskId: string, details: string): Coroutine<unknown[]>;
+  addTasks(tx: Query, rows: readonly NewTaskRow[]): Coroutine<{ task_id: string }[]>;
+  setTaskDetails(tx: Query, taskId: string, details: string, endpoints: TaskEndpoints): Coroutine<unknown[]>;
   /** A channel of a resource that has one owner, or of one subscriber. Also locks it. */
   channel(tx: Query, resource: string, kind: string, subscriber?: string): Coroutine<ChannelRow[]>;
-  /** Makes a media buy the principal's, where it is nobody's yet, and locks it. @returns whose it is */
-  claimBuy(tx: Query, resource: string, principal: string): Coroutine<string>;
+  /** Makes a channel the principal's, where there is none yet, and locks it. @returns it, whoever has it */
+  claimChannel(tx: Query, key: ChannelKey, principal: string): Coroutine<ChannelRow>;
   /** Everybody's channels of a kind. Locks nothing. */
   subscribers(tx: Query, resource: string, kind: string): Coroutine<ChannelRow[]>;
   /** Channels as they are now. Locks nothing. */
   channelTargets(tx: Query, keys: readonly ChannelKey[]): Coroutine<ChannelRow[]>;
   putChannel(tx: Query, row: ChannelRow): Coroutine<unknown[]>;
-  dueChannels(tx: Query, now: number, limit: number): Coroutine<ChannelRow[]>;
+  /** Channels of some kinds that have something to do at a time. */
+  dueChannels(tx: Query, kinds: readonly string[], now: number, limit: number): Coroutine<ChannelRow[]>;
   /** Queues an event, or takes the place of the one that waits in its slot; the earlier of the two times holds. */
   coalesce(tx: Query, row: CoalescingRow): Coroutine<unknown[]>;
   waiting(tx: Query, resource: string): Coroutine<CoalescingRow[]>;
@@ -73,6 +75,7 @@ export interface SenderTables extends SecretTables, UpkeepTables {
 export interface DueWork {
   readonly coalesced: boolean;
   readonly reports: boolean;
+  readonly proofs: boolean;
   readonly secrets: boolean;
   /** For each of `expiring`. */
   readonly expired: readonly boolean[];
@@ -92,16 +95,18 @@ const marks = (values: readonly unknown[]): string => values.map(() => "?").join
 const list = (columns: readonly string[]): string =>
   `(${columns.join(", ")}) values (${columns.map(() => "?").join(", ")})`;
 
+const channelColumns = [
+  ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
+  ...["period_start", "next_fire", "closed", "closed_at", "release", "endpoint"],
+] as const satisfies readonly (keyof ChannelRow)[];
+
 export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | "engine">): SenderTables {
   const lock = dialect.forUpdate;
-  const columns = [
-    ...["resource", "kind", "subscriber", "principal", "config", "sequence"],
-    ...["period_start", "next_fire", "closed", "closed_at", "release"],
-  ];
   return {
     ...taskTables(dialect),
     ...secretTables(lock),
     ...upkeepTables(lock),
+    ...bodyTables,
     due,
     remote: dialect.parts,
     changeTasks: taskChangesOn[engine],
@@ -109,16 +114,19 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
       run(tx, `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`, [
         ...[resource, kind, subscriber],
       ]),
-    *claimBuy(tx, resource, principal) {
-      const key = "resource = ? and kind = 'buy' and subscriber = ''";
+    *claimChannel(tx, { resource, kind, subscriber }, principal) {
       yield* run(
         tx,
-        "insert into adbind_channels (resource, kind, subscriber, principal, config) values (?, 'buy', '', ?, 'null') " +
-          "on conflict do nothing",
-        [resource, principal],
+        "insert into adbind_channels (resource, kind, subscriber, principal, config, endpoint) " +
+          "values (?, ?, ?, ?, 'null', null) on conflict do nothing",
+        [resource, kind, subscriber, principal],
       );
-      const [row] = yield* run<ChannelRow>(tx, `select * from adbind_channels where ${key}${lock}`, [resource]);
-      return row!.principal;
+      const [row] = yield* run<ChannelRow>(
+        tx,
+        `select * from adbind_channels where resource = ? and kind = ? and subscriber = ?${lock}`,
+        [resource, kind, subscriber],
+      );
+      return row!;
     },
     subscribers: (tx, resource, kind) =>
       run(tx, "select * from adbind_channels where resource = ? and kind = ? order by subscriber", [resource, kind]),
@@ -132,18 +140,19 @@ export function senderTables({ dialect, engine }: Pick<AnyDatabase, "dialect" | 
     putChannel: (tx, row) =>
       run(
         tx,
-        `insert into adbind_channels ${list(columns)} on conflict (resource, kind, subscriber) do update set ` +
-          columns
+        `insert into adbind_channels ${list(channelColumns)} on conflict (resource, kind, subscriber) do update set ` +
+          channelColumns
             .slice(3)
             .map((column) => `${column} = excluded.${column}`)
             .join(", "),
-        columns.map((column) => row[column as keyof ChannelRow]),
+        channelColumns.map((column) => row[column]),
       ),
-    dueChannels: (tx, now, limit) =>
+    dueChannels: (tx, kinds, now, limit) =>
       run(
         tx,
-        "select * from adbind_channels where next_fire is not null and next_fire <= ? order by next_fire limit ?",
-        [now, limit],
+        "select * from adbind_channels where next_fire is not null and next_fire <= ? " +
+          `and kind in (${marks(kinds)}) order by next_fire limit ?`,
+        [now, ...kinds, limit],
       ),
     ...coalescingTables,
     ...activityTables,
@@ -168,12 +177,12 @@ const taskTables = (
           `${rows.map(() => `(${taskColumns.map(() => "?").join(", ")})`).join(", ")} on conflict do nothing returning task_id`,
         rows.flatMap((row) => taskColumns.map((column) => row[column])),
       ),
-    setTaskDetails: (tx, taskId, details) =>
-      run(tx, "update adbind_sent_tasks set details = ?, revision = ? where task_id = ?", [
-        details,
-        newRevision(),
-        taskId,
-      ]),
+    setTaskDetails: (tx, taskId, details, { push_endpoint, a2a_endpoint }) =>
+      run(
+        tx,
+        "update adbind_sent_tasks set details = ?, revision = ?, push_endpoint = ?, a2a_endpoint = ? where task_id = ?",
+        [details, newRevision(), push_endpoint, a2a_endpoint, taskId],
+      ),
   };
 };
 
@@ -186,7 +195,9 @@ const taskColumns = [
   "details",
   "expires",
   "revision",
-] as const satisfies readonly (keyof SentTaskRow)[];
+  "push_endpoint",
+  "a2a_endpoint",
+] as const satisfies readonly (keyof NewTaskRow)[];
 
 const coalescingTables: Pick<SenderTables, "coalesce" | "waiting" | "dueCoalesced" | "takeCoalesced"> = {
   coalesce: (tx, row) =>
@@ -210,7 +221,8 @@ const expiringTables = ["adbind_activity", "adbind_sent_tasks", "adbind_dedup"] 
 const due: SenderTables["due"] = function* (tx, now) {
   const conditions = [
     "adbind_coalescing where due <= ?",
-    "adbind_channels where next_fire is not null and next_fire <= ?",
+    "adbind_channels where next_fire is not null and next_fire <= ? and kind = 'reporting'",
+    "adbind_channels where next_fire is not null and next_fire <= ? and kind <> 'reporting'",
     "adbind_sender_secrets where check_at <= ?",
     ...expiringTables.map((table) => `${table} where expires <= ?`),
   ];
@@ -221,8 +233,8 @@ const due: SenderTables["due"] = function* (tx, now) {
     text,
     conditions.map(() => now),
   );
-  const [coalesced, reports, secrets, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
-  return { coalesced: coalesced!, reports: reports!, secrets: secrets!, expired };
+  const [coalesced, reports, proofs, secrets, ...expired] = conditions.map((_, at) => Boolean(row![`c${at}`]));
+  return { coalesced: coalesced!, reports: reports!, proofs: proofs!, secrets: secrets!, expired };
 };
 
 const expiringOf = (table: string, key: string, what: string): ExpiringIn<Query> => ({

@@ -1,19 +1,33 @@
 /** Rows of a sender as an operator, or time, goes through them. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
-import type { ChannelRow, TaskTargetRow } from "./sender-rows.js";
+import type { ChannelKey, ChannelRow, TaskEndpoints, TaskTargetRow } from "./sender-rows.js";
 
 export interface UpkeepTables {
-  /** Tasks by id, after one; locked. */
-  tasksAfter(tx: Query, after: string, limit: number): Coroutine<TaskTargetRow[]>;
-  /** Channels that have a config; locked. */
-  openChannels(tx: Query): Coroutine<ChannelRow[]>;
+  /** Tasks by one of their endpoints, locked; an empty name finds those of which it was never noted. */
+  tasksAt(tx: Query, at: TaskPlace): Coroutine<TaskTargetRow[]>;
+  /** Channels by their endpoint, locked; in the same way. */
+  channelsAt(tx: Query, at: ChannelPlace): Coroutine<ChannelRow[]>;
   /** Removes channels that closed before a time, and whose a media buy was when none of it is left. @returns channels */
   dropClosedChannels(tx: Query, before: number, limit: number): Coroutine<number>;
   /** What waits for longest, as a unix time in milliseconds, and how many endpoints are how. */
   overview(tx: Query, topic: string, now: number): Coroutine<Overview>;
   /** Removes the oldest activity beyond a number of rows. @returns rows */
   trimActivity(tx: Query, keep: number, limit: number): Coroutine<number>;
+}
+
+export interface TaskPlace {
+  readonly column: keyof TaskEndpoints;
+  readonly endpoint: string;
+  /** Ids after this one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface ChannelPlace {
+  readonly endpoint: string;
+  readonly after: ChannelKey;
+  readonly limit: number;
 }
 
 export interface Overview {
@@ -24,13 +38,18 @@ export interface Overview {
 }
 
 export const upkeepTables = (lock: string): UpkeepTables => ({
-  tasksAfter: (tx, after, limit) =>
+  tasksAt: (tx, { column, endpoint, after, limit }) =>
     tx.rows<TaskTargetRow>(
-      "select task_id, principal, details, status from adbind_sent_tasks where task_id > ? order by task_id " +
-        `limit ?${lock}`,
-      [after, limit],
+      `select task_id, principal, details, status from adbind_sent_tasks where ${column} = ? and task_id > ? ` +
+        `order by task_id limit ?${lock}`,
+      [endpoint, after, limit],
     ),
-  openChannels: (tx) => tx.rows<ChannelRow>(`select * from adbind_channels where config <> 'null'${lock}`),
+  channelsAt: (tx, { endpoint, after: { resource, kind, subscriber }, limit }) =>
+    tx.rows<ChannelRow>(
+      "select * from adbind_channels where endpoint = ? and (resource, kind, subscriber) > (?, ?, ?) " +
+        `order by resource, kind, subscriber limit ?${lock}`,
+      [endpoint, resource, kind, subscriber, limit],
+    ),
   *dropClosedChannels(tx, before, limit) {
     const rows = yield* tx.rows<{ resource: string }>(
       `delete from adbind_channels where (resource, kind, subscriber) in (select resource, kind, subscriber

@@ -167,6 +167,8 @@ export interface Inbox<Tx> {
   take(request: Lease & { readonly now: number; readonly limit: number }): Promise<InboxEvent[]>;
   /** Prolongs leases while handlers run. */
   renew(ids: readonly number[], lease: Lease): Promise<void>;
+  /** Gives events back whose handler has not begun, as if they had not been taken. */
+  releaseLease(ids: readonly number[], holder: { readonly owner: string; readonly now: number }): Promise<void>;
   /**
    * Removes the event, with `effect` in the same transaction. `lost`: the lease went to another owner, and nothing was
    * written. Rejects with what `effect` threw; nothing is written then either.

@@ -1,5 +1,5 @@
 /** Signatures that no honest seller makes: whatever one wishes to cover, say and sign. */
-import { createPrivateKey, hash, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, hash, type JsonWebKey, type KeyObject, sign } from "node:crypto";
 import { buildSignatureBase } from "../signing/base.js";
 import { webhookComponents } from "../signing/profiles.js";
 import { canonicalUrl } from "../url.js";
@@ -22,7 +22,7 @@ export interface Forgery {
 const keyObject = (key: TestKey["privateKey"]): KeyObject =>
   "type" in key && typeof key.export === "function"
     ? (key as KeyObject)
-    : createPrivateKey({ key: key as never, format: "jwk" });
+    : createPrivateKey({ key: key as JsonWebKey, format: "jwk" });
 
 const rawSignature = (key: KeyObject, base: string): string =>
   key.asymmetricKeyType === "ed25519"

@@ -31,7 +31,7 @@ test("keys are made, registrations listed under them, rotated, and moved", async
   assert.match((await run("secrets", "new", "keys", "--id", "old")).out, "keys has the key old");
   assert.is(statSync(at("keys")).mode & 0o777, 0o600);
   const authentication = { schemes: ["HMAC-SHA256"], credentials: secret };
-  const first = await opened({ secrets: () => secretKeysIn(at("keys")) });
+  const first = await opened({ secrets: () => secretKeysIn(at("keys")), sealBodies: true });
   await first.sender.tasks.register(start(), { push: { ...push, authentication } });
   await first.sender.tasks.update("task-1", { status: "working" });
   const { endpoint } = (await first.sender.outbox.endpoints())[0]!;
@@ -40,15 +40,18 @@ test("keys are made, registrations listed under them, rotated, and moved", async
   await run("secrets", "new", "keys", "--id", "new");
   const listed = async (keys: string) =>
     JSON.parse((await run("secrets", "list", ...given, "--keys", keys, "--json")).out).keys;
-  assert.equal(await listed("keys"), [{ key: "old", registrations: 1, state: "known" }]);
+  assert.equal(await listed("keys"), [{ key: "old", registrations: 1, bodies: 1, state: "known" }]);
   assert.is((await run("secrets", "rotate", ...given)).code, 2);
   writeFileSync(at("other"), "other BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA\n");
   const lost = await run("secrets", "rotate", ...given, "--keys", "other");
   assert.is(lost.code, 1);
-  assert.match(lost.err, "1 are under keys that are not among these");
-  assert.match((await run("secrets", "rotate", ...given, "--keys", "keys")).out, "1 sealed anew");
-  assert.equal(await listed("keys"), [{ key: "new", registrations: 1, state: "current" }]);
+  assert.match(lost.err, "2 are under keys that are not among these");
+  assert.match((await run("secrets", "rotate", ...given, "--keys", "keys")).out, "2 sealed anew");
+  assert.equal(await listed("keys"), [{ key: "new", registrations: 1, bodies: 1, state: "current" }]);
   writeFileSync(at("keys"), readFileSync(at("keys"), "utf8").split("\n")[0]!);
+  const body = async (keys: string) => (await run("show", "1", ...given, "--keys", keys, "--body")).out;
+  assert.match(await body("keys"), '"task_id":"task-1"');
+  assert.match(await body("other"), "its body is under the key new, which is not here");
 
   const to = "https://new.example/hooks";
   assert.is((await run("move", endpoint, to, ...given, "--keys", "keys")).code, 2);

@@ -1,5 +1,5 @@
 /**
- * `./run conformance differences [--specialism ID]`: our runner and the npm one on the old suite that comes with the
+ * `./run conformance differences [--specialism ID]...`: our runner and the npm one on the old suite that comes with the
  * latter, each before a fresh seller of the same project; every step they disagree on, with what each says. The list of
  * known differences is test/conformance/differences.json: who is right by the published text. Fails on one that is not on it.
  */
@@ -144,19 +144,32 @@ async function fresh<T>(folder: string, job: (url: string) => Promise<T>): Promi
   }
 }
 
-async function main(specialism: string): Promise<void> {
-  const projects = projectsFolder(tmpdir());
-  process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
+/** What one specialism's seller comes to. */
+interface Compared {
+  passed: number;
+  failed: number;
+  known: number;
+}
+
+interface Comparing {
+  readonly projects: string;
+  readonly known: readonly Known[];
+  /** Entries of the list that a difference was found for. */
+  readonly used: Set<Known>;
+}
+
+const nameOf = (key: string, { id }: Graded): string => `${key.split("/").slice(0, -2).join("/")}/${id}`;
+
+async function compare(specialism: string, { projects, known, used }: Comparing): Promise<Compared> {
   const folder = await scaffold(projects, path.join(corpus, "releases", RELEASE), specialism);
   const mine = await fresh(folder, ours);
   const others = await fresh(folder, theirs);
-  const list = path.join(import.meta.dirname, "differences.json");
-  const known: readonly Known[] = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
-  const totals = { passed: 0, failed: 0, known: 0 };
-  for (const [key, { outcome, why, id }] of mine) {
-    const name = `${key.split("/").slice(0, -2).join("/")}/${id}`;
+  const totals: Compared = { passed: 0, failed: 0, known: 0 };
+  for (const [key, graded] of mine) {
     const other = others.get(key);
     if (other === undefined) continue;
+    const { outcome, why } = graded;
+    const name = nameOf(key, graded);
     if (other.outcome === outcome) {
       totals.passed += 1;
       continue;
@@ -164,18 +177,46 @@ async function main(specialism: string): Promise<void> {
     const entry = known.find(
       (one) => `${one.storyboard}/${one.step}` === name && one.ours === outcome && one.theirs === other.outcome,
     );
+    if (entry !== undefined) used.add(entry);
     totals[entry === undefined ? "failed" : "known"] += 1;
-    console.log(
-      `${entry === undefined ? "DIFFERS" : `known, right: ${entry.right}`} ${name}: ours ${outcome} (${why}), theirs ${other.outcome} (${other.why})`,
-    );
+    const label = entry === undefined ? "DIFFERS" : `known, right: ${entry.right}`;
+    console.log(`  ${label} ${name}: ours ${outcome} (${why}), theirs ${other.outcome} (${other.why})`);
   }
   const alone = [...others.keys()].filter((key) => !mine.has(key));
-  if (alone.length > 0) console.log(`${alone.length} steps only the npm runner has: ${alone.slice(0, 20).join(", ")}`);
-  close(totals, "steps");
+  if (alone.length > 0) console.log(`  ${alone.length} steps only the npm runner has: ${alone.slice(0, 8).join(", ")}`);
+  return totals;
+}
+
+async function main(wanted: readonly string[]): Promise<void> {
+  const projects = projectsFolder(tmpdir());
+  process.on("exit", () => rmSync(projects, { recursive: true, force: true }));
+  const list = path.join(import.meta.dirname, "differences.json");
+  const known: readonly Known[] = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
+  const used = new Set<Known>();
+  const total: Compared = { passed: 0, failed: 0, known: 0 };
+  for (const specialism of wanted) {
+    console.log(specialism);
+    const { passed, failed, known: listed } = await compare(specialism, { projects, known, used });
+    console.log(`  ${passed} alike, ${listed} on the list, ${failed} not`);
+    total.passed += passed;
+    total.failed += failed;
+    total.known += listed;
+  }
+  const unused = known.filter((one) => !used.has(one)).map(({ storyboard, step }) => `${storyboard}/${step}`);
+  if (unused.length > 0) console.log(`on the list, and not seen in this run: ${unused.join(", ")}`);
+  close(total, "steps");
+}
+
+/** Specialisms of sellers that the old suite has storyboards of. */
+async function specialisms(): Promise<string[]> {
+  const { release } = await wholeReleaseAt(path.join(corpus, "releases", RELEASE));
+  const suite = await loadSuite(path.join(peer, "compliance/cache", SUITE));
+  const tested = suite.storyboards.map(({ file }) => /^specialisms\/([^/]+)\//.exec(file)?.[1]?.replaceAll("-", "_"));
+  return Object.keys(release.specialisms).filter((id) => tested.includes(id.replaceAll("-", "_")));
 }
 
 const { values } = parseArgs({
   args: process.argv.slice(2),
-  options: { specialism: { type: "string", default: "sales_guaranteed" } },
+  options: { specialism: { type: "string", multiple: true } },
 });
-await main(values.specialism);
+await main(values.specialism ?? (await specialisms()));

@@ -106,7 +106,7 @@ async function grade(
   id: string,
   parts: { projects: string; agents: ReadonlyMap<string, ServedSeller> },
 ): Promise<Graded> {
-  const { release, documents, suite } = place;
+  const { release, documents, published, suite } = place;
   let served: ServedSeller;
   try {
     served = await serveSeller(await scaffold(parts.projects, place.source, id));
@@ -122,6 +122,7 @@ async function grade(
       url: served.url,
       release,
       documents,
+      published,
       suite,
       auth: RUN_TOKEN,
       ca: tls.cert,

@@ -8,7 +8,7 @@ import { checkRunner } from "../../runtime/conformance/checks/index.js";
 import { faultySteps } from "../../runtime/conformance/faulty-steps.js";
 import { loadSuite } from "../../runtime/conformance/index.js";
 import { ownTask } from "../../runtime/conformance/own-tasks.js";
-import { stepHash } from "../../runtime/conformance/step.js";
+import { stepHash } from "../../runtime/conformance/step-words.js";
 import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";

@@ -37,13 +37,19 @@ test("instances that start together on an empty database all start", async () =>
 test("another instance is woken after the commit, not by its next poll", async () => {
   const [here, there] = [await open(), await open()];
   const [queue, other] = [openQueue(here, "test"), openQueue(there, "test")];
-  const first = Promise.withResolvers<void>();
+  const [first, listening] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let woken = first.resolve;
   other.onWake(() => woken());
-  // Once when it begins to listen: something may have come before.
-  await first.promise;
+  let own: () => unknown = listening.resolve;
+  queue.onWake(() => own());
+  // Once when each begins to listen: something may have come before.
+  await Promise.all([first.promise, listening.promise]);
   const second = Promise.withResolvers<void>();
   woken = second.resolve;
+  let told = 0;
+  own = () => (told += 1);
+  await queue.adjust({ kind: "prune", before: Date.now(), keep: 0, limit: 10 }, Date.now());
+  assert.is(told, 0, "what is pruned lets nothing go");
   await put(queue, job());
   await second.promise;
   for (const one of [queue, other]) await one.close();

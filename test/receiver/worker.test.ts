@@ -3,9 +3,9 @@
 import * as assert from "uvu/assert";
 import { release as release31 } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
-import { createReceiver } from "../../runtime/receiver/index.js";
-import { at, envelope, PUBLIC_URL, receiverSuite, send, silent, statusOf } from "../support/receiver.js";
-import { turns } from "../support/until.js";
+import { createReceiver, type Delivery } from "../../runtime/receiver/index.js";
+import { at, envelope, PUBLIC_URL, receiverSuite, type Setup, send, silent, statusOf } from "../support/receiver.js";
+import { turns, until } from "../support/until.js";
 
 const test = receiverSuite("worker");
 
@@ -118,7 +118,7 @@ test("an instance that lost its lease cannot commit its effect", async ({ open }
   assert.equal(s.store.db.prepare("select who from bookings").all(), [{ who: "fast" }]);
 });
 
-test("no more handlers run at once than allowed; the rest wait in the store", async ({ open }) => {
+test("no more handlers run at once than allowed; the rest wait", async ({ open }) => {
   let running = 0;
   let most = 0;
   let done = 0;
@@ -138,6 +138,101 @@ test("no more handlers run at once than allowed; the rest wait in the store", as
   await s.receiver.idle();
   assert.is(done, 40);
   assert.is(most, 3);
+});
+
+test("what comes while handlers are busy waits at hand, and is not read again", async ({ open }) => {
+  const order: string[] = [];
+  const s = await open({ concurrency: 1, handlers: { fallback: ({ taskId }) => void order.push(taskId!) } });
+  const { inbox } = s.store;
+  const { take } = inbox;
+  let read = 0;
+  inbox.take = async (request) => {
+    const events = await take(request);
+    read += events.length;
+    return events;
+  };
+  const ids = Array.from({ length: 40 }, (_, i) => `t-${i}`);
+  await Promise.all(ids.map((task_id) => send(s, envelope({ task_id }))));
+  await s.receiver.idle();
+  assert.equal(order, ids);
+  assert.is(read, 0);
+});
+
+test("what is taken from the store and what arrives meanwhile share the handlers", async ({ open }) => {
+  let running = 0;
+  const ran: number[] = [];
+  const s = await open({
+    concurrency: 2,
+    handlers: {
+      fallback: async () => {
+        running += 1;
+        ran.push(running);
+        await turns();
+        running -= 1;
+      },
+    },
+  });
+  await s.receiver.stop();
+  for (const task_id of ["t-0", "t-1"]) await send(s, envelope({ task_id }));
+  const { inbox } = s.store;
+  const { take } = inbox;
+  const gate = Promise.withResolvers<void>();
+  inbox.take = async (request) => {
+    const events = await take(request);
+    await gate.promise;
+    return events;
+  };
+  s.receiver.start();
+  await Promise.all(["t-2", "t-3", "t-4"].map((task_id) => send(s, envelope({ task_id }))));
+  gate.resolve();
+  await s.receiver.idle();
+  assert.is(ran.length, 5);
+  assert.is(Math.max(...ran), 2);
+});
+
+/** Another instance on the same store, and the tasks its handlers were given. */
+async function beside({ store, clock }: Setup): Promise<{ seen: string[]; stop(): Promise<unknown> }> {
+  const seen: string[] = [];
+  const other = createReceiver({
+    ...{ store, release: release31 as Release<(typeof release31)["tools"]>, senders: {}, publicUrl: PUBLIC_URL },
+    ...{ now: () => clock.ms, logger: silent, pollMs: 5 },
+    handlers: { fallback: ({ taskId, attempt }: Delivery) => void seen.push(`${taskId} ${attempt}`) },
+  });
+  other.start();
+  return { seen, stop: () => other.stop() };
+}
+
+const stuck = () => {
+  const gate = Promise.withResolvers<void>();
+  return {
+    gate,
+    handlers: { fallback: ({ taskId }: { taskId: string | null }) => (taskId === "t-0" ? gate.promise : undefined) },
+  };
+};
+
+test("what waits behind a handler that takes long goes to who has one free", async ({ open }) => {
+  const { gate, handlers } = stuck();
+  const s = await open({ concurrency: 1, pollMs: 250, handlers });
+  for (const task_id of ["t-0", "t-1", "t-2"]) await send(s, envelope({ task_id }));
+  const other = await beside(s);
+  await until(() => other.seen.length === 2);
+  assert.equal(other.seen, ["t-1 1", "t-2 1"]);
+  gate.resolve();
+  await s.receiver.idle();
+  await other.stop();
+  assert.equal(await s.store.inbox.list(), []);
+});
+
+test("who stops gives back what waits", async ({ open }) => {
+  const { gate, handlers } = stuck();
+  const s = await open({ concurrency: 1, pollMs: 60_000, handlers });
+  for (const task_id of ["t-0", "t-1"]) await send(s, envelope({ task_id }));
+  assert.is(await s.receiver.stop({ withinMs: 50 }), 1);
+  const other = await beside(s);
+  await until(() => other.seen.length === 1);
+  assert.equal(other.seen, ["t-1 1"]);
+  gate.resolve();
+  await other.stop();
 });
 
 test("a receiver that is not started keeps events for another", async ({ open }) => {

@@ -15,6 +15,7 @@ import { until } from "../support/until.js";
 import { accountChangesCase } from "./account-changes.case.js";
 import { buyRequest, newBench, openSeller, settled } from "./fixture.js";
 import { idempotencyCase } from "./idempotency.case.js";
+import { principalsCase } from "./principals.case.js";
 import type { SellerCase } from "./store-suite.js";
 import { tasksCase } from "./tasks.case.js";
 
@@ -40,6 +41,7 @@ const of = {
 
 accountChangesCase(of);
 idempotencyCase(of);
+principalsCase(of);
 tasksCase(of);
 
 test("two sellers behind a round robin are one", async () => {

@@ -18,30 +18,31 @@ import {
   suiteOf,
 } from "./sender-suite.js";
 
-const AGENT = "https://seller.example/agent";
-const status = { kind: "account.status_changed", account: "acct-1", body: { status: "active" } } as const;
-const config = { subscriber_id: "primary", url: HOOK, event_types: ["account.status_changed"] };
-const scope = { principal: "buyer-1", account: "acct-1" };
+export const AGENT = "https://seller.example/agent";
+export const status = { kind: "account.status_changed", account: "acct-1", body: { status: "active" } } as const;
+export const config = { subscriber_id: "primary", url: HOOK, event_types: ["account.status_changed"] };
+export const scope = { principal: "buyer-1", account: "acct-1" };
 
 /** An endpoint that answers challenges, and takes everything else. */
-const listening = ({ body }: Sent): Reaction =>
+export const listening = ({ body }: Sent): Reaction =>
   body.type === "webhook.challenge"
     ? { body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge })) }
     : 200;
 
-type Suite = ReturnType<typeof suiteOf>;
-type Open = (context: Context, over?: Partial<SenderOptions>) => Promise<Sender>;
+export type Suite = ReturnType<typeof suiteOf>;
+export type Open = (context: Context, over?: Partial<SenderOptions>) => Promise<Sender>;
 
 function proofCases(test: Suite, open: Open): void {
   test("a config is asked whether it listens before it is told anything; then it is told its kinds", async (context) => {
     const { network } = context;
     const sender = await open(context);
-    const answer = await sender.notifications.sync(scope, [config]);
-    assert.equal(answer, {
-      ok: true,
-      configs: [{ ...config, active: false, reason: "the endpoint did not answer with the challenge" }],
-    });
-    assert.equal((await sender.notifications.notify(status)).keys, []);
+    const refused = await sender.notifications.sync(scope, [config]);
+    assert.equal(refused.ok ? "" : [refused.error.code, refused.error.field, refused.error.message], [
+      "VALIDATION_ERROR",
+      "notification_configs[0].url",
+      "the endpoint did not answer with the challenge",
+    ]);
+    assert.equal([await sender.notifications.list(scope), (await sender.notifications.notify(status)).keys], [[], []]);
     network.react = listening;
     const again = await sender.notifications.sync(scope, [config]);
     assert.equal(again, { ok: true, configs: [{ ...config, active: true }] });
@@ -84,10 +85,16 @@ function changeCases(test: Suite, open: Open): void {
     context.network.react = listening;
     const sender = await open(context);
     await sender.notifications.sync(scope, [config]);
-    await sender.notifications.sync(scope, [{ ...config, event_types: ["account.change_recorded"] }]);
-    assert.is(context.network.sent.length, 1, "other kinds at the same place need no other proof");
+    const both = ["account.status_changed", "account.change_recorded"];
+    await sender.notifications.sync(scope, [{ ...config, event_types: both }]);
+    assert.is(context.network.sent.length, 2, "what it is told is part of what it agreed to");
+    assert.equal(context.network.sent[1]!.body.event_types, both.toSorted());
+    await sender.notifications.sync(scope, [{ ...config, event_types: both.toReversed() }]);
+    await sender.notifications.sync(scope, [{ ...config, event_types: both, active: false }]);
+    await sender.notifications.sync(scope, [{ ...config, event_types: both }]);
+    assert.is(context.network.sent.length, 2, "a proof is of a set of kinds, and outlives a pause");
     await sender.notifications.sync(scope, [{ ...config, url: `${HOOK}/moved` }]);
-    assert.is(context.network.sent.length, 2);
+    assert.is(context.network.sent.length, 3);
     assert.is((await sender.notifications.notify(status)).keys.length, 1);
     await sender.notifications.sync(scope, [{ ...config, url: `${HOOK}/moved`, active: false }]);
     assert.equal((await sender.notifications.notify(status)).keys, []);
@@ -95,7 +102,7 @@ function changeCases(test: Suite, open: Open): void {
     assert.equal(await sender.notifications.list(scope), []);
     sender.start();
     await until(() => drained(sender));
-    assert.is(context.network.sent.length, 2, "what was queued for it is not sent any more");
+    assert.is(context.network.sent.length, 3, "what was queued for it is not sent any more");
   });
 
   test("an agent is told of itself, and of accounts it asked for and is authorized for, at each attempt", async (context) => {

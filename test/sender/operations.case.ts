@@ -15,9 +15,9 @@ import { NOW } from "./fixture.js";
 import { drained, HOOK, HOUR, holds, push, reopened, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
 
 const DAY = 24 * HOUR;
-const authentication = { schemes: ["HMAC-SHA256"], credentials: secret };
+export const authentication = { schemes: ["HMAC-SHA256"], credentials: secret };
 
-const tell = async (sender: Sender, taskId: string, over: { url?: string; principal?: string } = {}) => {
+export const tell = async (sender: Sender, taskId: string, over: { url?: string; principal?: string } = {}) => {
   const { url = HOOK, principal = "buyer-1" } = over;
   await sender.tasks.register(start({ taskId, principal }), { push: { ...push, url, authentication } });
   await sender.tasks.update(taskId, { status: "working" });
@@ -63,32 +63,6 @@ function eventCase(of: SenderCase): void {
     assert.is(await sender.outbox.show(id), undefined);
   });
 
-  test.run();
-}
-
-/** Where they go. */
-function moveCase(of: SenderCase): void {
-  const test = suiteOf(of, "operations, moves");
-  test("an endpoint moves with its registrations, their secrets and its events", async (context) => {
-    const { sender, network } = context;
-    const to = `https://new.example/h?key=${secret}`;
-    await tell(sender, "a");
-    await tell(sender, "b", { principal: "other" });
-    await sender.channels.subscribe("rights", { resource: "r", principal: "buyer-1" }, { url: HOOK, authentication });
-    const [mine] = (await sender.outbox.endpoints()).filter(({ principal }) => principal === "buyer-1");
-    const moved = await sender.outbox.move(mine!.endpoint, to);
-    assert.equal([moved.registrations, moved.events, moved.sealed], [2, 1, 0]);
-    sender.start();
-    await until(() => drained(sender));
-    const rights = { rights_id: "r", brand_id: "b", reason: "x", effective_at: "2026-04-18T14:00:00Z" };
-    await sender.channels.notify("rights", "r", rights);
-    await until(() => network.sent.length === 3);
-    assert.equal(network.sent.map(({ url }) => url).sort(), [HOOK, to, to].sort());
-    assert.ok(network.sent.every(({ headers }) => Object.keys(headers).some((name) => /signature/i.test(name))));
-    assert.not.ok((await of.bytes()).includes(secret));
-    const refused = await sender.outbox.move(mine!.endpoint, "http://127.0.0.1/").catch((error) => error.code);
-    assert.is(refused, "registration_invalid");
-  });
   test.run();
 }
 
@@ -218,5 +192,5 @@ function traceCase(of: SenderCase): void {
 }
 
 export function operationCase(of: SenderCase): void {
-  for (const cases of [eventCase, moveCase, retentionCase, telemetryCase, traceCase]) cases(of);
+  for (const cases of [eventCase, retentionCase, telemetryCase, traceCase]) cases(of);
 }

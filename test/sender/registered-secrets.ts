@@ -6,6 +6,10 @@ import type { SenderCase } from "./sender-suite.js";
 export const secretOf = (name: string): string => `${name}-0123456789abcdefGHIJKLMNOPQRSTUV-${name}`;
 export const hmac = (name: string) => ({ schemes: ["HMAC-SHA256"], credentials: secretOf(name) });
 export const bearer = (name: string) => ({ schemes: ["Bearer"], credentials: secretOf(name) });
+export const standard = (name: string) => ({
+  schemes: ["standard-webhooks"],
+  credentials: `whsec_${Buffer.from(secretOf(name)).toString("base64")}`,
+});
 
 export const countSecrets = async (of: SenderCase): Promise<number> =>
   Number((await of.rows("select count(*) as n from adbind_sender_secrets"))[0]!.n);
@@ -17,7 +21,11 @@ export const told = {
 };
 export const changed = { kind: "account.status_changed", account: "acct-1", body: { status: "active" } } as const;
 export const AGENT = "https://seller.example/agent";
-export const proving = { release: eventRelease as never, agentUrl: AGENT, refuse: { bearer: false } };
+export const proving = {
+  release: eventRelease as never,
+  agentUrl: AGENT,
+  refuse: { bearer: false, standardWebhooks: false },
+};
 
 /** An endpoint that answers challenges, and takes what is not for a dead one. */
 export const listening = ({ url, body }: Sent): Reaction => {

@@ -14,6 +14,7 @@ import {
   listening,
   proving,
   secretOf,
+  standard,
   told,
 } from "./registered-secrets.js";
 import { codeIn, drained, HOOK, holds, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
@@ -28,7 +29,7 @@ const reports = () => ({ currency: "EUR", media_buy_deliveries: [] });
 const inUrls = ["query", "other", "path", "place"];
 const inBodies = ["native", "echo", "events"];
 const inHeaders = ["attached", "bearer", "account"];
-const keyed = ["hmac", "reporting", "list", "agent"];
+const keyed = ["hmac", "reporting", "list", "agent", "standard"];
 const names = [...inUrls, ...inBodies, ...inHeaders, ...keyed];
 const a2a = { url: `https://buyer.example/dead/${secretOf("path")}`, token: secretOf("native") };
 
@@ -50,6 +51,7 @@ async function registerAll({ tasks, channels, notifications }: Sender): Promise<
     ),
     await channels.subscribe("list_change", list("p"), { url: `https://buyer.example/h?other=${secretOf("other")}` }),
     await channels.subscribe("list_change", list("q"), { url: HOOK, authentication: hmac("list") }),
+    await channels.subscribe("list_change", list("r"), { url: HOOK, authentication: standard("standard") }),
     await notifications.sync(account, [told]),
     await notifications.sync({ principal: "p" }, [
       { subscriber_id: "a", url: HOOK, event_types: ["capabilities.changed"], authentication: hmac("agent") },
@@ -76,7 +78,7 @@ function bytesCase(of: SenderCase): void {
     await sender.channels.notify("list_change", "l", notice);
     await sender.notifications.notify(changed);
     await sender.notifications.notify({ kind: "capabilities.changed", body: { agent_url: AGENT } });
-    await until(() => network.sent.length >= 10);
+    await until(() => network.sent.length >= 11);
     const sent = JSON.stringify(network.sent.map(({ url, headers, body }) => [url, headers, body]));
     const missing = names.filter((name) => !keyed.includes(name) && !sent.includes(secretOf(name)));
     assert.equal(missing, [], "they did not arrive");
@@ -89,8 +91,8 @@ function bytesCase(of: SenderCase): void {
     );
     assert.ok(bytes.includes("buyer.example"), "what was searched is the store");
     assert.equal(await sender.tasks.attached("task-1"), { ...a2a, authentication: bearer("attached") });
-    const { authentication: _, ...shown } = told;
-    assert.equal(await sender.notifications.list(account), [{ ...shown, active: true }]);
+    const { schemes } = told.authentication;
+    assert.equal(await sender.notifications.list(account), [{ ...told, authentication: { schemes }, active: true }]);
   });
 
   test.run();

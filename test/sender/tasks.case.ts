@@ -1,12 +1,13 @@
 /** What the task channel of a sender must do, on every store. */
 
 import * as assert from "uvu/assert";
-import type { SenderOptions, TaskStart } from "../../runtime/sender/index.js";
-import { memoryReplayStore } from "../../runtime/signing/index.js";
+import type { Sender, SenderOptions, TaskStart } from "../../runtime/sender/index.js";
+import { memoryReplayStore, verifyStandardWebhook } from "../../runtime/signing/index.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
 import { NOW, optionsFor, type Sent, verify } from "./fixture.js";
-import { drained, HOOK, holds, push, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
+import { standard } from "./registered-secrets.js";
+import { drained, HOOK, HOUR, holds, push, reopened, type SenderCase, secret, start, suiteOf } from "./sender-suite.js";
 
 export function taskCase(of: SenderCase): void {
   const test = suiteOf(of, "tasks");
@@ -153,6 +154,33 @@ export function taskCase(of: SenderCase): void {
     assert.is(final.body.status.state, "rejected");
     assert.equal(final.body.artifacts[0].parts[0].data, { errors: [{ code: "X", message: "y" }] });
     for (const sent of shaped) assert.ok((await verify(sent)).ok);
+  });
+
+  test("Standard Webhooks, where both sides agreed on it: one id at every attempt, a secret of its form, never by default", async (context) => {
+    const { network, clock, sender } = context;
+    const { credentials, schemes } = standard("agreed");
+    const config = (secret = credentials) => ({ push: { ...push, authentication: { schemes, credentials: secret } } });
+    const fieldOf = (result: Awaited<ReturnType<Sender["tasks"]["register"]>>) => (result.ok ? "" : result.error.field);
+    const field = "push_notification_config.authentication";
+    assert.is(fieldOf(await sender.tasks.register(start(), config())), `${field}.schemes`);
+    const agreed = await reopened(of, context, { refuse: { standardWebhooks: false } });
+    for (const weak of ["whsec_", credentials.slice("whsec_".length), `whsec_${"A".repeat(32)}`]) {
+      assert.is(fieldOf(await agreed.tasks.register(start(), config(weak))), `${field}.credentials`);
+    }
+    assert.ok((await agreed.tasks.register(start(), config())).ok);
+    const answers = [500];
+    network.react = () => answers.shift() ?? 200;
+    const { keys } = await agreed.tasks.update("task-1", { status: "working" });
+    agreed.start();
+    await until(async () => (await agreed.outbox.list())[0]?.attempts === 1);
+    clock.at += HOUR;
+    await until(() => drained(agreed));
+    assert.is(network.sent.length, 2);
+    for (const { headers, bytes, at } of network.sent) {
+      const now = () => Math.floor(at / 1_000);
+      assert.ok((await verifyStandardWebhook({ headers, body: bytes }, { secrets: { current: credentials }, now })).ok);
+      assert.equal([headers["webhook-id"], headers["signature-input"]], [keys[0], undefined]);
+    }
   });
 
   test("legacy registrations are honoured, warned of, or refused", async (context) => {

@@ -161,7 +161,7 @@ export async function judgeTask(world: World, tool: string): Promise<string | un
   const result =
     ref == null || ref.includes("#")
       ? undefined
-      : samplePayload(documents, { ...entry, identity: "idempotency_key" }, (schema, value) =>
+      : samplePayload(documents, { ...entry, identity: "idempotency_key", invalidation: false }, (schema, value) =>
           judge.accepts(schema, value),
         );
   const failed = { errors: [{ code: "INVALID_REQUEST", message: "No.", recovery: "correctable" }] };

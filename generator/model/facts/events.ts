@@ -85,13 +85,23 @@ function kindsOf(source: FactSource): Record<string, Fact<EventShape>> {
     }
     for (const kind of valuesOf(source, named?.at)) {
       const fact = {
-        value: { ...shape, discriminator: named!.name, channels: channelsOf(kind) },
+        value: {
+          ...{ ...shape, discriminator: named!.name, channels: channelsOf(kind) },
+          ...(isInvalidation(source, kind) && { invalidation: true as const }),
+        },
         from: named!.at!.ref,
       };
       rows.push([rows.some(([other]) => other === kind) ? stemOf(path) : kind, fact]);
     }
   }
   return Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A list of kinds says what class each is of, in the words that describe it. */
+function isInvalidation(source: FactSource, kind: string): boolean {
+  const described = place(source, KINDS)?.schema.enumDescriptions;
+  const words = isMap(described) ? described[kind] : undefined;
+  return typeof words === "string" && /\binvalidation\b/i.test(words);
 }
 
 /** `brand/revocation-notification.json` as `revocation_notification`: what has no word of its own is named by its file. */

@@ -1,5 +1,6 @@
 /** Every kind of check there is, by its published name. */
-import { isFailedAnswer } from "../agent/outcome.js";
+import { isJsonObject } from "../../contract/index.js";
+import { errorCodeOf } from "../agent/outcome.js";
 import * as answers from "./answers.js";
 import * as fields from "./fields.js";
 import { canonicalFormatSatisfaction } from "./formats.js";
@@ -28,10 +29,20 @@ const a2aContextContinuity: CheckRunner = (_check, { answer }) =>
     ? { outcome: "not_graded", note: "one context per call" }
     : notApplicable("A2A only");
 
-const replayNotCached: CheckRunner = (_check, { answer, spoken }) =>
-  answer !== undefined && !isFailedAnswer(answer, spoken)
-    ? passed()
-    : { outcome: "not_graded", note: "no request was refused for its rate" };
+/** The answer to a repeated request, beside the refusal that the first one met with. */
+const replayNotCached: CheckRunner = (_check, { answer, spoken }) => {
+  const { trip_response: trip, replay_response: replay } = answer?.payload ?? {};
+  if (answer === undefined || trip === undefined)
+    return { outcome: "not_graded", note: "no request was refused for its rate" };
+  const found = errorCodeOf({ ...answer, payload: isJsonObject(replay) ? replay : null }, spoken);
+  if (found?.code !== "RATE_LIMITED") return passed();
+  return failed(
+    `/replay_response${found.pointer}`,
+    "an answer made anew",
+    found.code,
+    "rate_limit_response_cached_as_replay",
+  );
+};
 
 const kinds: Readonly<Record<string, CheckRunner>> = {
   field_present: fields.fieldPresent,

@@ -1,7 +1,7 @@
 /** A report as one page that works from disk: no script, nothing loaded. */
 import { type ConformanceReport, countsLine, type StepResult, type StoryboardResult } from "../result.js";
 import { escapeXml as escaped } from "./junit.js";
-import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason, subjectOf } from "./parts.js";
 
 const style = `:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--line:#8a929c;--bad:#a40e26;--good:#116329;--dim:#4b535d;--code:#f1f3f5}
 @media(prefers-color-scheme:dark){:root{--ink:#e8ebee;--paper:#14171a;--line:#6b747e;--bad:#ff9492;--good:#7ee2a0;--dim:#b4bcc6;--code:#21262c}}
@@ -67,8 +67,8 @@ export function htmlReport(report: ConformanceReport): string {
       ? ""
       : `<ul>${report.notices.map((notice) => `<li>${escaped(notice)}</li>`).join("")}</ul>`;
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Conformance of ${escaped(agent.url)}</title><style>${style}</style></head>
-<body><main><h1>Conformance of ${escaped(agent.url)}</h1>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Conformance of ${escaped(subjectOf(report))}</title><style>${style}</style></head>
+<body><main><h1>Conformance of ${escaped(subjectOf(report))}</h1>
 <p>Suite ${escaped(suite.version ?? "of an unknown version")}, schemas of ${escaped(release.word)} ${escaped(release.version)}, over ${agent.transport}, ${escaped(report.startedAt)}.</p>
 <p><strong class="${report.ok ? "passed" : "failed"}">${report.ok ? "Conformant" : "Not conformant"}</strong>: ${countsLine(counts)}. ${counts.unchecked} of those passed have no checks; ${counts.advisories} advisory checks do not hold.</p>${notices}
 <h2 id="failed">Failed steps (${failed.length})</h2>

@@ -1,6 +1,6 @@
 /** A report as Markdown, for a pull request. */
 import { type ConformanceReport, countsLine } from "../result.js";
-import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason } from "./parts.js";
+import { brokenChecks, repeatCommand, sentenceOf, short, skipsByReason, subjectOf } from "./parts.js";
 
 const cell = (text: string): string => short(text, 300).replaceAll("|", "\\|").replaceAll("<", "&lt;");
 
@@ -15,7 +15,7 @@ function fenced(content: unknown): string {
 export function markdownReport(report: ConformanceReport): string {
   const { suite, release, agent, counts } = report;
   const lines = [
-    `# Conformance of ${cell(agent.url)}`,
+    `# Conformance of ${cell(subjectOf(report))}`,
     "",
     `Suite ${suite.version ?? "of an unknown version"}, schemas of ${release.word} ${release.version}, over ${agent.transport}. **${countsLine(counts)}**`,
     "",

@@ -29,23 +29,25 @@ export function sentenceOf(check: GradedCheck): string {
 export const brokenChecks = (step: StepResult): GradedCheck[] =>
   step.checks.filter(({ outcome, advisory }) => outcome === "failed" && advisory !== true);
 
-const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+const quoted = (text: string): string => {
+  // A variable is the shell's to fill in.
+  if (/^\$[A-Z_]+$/.test(text)) return `"${text}"`;
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+};
+
+const isBuyer = ({ agent }: ConformanceReport): boolean => agent.role === "buyer";
+
+/** Who was graded, in words. */
+export const subjectOf = (report: ConformanceReport): string =>
+  isBuyer(report) ? `the buyer at ${report.agent.url}` : report.agent.url;
 
 /** The command that runs a step alone again. */
 export function repeatCommand(report: ConformanceReport, step: StepResult): string {
-  const words = [
-    "adbind",
-    "conform",
-    report.agent.url,
-    "--suite",
-    report.suite.place,
-    "--storyboard",
-    step.storyboard,
-    "--step",
-    step.step,
-  ];
-  if (report.agent.transport !== "mcp") words.push("--transport", report.agent.transport);
-  return words.map(quoted).join(" ");
+  const { agent, suite, again } = report;
+  const whom = isBuyer(report) ? ["buyer"] : [agent.url, "--suite", suite.place];
+  const transport = agent.transport === "mcp" || again !== undefined ? [] : ["--transport", agent.transport];
+  const about = ["--storyboard", step.storyboard, "--step", step.step];
+  return ["adbind", "conform", ...whom, ...about, ...transport, ...(again ?? [])].map(quoted).join(" ");
 }
 
 /** Skips with the same reason, together. */

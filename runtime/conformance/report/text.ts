@@ -1,6 +1,6 @@
 /** A report for a terminal. */
 import { type ConformanceReport, countsLine, type StepResult, type StoryboardResult } from "../result.js";
-import { brokenChecks, legible, repeatCommand, sentenceOf, short, skipsByReason } from "./parts.js";
+import { brokenChecks, legible, repeatCommand, sentenceOf, short, skipsByReason, subjectOf } from "./parts.js";
 
 export interface TextOptions {
   /** Every step, those that passed and were skipped among them. */
@@ -47,7 +47,7 @@ function storyboardLines(report: ConformanceReport, one: StoryboardResult, { all
 export function textReport(report: ConformanceReport, options: TextOptions = {}): string {
   const { suite, release, agent } = report;
   const lines = [
-    `${agent.url} over ${agent.transport}, by the suite of ${suite.version ?? "an unknown version"} and the schemas of ${release.word} ${release.version}`,
+    `${subjectOf(report)} over ${agent.transport}, by ${suite.version === undefined ? suite.place : `the suite of ${suite.version}`} and the schemas of ${release.word} ${release.version}`,
     ...report.notices.map((notice) => `note: ${legible(notice)}`),
     "",
   ];

@@ -116,8 +116,10 @@ const asText = (value: unknown): unknown => (typeof value === "number" ? String(
 export function executorOf(tx: object, refuse: Refuse): SqlExecutor {
   const library = libraries.find(({ members }) => members.every((member) => has(tx, member)));
   if (library === undefined) throw refuse("nothing here runs statements: this is no transaction");
-  const why = library.closed?.(tx as never);
+  // It has the members by which this library is recognised.
+  const known = tx as never;
+  const why = library.closed?.(known);
   if (why !== undefined) throw refuse(why);
-  const run = library.run(tx as never);
+  const run = library.run(known);
   return { query: async (text, values) => ({ rows: rowsOf(await run(text, values.map(asText))) }) };
 }

@@ -9,8 +9,10 @@ import { explained } from "./faults.js";
 
 /** Writes of one transaction; more go into the next. Bounds how long the event loop stands still. */
 const BATCH_LIMIT_WRITES = 256;
-/** Longest gathering, in milliseconds: about what a commit takes, so that waiting at most doubles it. */
+/** Longest gathering while nothing new comes, in milliseconds: about what a commit takes, so that waiting at most doubles it. */
 const GATHER_MS = 4;
+/** Longest gathering while every turn of the event loop brings more, in milliseconds: its time is spent on them, not on waiting. */
+const GATHER_MORE_MS = 16;
 /** Longest wait of a write nobody is kept waiting by, in milliseconds. */
 const LAZY_MS = 10;
 /** Pause before the next try while another process writes, in milliseconds: a small part of what its commit takes. */
@@ -144,7 +146,7 @@ export class Writer {
     this.#queue.push({ run, guarded, since: performance.now(), resolve: resolve as Job["resolve"], reject });
     if (!lazy) this.#urgent += 1;
     if (this.#waiting !== undefined) return promise;
-    if (lazy) this.#lazy ??= setTimeout(() => this.#commitAll(false), LAZY_MS);
+    if (lazy) this.#lazy ??= setTimeout(() => this.#commitLazy(), LAZY_MS);
     else if (this.#since === undefined) {
       this.#since = performance.now();
       this.#before = 0;
@@ -160,10 +162,18 @@ export class Writer {
   #gather(): void {
     const { length } = this.#queue;
     if (this.#since === undefined || this.#waiting !== undefined || length === 0) return;
-    const more = (this.#urgent > this.#before || this.#urgent < this.#last) && length < BATCH_LIMIT_WRITES;
+    const news = this.#urgent > this.#before;
+    const more = (news || this.#urgent < this.#last) && length < BATCH_LIMIT_WRITES;
     this.#before = this.#urgent;
-    if (more && performance.now() - this.#since < GATHER_MS) setImmediate(() => this.#gather());
+    const longest = news ? GATHER_MORE_MS : GATHER_MS;
+    if (more && performance.now() - this.#since < longest) setImmediate(() => this.#gather());
     else this.#commitAll(false);
+  }
+
+  /** Where writes are being gathered, theirs is the next transaction. */
+  #commitLazy(): void {
+    this.#lazy = undefined;
+    if (this.#since === undefined) this.#commitAll(false);
   }
 
   /** Begins a transaction; false while another process writes. */

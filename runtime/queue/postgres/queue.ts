@@ -278,7 +278,9 @@ class PostgresQueue implements Queue {
   }
 
   adjust(what: JobAdjustment, now: number): Promise<number> {
-    return this.#waking((q) => kept.adjustJobs(q, this.topic, what, now));
+    const work = (q: Query): Coroutine<number> => kept.adjustJobs(q, this.topic, what, now);
+    // What is pruned lets nothing go.
+    return what.kind === "prune" ? this.database.write(work) : this.#waking(work);
   }
 
   counts(): Promise<JobCounts> {

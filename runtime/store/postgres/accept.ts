@@ -2,7 +2,7 @@
 import { rowValues, sql } from "../../db/postgres/sql.js";
 import { BLOCKED_DUE_MS, NOTIFICATION_RETENTION_MS, TOKEN_ERROR, tokenFits } from "../rows.js";
 import type { AcceptOutcome, Arrival } from "../types.js";
-import { claim, countClaim, expireClaims } from "./claims.js";
+import { type Counting, claim, countClaim, expireClaims } from "./claims.js";
 import type { ExpiryTime } from "./clock.js";
 import type { Nonces, PreparedNonce } from "./nonces.js";
 import { laneBusy, lockRoute, lookup } from "./registrations.js";
@@ -58,21 +58,41 @@ async function accept(
 ): Promise<AcceptOutcome> {
   const used = await nonce?.put(tx);
   if (used === "seen") return { outcome: "replayed" };
-  const outcome = await claimAndKeep(tx, sender, arrival);
-  if (used === "fresh" && !(await nonce!.count(tx))) throw new Refused("rate_abuse");
+  const { outcome, claimed } = await claimAndKeep(tx, sender, arrival);
+  await count(tx, claimed, used === "fresh" ? nonce!.count : undefined);
   return outcome;
 }
 
-async function claimAndKeep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutcome> {
+/**
+ * Counts a claim and a nonce in one statement, the transaction's last: its rows are contended.
+ * @throws Refused where there is no room
+ */
+async function count(tx: Tx, claimed: Counting | undefined, nonce: Counting | undefined): Promise<void> {
+  if (claimed === undefined && nonce === undefined) return;
+  const none = sql<{ live: number }>`select 0 as live`;
+  const { claims, nonces } = (await sql<Record<"claims" | "nonces", number>>`
+    with a as (${claimed ?? none}), b as (${nonce ?? none})
+    select (select count(*) from a)::integer as claims, (select count(*) from b)::integer as nonces`.first(tx))!;
+  if (claims === 0) throw new Refused("full");
+  if (nonces === 0) throw new Refused("rate_abuse");
+}
+
+interface Kept {
+  readonly outcome: AcceptOutcome;
+  /** What counts the claim, where it is a new one. */
+  readonly claimed?: Counting;
+}
+
+async function claimAndKeep(tx: Tx, sender: number, arrival: Dated): Promise<Kept> {
   const claimed = await claim(tx, sender, arrival);
-  if (typeof claimed === "object") return { outcome: "duplicate", changed: claimed.changed };
+  if (typeof claimed === "object") return { outcome: { outcome: "duplicate", changed: claimed.changed } };
   const further = arrival.once === undefined ? undefined : onceOf(arrival, arrival.once);
   const twice = further && (await claim(tx, sender, further));
   const outcome: AcceptOutcome =
     typeof twice === "object" ? { outcome: "duplicate", changed: false } : await keep(tx, sender, arrival);
-  if (claimed === "fresh" && !(await countClaim(tx, sender, arrival))) throw new Refused("full");
-  if (twice === "fresh" && !(await countClaim(tx, sender, further!))) throw new Refused("full");
-  return outcome;
+  // Both may be counted in one row, which a statement changes once.
+  if (twice === "fresh") await count(tx, countClaim(sender, further!), undefined);
+  return { outcome, ...(claimed === "fresh" && { claimed: countClaim(sender, arrival) }) };
 }
 
 /** The claim of what an event tells, beside that of its key. */
@@ -83,12 +103,12 @@ async function keep(tx: Tx, sender: number, arrival: Dated): Promise<AcceptOutco
   // Route, then task, then event: the order in which a registration locks them.
   if (!arrival.registered) await lockRoute(tx, event.route);
   const ordered = order !== undefined && event.taskId !== null && arrival.unfit === undefined;
-  if (ordered) {
-    const applied = await applyOrder(tx, { sender, taskId: event.taskId }, order, now);
-    if (applied !== "applied") return { outcome: "stale", ...applied };
-  }
+  const applied = ordered ? await applyOrder(tx, { sender, taskId: event.taskId }, order, now) : undefined;
+  if (typeof applied === "object") return { outcome: "stale", ...applied };
   const reemission = event.notificationId !== null && (await seen(tx, sender, event.notificationId, now));
-  const lane = ordered ? event.taskId : null;
+  // A first event that ends its task has nothing before it, and nothing can come after.
+  const alone = applied === "first" && order?.terminal === true;
+  const lane = ordered && !alone ? event.taskId : null;
   const place = { owner: null, error: null, ...(await placeOf(tx, sender, arrival, lane)) };
   const row = { ...rowOf(arrival, sender), ...place, reemission, lane };
   const kept = await sql<{ id: number }>`insert into adbind_inbox ${rowValues(row)} returning id`.first(tx);

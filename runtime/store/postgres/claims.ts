@@ -1,8 +1,11 @@
 /** Dedup claims: (sender, idempotency_key) for at least a day, at most so many per sender. */
-import { sql } from "../../db/postgres/sql.js";
+import { type Sql, sql } from "../../db/postgres/sql.js";
 import { claimKey } from "../keys.js";
 import type { Arrival } from "../types.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
+
+/** Counts one more of what is capped: no row where there is no room. */
+export type Counting = Sql<{ live: number }>;
 
 export type ClaimResult = "fresh" | "renewed" | { readonly duplicate: true; readonly changed: boolean };
 
@@ -27,15 +30,15 @@ export async function claim(
   return { duplicate: true, changed: found !== undefined && Buffer.compare(found.digest, digest) !== 0 };
 }
 
-/** Counts one more under the cap, or answers false. The last statement of its transaction: its row is contended. */
-export async function countClaim(tx: Tx, sender: number, arrival: Arrival): Promise<boolean> {
+/** Counts one more under the cap: no row where that is reached. The last statement of its transaction: its row is contended. */
+export function countClaim(sender: number, arrival: Arrival): Counting {
   const { shard, cap } = shardOf(claimKey(arrival.event.key), arrival.senderCap);
-  const counted = await sql<{ live: number }>`
-    insert into adbind_sender_usage (sender, shard, live) values (${sender}, ${shard}, 1)
+  // What is inserted is the first of its shard, which a cap of nothing refuses too.
+  return sql`
+    insert into adbind_sender_usage (sender, shard, live) select ${sender}::bigint, ${shard}::integer, 1 where ${cap} > 0
     on conflict (sender, shard) do update set live = adbind_sender_usage.live + 1
     where adbind_sender_usage.live < ${cap}
-    returning live`.first(tx);
-  return counted !== undefined && counted.live <= cap;
+    returning live`;
 }
 
 export async function liveClaims(db: Db, sender: number): Promise<number> {

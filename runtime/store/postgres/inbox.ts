@@ -24,6 +24,11 @@ export function postgresInbox(db: Db, parts: AcceptParts): Inbox<Tx> {
         update adbind_inbox set due = ${until}
         where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
     },
+    async releaseLease(ids, { owner, now }) {
+      await sql`
+        update adbind_inbox set owner = null, due = ${now}
+        where id = any(${ids}::bigint[]) and owner = ${owner} and state = 'pending'`.run(db);
+    },
     complete: (held, effect) => complete(db, held, effect),
     async retry({ id, owner }, due, error) {
       await sql`
@@ -103,13 +108,18 @@ async function releaseLane(tx: Tx, { sender, lane }: Left, now: number): Promise
     )`.run(tx);
 }
 
-const complete = (db: Db, held: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> => {
+async function complete(db: Db, held: Held, effect?: Effect<Tx>): Promise<"completed" | "lost"> {
   const { id, owner, attempts = null, now, signal } = held;
+  const removal = sql`
+    delete from adbind_inbox
+    where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`;
+  // Nothing to write besides, and nobody waits behind it: one statement, without a transaction around it.
+  if (effect === undefined && !signal?.aborted && (await sql`${removal} and lane is null`.run(db)) === 1) {
+    return "completed";
+  }
   return db.transaction(async (tx) => {
     const left = await lockLane(tx, id);
-    const deleted = await sql`
-      delete from adbind_inbox
-      where id = ${id} and owner = ${owner} and attempts = coalesce(${attempts}::integer, attempts)`.run(tx);
+    const deleted = await removal.run(tx);
     if (deleted !== 1 || left === undefined) return "lost";
     await releaseLane(tx, left, now);
     if (effect !== undefined) await unlessAborted(effect(tx), signal);
@@ -117,7 +127,7 @@ const complete = (db: Db, held: Held, effect?: Effect<Tx>): Promise<"completed" 
     signal?.throwIfAborted();
     return "completed";
   });
-};
+}
 
 /** An effect that never ends would hold its rows for ever: the transaction ends when its run is given up. */
 async function unlessAborted(work: MaybePromise<void>, signal: AbortSignal | undefined): Promise<void> {

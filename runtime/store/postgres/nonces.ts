@@ -4,7 +4,7 @@ import { sql } from "../../db/postgres/sql.js";
 import type { ReplayStore } from "../../signing/types.js";
 import { nonceKey } from "../keys.js";
 import type { NonceUse, ReplayOptions } from "../types.js";
-import { takeFrom } from "./claims.js";
+import { type Counting, takeFrom } from "./claims.js";
 import type { ExpiryTime } from "./clock.js";
 import { type Db, shardOf, type Tx } from "./tables.js";
 
@@ -22,8 +22,8 @@ class Full extends Error {}
 export interface PreparedNonce {
   /** Inside the transaction, first. `renewed` where an expired one was there and is counted. */
   put(tx: Tx): Promise<"fresh" | "renewed" | "seen">;
-  /** Counts a fresh one, last: its row is contended. False says that a cap is reached, and the caller rolls back. */
-  count(tx: Tx): Promise<boolean>;
+  /** Counts a fresh one, last: its row is contended. No row says that a cap is reached, and the caller rolls back. */
+  readonly count: Counting;
 }
 
 export interface Nonces {
@@ -54,15 +54,22 @@ export function postgresNonces(db: Db, time: ExpiryTime): Nonces {
   const prepare = async ({ keyid, nonce, expiresAt, now }: NonceUse): Promise<PreparedNonce> => {
     const row = { key: await idOf(keyid), nonce: nonceKey(nonce), expires: expiresAt };
     const cap = (await countedTotal(now)) >= TOTAL_CAP ? 0 : KEY_CAP;
-    return { put: (tx) => put(tx, row, now), count: (tx) => count(tx, row, cap) };
+    return { put: (tx) => put(tx, row, now), count: count(row, cap) };
   };
 
   const replay = ({ keyCap = KEY_CAP, totalCap = TOTAL_CAP }: ReplayOptions): ReplayStore => {
     const total = totalCounter(db);
+    /** Until when a key's cap is taken to be far, in unix seconds. Only of keys that have a row: senders cannot grow it. */
+    const farUntil = new Map<string, number>();
     return {
       async atCap(keyid, now) {
+        // A look before the signature is checked; the insert under the cap is what holds.
+        if (now < (farUntil.get(keyid) ?? 0)) return false;
         const key = ids.get(keyid) ?? (await existing(db, keyid));
-        if (key === undefined || (await liveOf(db, key)) < keyCap) return false;
+        if (key === undefined) return false;
+        const live = await liveOf(db, key);
+        if (live < keyCap / 2) farUntil.set(keyid, now + TOTAL_AGE_SECONDS);
+        if (live < keyCap) return false;
         await makeRoom(now);
         return (await liveOf(db, key)) >= keyCap;
       },
@@ -125,7 +132,7 @@ async function insert(
     return await db.transaction(async (tx) => {
       const result = await put(tx, row, now);
       if (result === "seen") return "seen";
-      if (result === "fresh" && !(await count(tx, row, keyCap))) throw new Full();
+      if (result === "fresh" && (await count(row, keyCap).first(tx)) === undefined) throw new Full();
       return "inserted";
     });
   } catch (error) {
@@ -136,14 +143,13 @@ async function insert(
 
 const firstByte = (nonce: string): Uint8Array => hash("sha256", nonce, "buffer");
 
-async function count(tx: Tx, { key, nonce }: NonceRow, keyCap: number): Promise<boolean> {
+function count({ key, nonce }: NonceRow, keyCap: number): Counting {
   const { shard, cap } = shardOf(firstByte(nonce), keyCap);
-  if (cap === 0) return false;
-  const counted = await sql`
-    insert into adbind_nonce_usage (key, shard, live) values (${key}, ${shard}, 1)
+  return sql`
+    insert into adbind_nonce_usage (key, shard, live) select ${key}::bigint, ${shard}::integer, 1 where ${cap} > 0
     on conflict (key, shard) do update set live = adbind_nonce_usage.live + 1
-    where adbind_nonce_usage.live < ${cap}`.run(tx);
-  return counted > 0;
+    where adbind_nonce_usage.live < ${cap}
+    returning live`;
 }
 
 /** Removes expired nonces, oldest first, and takes them off their key's count. */

@@ -6,6 +6,8 @@ import type { Db, Tx } from "./tables.js";
 
 export type OrderResult =
   | "applied"
+  /** Nothing was known of the task before. */
+  | "first"
   | { readonly reason: "not_newer" | "terminal"; readonly conflict: boolean; readonly missed: boolean };
 
 export interface TaskKey {
@@ -20,7 +22,7 @@ export async function applyOrder(
   { instant, status, terminal, by }: TaskOrder,
   now: number,
 ): Promise<OrderResult> {
-  const applied = await sql`
+  const applied = await sql<{ first: boolean }>`
     insert into adbind_tasks (sender, task_id, instant, status, terminal, expires)
     values (${sender}, ${taskId}, ${instant}, ${status}, ${terminal}, ${now + TASK_RETENTION_MS})
     on conflict (sender, task_id) do update set
@@ -29,8 +31,10 @@ export async function applyOrder(
       missed = case when excluded.terminal then null else adbind_tasks.missed end
     where not adbind_tasks.terminal and (adbind_tasks.instant < excluded.instant
       or (${by} = 'poll' and excluded.terminal)
-      or (${by} = 'arrival' and adbind_tasks.instant = excluded.instant))`.run(tx);
-  if (applied > 0) return "applied";
+      or (${by} = 'arrival' and adbind_tasks.instant = excluded.instant))
+    returning xmax = 0 as first`.first(tx);
+  // A row that was inserted and not updated has no deleting transaction.
+  if (applied !== undefined) return applied.first ? "first" : "applied";
   const found = await taskState(tx, { sender, taskId });
   if (found?.terminal) return { reason: "terminal", conflict: terminal && found.status !== status, missed: false };
   // The row is locked by the attempt: what is marked here has not ended meanwhile.

@@ -57,6 +57,9 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
   );
   const lease = db.prepare("update adbind_inbox set owner = ?, due = ? where id = ?");
   const prolong = db.prepare("update adbind_inbox set due = ? where id = ? and owner = ? and state = 'pending'");
+  const giveBack = db.prepare(
+    "update adbind_inbox set owner = null, due = ? where id = ? and owner = ? and state = 'pending'",
+  );
   const one = db.prepare<[number], InboxRow>(`${source} where i.id = ?`);
   const give = db.prepare(
     "update adbind_inbox set owner = null, attempts = attempts + 1, due = ?, error = ? where id = ? and owner = ?",
@@ -88,6 +91,10 @@ export function sqliteInbox(parts: InboxParts): SqliteInbox {
     renew: (ids, { owner, until }) =>
       writer.write(() => {
         for (const id of ids) prolong.run(until, id, owner);
+      }),
+    releaseLease: (ids, { owner, now }) =>
+      writer.write(() => {
+        for (const id of ids) giveBack.run(now, id, owner);
       }),
     complete: completer(writer, release),
     retry: (held, at, error) =>
@@ -144,14 +151,15 @@ function takeable(
   return free.map(({ id }) => id).sort((a, b) => a - b);
 }
 
-/** Lets the next event of a task go once the one before it has left. */
+/** Lets the next event of a task go once the one before it has left; there seldom is one. */
 const laneRelease = (db: Database) => {
-  const next = db.prepare(
-    "update adbind_inbox set due = ? where due = ? and id = (select min(id) from adbind_inbox " +
-      "where state = 'pending' and sender = ? and lane = ?)",
+  const first = db.prepare<[number, string], { id: number; due: number }>(
+    "select id, due from adbind_inbox where state = 'pending' and sender = ? and lane = ? order by id limit 1",
   );
-  return (left: { sender: number; lane: string | null }, now: number): void => {
-    if (left.lane !== null) next.run(now, BLOCKED_DUE_MS, left.sender, left.lane);
+  const free = db.prepare("update adbind_inbox set due = ? where id = ?");
+  return ({ sender, lane }: { sender: number; lane: string | null }, now: number): void => {
+    const next = lane === null ? undefined : first.get(sender, lane);
+    if (next?.due === BLOCKED_DUE_MS) free.run(now, next.id);
   };
 };
 

@@ -8,7 +8,8 @@ import type { PlainRequest, Signable, SigningPeer } from "./peer.js";
 
 const SDK = "adcp==9.2.0";
 const folder = path.resolve(import.meta.dirname, "../../../.cache/python-sdk");
-const python = path.join(folder, "bin", "python");
+/** The interpreter that has the SDK, once `preparePython` has run. */
+export const sdkPython = path.join(folder, "bin", "python");
 /** Milliseconds for one step of the installation: a slow mirror, but not one that hangs. */
 const INSTALL_LIMIT_MS = 300_000;
 /** Milliseconds for one answer; the SDK takes minutes to be imported on a busy machine. */
@@ -17,11 +18,12 @@ const ANSWER_LIMIT_MS = 300_000;
 /** Makes the folder with the SDK in it, once. @returns why there is none */
 export function preparePython(): string | undefined {
   const installed = ["-c", `import importlib.metadata as m; assert m.version("adcp") == "${SDK.split("==")[1]}"`];
-  if (existsSync(python) && spawnSync(python, installed, { timeout: INSTALL_LIMIT_MS }).status === 0) return undefined;
+  if (existsSync(sdkPython) && spawnSync(sdkPython, installed, { timeout: INSTALL_LIMIT_MS }).status === 0)
+    return undefined;
   console.error(`installing ${SDK} under .cache/`);
   const steps: [string, string[]][] = [
     ["python3", ["-m", "venv", folder]],
-    [python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", SDK]],
+    [sdkPython, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", SDK]],
   ];
   for (const [command, given] of steps) {
     const { status, error, stderr } = spawnSync(command, given, { timeout: INSTALL_LIMIT_MS, encoding: "utf8" });
@@ -43,7 +45,7 @@ export type Talk = (question: object) => Promise<{ readonly ok: boolean; readonl
 
 /** Starts a script of the SDK's side. @throws Error where it does not start */
 export async function talkPython(script: string) {
-  const child = spawn(python, ["-u", script], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(sdkPython, ["-u", script], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const ask = conversation(child);
   const { name } = JSON.parse(await ask()) as { name: string };
@@ -78,7 +80,7 @@ function conversation(child: ChildProcess): (question?: object) => Promise<strin
  * @throws Error where it does not start
  */
 export async function pythonPeer(certificate?: string): Promise<PythonPeer> {
-  const child = spawn(python, ["-u", path.join(import.meta.dirname, "peer.py")], {
+  const child = spawn(sdkPython, ["-u", path.join(import.meta.dirname, "peer.py")], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...(certificate !== undefined && { SSL_CERT_FILE: certificate }) },
   });

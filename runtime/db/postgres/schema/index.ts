@@ -6,6 +6,7 @@ import { registry } from "./0003-registry.js";
 import { registryAccounts } from "./0004-registry-access.js";
 import { registryCrawl } from "./0005-registry-crawl.js";
 import { seller } from "./0006-seller.js";
+import { senderPlaces } from "./0007-places.js";
 
 export const schema = schemaOf({
   receiver,
@@ -14,4 +15,5 @@ export const schema = schemaOf({
   "registry-access": registryAccounts,
   "registry-crawl": registryCrawl,
   seller,
+  places: senderPlaces,
 });

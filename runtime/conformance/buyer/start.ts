@@ -1,0 +1,24 @@
+/** A buyer that is started by a request: the task is posted, and the answer comes when the buyer is done. */
+import type { BuyerStart } from "./types.js";
+
+/** Bytes of a buyer's result that are read. */
+const MAX_CHARS = 1_000_000;
+
+export const startByHttp =
+  (url: string, fetch: typeof globalThis.fetch): BuyerStart =>
+  async (task, signal) => {
+    const body = JSON.stringify(task);
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      signal,
+    });
+    const text = (await response.text()).slice(0, MAX_CHARS);
+    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 200)}`);
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text === "" ? {} : { text };
+    }
+  };

@@ -1,0 +1,93 @@
+/** A sender's options, judged: what cannot work is refused before anything is sent. */
+import { AdbindError } from "../errors.js";
+import { checkedPolicy } from "../net/policy.js";
+import type { AttemptOptions } from "./attempt.js";
+import { type EndpointProof, endpointProof } from "./endpoint-proof.js";
+import type { RegistrationRules } from "./registration.js";
+import { createKeyring, type Keyring } from "./sealing.js";
+import { developmentKeys, secretKeysOfEnvironment } from "./secret-keys.js";
+import type { SenderOptions } from "./types.js";
+
+/** The database, as `Database` names it. */
+export interface SenderPlace {
+  readonly where: string;
+  readonly shared: boolean;
+}
+
+/** How long a signer may take, in milliseconds. */
+const SIGNER_TIMEOUT_MS = { default: 5_000, max: 30_000 } as const;
+
+const badOption = (where: string, remedy: string): AdbindError =>
+  new AdbindError("sender_option_invalid", "an option of a sender cannot be used", { where, remedy });
+
+/** @throws AdbindError `sender_option_invalid` */
+export const attemptOptionsOf = (options: SenderOptions, fetch: AttemptOptions["fetch"]): AttemptOptions => ({
+  fetch,
+  signerFor: signerOf(options),
+  signerTimeoutMs: signerTimeoutOf(options),
+  word: options.word ?? options.release.word,
+  version: options.release.version,
+  now: options.now ?? Date.now,
+  random: options.random ?? Math.random,
+  onFault: (error) => options.logger?.error({ err: error }, "an attempt could not be made"),
+});
+
+/** @returns what proves endpoints; without a name of one's own it proves none */
+export const proofOf = (attempts: AttemptOptions, agentUrl: string | undefined): EndpointProof =>
+  agentUrl === undefined
+    ? async () => "the sender has no agentUrl to name in a challenge"
+    : endpointProof(attempts, agentUrl);
+
+/** @throws AdbindError `sender_option_invalid` */
+function signerOf({ signer, signerFor }: SenderOptions): AttemptOptions["signerFor"] {
+  if ((signer === undefined) === (signerFor === undefined)) throw badOption("signer", "give signer or signerFor");
+  return signerFor ?? (typeof signer === "function" ? signer : () => signer!);
+}
+
+/** @throws AdbindError `sender_option_invalid` */
+function signerTimeoutOf({ signerTimeoutMs = SIGNER_TIMEOUT_MS.default }: SenderOptions): number {
+  if (signerTimeoutMs >= 1 && signerTimeoutMs <= SIGNER_TIMEOUT_MS.max) return signerTimeoutMs;
+  throw badOption("signerTimeoutMs", `give 1 to ${SIGNER_TIMEOUT_MS.max}`);
+}
+
+export const rulesOf = (
+  { refuse = {}, net = {}, release, logger, onDeprecated = warnOnce }: SenderOptions,
+  keyring: Keyring,
+): RegistrationRules => ({
+  refuse,
+  policy: checkedPolicy(net),
+  version: release.version,
+  keepsSecrets: () => keyring.seals,
+  warn: (message) => {
+    logger?.warn(message);
+    onDeprecated(message);
+  },
+});
+
+/** @throws AdbindError `sender_option_invalid` */
+export function sealsBodies({ sealBodies = false }: SenderOptions, { seals }: Keyring): boolean {
+  if (!sealBodies || seals) return sealBodies;
+  throw badOption("sealBodies", "give secrets, or set ADBIND_SECRET_KEYS_FILE: there is no key to seal bodies with");
+}
+
+/** @throws AdbindError `secret_keys_invalid` */
+export function keyringOf(
+  { secrets, mode = "production", now = Date.now, logger }: SenderOptions,
+  place: SenderPlace,
+): Promise<Keyring> {
+  const given = secrets ?? secretKeysOfEnvironment(process.env);
+  if (given !== undefined || mode === "production") return createKeyring(given);
+  const told = (message: string): void => {
+    logger?.warn(message);
+    process.emitWarning(message, "AdbindDevelopment");
+  };
+  return createKeyring(developmentKeys(place, now(), told));
+}
+
+const warned = new Set<string>();
+const warnOnce = (message: string): void => {
+  const scheme = message.split(" ")[0]!;
+  if (warned.has(scheme)) return;
+  warned.add(scheme);
+  process.emitWarning(message, "DeprecationWarning");
+};

@@ -1,0 +1,148 @@
+/** Storyboards that nobody has published, before an agent in a few lines: what is not special to the suites at hand. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { release } from "../../generated/3.1.0/index.js";
+import type { JsonObject, Release } from "../../runtime/contract/index.js";
+import { names, runSmall, type SmallTools, suiteOf } from "./small-agent.js";
+
+const marks = {
+  "any.json": JSON.stringify({
+    properties: { product_id: { "x-entity": "product" }, pricing_option_id: { "x-entity": "product_pricing_option" } },
+  }),
+};
+
+const resolution = (strategies: string): string => `
+id: own
+prerequisites: {controller_seeding: true}
+fixtures:
+  products: [{product_id: wanted, channels: [display]}, {product_id: other, channels: [display]}]
+  pricing_options: [{product_id: wanted, pricing_option_id: auction}]
+fixture_resolution:
+  products:
+    - {handle: wanted, strategies: ${strategies}, match: [{path: /channels, operator: contains_all, value: [display]}]}
+    - {handle: other, strategies: ${strategies}, match: [{path: /formats, operator: any_match, where: [{path: /params/width, operator: equals, value: 300}]}]}
+  pricing_options:
+    - {product_handle: wanted, handle: auction, strategies: ${strategies}, match: [{path: /floor_price, operator: present}]}
+phases:
+  - id: p
+    steps:
+      - {id: order, task: create_media_buy, sample_request: {note: wanted, packages: [{product_id: wanted, pricing_option_id: auction}, {product_id: other}]}}
+`;
+
+const offered = [
+  { product_id: "p-9", channels: ["display"], formats: [{ params: { width: 300 } }], pricing_options: [] },
+  {
+    product_id: "p-1",
+    channels: ["display", "video"],
+    pricing_options: [{ pricing_option_id: "fixed" }, { pricing_option_id: "o-2", floor_price: 1 }],
+  },
+];
+
+async function ordered(strategies: string, tools: SmallTools = {}) {
+  const asked: JsonObject[] = [];
+  let pages = 0;
+  const { steps } = await runSmall(
+    suiteOf(resolution(strategies)),
+    {
+      get_products: () => ({ products: [offered[pages]!], pagination: { has_more: pages++ === 0, cursor: "next" } }),
+      create_media_buy: (args) => {
+        asked.push(args);
+        return { media_buy_id: "mb-1" };
+      },
+      ...tools,
+    },
+    { published: marks },
+  );
+  const step = steps.get("order") ?? steps.get("__seeding__");
+  return { status: step?.status, reason: step?.skip?.reason, detail: step?.skip?.detail ?? step?.problem, asked };
+}
+
+test("what a seller has stands for a fixture where the storyboard allows it, by its ids alone", async () => {
+  const { status, asked } = await ordered("[seed, discover]");
+  assert.is(status, "passed");
+  const [{ note, packages }] = asked as [JsonObject];
+  assert.is(note, "wanted", "only fields that name a product are changed");
+  assert.equal(packages, [{ product_id: "p-1", pricing_option_id: "o-2" }, { product_id: "p-9" }]);
+});
+
+test("a fixture that no way leads to leaves the storyboard out, and a way that fails is not gone round", async () => {
+  const nothing = await ordered("[discover]", {
+    get_products: () => ({ products: [], pagination: { has_more: false } }),
+  });
+  assert.equal([nothing.status, nothing.reason], ["skipped", "fixture_unsatisfied"]);
+  const seedOnly = await ordered("[seed]");
+  assert.equal([seedOnly.status, seedOnly.reason], ["skipped", "fixture_unsatisfied"]);
+  const refused = await ordered("[seed, discover]", {
+    comply_test_controller: ({ scenario }) =>
+      scenario === "list_scenarios"
+        ? { success: true, scenarios: ["seed_product", "seed_pricing_option"] }
+        : { success: false, error: "INTERNAL_ERROR" },
+  });
+  assert.equal([refused.status, refused.reason], ["skipped", "prerequisite_failed"]);
+  assert.match(refused.detail ?? "", "seed_product of wanted was refused");
+});
+
+const gated = `
+id: own
+requires_capability: {path: media.surfaces, contains: snapshot}
+phases: [{id: p, steps: [{id: s, task: get_products, validations: [{check: field_resembles, path: products}]}]}]
+`;
+
+test("a check that is not known is not graded, and never passed", async () => {
+  const suite = suiteOf(gated.replace(/requires_capability.*\n/, ""));
+  const { report, steps } = await runSmall(suite, { get_products: () => ({ products: [] }) });
+  assert.is(steps.get("s")?.status, "not_graded");
+  assert.equal(report.unknownChecks, { field_resembles: 1 });
+  assert.equal([report.ok, report.counts.passed], [false, 0]);
+});
+
+test("a capability that is not declared has the value that the release gives it", async () => {
+  const own = { ...release.tools.get_products, name: names.capabilitiesTool, arms: { completed: "own.json" } };
+  const speaking = { ...release, tools: { ...release.tools, [names.capabilitiesTool]: own } } as unknown as Release;
+  const surfaces = { default: ["snapshot"] };
+  const schema = { properties: { media: { properties: { surfaces } } } };
+  const tools = {
+    [names.capabilitiesTool]: () => ({ status: "completed", media: {} }),
+    get_products: () => ({ products: [] }),
+  };
+  const reason = async (published: Readonly<Record<string, string>>) => {
+    const { steps } = await runSmall(suiteOf(gated), tools, { published, release: speaking });
+    return steps.get("s")?.skip?.reason;
+  };
+  assert.is(await reason({ "own.json": JSON.stringify(schema) }), undefined);
+  assert.is(await reason({}), "not_applicable");
+});
+
+const conditional = `
+id: own
+phases:
+  - id: look
+    steps:
+      - id: look
+        task: get_products
+        context_outputs: [{name: evaluator, path: evaluator}, {name: thing, path: "things[0].id"}]
+  - id: use
+    skip_if: "!context.evaluator"
+    steps: [{id: use, task: get_products, sample_request: {thing: $context.thing}}]
+`;
+
+test("what only phases that are left out would use may be missing; what one of them uses may not", async () => {
+  const without = await runSmall(suiteOf(conditional), { get_products: () => ({ products: [] }) });
+  assert.equal([without.steps.get("look")?.status, without.steps.get("use")?.status], ["passed", "skipped"]);
+  const half = await runSmall(suiteOf(conditional), { get_products: () => ({ products: [], evaluator: true }) });
+  assert.is(half.steps.get("look")?.status, "failed");
+  assert.is(half.steps.get("look")?.checks.find(({ outcome }) => outcome === "failed")?.pointer, "/things/0/id");
+});
+
+test("the clock of a run may stand at any date", async () => {
+  const at = Date.parse("2099-01-01T00:00:00Z");
+  const { report } = await runSmall(
+    suiteOf(conditional),
+    { get_products: () => ({ products: [] }) },
+    { now: () => at },
+  );
+  assert.is(report.startedAt, "2099-01-01T00:00:00.000Z");
+  assert.is(report.tookMs, 0);
+});
+
+test.run();
