@@ -1,6 +1,5 @@
 /** A buyer in a browser or a worker: the platform's own fetch and crypto. Which addresses may be reached is its sandbox's to say. */
 import type { Fetcher } from "../net/index.js";
-import { signRequest } from "../signing/web.js";
 import { validatorMaker } from "../validate/maker.js";
 import type { BuyerPlatform } from "./platform.js";
 
@@ -66,7 +65,7 @@ const webFetch =
 
 export const webPlatform: BuyerPlatform = {
   makeFetch: (allowLocal, timeoutMs) => ({ fetch: webFetch(allowLocal, timeoutMs), close: async () => {} }),
-  signer: async () => signRequest as never,
+  signer: async () => (await import("../signing/web.js")).signRequest,
   // Compiling makes code, which workers do not allow: the release's own, as `generate --standalone` emits it, is given instead.
   validatorsOf: (source, releases) =>
     validatorMaker(source, releases, ({ version }) => {
