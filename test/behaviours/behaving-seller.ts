@@ -6,15 +6,20 @@ import { pino } from "pino";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { type BehavingSellerOptions, openSeller } from "../../runtime/behaviours/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
+import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
 
-/** One release of each line, and the newest of all. */
-export const versions = ["3.0.26", "3.1.19", "3.2.0-beta.4", "3.2.4"].filter((version) => {
-  const there = existsSync(path.join(corpus, "releases", version));
-  if (!there) console.log(`skipped: no release ${version} in ${corpus}`);
-  return there;
-});
+/** One release of each line, and the newest of all; a run takes one of them. */
+export const versions = cellsOf(
+  "ADBIND_CELLS=all ./run test test/behaviours",
+  ["3.0.26", "3.1.19", "3.2.0-beta.4", "3.2.4"].filter((version) => {
+    const there = existsSync(path.join(corpus, "releases", version));
+    if (!there) console.log(`skipped: no release ${version} in ${corpus}`);
+    return there;
+  }),
+  1,
+);
 
 const loaded = new Map<string, Promise<Release>>();
 
