@@ -25,7 +25,7 @@ export async function completionOf(
   const names = [release.facts.tools.task?.value, "get_task_status", "tasks_get"];
   const tool = names.find((name) => name !== undefined && agent.tools.has(name));
   const end = now() + LIMIT_MS;
-  const session = agent === story.run.primary ? story.session : agent.session;
+  const session = story.sessionOf(agent);
   while (tool !== undefined && now() < end) {
     const { payload } = await session.call(tool, { task_id: id, include_result: true });
     if (isJsonObject(payload?.result) && !unfinished.has(String(payload.status))) return payload.result;

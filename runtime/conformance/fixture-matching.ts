@@ -59,5 +59,5 @@ export function matches(candidate: unknown, clauses: readonly MatchClause[]): bo
 }
 
 /** Of several, the one whose identity is the smallest by its bytes: the order of an answer tells nothing. */
-export const smallest = <T>(items: readonly T[], identity: (item: T) => string): T | undefined =>
+export const firstByBytes = <T>(items: readonly T[], identity: (item: T) => string): T | undefined =>
   [...items].sort((a, b) => Buffer.compare(Buffer.from(identity(a)), Buffer.from(identity(b))))[0];

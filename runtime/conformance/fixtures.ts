@@ -12,7 +12,7 @@ import {
   seedRow,
 } from "./controller.js";
 import type { Storyboard } from "./document.js";
-import { ClauseError, clausesOf, matches, smallest } from "./fixture-matching.js";
+import { ClauseError, clausesOf, firstByBytes, matches } from "./fixture-matching.js";
 import { fieldAt } from "./paths.js";
 
 /** Pages of a seller's products that are read: a list without an end must not hold the run. */
@@ -98,7 +98,7 @@ class Resolving {
     const free = (key: string): boolean => reuse || !this.taken.has(key);
     if (row.kind.list === "products") {
       const fit = products.filter((one) => matches(one, match) && free(String(one.product_id)));
-      const found = smallest(fit, (one) => String(one.product_id));
+      const found = firstByBytes(fit, (one) => String(one.product_id));
       if (found === undefined) return undefined;
       this.taken.add(String(found.product_id));
       return { handle: { product_id: String(product) }, bound: { product_id: String(found.product_id) } };
@@ -107,7 +107,7 @@ class Resolving {
     const own = this.productFor(product);
     const key = (one: JsonObject): string => `${own}\0${one.pricing_option_id}`;
     const fit = optionsOf(products.find((one) => one.product_id === own));
-    const found = smallest(
+    const found = firstByBytes(
       fit.filter((one) => matches(one, match) && free(key(one))),
       key,
     );

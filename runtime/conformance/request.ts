@@ -48,8 +48,7 @@ async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): 
   const account = { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle-agency.example" };
   const brand = { domain: "acmeoutdoor.example" };
   const asked = { buying_mode: "brief", brief: "Display and video for outdoor gear", account, brand };
-  const session = agent === story.run.primary ? story.session : agent.session;
-  const answer = await session.call("get_products", asked);
+  const answer = await story.sessionOf(agent).call("get_products", asked);
   const product = fieldAt(answer.payload, "products[0]");
   if (!isJsonObject(product)) {
     const spoken = { word: story.run.release.word, tool: undefined };
@@ -61,12 +60,13 @@ async function orderOf(args: JsonObject, agent: KnownAgent, story: StoryState): 
   const floor = typeof fixed.floor_price === "number" ? fixed.floor_price : undefined;
   const least = typeof fixed.min_spend_per_package === "number" ? fixed.min_spend_per_package : 0;
   const auction = fixed.fixed_price === undefined && fixed.rate === undefined;
-  const { now } = story.run;
+  // The same in the whole run: under one key a request has to say the same each time.
+  const { beganAt } = story.run;
   return {
     account,
     brand,
-    start_time: new Date(now() + 2 * DAY_MS).toISOString(),
-    end_time: new Date(now() + 32 * DAY_MS).toISOString(),
+    start_time: new Date(beganAt + 2 * DAY_MS).toISOString(),
+    end_time: new Date(beganAt + 32 * DAY_MS).toISOString(),
     packages: [
       {
         product_id: product.product_id,

@@ -20,6 +20,7 @@ import type { GateFacts } from "./gates.js";
 import { Invariants } from "./invariants.js";
 import { authorizationFor } from "./kit.js";
 import { loadSuite, type Suite } from "./load.js";
+import { pinnedSession } from "./pins.js";
 import { openCatcher } from "./probes/catcher.js";
 import { type ConformanceReport, countSteps, type StoryboardResult, unknownChecks } from "./result.js";
 import { countRoutes } from "./routes.js";
@@ -111,6 +112,13 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
+/** What an agent declares, and what holds where it does not. */
+function gatesOf({ capabilities = {} }: KnownAgent, { tools, word }: Release, schemas: SchemaJudge): GateFacts {
+  const answers = (tools[wireNames(word).capabilitiesTool]?.arms as { completed?: string } | undefined)?.completed;
+  const defaultOf = (path: string): unknown => (answers === undefined ? undefined : schemas.defaultAt(answers, path));
+  return { capabilities, defaultOf };
+}
+
 async function openRun(options: ConformanceOptions, suite: Suite, schemas: SchemaJudge): Promise<Opened> {
   const { release, url, transport = "mcp", timeoutMs = 30_000, now = Date.now, uuid = randomUUID } = options;
   const http =
@@ -125,13 +133,10 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
     for (const [key, other] of Object.entries(options.agents ?? {}))
       agents.set(key, await meet(transport, { ...session, url: other }, release.word));
     catcher = options.webhooks === false ? undefined : await openCatcher({ ...options.webhooks, now });
-    const scenarios = primary.tools.has(CONTROLLER) ? await listScenarios(primary.session, primary.capabilities) : [];
-    const answers = (release.tools[wireNames(release.word).capabilitiesTool]?.arms as { completed?: string })
-      ?.completed;
-    const gates: GateFacts = {
-      capabilities: primary.capabilities ?? {},
-      defaultOf: (path) => (answers === undefined ? undefined : schemas.defaultAt(answers, path)),
-    };
+    const scenarios = primary.tools.has(CONTROLLER)
+      ? await listScenarios(pinnedSession(primary, release), primary.capabilities)
+      : [];
+    const gates = gatesOf(primary, release, schemas);
     const wrapped = wireNames(release.word).error;
     const run: RunState = {
       suite,
@@ -157,6 +162,7 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
       aliases: new Map(),
       uuid,
       now,
+      beganAt: now(),
       timeoutMs,
       sleep: options.sleep ?? ((ms) => systemSleep(ms)),
     };

@@ -25,7 +25,7 @@ export interface SchemaJudge {
 
 const plain = (ref: string): string => ref.replace(/^\/?(schemas\/[^/]+\/)?/, "");
 
-export interface SchemaTexts {
+export interface JudgedSchemas {
   /** Every schema of the release, those that no tool reaches among them; the tools' own by default. */
   readonly documents?: SchemaDocuments | undefined;
   /** The schemas with their annotations; without them no default and no entity is known. */
@@ -53,7 +53,7 @@ function entitiesIn(schemas: readonly unknown[]): Set<string> {
 /** Compiles nothing before it is asked for. */
 export async function createSchemaJudge(
   release: Release,
-  { documents, published = {} }: SchemaTexts = {},
+  { documents, published = {} }: JudgedSchemas = {},
 ): Promise<SchemaJudge> {
   const all = { ...(await release.schemas()), ...documents };
   const validator: AnyValidator = await createValidator({ tools: release.tools, schemas: async () => all });

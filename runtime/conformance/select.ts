@@ -168,6 +168,13 @@ export function selectStoryboards(
   return { selected: countersFirst([...picked.by.values()]), notSelected, notices, faults };
 }
 
+/** The line of an agent's list that names a release, as the agent spells it. */
+export function pinFor(capabilities: JsonObject | undefined, word: string, version: string): string | undefined {
+  const block = isJsonObject(capabilities?.[word]) ? capabilities[word] : {};
+  const versions = strings(block.supported_versions);
+  return versions.find((one) => isLine(one, version));
+}
+
 /** Whether an agent says that it speaks a release: by `3.1`, or by the whole version. */
 export function speaks(capabilities: JsonObject | undefined, word: string, version: string): boolean {
   const block = isJsonObject(capabilities?.[word]) ? capabilities[word] : {};

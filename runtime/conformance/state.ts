@@ -41,6 +41,8 @@ export interface RunState {
   readonly uuid: () => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** When the run began. */
+  readonly beganAt: number;
   readonly timeoutMs: number;
   /** Waits; a test's clock may not. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -68,6 +70,6 @@ export interface StoryState {
   readonly operationIds: Map<string, string>;
   /** Handles of fixtures that stand for what the agent has under other names. */
   readonly bindings: FixtureBinding[];
-  /** The role of each agent that a storyboard's steps were sent to. */
-  readonly session: AgentSession;
+  /** How the storyboard talks to an agent of the run. */
+  readonly sessionOf: (agent: KnownAgent) => AgentSession;
 }

@@ -60,7 +60,7 @@ async function send(
     ? args.push_notification_config.operation_id
     : undefined;
   if (typeof operation === "string") story.operationIds.set(step.id, operation);
-  const session = agent === run.primary ? story.session : agent.session;
+  const session = story.sessionOf(agent);
   if (step.auth !== undefined) {
     const { fetch, uuid, now, timeoutMs } = run;
     const authorization = authorizationOf(step.auth, story.kit, run);

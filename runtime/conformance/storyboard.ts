@@ -7,6 +7,7 @@ import { type FixturesFound, resolveFixtures } from "./fixtures.js";
 import { storyboardSkip } from "./gates.js";
 import { suiteFile } from "./load.js";
 import { phaseSkip } from "./phases.js";
+import { sessionsFor } from "./pins.js";
 import type { Skip, StepResult, StoryboardResult } from "./result.js";
 import { agentByKey } from "./routes.js";
 import type { Selected } from "./select.js";
@@ -38,7 +39,7 @@ function startStory(run: RunState, selected: Selected): StoryState {
     startedAt: new Map(),
     operationIds: new Map(),
     bindings: [],
-    session: run.primary.session,
+    sessionOf: sessionsFor(run),
   };
 }
 
@@ -145,19 +146,24 @@ async function runPhase(phase: Phase, story: StoryState, cascade: Cascade): Prom
   }
 }
 
-/** A storyboard of what an operation brings about says nothing of an agent that offers no such operation. */
-function noEmitter(story: StoryState): Skip | undefined {
+/** Phases of what an operation brings about, from the one that calls it on, before an agent that offers no such operation. */
+function idlePhases(story: StoryState): { phases: ReadonlySet<Phase>; skip: Skip } | undefined {
   const { tools } = story.run.primary;
-  const triggers = story.storyboard.phases.flatMap(({ steps }) =>
-    steps.filter(({ task }) => task.startsWith("$test_kit.operations.")),
-  );
-  const [first] = triggers.map((step) => taskOf(step, story.kit, tools));
-  if (first === undefined || tools.size === 0 || tools.has(first)) return undefined;
-  return { reason: "not_applicable", detail: `the agent would have to offer ${first}, which webhooks follow` };
+  const { phases } = story.storyboard;
+  const isTrigger = ({ task }: StoryboardStep): boolean => task.startsWith("$test_kit.operations.");
+  const from = phases.findIndex(({ steps }) => steps.some(isTrigger));
+  const trigger = phases[from]?.steps.find(isTrigger);
+  const task = trigger && taskOf(trigger, story.kit, tools);
+  if (task === undefined || tools.size === 0 || tools.has(task)) return undefined;
+  const skip: Skip = {
+    reason: "not_applicable",
+    detail: `the agent would have to offer ${task}, which webhooks follow`,
+  };
+  return { phases: new Set(phases.slice(from)), skip };
 }
 
-const allSkipped = (story: StoryState, skip: Skip): void => {
-  for (const phase of story.storyboard.phases)
+const allSkipped = (story: StoryState, skip: Skip, phases: Iterable<Phase> = story.storyboard.phases): void => {
+  for (const phase of phases)
     for (const step of phase.steps) story.results.set(step.id, skipped(step, phase, story, skip));
 };
 
@@ -174,7 +180,7 @@ async function prepare(story: StoryState): Promise<boolean> {
     return false;
   }
   const spoken = { word: release.word, tool: release.tools[CONTROLLER] };
-  const seeding = { session: primary.session, scenarios, spoken };
+  const seeding = { session: story.sessionOf(primary), scenarios, spoken };
   const outcome: FixturesFound =
     ways === undefined ? await seed(storyboard, seeding) : await resolveFixtures(storyboard, seeding, controlled);
   story.bindings.push(...(outcome.bindings ?? []));
@@ -241,12 +247,15 @@ export async function runStoryboard(run: RunState, selected: Selected): Promise<
   const { storyboard } = selected;
   run.invariants.startStoryboard();
   const facts = { ...run.gates, features: run.features, tools: run.primary.tools };
-  const skip = storyboardSkip(storyboard, facts, selected.claimed) ?? noEmitter(story);
+  const skip = storyboardSkip(storyboard, facts, selected.claimed);
   if (skip !== undefined && run.primary.tools.size > 0) allSkipped(story, skip);
   else if (await prepare(story)) {
     armRetries(story);
     const cascade = new Cascade(storyboard.phases);
-    for (const phase of storyboard.phases) await runPhase(phase, story, cascade);
+    const idle = idlePhases(story);
+    for (const phase of storyboard.phases)
+      if (idle?.phases.has(phase)) allSkipped(story, idle.skip, [phase]);
+      else await runPhase(phase, story, cascade);
     for (const result of await vectorSteps(story)) story.results.set(result.step, result);
   }
   const steps = unfilledBranches([...story.results.values()], story);

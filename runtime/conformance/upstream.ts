@@ -36,7 +36,7 @@ export function upstreamOf(
       ...(digests.length > 0 && { identifier_value_digests: digests }),
     };
     const account = isJsonObject(args.account) ? { account: { ...args.account, sandbox: true } } : {};
-    const answer = await run.primary.session.call(CONTROLLER, {
+    const answer = await story.sessionOf(run.primary).call(CONTROLLER, {
       scenario: "query_upstream_traffic",
       params,
       ...account,

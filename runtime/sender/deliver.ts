@@ -1,5 +1,6 @@
 /** What is done with a job of the outbox, and what of it is written down in the transaction that acknowledges it. */
 import type { Tracer } from "@opentelemetry/api";
+import type { Logger } from "pino";
 import type { JsonObject, TaskStatus } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { AckEffect, Job } from "../queue/types.js";
@@ -28,6 +29,7 @@ export interface DelivererParts {
   readonly metrics: SenderMetrics;
   readonly tracer: Tracer;
   readonly activityDays: number;
+  readonly logger: Logger | undefined;
   readonly now: () => number;
 }
 
@@ -97,6 +99,7 @@ export function deliverer(parts: DelivererParts): Deliverer {
       rows.set(report.handled.outcome, activityRow(job, { report, url: target.url, meta }, now(), activityDays));
       if (erasable !== undefined && report.status === "success") erasing.set(report.handled.outcome, erasable);
       metrics.attempted(job, report);
+      tellDead(parts, job, meta, report.handled);
       return { ...report.handled, perSecond };
     },
     *effect(query, acked) {
@@ -106,6 +109,13 @@ export function deliverer(parts: DelivererParts): Deliverer {
       yield* tables.checkSecrets(query, [...new Set(over)], now());
     },
   };
+}
+
+/** An event that ends here is told at once: nobody looks for what did not arrive. */
+function tellDead({ logger }: DelivererParts, job: Job, { type, subject }: DeliveryMeta, { outcome }: Handled): void {
+  if (outcome.kind !== "dead") return;
+  const { id: event, endpoint } = job;
+  logger?.warn({ event, endpoint, type, subject, error: outcome.error }, "an event was given up");
 }
 
 /** Keys that came since are fetched before a body is set aside. */

@@ -7,7 +7,6 @@ import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { challengeBody } from "./endpoint-proof.js";
 import {
-  AGENTS,
   type JudgedConfig,
   type NotificationParts,
   openedConfig,
@@ -59,10 +58,10 @@ function* claimed({ tables }: NotificationParts, tx: Query, now: number): Corout
 
 async function proveMoved(parts: NotificationParts, row: ChannelRow): Promise<void> {
   const { queue, log, proof } = parts;
-  const { principal, resource } = row;
+  const { principal, resource, kind } = row;
   const config = await queue.read((q) => openedConfig(parts, q, row));
   if (config === undefined) return;
-  const scope = { principal, ...(resource !== AGENTS && { account: resource }) };
+  const scope = { principal, ...(kind === "account" && { account: resource }) };
   const reason = await proof({ principal, config }, (challenge) => challengeBody(scope, config, challenge));
   if (reason === undefined) await queue.transact((tx) => noteProof(parts, tx, row, config));
   else

@@ -61,11 +61,10 @@ export const configKey = (scope: NotificationScope, id: string): ChannelKey => (
 });
 
 /** The row of a scope's record: whoever replaces its configs locks it. */
-export const setKey = (scope: NotificationScope): ChannelKey => ({
-  resource: placeOf(scope).resource,
-  kind: "configs",
-  subscriber: scope.principal,
-});
+export const setKey = (scope: NotificationScope): ChannelKey => {
+  const { resource, kind } = placeOf(scope);
+  return { resource, kind: `${kind} configs`, subscriber: scope.principal };
+};
 
 /** Null for one that was removed. */
 export const storedIn = ({ config }: Pick<ChannelRow, "config">): StoredNotification | null =>

@@ -100,6 +100,7 @@ export async function assembleSender({ queue, tables, options, place }: SenderPa
     metrics,
     tracer: options.tracer ?? trace.getTracer("adbind"),
     activityDays: retention.activityDays,
+    logger: options.logger,
     now,
   });
   const worker = workerOf(queue, delivery, options, metrics);

@@ -9,6 +9,7 @@ import {
   runBuyerConformance,
 } from "../../runtime/conformance/index.js";
 import { ownBuyer } from "./own-buyer.js";
+import { suiteOf } from "./small-agent.js";
 import { type BuyerFault, buyerFaults, soundBuyer } from "./sound-buyer.js";
 
 const quick = { quietMs: 200, webhookPauseMs: 15, deadlineMs: 15_000 };
@@ -33,6 +34,34 @@ test("our own buyer does what is asked of buyers", async () => {
   assert.equal(failed, [], why);
   assert.is(report.ok, true);
   assert.is(countsLine(report.counts), "steps: 15 passed, 0 failed, 0 skipped, 0 not graded, 0 faulty");
+});
+
+const vectors = {
+  positive: [{ id: "whole", payload: { idempotency_key: "whk_0000000000000001", status: "completed" } }],
+  negative: [{ id: "no-key", payload: { status: "completed" } }],
+};
+
+const replays = `
+id: receiver
+phases:
+  - id: p
+    steps:
+      - {id: take, task: replay_webhook_vector, vector_ref: "v.json#positive/whole"}
+      - {id: refuse, task: replay_webhook_vector, vector_ref: "v.json#negative/no-key", expect_error: true}
+`;
+
+test("a receiver is posted the vectors of a suite, and graded by how it answers", async () => {
+  const suite = suiteOf(replays, { "v.json": JSON.stringify(vectors) });
+  const run = async (answer: (body: string) => number) => {
+    const receiver = "https://hooks.example/in";
+    const fetch = async (_url: unknown, init?: RequestInit) =>
+      new Response(null, { status: answer(String(init?.body)) });
+    const more = { suite, storyboards: ["receiver"], receiver, fetch: fetch as typeof globalThis.fetch };
+    return (await played(async () => ({}), more)).failed;
+  };
+  assert.equal(await run((body) => (body.includes("idempotency_key") ? 200 : 400)), []);
+  assert.equal(await run(() => 200), ["receiver/refuse"]);
+  assert.equal(await run(() => 503), ["receiver/take", "receiver/refuse"]);
 });
 
 const caught: Readonly<Record<BuyerFault, readonly string[]>> = {

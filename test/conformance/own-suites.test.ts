@@ -134,6 +134,25 @@ test("what only phases that are left out would use may be missing; what one of t
   assert.is(half.steps.get("look")?.checks.find(({ outcome }) => outcome === "failed")?.pointer, "/things/0/id");
 });
 
+test("an agent that lists its releases is told which one a request is in, unless the storyboard is about that", async () => {
+  const line = release.version.split(".").slice(0, 2).join(".");
+  const asked = async (lines: readonly string[], sample: string): Promise<unknown> => {
+    let seen: JsonObject = {};
+    const yaml = `id: own\nphases: [{id: p, steps: [{id: s, task: get_products, sample_request: ${sample}}]}]`;
+    await runSmall(suiteOf(yaml), {
+      [names.capabilitiesTool]: () => ({ status: "completed", [release.word]: { supported_versions: lines } }),
+      get_products: (args) => {
+        seen = args;
+        return { products: [] };
+      },
+    });
+    return seen[names.version];
+  };
+  assert.is(await asked(["3.0", line], "{}"), line);
+  assert.is(await asked([], "{}"), undefined);
+  assert.is(await asked(["3.0", line], `{${release.word}_major_version: 3}`), undefined);
+});
+
 test("the clock of a run may stand at any date", async () => {
   const at = Date.parse("2099-01-01T00:00:00Z");
   const { report } = await runSmall(

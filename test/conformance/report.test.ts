@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
+import axeCore from "axe-core";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
@@ -143,6 +144,12 @@ test("the page works from disk: no script, nothing loaded, no sideways scrolling
     await page.locator("summary").last().focus();
     await page.keyboard.press("Enter");
     assert.ok((await page.locator("details").last().getAttribute("open")) !== null);
+    await page.evaluate(axeCore.source);
+    const { violations } = await page.evaluate<{ violations: { id: string }[] }>("axe.run(document)");
+    assert.equal(
+      violations.map(({ id }) => id),
+      [],
+    );
   } finally {
     await browser.close();
   }

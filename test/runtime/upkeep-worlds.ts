@@ -92,6 +92,7 @@ const seller: World = {
 const coalesced = "send coalesced events";
 const reports = "fire delivery reports";
 const closed = "remove closed channels";
+const proofs = "prove notification configs that were moved";
 const activity = "remove old webhook activity";
 const HOUR_MS = 3_600_000;
 
@@ -107,7 +108,7 @@ const sender: World = {
     { table: "adbind_coalescing", how: "delete", fails: [coalesced] },
     { table: "adbind_coalescing", how: "gone", fails: [coalesced] },
     { table: "adbind_channels", how: "update", fails: [reports] },
-    { table: "adbind_channels", how: "gone", fails: [closed, coalesced, reports] },
+    { table: "adbind_channels", how: "gone", fails: [closed, coalesced, proofs, reports] },
     { table: "adbind_jobs", how: "insert", fails: [coalesced, reports] },
     { table: "adbind_activity", how: "delete", fails: [activity] },
     { table: "adbind_sent_tasks", how: "delete", fails: [tasks] },
@@ -123,7 +124,8 @@ const sender: World = {
       `${channel} ('mb-1', 'events', '', 'p', '${hook}', null, null) ${again}`,
       `insert into adbind_coalescing values ('mb-1', 'x', 'n-1', 'impairment', '{}', 1)`,
       "insert into adbind_activity (principal, subject, record, expires) values ('p', 's', '{}', 1)",
-      "insert into adbind_sent_tasks values ('t', 'p', 'x', 'completed', '2026', '{}', 1, 0)",
+      "insert into adbind_sent_tasks (task_id, principal, tool, status, instant, details, expires, revision) " +
+        "values ('t', 'p', 'x', 'completed', '2026', '{}', 1, 0)",
     ]);
   },
   start: async (store, logger) => {

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import type { Release } from "../../runtime/contract/index.js";
 import { createPrincipals, createSeller, type PrincipalOptions } from "../../runtime/seller/index.js";
 import { createSender } from "../../runtime/sender/index.js";
-import { FakeNetwork, NOW, optionsFor, type Reaction, type Sent } from "../sender/fixture.js";
+import { FakeNetwork, listening, NOW, optionsFor } from "../sender/fixture.js";
 import { eventRelease } from "../support/event-release.js";
 import { newBench, sellerOptions } from "./fixture.js";
 import type { SellerCase } from "./store-suite.js";
@@ -42,11 +42,6 @@ export const config = {
   event_types: ["capabilities.changed"],
 };
 const authentication = { schemes: ["HMAC-SHA256"], credentials: "0123456789abcdefGHIJKLMNOPQRSTUVWXYZ" };
-
-export const listening = ({ body }: Sent): Reaction =>
-  body.type === "webhook.challenge"
-    ? { body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge })) }
-    : 200;
 
 export async function world(of: SellerCase, options: Partial<PrincipalOptions> = {}) {
   const store = await of.open();

@@ -34,6 +34,12 @@ export interface Sent {
 
 export type Reaction = number | Partial<Extract<FetchResult, { ok: true }>> | Extract<FetchResult, { ok: false }>;
 
+/** An endpoint that answers challenges, and takes everything else. */
+export const listening = ({ body }: Sent): Reaction =>
+  body.type === "webhook.challenge"
+    ? { body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge })) }
+    : 200;
+
 /** A network of one function: what was sent, and what it answers. */
 export class FakeNetwork {
   readonly sent: Sent[] = [];

@@ -1,7 +1,7 @@
 /** Endpoints that an operator moves: with their registrations, secrets and events, and to nobody who has not agreed. */
 import * as assert from "uvu/assert";
 import { until } from "../support/until.js";
-import type { Reaction, Sent } from "./fixture.js";
+import { listening as answering } from "./fixture.js";
 import { authentication, tell } from "./operations.case.js";
 import { account, changed, listening, proving, told } from "./registered-secrets.js";
 import { drained, HOOK, HOUR, reopened, type SenderCase, secret, suiteOf } from "./sender-suite.js";
@@ -72,7 +72,7 @@ function provedCase(of: SenderCase): void {
       [],
     );
     assert.is((await sender.outbox.counts()).waiting, 2);
-    network.react = answers;
+    network.react = answering;
     clock.at += HOUR;
     await until(async () => (await sender.notifications.list(account))[0]!.active);
     clock.at += HOUR;
@@ -88,11 +88,6 @@ function provedCase(of: SenderCase): void {
   });
   test.run();
 }
-
-/** Answers challenges wherever they come. */
-const answers = ({ body }: Sent): Reaction => ({
-  body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge ?? "" })),
-});
 
 export function moveCase(of: SenderCase): void {
   for (const cases of [placeCase, provedCase]) cases(of);

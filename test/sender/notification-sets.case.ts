@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import { eventRelease } from "../support/event-release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import type { Reaction, Sent } from "./fixture.js";
-import { AGENT, config, listening, type Open, type Suite, scope, status } from "./notifications.case.js";
+import { listening, type Reaction, type Sent } from "./fixture.js";
+import { AGENT, config, type Open, type Suite, scope, status } from "./notifications.case.js";
 import { codeIn, drained, HOOK, reopened, type SenderCase, suiteOf } from "./sender-suite.js";
 
 /** A challenge's answer as somebody else would give it. */
@@ -74,6 +74,11 @@ function raceCases(test: Suite, open: Open): void {
     assert.equal(await sender.notifications.list(scope), [{ ...later, active: true }]);
     assert.is((await sender.notifications.list({ ...scope, principal: "stranger" })).length, 1);
     assert.is((await sender.notifications.notify(status)).keys.length, 2);
+    network.react = listening;
+    const agents = { principal: scope.principal, account: "agents" };
+    assert.ok((await sender.notifications.sync(agents, [config])).ok);
+    const own = await sender.notifications.read({ principal: scope.principal });
+    assert.equal(own, { id: undefined, version: undefined, configs: [] });
   });
 
   test("what is only looked at is neither asked of anybody nor stored; stored unproved it is told nothing", async (context) => {

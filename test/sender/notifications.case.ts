@@ -4,7 +4,7 @@ import type { Sender, SenderOptions } from "../../runtime/sender/index.js";
 import { eventRelease } from "../support/event-release.js";
 import { codeOf } from "../support/thrown.js";
 import { until } from "../support/until.js";
-import { NOW, type Reaction, type Sent, verify } from "./fixture.js";
+import { listening, NOW, verify } from "./fixture.js";
 import {
   type Context,
   codeIn,
@@ -22,12 +22,6 @@ export const AGENT = "https://seller.example/agent";
 export const status = { kind: "account.status_changed", account: "acct-1", body: { status: "active" } } as const;
 export const config = { subscriber_id: "primary", url: HOOK, event_types: ["account.status_changed"] };
 export const scope = { principal: "buyer-1", account: "acct-1" };
-
-/** An endpoint that answers challenges, and takes everything else. */
-export const listening = ({ body }: Sent): Reaction =>
-  body.type === "webhook.challenge"
-    ? { body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge })) }
-    : 200;
 
 export type Suite = ReturnType<typeof suiteOf>;
 export type Open = (context: Context, over?: Partial<SenderOptions>) => Promise<Sender>;
@@ -194,7 +188,9 @@ function payloadCases(test: Suite, open: Open): void {
   });
 
   test("a 409 ends an event whose key stands for its payload, at once; retries are the same bytes", async (context) => {
-    const sender = await open(context);
+    const logged: { error?: string }[] = [];
+    const warn = (given: { error?: string }) => void logged.push(given);
+    const sender = await open(context, { logger: { warn, error: warn, info: warn } as never });
     sender.start();
     await sender.tasks.register(start(), { push });
     const answers = [503, 409];
@@ -211,6 +207,7 @@ function payloadCases(test: Suite, open: Open): void {
       second!.headers.signature ?? second!.headers.Signature,
     );
     assert.match((await sender.outbox.list())[0]!.error!, /HTTP 409/);
+    assert.ok(logged.some(({ error }) => error?.includes("HTTP 409") === true));
   });
 }
 

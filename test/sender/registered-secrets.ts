@@ -1,6 +1,6 @@
 /** Secrets that tests register, each under a name, and who takes them. */
 import { eventRelease } from "../support/event-release.js";
-import type { Reaction, Sent } from "./fixture.js";
+import { listening as answering, type Reaction, type Sent } from "./fixture.js";
 import type { SenderCase } from "./sender-suite.js";
 
 export const secretOf = (name: string): string => `${name}-0123456789abcdefGHIJKLMNOPQRSTUV-${name}`;
@@ -28,8 +28,4 @@ export const proving = {
 };
 
 /** An endpoint that answers challenges, and takes what is not for a dead one. */
-export const listening = ({ url, body }: Sent): Reaction => {
-  if (url.includes("dead")) return 500;
-  if (body.type !== "webhook.challenge") return 200;
-  return { body: new TextEncoder().encode(JSON.stringify({ challenge: body.challenge })) };
-};
+export const listening = (sent: Sent): Reaction => (sent.url.includes("dead") ? 500 : answering(sent));

@@ -1,4 +1,5 @@
 /** Secrets of registrations: never at rest in clear, used to the last event, and erased after it; on every store. */
+import { inspect } from "node:util";
 import * as assert from "uvu/assert";
 import type { SecretKeys, Sender } from "../../runtime/sender/index.js";
 import { createKeyring } from "../../runtime/sender/sealing.js";
@@ -17,7 +18,7 @@ import {
   standard,
   told,
 } from "./registered-secrets.js";
-import { codeIn, drained, HOOK, holds, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
+import { codeIn, drained, HOOK, HOUR, holds, reopened, type SenderCase, start, suiteOf } from "./sender-suite.js";
 
 const KEY2 = new Uint8Array(32).fill(9);
 const bothKeys: SecretKeys = { current: "k2", keys: { ...secretKeys.keys, k2: KEY2 } };
@@ -95,6 +96,44 @@ function bytesCase(of: SenderCase): void {
     assert.equal(await sender.notifications.list(account), [{ ...told, authentication: { schemes }, active: true }]);
   });
 
+  test.run();
+}
+
+/** Who is told of what went wrong. */
+function toldCase(of: SenderCase): void {
+  const test = suiteOf(of, "secrets, told");
+  test("no secret is in a log, a refusal, an activity or what operators see, whatever goes wrong", async (context) => {
+    const logged: unknown[] = [];
+    const note = (...given: unknown[]) => void logged.push(inspect(given, { depth: 12 }));
+    const logger = { warn: note, error: note, info: note, debug: note } as never;
+    const faults: unknown[] = [];
+    const sender = await reopened(of, context, { reports, ...proving, logger, onDeprecated: note });
+    const { network, clock } = context;
+    network.react = listening;
+    await registerAll(sender);
+    network.react = ({ headers, bytes }) => ({
+      status: 500,
+      body: Buffer.from(JSON.stringify([headers, String(bytes)])),
+    });
+    faults.push(await sender.notifications.sync(account, [{ ...told, url: `${told.url}0` }]));
+    faults.push(
+      await sender.tasks.register(start({ taskId: "t2" }), { push: { ...a2a, authentication: standard("x y") } }),
+    );
+    await sender.tasks.update("task-1", { status: "working" });
+    await sender.channels.notify("list_change", "l", notice);
+    await sender.notifications.notify(changed);
+    sender.start();
+    await until(async () => (await sender.outbox.list()).every(({ attempts }) => attempts > 0));
+    clock.at += 25 * HOUR;
+    await until(async () => (await sender.outbox.counts()).waiting === 0);
+    const shown = [];
+    for (const { id } of await sender.outbox.list()) shown.push(await sender.outbox.show(id));
+    const seen = JSON.stringify([faults, shown, await sender.outbox.endpoints(), await sender.health(), logged]);
+    const activity = await sender.activity({ principal: "buyer-1", subject: "task-1" });
+    assert.ok(shown.length >= 6 && activity.length > 0 && logged.length > 0, "there was something to tell");
+    for (const name of [...names, "x y"])
+      assert.not((seen + JSON.stringify(activity)).includes(secretOf(name)), `${name} was told`);
+  });
   test.run();
 }
 
@@ -249,5 +288,5 @@ function boxCase(of: SenderCase): void {
 }
 
 export function secretCase(of: SenderCase): void {
-  for (const cases of [bytesCase, lifeCase, keyCase, swapCase, boxCase]) cases(of);
+  for (const cases of [bytesCase, toldCase, lifeCase, keyCase, swapCase, boxCase]) cases(of);
 }

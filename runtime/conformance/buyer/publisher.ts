@@ -8,7 +8,7 @@ import { isSame } from "../equality.js";
 import type { Scenario, SeenCall } from "./types.js";
 
 /** What a call came to: an answer, or that there is none. */
-export interface Published {
+export interface PlayedAnswer {
   readonly payload?: JsonObject;
   readonly failed?: true;
   readonly status?: number;
@@ -73,7 +73,7 @@ export class Publisher {
   }
 
   /** Answers a call, and remembers it. */
-  call(tool: string, args: JsonObject, { phase, url }: { phase: string; url: string }): Published {
+  call(tool: string, args: JsonObject, { phase, url }: { phase: string; url: string }): PlayedAnswer {
     const { published, ...more } = this.answered(tool, args, phase);
     const { context } = args;
     const payload = published.payload && { ...published.payload, ...(isJsonObject(context) && { context }) };
@@ -85,7 +85,7 @@ export class Publisher {
     tool: string,
     args: JsonObject,
     phase: string,
-  ): { published: Published } & Pick<SeenCall, "scenario" | "replayed"> {
+  ): { published: PlayedAnswer } & Pick<SeenCall, "scenario" | "replayed"> {
     const { release, capabilities, products } = this.options;
     if (tool === wireNames(release.word).capabilitiesTool) return { published: this.complete(capabilities) };
     if (tool === "get_products" || tool === "list_products") return { published: this.complete(this.list(products)) };
@@ -104,8 +104,8 @@ export class Publisher {
   private once(
     tool: string,
     args: JsonObject,
-    make: () => { published: Published; scenario?: Scenario },
-  ): { published: Published } & Pick<SeenCall, "scenario" | "replayed"> {
+    make: () => { published: PlayedAnswer; scenario?: Scenario },
+  ): { published: PlayedAnswer } & Pick<SeenCall, "scenario" | "replayed"> {
     const { idempotency_key: key } = args;
     if (typeof key !== "string")
       return { published: this.failure("INVALID_REQUEST", { field: "idempotency_key", message: "it has no key" }) };
@@ -131,7 +131,7 @@ export class Publisher {
     return next.scenario;
   }
 
-  private order(args: JsonObject, phase: string): { published: Published; scenario: Scenario } {
+  private order(args: JsonObject, phase: string): { published: PlayedAnswer; scenario: Scenario } {
     const scenario = this.scenarioFor(phase);
     if (scenario.error_code !== undefined) return { published: this.refused(scenario), scenario };
     if (scenario.lost) return { published: {}, scenario };
@@ -201,7 +201,7 @@ export class Publisher {
     return task.result;
   }
 
-  private poll({ task_id: id }: JsonObject): Published {
+  private poll({ task_id: id }: JsonObject): PlayedAnswer {
     const task = this.tasks.get(String(id));
     if (task === undefined) return this.failure("REFERENCE_NOT_FOUND", { field: "task_id", message: "no such task" });
     const { now } = this.options;
@@ -225,12 +225,12 @@ export class Publisher {
     };
   }
 
-  private complete(payload: JsonObject): Published {
+  private complete(payload: JsonObject): PlayedAnswer {
     const { envelope } = this.options.release.facts;
     return { payload: { ...(envelope.status.value === "task" && { status: "completed" }), ...payload } };
   }
 
-  private refused(scenario: Scenario): Published {
+  private refused(scenario: Scenario): PlayedAnswer {
     const { error_code: code = "SERVICE_UNAVAILABLE", http_status: status, retry_after, message } = scenario;
     const challenge = scenario.www_authenticate;
     return {
@@ -239,7 +239,7 @@ export class Publisher {
     };
   }
 
-  private failure(code: string, more: JsonObject): Published {
+  private failure(code: string, more: JsonObject): PlayedAnswer {
     const { errors, word, facts, defaultUnknownRecovery } = this.options.release;
     const known = Object.hasOwn(errors, code) ? errors[code]?.recovery : undefined;
     // A code of a fixture's own that says when to come again is one to come again for.

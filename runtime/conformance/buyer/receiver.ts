@@ -1,4 +1,4 @@
-/** Published vectors posted to a buyer's receiver: `replay_webhook_vector`. */
+/** PlayedAnswer vectors posted to a buyer's receiver: `replay_webhook_vector`. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import { signTestWebhook, type TestKey } from "../../testing/index.js";
 import type { Storyboard, StoryboardStep } from "../document.js";

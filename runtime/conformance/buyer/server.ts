@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import type { TestKey } from "../../testing/index.js";
-import type { Published, Publisher } from "./publisher.js";
+import type { PlayedAnswer, Publisher } from "./publisher.js";
 
 /** Bytes of a request that are read. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -57,7 +57,7 @@ const argsOf = ({ arguments: args }: JsonObject): JsonObject => (isJsonObject(ar
 
 /** Gives what a call came to: an order may be taken, and nothing come back. */
 function called(
-  { payload, failed, status, headers }: Published,
+  { payload, failed, status, headers }: PlayedAnswer,
   response: ServerResponse,
   result: (value: unknown) => void,
 ): void {

@@ -33,7 +33,8 @@ const combined = (trip: AgentAnswer, replay: AgentAnswer, key: string): JsonObje
 export const rateLimitNotReplayed: OwnTask = async (step, _phase, story) => {
   const how = isJsonObject(step.rate_limit_trip) ? step.rate_limit_trip : {};
   const task = String(how.trip_target_task);
-  const { run, session } = story;
+  const { run } = story;
+  const session = story.sessionOf(run.primary);
   if (run.primary.tools.size > 0 && !run.primary.tools.has(task))
     return { skip: { reason: "not_applicable", detail: `the agent would have to offer ${task}, whose rate is tried` } };
   const { value, unresolved } = substituteIn(story, run.primary.url, how.trip_target_sample_request ?? {});
@@ -65,7 +66,7 @@ async function burst(
 ): Promise<{ answer: AgentAnswer; key: string } | undefined> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const key = story.run.uuid();
-    const answer = await story.session.call(task, { ...request, idempotency_key: key });
+    const answer = await story.sessionOf(story.run.primary).call(task, { ...request, idempotency_key: key });
     if (codeOf(answer, story) === LIMITED || answer.status === 429) return { answer, key };
   }
   return undefined;

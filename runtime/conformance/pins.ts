@@ -1,0 +1,33 @@
+/** Which release a request is in: what every caller of an agent that lists its releases says. */
+import { type JsonObject, wireNames } from "../contract/index.js";
+import type { AgentSession } from "./agent/types.js";
+import { pinFor } from "./select.js";
+import type { KnownAgent, RunState } from "./state.js";
+
+interface Spoken {
+  readonly word: string;
+  readonly version: string;
+}
+
+/**
+ * A session whose requests say which release they are in. What an agent takes a request for that does not is its own choice, and
+ * its answers are judged by one release alone.
+ */
+export function pinnedSession(
+  agent: Pick<KnownAgent, "session" | "capabilities">,
+  { word, version }: Spoken,
+): AgentSession {
+  const { session, capabilities } = agent;
+  const line = pinFor(capabilities, word, version);
+  if (line === undefined) return session;
+  const field = wireNames(word).version;
+  // A request that says it by itself, in the older way too, is about just that.
+  const says = (args: JsonObject): boolean => args[field] !== undefined || args[`${word}_major_version`] !== undefined;
+  return { ...session, call: (task, args) => session.call(task, says(args) ? args : { [field]: line, ...args }) };
+}
+
+/** Sessions with the agents of a run. */
+export const sessionsFor =
+  ({ release }: RunState): ((agent: KnownAgent) => AgentSession) =>
+  (agent) =>
+    pinnedSession(agent, release);
