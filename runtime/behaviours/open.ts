@@ -172,7 +172,7 @@ async function declarations(
 ): Promise<ReadonlyMap<string, JsonObject>> {
   const { specialisms, capabilities = {} } = options;
   const { agentUrl, ports } = settings;
-  const entries = releases.map(async (release): Promise<[string, JsonObject]> => {
+  const declared = async (release: Release): Promise<[string, JsonObject]> => {
     const formats = await offeredFormats(settings);
     const serving = {
       shapes: await shapesOf(release),
@@ -186,6 +186,6 @@ async function declarations(
     };
     const own = typeof capabilities === "function" ? capabilities(release) : capabilities;
     return [release.version, merge(declaredBy(served, serving, release.word), own)];
-  });
-  return new Map(await Promise.all(entries));
+  };
+  return new Map(await Promise.all(releases.map(declared)));
 }

@@ -1,5 +1,7 @@
+import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import { listPage, type PageWanted } from "../frame/page.js";
+import type { Account } from "../ports/accounts.js";
 import { type AccountRef, accountId, callersAccounts, shownAccount } from "./accounts.js";
 
 interface Wanted {
@@ -22,10 +24,10 @@ export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
   // How many accounts there are is nobody's business but the caller's next page's.
   const { total_count: _, ...cursor } = pagination;
   const listens = call.shape.has("accounts", "*", "notification_configs");
-  const accounts = items.map(async (one) => {
+  const shown = async (one: Account): Promise<JsonObject> => {
     const scope = { principal: call.principal, account: one.account_id, release: call.release.version };
     const configs = listens ? ((await call.ctx.sender?.notifications.list(scope)) ?? []) : [];
     return { ...shownAccount(one), ...(configs.length > 0 && { notification_configs: configs }) };
-  });
-  return call.answer({ accounts: await Promise.all(accounts), pagination: cursor });
+  };
+  return call.answer({ accounts: await Promise.all(items.map(shown)), pagination: cursor });
 };
