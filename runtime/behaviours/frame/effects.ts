@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../contract/index.js";
 import { isPromise } from "../../db/coroutine.js";
 
 /** A write whose answer nobody needs: `ctx.effect((tx) => written(sender.channels.close(id, { tx })))`. */
-export const written = (value: MaybePromise<unknown>): MaybePromise<void> =>
+export const written = <T>(value: MaybePromise<T>): MaybePromise<void> =>
   isPromise(value) ? value.then(() => undefined) : undefined;
 
 /** One effect after the other. */
