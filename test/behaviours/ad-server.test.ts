@@ -82,7 +82,10 @@ if (version !== undefined) {
     assert.is(repeated.media_buy_id, media_buys[0].media_buy_id);
     assert.is(server.booked.size, 1);
     await next.close();
+    // Its patience keeps no process alive, and it has no server.
+    const alive = setInterval(() => undefined, 1_000);
     await unanswered;
+    clearInterval(alive);
     await gone.close();
   });
 
