@@ -166,6 +166,20 @@ test("an agent that lists its releases is told which one a request is in, unless
   assert.is(await asked(["3.0", line], "{brief: any}", narrow), undefined, "the release closes the request to it");
 });
 
+test("what a storyboard leaves behind meets none that it would change the outcome of", async () => {
+  const storyboard = (id: string, step: string) =>
+    suiteOf(`id: ${id}\nphases: [{id: p, steps: [{id: s, ${step}}]}]`).storyboards[0]!;
+  const governing = storyboard("governing", "task: sync_governance");
+  const ordering = storyboard("ordering", "task: create_media_buy");
+  const whole = "validations: [{check: field_value, path: pagination.has_more, value: false}]";
+  const counting = storyboard("counting", `task: list_creatives, ${whole}`);
+  const { report } = await runSmall({ ...suiteOf(gated), storyboards: [governing, ordering, counting] }, {});
+  assert.equal(
+    report.storyboards.map(({ id }) => id),
+    ["counting", "ordering", "governing"],
+  );
+});
+
 test("the clock of a run may stand at any date", async () => {
   const at = Date.parse("2099-01-01T00:00:00Z");
   const { report } = await runSmall(
