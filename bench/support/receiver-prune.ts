@@ -17,14 +17,23 @@ const TARGET_MS = 50;
 /** Requests of the comparison, one after the other. */
 const ALONE = 400;
 
+/** Rows of one statement: a store gives up those that take long. */
+const FILL_ROWS = 50_000;
+
 const fills = {
-  sqlite: (rows: number) =>
-    `insert into adbind_claims with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) ` +
+  sqlite: (from: number, to: number) =>
+    `insert into adbind_claims with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to}) ` +
     "select 1, randomblob(16), randomblob(16), i from n",
-  postgres: (rows: number) =>
+  postgres: (from: number, to: number) =>
     "insert into adbind_claims (sender, key, digest, expires) select 1, decode(md5(i::text), 'hex'), " +
-    `decode(md5(i::text), 'hex'), i from generate_series(1, ${rows}) i`,
+    `decode(md5(i::text), 'hex'), i from generate_series(${from}, ${to}) i`,
 };
+
+async function fill({ database }: AnyStore, rows: number): Promise<void> {
+  for (let from = 1; from <= rows; from += FILL_ROWS) {
+    await database.execute(fills[database.engine](from, Math.min(rows, from + FILL_ROWS - 1)));
+  }
+}
 
 async function prunes(store: AnyStore, rows: number): Promise<{ alone: number[]; beside: number[]; seconds: number }> {
   const { privateKey, jwk } = makeKeys();
@@ -48,7 +57,10 @@ async function prunes(store: AnyStore, rows: number): Promise<{ alone: number[];
     if (at >= 20) alone.push(ms);
   }
   await receiver.idle();
-  await store.database.execute(fills[store.database.engine as keyof typeof fills](rows));
+  // Nothing is to be removed before all of it is there.
+  await receiver.stop();
+  await fill(store, rows);
+  receiver.start();
   const beside: number[] = [];
   const begun = performance.now();
   for (;;) {
@@ -86,8 +98,8 @@ export async function pruneRows(rows: number): Promise<Row[]> {
   const cluster = await startPostgres();
   try {
     const postgres = await openPostgresStore({ url: await cluster.database() });
-    const second = await prunes(postgres, rows);
-    await postgres.close();
+    // The cluster waits for its connections to end, also after a failure.
+    const second = await prunes(postgres, rows).finally(() => postgres.close());
     return [rowOf("SQLite", rows, first), rowOf("PostgreSQL", rows, second)];
   } finally {
     await cluster.stop();

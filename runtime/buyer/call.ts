@@ -73,7 +73,7 @@ export class ToolCalling {
   private release: Release;
   private attempts = 0;
   private revised = false;
-  private readonly request: JsonObject;
+  private request: JsonObject;
 
   constructor(
     private readonly parts: CallParts,
@@ -86,7 +86,7 @@ export class ToolCalling {
     const given = request.idempotency_key;
     const keyed = idempotency === "required" || (idempotency === "optional" && mutating);
     this.key = typeof given === "string" ? given : keyed ? parts.settings.uuid() : undefined;
-    this.request = withOperations(request, this.key, parts.settings);
+    this.request = request;
   }
 
   private toolOf(release: Release): AnyTool | undefined {
@@ -109,6 +109,7 @@ export class ToolCalling {
     const { settings, agreements } = this.parts;
     const { signal } = this.options;
     signal?.throwIfAborted();
+    this.request = await withOperations(this.request, this.key, settings);
     if (isCapabilitiesTool(this.name, settings.names)) return this.asked(undefined);
     const agreeing = await agreements.get(signal);
     if (!agreeing.ok) return agreeing.failure;

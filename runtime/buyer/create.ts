@@ -5,6 +5,7 @@ import { createAgreements } from "./agreement.js";
 import { type CallParts, repeat, ToolCalling } from "./call.js";
 import { createExchange } from "./exchange.js";
 import { createJudge } from "./judge.js";
+import type { BuyerPlatform } from "./platform.js";
 import { type Reconciler, reconciler } from "./reconcile.js";
 import { checkedSettings } from "./settings.js";
 import type { Agreement, BuyerOptions, BuyerTools, Called, CallOptions } from "./types.js";
@@ -39,8 +40,8 @@ export interface Buyer<R extends Release = Release> {
  * Makes a buyer of one agent. Nothing is loaded or sent before the first call.
  * @throws AdbindError `buyer_option_invalid`
  */
-export function createBuyer<R extends Release>(options: BuyerOptions<R>): Buyer<R> {
-  const settings = checkedSettings(options);
+export function createBuyerOn<R extends Release>(platform: BuyerPlatform, options: BuyerOptions<R>): Buyer<R> {
+  const settings = checkedSettings(options, platform);
   const wire = createWire(settings);
   const exchange = createExchange({ settings, wire });
   const agreements = createAgreements({ settings, wire }, async (tool, release, signal) => {

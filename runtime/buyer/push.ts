@@ -1,5 +1,4 @@
 /** Webhooks of a call: announced to the receiver before the seller hears of them (service.md, "push_notification_config"). */
-import { createHash } from "node:crypto";
 import { type AnyTool, answersLater, isJsonObject, type JsonObject, type Release } from "../contract/index.js";
 import type { Settings } from "./settings.js";
 
@@ -14,9 +13,14 @@ export interface Registered {
  * The operation id of a call. Under the same key it is the same one: a repeated request is then equal to the first, as
  * sellers ask of a replay, and the receiver still expects what the first one registered.
  */
-function operationIdOf(key: string | undefined, { uuid }: Pick<Settings, "uuid">, what = "operation"): string {
+async function operationIdOf(
+  key: string | undefined,
+  { uuid }: Pick<Settings, "uuid">,
+  what = "operation",
+): Promise<string> {
   if (key === undefined) return uuid();
-  const hex = createHash("sha256").update(`${what} ${key}`).digest("hex");
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${what} ${key}`));
+  const hex = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
@@ -24,17 +28,18 @@ function operationIdOf(key: string | undefined, { uuid }: Pick<Settings, "uuid">
 const channels = { push_notification_config: "operation", reporting_webhook: "reporting" } as const;
 
 /** A request whose registrations name an operation each: what is told under one without is told to nobody by some sellers. */
-export function withOperations(
+export async function withOperations(
   request: JsonObject,
   key: string | undefined,
   settings: Pick<Settings, "uuid">,
-): JsonObject {
-  const named = Object.entries(channels).flatMap(([name, what]) => {
+): Promise<JsonObject> {
+  const named: JsonObject = {};
+  for (const [name, what] of Object.entries(channels)) {
     const config = request[name];
-    if (!isJsonObject(config) || config.operation_id !== undefined) return [];
-    return [[name, { ...config, operation_id: operationIdOf(key, settings, what) }] as const];
-  });
-  return named.length === 0 ? request : { ...request, ...Object.fromEntries(named) };
+    if (!isJsonObject(config) || config.operation_id !== undefined) continue;
+    named[name] = { ...config, operation_id: await operationIdOf(key, settings, what) };
+  }
+  return { ...request, ...named };
 }
 
 /**
@@ -48,7 +53,7 @@ export async function registerWebhook(
   const { webhooks } = settings;
   if (webhooks === undefined || !answersLater(tool)) return undefined;
   const { receiver, url, route, sender, authentication } = webhooks;
-  const operationId = operationIdOf(key, settings);
+  const operationId = await operationIdOf(key, settings);
   const mode = authentication?.scheme ?? "signature";
   const { version } = release;
   await receiver.expect({ route, sender, kind: "task", mode, operationId, taskType: tool.name, release: version });

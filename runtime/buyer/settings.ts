@@ -1,12 +1,11 @@
 /** A buyer's options, judged and completed once. */
-import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Release, WireNames } from "../contract/index.js";
 import { transportNames, wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import type { Fetcher, GuardedFetch } from "../net/index.js";
-import { validatorsFrom } from "../validate/source.js";
+import type { Fetcher } from "../net/index.js";
 import type { AnyValidator } from "../validate/types.js";
+import type { BuyerPlatform } from "./platform.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
 
 export interface Settings
@@ -23,6 +22,7 @@ export interface Settings
   readonly transport: TransportChoice;
   readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
   readonly retry: Required<RetryOptions>;
+  readonly signer: BuyerPlatform["signer"];
   readonly fetch: Fetcher;
   /** Present when the buyer made `fetch` itself, and has to close it. */
   readonly closeFetch: (() => Promise<void>) | undefined;
@@ -99,32 +99,15 @@ function positive(where: string, value: number): number {
   return value;
 }
 
-/** The guarded fetch, loaded with the first request: it brings an HTTP client and the public suffixes along. */
-function lazyFetch(allowLocal: boolean, timeoutMs: number): { fetch: Fetcher; close: () => Promise<void> } {
-  let made: Promise<GuardedFetch> | undefined;
-  const make = async (): Promise<GuardedFetch> => {
-    const { createGuardedFetch } = await import("../net/index.js");
-    const timeouts = { readMs: timeoutMs, totalMs: timeoutMs };
-    return createGuardedFetch({ allowHttp: allowLocal, allowLoopback: allowLocal, timeouts });
-  };
-  return {
-    async fetch(url, request) {
-      made ??= make();
-      return (await made)(url, request);
-    },
-    close: async () => (await made)?.close(),
-  };
-}
-
 /** @throws AdbindError `buyer_option_invalid` */
-export function checkedSettings(options: BuyerOptions): Settings {
+export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform): Settings {
   const releases = releasesOf(options);
   const { url, transport } = agentOf(options);
   const { allowLocal = false, retry = {} } = options;
   const timeoutMs = positive("timeoutMs", options.timeoutMs ?? TIMEOUT_MS);
-  const own = options.fetch === undefined ? lazyFetch(allowLocal, timeoutMs) : undefined;
+  const own = options.fetch === undefined ? platform.makeFetch(allowLocal, timeoutMs) : undefined;
   const [newest] = releases as [Release];
-  const validatorOf = validatorsFrom(options.validator, releases);
+  const validatorOf = platform.validatorsOf(options.validator, releases);
   if (validatorOf === undefined) throw badOption("validator", "give a function that has a validator for each release");
   return {
     releases,
@@ -145,11 +128,12 @@ export function checkedSettings(options: BuyerOptions): Settings {
     signing: options.signing,
     onInvalid: options.onInvalid,
     validatorOf,
+    signer: platform.signer,
     fetch: options.fetch ?? own!.fetch,
     closeFetch: own?.close,
     now: options.now ?? Date.now,
     random: options.random ?? Math.random,
-    uuid: options.uuid ?? randomUUID,
+    uuid: options.uuid ?? (() => crypto.randomUUID()),
     pause: options.pause ?? timerPause,
     logger: options.logger,
   };

@@ -96,7 +96,7 @@ async function fromInbox({ settings }: CallParts, of: WithTask): Promise<Answer<
     const events = await receiver.store.inbox.list({ sender, limit: INBOX_PAGE, after });
     for (const { taskId, body } of events) {
       if (taskId !== of.taskId) continue;
-      const ended = endedBy(of, JSON.parse(Buffer.from(body).toString()));
+      const ended = endedBy(of, JSON.parse(new TextDecoder().decode(body)));
       if (ended !== undefined) return ended;
     }
     if (events.length < INBOX_PAGE) return undefined;

@@ -48,7 +48,7 @@ export function createWire(settings: Settings): Wire {
       const edited = edit(init?.body, use);
       // An agent card may name any host; credentials are for the one that was configured.
       if (new URL(url).origin === origin) Object.assign(headers, await credentials(settings));
-      const body = edited === undefined ? undefined : Buffer.from(edited);
+      const body = edited === undefined ? undefined : new TextEncoder().encode(edited);
       if (body !== undefined) Object.assign(headers, await signed(wire, settings, { url, method, headers, body }));
       const signal = use.signal ?? init?.signal ?? undefined;
       return exchange(settings, use, { url, method, headers, body, signal });
@@ -72,12 +72,12 @@ interface Outbound {
 
 async function signed(
   { signature, profile }: Wire,
-  { signing, now, word }: Settings,
+  { signing, now, word, signer }: Settings,
   { url, method, headers, body }: Outbound,
 ): Promise<Readonly<Record<string, string>>> {
   if (signing === undefined) return {};
   if (signing.when !== "always" && signature?.supported !== true) return {};
-  const { signRequest } = await import("../signing/index.js");
+  const signRequest = await signer();
   const { headers: fields } = await signRequest(
     { url, method, headers, body: body! },
     {
@@ -95,7 +95,7 @@ async function exchange(settings: Settings, { seen }: WireUse, outbound: Outboun
   const { url, method, headers, body, signal } = outbound;
   const result = await settings.fetch(url, { method, headers, ...(body && { body }), ...(signal && { signal }) });
   if (!result.ok) throw new WireFault(`No answer from the agent: ${result.code}`, { retryable: result.retryable });
-  const text = Buffer.from(result.body).toString();
+  const text = new TextDecoder().decode(result.body);
   if (result.status >= 300) {
     throw new WireFault(`The agent answered HTTP ${result.status}`, {
       status: result.status,

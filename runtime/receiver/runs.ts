@@ -46,42 +46,8 @@ export function handlerRuns<Tx>(
   owner: string,
   { onFree, onDone }: { readonly onFree: () => void; readonly onDone: () => void },
 ): HandlerRuns {
-  const { inbox } = config.store;
   const running = new Map<number, { readonly done: Promise<void>; readonly given: TimedRun }>();
-  let busy = 0;
-  const free = (): void => {
-    busy -= 1;
-    onFree();
-  };
-
-  const handle = async (event: InboxEvent, given: TimedRun, body?: unknown): Promise<void> => {
-    const { signal } = given;
-    const begun = performance.now();
-    const span = config.traces.run(event);
-    let ended: RunOutcome = "left";
-    let fault: unknown;
-    let holds = true;
-    const leave = (): void => {
-      if (holds) free();
-      holds = false;
-    };
-    const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
-    try {
-      const effect = await given.wait(span.within(() => runHandler(config, event, { body, signal })));
-      if (effect === undefined) leave();
-      ended = await given.wait(inbox.complete({ ...held(), signal }, effect));
-    } catch (error) {
-      // Who stops the receiver leaves the event to its lease: the handler may still be at it.
-      if (error instanceof Stopped) return;
-      fault = error;
-      ended = await fail(config, event, held(), error);
-    } finally {
-      leave();
-      given.close();
-      span.end(ended, fault);
-      config.metrics.handled(ended, event.kind, (performance.now() - begun) / 1000);
-    }
-  };
+  const slots = slotsOf(onFree);
 
   const run = (event: InboxEvent, body?: unknown): void => {
     const before = running.get(event.id);
@@ -95,8 +61,7 @@ export function handlerRuns<Tx>(
       return;
     }
     const given = startRun(config.handlerTimeoutSeconds);
-    busy += 1;
-    const done = handle(event, given, body)
+    const done = handle(config, owner, { event, body, given, leave: slots.take() })
       // The store is out of reach: the lease runs out, and the event is taken again.
       .catch((error: unknown) => config.log.error({ id: event.id, error: faultText(error) }, "event left to its lease"))
       .finally(() => {
@@ -109,7 +74,7 @@ export function handlerRuns<Tx>(
   return {
     ids: () => [...running.keys()],
     count: () => running.size,
-    busy: () => busy,
+    busy: slots.taken,
     run,
     giveUp() {
       for (const { given } of running.values()) given.giveUp(new Stopped());
@@ -117,6 +82,62 @@ export function handlerRuns<Tx>(
     allDone: () => Promise.all([...running.values()].map(({ done }) => done)),
     oneDone: () => Promise.race([...running.values()].map(({ done }) => done)),
   };
+}
+
+/** Slots of handlers. `take` answers what gives the slot back, the first time it is called. */
+function slotsOf(onFree: () => void) {
+  let taken = 0;
+  return {
+    taken: () => taken,
+    take(): () => void {
+      taken += 1;
+      let held = true;
+      return () => {
+        if (!held) return;
+        held = false;
+        taken -= 1;
+        onFree();
+      };
+    },
+  };
+}
+
+interface Run {
+  readonly event: InboxEvent;
+  /** Where it was parsed already. */
+  readonly body: unknown;
+  readonly given: TimedRun;
+  /** Gives its slot to the next handler. */
+  readonly leave: () => void;
+}
+
+/** One run of a handler, to what becomes of its event. */
+async function handle<Tx>(
+  config: ReceiverConfig<Tx>,
+  owner: string,
+  { event, body, given, leave }: Run,
+): Promise<void> {
+  const { signal } = given;
+  const begun = performance.now();
+  const span = config.traces.run(event);
+  let ended: RunOutcome = "left";
+  let fault: unknown;
+  const held = (): Held => ({ id: event.id, owner, now: config.now(), attempts: event.attempts });
+  try {
+    const effect = await given.wait(span.within(() => runHandler(config, event, { body, signal })));
+    if (effect === undefined) leave();
+    ended = await given.wait(config.store.inbox.complete({ ...held(), signal }, effect));
+  } catch (error) {
+    // Who stops the receiver leaves the event to its lease: the handler may still be at it.
+    if (error instanceof Stopped) return;
+    fault = error;
+    ended = await fail(config, event, held(), error);
+  } finally {
+    leave();
+    given.close();
+    span.end(ended, fault);
+    config.metrics.handled(ended, event.kind, (performance.now() - begun) / 1000);
+  }
 }
 
 async function fail<Tx>(

@@ -12,7 +12,18 @@ const MOST_ROWS = 500;
 /** What a transaction may take, in milliseconds: a request beside it waits about as long. */
 const STEP_MS = 10;
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
+/** Keeps no process alive, so who stops does not wait for its end: nothing might come of that any more. */
+const pause = (ms: number, stopping: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      stopping.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms).unref();
+    stopping.addEventListener("abort", end, { once: true });
+    if (stopping.aborted) end();
+  });
 
 /**
  * Steps of periodic work, one for each kind of rows. A transaction that took long is followed by a smaller one, and each by a
@@ -30,7 +41,7 @@ export const sweepSteps = (expiring: readonly Expiring[], now: () => number): Pe
         if ((await remove(now(), rows)) < rows) return;
         const took = performance.now() - begun;
         rows = Math.max(LEAST_ROWS, Math.min(MOST_ROWS, Math.round(took > STEP_MS ? rows / 2 : rows * 1.5)));
-        await pause(Math.min(took, 10 * STEP_MS));
+        await pause(Math.min(took, 10 * STEP_MS), stopping);
       }
     },
   }));

@@ -57,16 +57,15 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   const lease = (): Lease => ({ owner, until: config.now() + config.leaseSeconds * 1000 });
   const free = (): number => config.concurrency - runs.busy() - reserved - line.count();
   const giveBack = async (ids: readonly number[]): Promise<void> => {
-    if (ids.length === 0) return;
-    await inbox
-      .releaseLease(ids, { owner, now: config.now() })
-      .catch((error: unknown) => config.log.error({ ids, error: faultText(error) }, "events left to their lease"));
+    if (ids.length > 0) await inbox.releaseLease(ids, { owner, now: config.now() });
   };
+  const tellLeft = (ids: readonly number[]) => (error: unknown) =>
+    config.log.error({ ids, error: faultText(error) }, "events left to their lease");
 
   /** Runs an event that is leased, or has it wait its turn: who stops gives it back. */
   const admit = (event: InboxEvent, body?: unknown): void => {
     if (runs.busy() < config.concurrency) runs.run(event, body);
-    else if (stopped) void giveBack([event.id]);
+    else if (stopped) giveBack([event.id]).catch(tellLeft([event.id]));
     else line.add({ event, body });
   };
 
@@ -114,7 +113,7 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
   const tick = (): void => {
     const ids = line.overdue(config.pollMs);
     if (ids.length > 0) ahead = false;
-    void giveBack(ids).then(look);
+    giveBack(ids).then(look).catch(tellLeft(ids));
   };
 
   return {
@@ -146,7 +145,9 @@ export function createWorker<Tx>(config: ReceiverConfig<Tx>): Worker {
     async stop(withinMs) {
       stopped = true;
       clearInterval(polls);
-      const ended = Promise.all([polling, sweeps.stop(), giveBack(line.overdue(0))]).then(runs.allDone);
+      const waited = line.overdue(0);
+      const givenBack = giveBack(waited).catch(tellLeft(waited));
+      const ended = Promise.all([polling, sweeps.stop(), givenBack]).then(runs.allDone);
       await within(ended, withinMs);
       const left = runs.ids();
       if (left.length > 0)

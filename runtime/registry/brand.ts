@@ -37,6 +37,7 @@ export interface Brand {
 export const presentBrand = ({ name, agents }: Brand): PublisherFacts => ({
   brand_outcome: "present",
   brand_name: name,
+  brand_key: name?.toLowerCase() ?? null,
   brand_agents: agents.length === 0 ? null : JSON.stringify(agents),
 });
 

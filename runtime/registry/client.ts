@@ -18,6 +18,12 @@ export const places = {
   validateProductAuthorization: ["POST", "/api/registry/validate/product-authorization"],
   requestCrawl: ["POST", "/api/registry/crawl-request"],
   readCrawlRequest: ["GET", "/api/registry/crawl-request/{crawl_request_id}"],
+  readFeed: ["GET", "/api/registry/feed"],
+  listAuthorizations: ["GET", "/api/registry/authorizations"],
+  listAgents: ["GET", "/api/registry/agents"],
+  listPublishers: ["GET", "/api/registry/publishers"],
+  listAgentDomains: ["GET", "/api/registry/lookup/agent/{agent_url}/domains"],
+  validatePropertyAuthorization: ["GET", "/api/registry/validate/property-authorization"],
   readStats: ["GET", "/api/registry/stats"],
 } as const satisfies Partial<Record<keyof operations, readonly ["GET" | "POST", string]>>;
 

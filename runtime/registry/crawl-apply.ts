@@ -66,6 +66,7 @@ function adagentsFacts({ adagents, crawledAt }: CrawlResult, before: PublisherRo
         method: adagents.method,
         manager_domain: adagents.managerDomain,
         resolved_url: adagents.resolvedUrl?.slice(0, RESOLVED_LIMIT) ?? null,
+        properties_declared: adagents.file?.propertiesDeclared ?? null,
       };
     case "invalid":
       return { ...tried, valid: before.valid ?? 0 };

@@ -24,7 +24,9 @@ import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
 import type { FileProblem } from "./file-problems.js";
+import { followed } from "./followed.js";
 import { agentPublishers, lookupProperty } from "./inverse.js";
+import { listedData } from "./listed.js";
 import { assemble, putMember, registerAgent, removeMember } from "./members.js";
 import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import { Offers } from "./offers.js";
@@ -81,6 +83,8 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
   const search = agentSearch(parts.db, options.searchDiscovered ?? false);
   return {
     ...lookups(parts),
+    ...listedData({ ...parts, urlOf }),
+    ...followed({ ...parts, domainOf, urlOf }),
     ...crawling(parts),
     ...hosting(parts),
     ...membership(parts),
@@ -105,7 +109,10 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
   return {
     lookupPublisher: async (text) => {
       const domain = domainOf(text);
-      return db.read((q) => lookupPublisher(q, domain, { publicUrl, now: now() }));
+      const found = await db.read((q) => lookupPublisher(q, domain, { publicUrl, now: now() }));
+      // Only a cursor can lead nowhere.
+      if (!found.ok) throw unusable("there is no such page", text);
+      return found.value;
     },
     lookupAuthorization: async (text, agent) => {
       const [domain, url] = [domainOf(text), urlOf(agent)];

@@ -34,7 +34,7 @@ function* settleSome(q: Query, now: number): Coroutine<number> {
   });
   for (const row of rows) yield* putEffect(q, row);
   const agents = new Set(rows.filter(({ source }) => source !== "agent_claim").map(({ agent }) => agent));
-  if (rows.length > 0) yield* finish(q, { agents: [...agents], counts: [] }, now);
+  if (rows.length > 0) yield* finish(q, { agents: [...agents], counts: [], publishers }, now);
   return due.length;
 }
 

@@ -33,6 +33,8 @@ import {
 export interface Written {
   /** Domains whose sets were not as before. */
   readonly changed: ReadonlySet<string>;
+  /** Numbers of publishers whose properties, authorizations or standing are not as before. */
+  readonly publishers: readonly number[];
   readonly properties: number;
   readonly authorizations: number;
   /** Agents whose profiles are to be computed again. */
@@ -184,6 +186,7 @@ export function* writePublishers(q: Query, changes: readonly PreparedChange[]): 
     changed: new Set(
       replaced.filter((one) => one.sets.length > 0 || one.claimsChanged).map(({ change }) => change.domain),
     ),
+    publishers: idsOf(replaced.filter((one, at) => one.sets.length > 0 || one.row.valid !== after[at]!.valid)),
     properties: properties.length,
     authorizations: edgeRows.length,
     agents: [...agents],

@@ -20,7 +20,15 @@ import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-pu
 import { brandTold } from "./brand.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
 import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";
-import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, PublisherLookup } from "./types.js";
+import { fileStateOf, PROPERTIES_LIMIT, paged, readPropertiesCursor } from "./property-pages.js";
+import type {
+  AuthorizationLookup,
+  DiscoveryMethod,
+  DomainAgents,
+  Page,
+  PageRequest,
+  PublisherLookup,
+} from "./types.js";
 
 /** Most agents whose counts a lookup makes (service.md, "Publisher lookup result", rule 2b). */
 const ROLLUP_CAP_AGENTS = 50;
@@ -74,12 +82,22 @@ export function standing<E extends { readonly source: EdgeSource; readonly entri
   });
 }
 
+interface LookupOptions extends Partial<PageRequest> {
+  readonly publicUrl: string;
+  readonly now: number;
+}
+
 export function* lookupPublisher(
   q: Query,
   domain: string,
-  { publicUrl, now }: { readonly publicUrl: string; readonly now: number },
-): Coroutine<PublisherLookup> {
+  { publicUrl, now, cursor: text, limit = PROPERTIES_LIMIT }: LookupOptions,
+): Coroutine<Page<PublisherLookup>> {
+  const cursor = text === undefined ? undefined : readPropertiesCursor(text);
+  if (text !== undefined && cursor === undefined) return { ok: false, reason: "cursor_invalid" };
   const [row] = yield* publishersByDomain(q, [domain]);
+  const state = fileStateOf(row);
+  // Pages of different files make no list of properties.
+  if (cursor !== undefined && cursor.state !== state) return { ok: false, reason: "cursor_expired" };
   const hosted = yield* hostedByDomain(q, domain);
   const member = yield* verifiedOwner(q, [domain]);
   const known = row === undefined ? [] : (yield* propertiesOf(q, [row.id])).map(knownProperty);
@@ -91,7 +109,9 @@ export function* lookupPublisher(
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
   // Counts say nothing where every property comes from the brand file and nobody claims any.
   const counted = !(stored.length === 0 && brand.length > 0 && !claimed);
-  return {
+  const told = stored.length > 0 ? stored : brand;
+  const { shown, about } = paged(told, { offset: cursor?.offset ?? 0, limit, state });
+  const value: PublisherLookup = {
     domain,
     member: member === undefined ? null : { slug: member.slug, display_name: member.display_name },
     adagents_valid: row?.valid == null ? null : row.valid === 1,
@@ -105,7 +125,14 @@ export function* lookupPublisher(
       },
       brand_json: row?.brand_outcome === "present" ? { status: "present", ...brandTold(row) } : { status: "unknown" },
     },
-    properties: (stored.length > 0 ? stored : brand).map(publisherProperty),
+    properties: shown.map(publisherProperty),
+    ...about,
+    ...(row?.properties_declared != null && {
+      truncated: {
+        declared: row.properties_declared,
+        kept: known.filter(({ source }) => source === "adagents_json").length,
+      },
+    }),
     authorized_agents: agents.map(({ edge, covered }, index) => ({
       url: edge.url,
       ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
@@ -121,6 +148,7 @@ export function* lookupPublisher(
       rollup_truncated: { cap: ROLLUP_CAP_AGENTS, total_agents: agents.length },
     }),
   };
+  return { ok: true, value };
 }
 
 /** The origin's last word that there is no file is a state of its own, whatever an earlier file still says. */
@@ -221,7 +249,7 @@ export function* lookupAuthorization(
     publisher_wide: edge.source !== "agent_claim" && covered === null,
     source: edge.source,
     ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
-    unauthorized_properties: missing.map(({ property }) => ({
+    unauthorized_properties: missing.slice(0, PROPERTIES_LIMIT).map(({ property }) => ({
       ...(property.id !== null && { id: property.id }),
       name: property.name,
       type: property.type,

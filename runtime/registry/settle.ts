@@ -2,6 +2,7 @@
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { anyDirty, count, takeDirty, tick } from "../store/registry-profiles.js";
+import { noteChanges } from "./feed/changes.js";
 import { computeProfiles } from "./profile.js";
 import type { Written } from "./publisher-write.js";
 
@@ -9,9 +10,14 @@ import type { Written } from "./publisher-write.js";
 const SETTLE_AGENTS = 2_000;
 
 /** Ends a transaction that wrote publishers: from the tick on, such transactions take turns. */
-export function* finish(q: Query, written: Pick<Written, "agents" | "counts">, now: number): Coroutine<number> {
+export function* finish(
+  q: Query,
+  written: Pick<Written, "agents" | "counts"> & Partial<Pick<Written, "publishers">>,
+  now: number,
+): Coroutine<number> {
   const seq = yield* tick(q);
   yield* count(q, written.counts);
+  yield* noteChanges(q, written.publishers ?? [], { seq, now });
   return yield* computeProfiles(q, written.agents, seq, now);
 }
 

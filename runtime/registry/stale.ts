@@ -16,6 +16,7 @@ const endedFacts = ({ outcome, problems }: PublisherRow): PublisherFacts => ({
   method: null,
   manager_domain: null,
   resolved_url: null,
+  properties_declared: null,
   problems: JSON.stringify([ended, ...(JSON.parse(problems ?? "[]") as FileProblem[])]),
 });
 

@@ -4,7 +4,12 @@
  */
 import type { components } from "../../generated/registry/openapi.js";
 import type { FileProblem } from "./file-problems.js";
+import type { FollowedData, Page, PageRequest } from "./follow-types.js";
 import type { JsonBytes } from "./json-bytes.js";
+import type { ListedData } from "./listed-types.js";
+
+export type * from "./follow-types.js";
+export type * from "./listed-types.js";
 
 type Schemas = components["schemas"];
 export type PublisherLookup = Schemas["PublisherLookup"];
@@ -96,6 +101,8 @@ export interface PropertySelector {
 export interface AuthorizationFile {
   readonly agents: readonly AgentEntry[];
   readonly properties: readonly PropertyRecord[];
+  /** Properties the file declares, where those are more than are kept. */
+  readonly propertiesDeclared?: number;
   /** Of `collections[]`: what categories are made of. */
   readonly genres: readonly string[];
   /** `genre_taxonomy` of the collections; null: the registry's default. */
@@ -211,17 +218,6 @@ export type SearchFilters = { readonly [dimension in SearchDimension]?: readonly
   readonly min_properties?: number;
 };
 
-export interface PageRequest {
-  readonly cursor?: string;
-  /** 1..200 in a search, 1..1000 in a list of publishers; the caller has checked it. */
-  readonly limit: number;
-}
-
-/** A page, or why the cursor has none: it is not one of ours, or what it needs is not remembered any more. */
-export type Page<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: "cursor_invalid" | "cursor_expired" };
-
 /** A file the registry serves for a publisher. */
 export interface HostedFile {
   readonly domain: string;
@@ -242,7 +238,7 @@ export interface RegistryDataOptions {
 }
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
-export interface RegistryData {
+export interface RegistryData extends FollowedData, ListedData {
   /** One transaction: the domain's rows, and the profiles of the agents they touch. */
   applyCrawl(result: CrawlResult): Promise<AppliedCrawl>;
   /** Never says `checking` or `auto_crawl_triggered`: the server adds them when it starts a crawl. */

@@ -7,12 +7,12 @@ import { RESOURCE_METADATA } from "./gate.js";
 import { brandFile, publicKeySet } from "./identity.js";
 import type { Settings } from "./settings.js";
 
-export interface Published<Tx> {
+interface PublishDependencies<Tx> {
   readonly settings: Settings<Tx>;
   readonly endpoints: readonly Endpoint[];
 }
 
-export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served }: Published<Tx>): void {
+export function publish<Tx>(app: FastifyInstance, { settings, endpoints: served }: PublishDependencies<Tx>): void {
   const keys = publicKeySet(settings);
   const endpoints = served.flatMap((at) =>
     transportNames.map((transport) => ({

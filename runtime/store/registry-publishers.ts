@@ -30,6 +30,10 @@ export interface PublisherRow {
   readonly summary: string | null;
   /** JSON: source -> digest of its set. */
   readonly digests: string | null;
+  /** Properties of its file, where those are more than are kept. */
+  readonly properties_declared: number | null;
+  /** Its brand's name in lower case. */
+  readonly brand_key: string | null;
 }
 
 export interface PropertyRow {
@@ -125,6 +129,8 @@ const factColumns: Columns = [
   ["property_count", "bigint"],
   ["summary", "text"],
   ["digests", "text"],
+  ["properties_declared", "bigint"],
+  ["brand_key", "text"],
 ];
 
 /** Longest identifier looked up by value, in characters (openapi.yaml); also under PostgreSQL's bound of an index row. */

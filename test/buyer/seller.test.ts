@@ -201,4 +201,17 @@ for (const transport of ["mcp", "a2a"] as const) {
     }));
 }
 
+test("a2a: the protocol's own extension is activated where the card offers it, and its tasks are followed", () => {
+  const a2aProfile = { uri: "https://protocol.example/extensions/proto/v3", required: true };
+  return withBoth({ a2aProfile, sender: undefined }, async (made) => {
+    const buyer = made.buyer("a2a", { pause: () => new Promise((resolve) => setTimeout(resolve, 20)) });
+    const called = await buyer.tools.create_media_buy(buyOf("prod_later"), { webhook: false });
+    assert.is(called.answer.status, "submitted", JSON.stringify(called.answer.data));
+    assert.is((await called.settled()).status, "completed");
+    const refused = await buyer.tools.create_media_buy(buyOf("prod_missing"), { webhook: false });
+    assert.is(refused.answer.status, "failed");
+    await buyer.close();
+  });
+});
+
 test.run();

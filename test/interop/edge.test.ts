@@ -10,6 +10,7 @@ import * as assert from "uvu/assert";
 import { generate } from "../../generator/index.js";
 import { signWebhook } from "../../runtime/signing/index.js";
 import { browserBundle, userProject } from "../support/project.js";
+import { startMcpServer } from "./transports/typescript.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
@@ -24,7 +25,7 @@ const jwk = { ...publicKey.export({ format: "jwk" }), ...purpose };
 
 test("each entry for the edge bundles for the browser, with nothing of node", async () => {
   const folder = userProject();
-  for (const entry of ["signing/web", "standalone", "extract", "contract"]) {
+  for (const entry of ["signing/web", "standalone", "extract", "contract", "buyer/web"]) {
     // esbuild refuses any import of a node module for this platform.
     const bundled = await browserBundle({ folder, program: `export * from "adbind/${entry}";` });
     assert.not.match(bundled, /\brequire\(|node:|new Function|\beval\(/, entry);
@@ -55,7 +56,10 @@ async function workerFolder(): Promise<string> {
     path.join(folder, "config.capnp"),
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "edge", worker = .edge)],
+  services = [
+    (name = "edge", worker = .edge),
+    (name = "internet", network = (allow = ["private", "local"])),
+  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "edge")]
 );
 const edge :Workerd.Worker = (
@@ -118,6 +122,30 @@ async function post(address: string, result: object): Promise<Told> {
 if (workerd === undefined) {
   test("in workerd", () => console.log("skipped: workerd is not installed (npm ci in test/interop/workerd)"));
 } else {
+  test("in workerd: a buyer over MCP agrees, lists and calls, with an agent of either line", async () => {
+    const folder = await workerFolder();
+    const worker = await serve(folder);
+    const answers = {
+      get_agent_capabilities: { status: "completed", proto: { major_versions: [3], supported_versions: ["3.1"] } },
+      get_products: { status: "completed", products: [] },
+    };
+    try {
+      for (const kind of ["mcp-1", "mcp-2"] as const) {
+        const agent = await startMcpServer(kind, answers);
+        try {
+          const { body } = await request(`${worker.address}?agent=${encodeURIComponent(agent.url)}`);
+          const told = await body.text();
+          const lacks = ["undefined", "undefined", "undefined", "EvalError"];
+          assert.is(told, JSON.stringify({ tools: 3, status: "completed", lacks }), kind);
+        } finally {
+          await agent.close();
+        }
+      }
+    } finally {
+      worker.stop();
+    }
+  });
+
   test("in workerd: a webhook is verified, and its typed result taken out", async () => {
     const folder = await workerFolder();
     const [bought] = JSON.parse(

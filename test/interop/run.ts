@@ -2,12 +2,15 @@
 import { Option } from "commander";
 import { close } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
+import { judgeRegistry } from "./registry/judge.js";
 import { algorithms, judgeSigning, type PeerName, peerNames } from "./signing/judge.js";
 import { judgeWebhooks } from "./webhooks/judge.js";
 
 const command = script("interop", "adbind against an official SDK: what one side makes, the other believes")
   .argument("<peer>", `${peerNames.join(", ")}, or transports: the official MCP and A2A packages of every line`)
-  .addOption(new Option("--part <name>", "what is judged").choices(["signing", "webhooks"]).default("signing"))
+  .addOption(
+    new Option("--part <name>", "what is judged").choices(["signing", "webhooks", "registry"]).default("signing"),
+  )
   .addOption(new Option("--only <release>", "of --part webhooks: this release of the corpus only"))
   .addOption(new Option("--alg <name>", "keys of this algorithm only").choices(algorithms))
   .parse();
@@ -23,7 +26,7 @@ if (!peerNames.includes(peer as PeerName)) {
 }
 const { alg, part, only } = command.opts<{
   readonly alg?: (typeof algorithms)[number];
-  readonly part: "signing" | "webhooks";
+  readonly part: "signing" | "webhooks" | "registry";
   readonly only?: string;
 }>();
 if (part === "webhooks") {
@@ -32,4 +35,5 @@ if (part === "webhooks") {
     process.exit(2);
   }
   close(await judgeWebhooks(only === undefined ? [] : [only]), "cells");
-} else close(await judgeSigning(peer as PeerName, alg === undefined ? algorithms : [alg]), "cells");
+} else if (part === "registry") close(await judgeRegistry(peer as PeerName), "methods");
+else close(await judgeSigning(peer as PeerName, alg === undefined ? algorithms : [alg]), "cells");

@@ -74,4 +74,24 @@ test("where every commit is slow, fewer rows would be no quicker: there is a lea
   assert.ok(Math.min(...limits) >= 50, limits.join());
 });
 
+test("who stops does not wait for the pause between two transactions, which keeps no process alive", async () => {
+  const paused = Promise.withResolvers<void>();
+  const stopping = new AbortController();
+  let begun = 0;
+  const remove = async (_now: number, limit: number): Promise<number> => {
+    begun += 1;
+    setImmediate(paused.resolve);
+    // Long enough for a pause that is still there.
+    const end = performance.now() + 60;
+    while (performance.now() < end);
+    return limit;
+  };
+  const [step] = sweepSteps([{ what: "rows", remove }], () => 0);
+  const ended = step!.run(stopping.signal) as Promise<void>;
+  await paused.promise;
+  stopping.abort();
+  await ended;
+  assert.is(begun, 1);
+});
+
 test.run();

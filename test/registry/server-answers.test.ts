@@ -2,6 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Bucket } from "../../runtime/registry/server/limits.js";
+import { application } from "./server-application.js";
 import { BASE_URL, bearer, type Setup, setupRegistry } from "./server-fixture.js";
 import { BROKEN, HIDDEN, HOSTED, MEMBERS_ONLY, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
 
@@ -57,15 +58,37 @@ http("limits: a window per caller, an IPv6 network is one caller, and Retry-Afte
   await limited.close();
 });
 
+http("attempts to log in to one account count together from every address, whether there is one or not", async () => {
+  const limited = await setupRegistry({
+    limits: { accounts: 2, login: 0, documents: 0 },
+    trustedProxies: ["loopback"],
+  });
+  const { begin, browser } = application(() => limited);
+  const flow = await begin();
+  const go = browser();
+  const page = (await go("GET", `/oauth/authorize?${new URLSearchParams(flow.params)}`)).headers.location!;
+  const attempt = async (email: string): Promise<number> =>
+    (await go("POST", `${page}/login`, { email, password: "something else here" })).statusCode;
+  assert.equal([await attempt("eve@a.example"), await attempt(" EVE@a.example")], [400, 400]);
+  assert.is(await attempt("eve@a.example"), 429);
+  assert.is(await attempt("adam@a.example"), 400, "another account");
+  await limited.close();
+});
+
 http("every limit of the table holds where it says", async () => {
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const json = { "content-type": "application/json" };
-  const asked: Record<Bucket, { url: string; method?: "POST"; payload?: string; headers?: Record<string, string> }> = {
+  const asked: Record<
+    Exclude<Bucket, "accounts">,
+    { url: string; method?: "POST"; payload?: string; headers?: Record<string, string> }
+  > = {
     publisher: { url: `/api/registry/publisher?domain=${NEWS}` },
     reads: { url: "/api/registry/stats" },
     bulk: { url: "/api/registry/expand/product-identifiers", method: "POST", payload: "{}", headers: json },
     crawl: { url: "/api/registry/crawl-request", method: "POST", payload: "{}", headers: json },
     documents: { url: "/schemas/3.1.0/manifest.json" },
+    streams: { url: "/api/registry/authorizations/snapshot" },
+    inspections: { url: "/api/properties/validate?domain=news.example" },
     login: { url: "/oauth/interaction/x/login", method: "POST", payload: "email=a", headers: form },
     clients: { url: "/oauth/register", method: "POST", payload: "{}", headers: json },
   };

@@ -29,7 +29,11 @@ client("its operations are the document's", () => {
   const documented = new Map(readDocument().operations.map(({ id, method, path }) => [id as string, [method, path]]));
   for (const [id, place] of Object.entries(places)) assert.equal(documented.get(id), [...place], id);
   const api = readDocument().operations.filter(({ path }) => path.startsWith("/api/registry/"));
-  assert.equal(Object.keys(places).sort(), api.map(({ id }) => id).sort());
+  // A client of values reads no streams; the feed's pages say the same.
+  const json = api.filter(
+    ({ responses }) => (responses["200"] ?? responses["202"])?.content?.["application/json"] !== undefined,
+  );
+  assert.equal(Object.keys(places).sort(), json.map(({ id }) => id).sort());
 });
 
 client("paths, lists and bodies are sent as the document has them", async () => {

@@ -64,6 +64,42 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
     assert.is(reused.json().error, "invalid_grant");
   });
 
+  oauth(
+    "an access token dies with its grant: a code that comes twice, a refresh token revoked or used twice",
+    async () => {
+      const form = { "content-type": "application/x-www-form-urlencoded" };
+      const taken = await tokens();
+      const { clientId } = taken.flow;
+      assert.is((await search(taken.access_token)).statusCode, 200);
+      const payload = new URLSearchParams({ client_id: clientId, token: taken.refresh_token }).toString();
+      const revoked = await setup.registry.app.inject({ method: "POST", url: "/oauth/revoke", payload, headers: form });
+      assert.is(revoked.statusCode, 200, revoked.body);
+      assert.is((await search(taken.access_token)).statusCode, 401);
+
+      const family = await tokens();
+      const refresh = () =>
+        exchange({ grant_type: "refresh_token", client_id: family.flow.clientId, refresh_token: family.refresh_token });
+      const next = (await refresh()).json().access_token;
+      assert.is((await search(next)).statusCode, 200);
+      assert.is((await refresh()).statusCode, 400);
+      assert.is((await search(next)).statusCode, 401);
+
+      const flow = await begin();
+      const callback = await authorize(flow);
+      const code = {
+        grant_type: "authorization_code",
+        client_id: flow.clientId,
+        code: callback.searchParams.get("code")!,
+        redirect_uri: flow.params.redirect_uri!,
+        code_verifier: flow.verifier,
+      };
+      const first = (await exchange(code)).json().access_token;
+      assert.is((await search(first)).statusCode, 200);
+      assert.is((await exchange(code)).statusCode, 400);
+      assert.is((await search(first)).statusCode, 401);
+    },
+  );
+
   oauth("without PKCE, with another verifier or for another resource nothing is given", async () => {
     const { code_challenge: _, code_challenge_method: __, ...plain } = (await begin()).params;
     const bare = await browser()("GET", `/oauth/authorize?${new URLSearchParams(plain)}`);

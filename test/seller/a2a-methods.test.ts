@@ -5,6 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Seller, UnfinishedTask } from "../../runtime/seller/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { createStreams } from "../../runtime/transport/a2a/stream.js";
 import { freePort } from "../support/agent.js";
 import { tempFolder } from "../support/release.js";
 import { current, legacy, post, rpc, v1 } from "./a2a-suite.js";
@@ -84,6 +85,30 @@ test("the official client follows a stream, and the seller's end ends it", async
     else await seller.close();
   }
   assert.equal(kinds, ["task", "statusUpdate"]);
+});
+
+test("one caller holds so many streams open and no more, which is no other caller's loss", async () => {
+  const closing = new AbortController();
+  const task = { id: "t", tool: "x", status: "submitted", contextId: "c", data: {}, updatedAt: 1 } as const;
+  const parts = { tasks: { find: async () => task }, closing: closing.signal, now: () => 0 };
+  const streams = createStreams(parts as never);
+  const waits: Promise<IteratorResult<unknown>>[] = [];
+  const open = async (principal: string) => {
+    const stream = streams.follow(task, { principal });
+    assert.is((await stream.next()).done, false, "the task is told in any case");
+    return stream.next();
+  };
+  for (let n = 0; n < 16; n++) {
+    waits.push(open("buyer-1"));
+    // Its second look is under way before the next stream is opened.
+    await new Promise(setImmediate);
+  }
+  assert.is((await open("buyer-1")).done, true);
+  waits.push(open("buyer-2"));
+  await new Promise(setImmediate);
+  closing.abort();
+  const ended = await Promise.all(waits);
+  assert.ok(ended.every(({ done }) => done === true));
 });
 
 test("tasks are listed for their caller, page by page, by context, state and time", async ({ seller }) => {

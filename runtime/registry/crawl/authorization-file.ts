@@ -53,6 +53,9 @@ function listIn(document: JsonObject, name: string, limit: number, problems: Fil
   return value.slice(0, limit);
 }
 
+const isLonger = (value: unknown, limit: number): value is readonly unknown[] =>
+  Array.isArray(value) && value.length > limit;
+
 function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, problems: FileProblems) {
   const own: PropertyRecord[] = [];
   const foreignIds = new Set<string>();
@@ -160,6 +163,7 @@ export function readAuthorizationFile(document: JsonObject, options: ReadOptions
   const file: AuthorizationFile = {
     agents: gone ? [] : agents,
     properties: gone ? [] : own,
+    ...(isLonger(document.properties, MAX_PROPERTIES) && { propertiesDeclared: document.properties.length }),
     // Collections carry no label: in a manager's file they could be anyone's.
     ...(gone || via === "manager" ? { genres: [], genreTaxonomy: null } : genresIn(document, problems)),
     lastUpdated: instantOf(document.last_updated) ?? null,

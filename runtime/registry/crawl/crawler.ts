@@ -9,6 +9,7 @@ import { acceptFile } from "../../store/registry-crawl-files.js";
 import { crawlAttempts } from "./attempts.js";
 import { fileRules } from "./file-rules.js";
 import { hostedChecks } from "./hosted.js";
+import { inspector } from "./inspect.js";
 import type { Origin } from "./locate.js";
 import { crawlMetrics } from "./metrics.js";
 import { crawlRequests } from "./requests.js";
@@ -56,7 +57,6 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const queue = openQueue(store, CRAWL_TOPIC, { now });
   const telling = tellLog(log);
   const onFault = (error: unknown): void => log?.error({ err: error }, "the crawler met a fault");
-
   const requests = crawlRequests({ store, queue, limits, metrics, now, safety: safetyCheck(options.lookup) });
   const { handle, effect } = crawlAttempts({
     store,
@@ -112,6 +112,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     read: requests.read,
     autoCrawl: tracked(requests.autoCrawl),
     pending: requests.pending,
+    inspect: tracked(inspector(origin, { lookup: options.lookup, now })),
     accept: (domain) => store.write((q) => acceptFile(q, domain)),
     start() {
       if (started || stopped !== undefined) return;

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { components } from "../../../generated/registry/openapi.js";
 import type { Fetcher, Lookup } from "../../net/index.js";
 import type { AnyStore } from "../../store/index.js";
-import type { RegistryData } from "../types.js";
+import type { CrawlResult, RegistryData } from "../types.js";
 
 export type CrawlRequestRecord = components["schemas"]["CrawlRequest"];
 
@@ -65,6 +65,8 @@ export interface Crawler {
   read(id: string): Promise<CrawlRequestRecord | undefined>;
   /** Queues a crawl for a lookup of a domain nothing is known of; answers whether it did. */
   autoCrawl(domain: string): Promise<boolean>;
+  /** Fetches and reads a domain's file now, and keeps nothing; undefined for a domain that is none in public. */
+  inspect(domain: string): Promise<CrawlResult["adagents"] | undefined>;
   /** Does a crawl of the domain wait or run? */
   pending(domain: string): Promise<boolean>;
   /**

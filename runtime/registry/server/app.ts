@@ -11,8 +11,9 @@ import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
 import { serveBrowsers } from "./browsers.js";
 import type { Parts } from "./call.js";
 import { readDocument } from "./document.js";
+import { feedStreams } from "./feed-streams.js";
 import { openFiles } from "./files.js";
-import { checkedLimits, type Limits, rateStore } from "./limits.js";
+import { checkedLimits, type Limits, rateCounter, rateStore } from "./limits.js";
 import { addRoutes } from "./operations.js";
 import { trustedProxies } from "./proxies.js";
 import { addErrors, addHeaders } from "./replies.js";
@@ -105,6 +106,8 @@ async function openParts(
     crawling === "off" ? undefined : await createCrawler({ perCallerHourly, ...options.crawl, ...shared });
   const faults = faultsOf(access, log, state);
   const [document, files] = [readDocument(), openFiles()];
+  const streams = feedStreams({ data, log, now });
+  const count = rateCounter(access, store.database.shared);
   const parts = {
     data,
     crawler,
@@ -113,6 +116,8 @@ async function openParts(
     issuer,
     files,
     telemetry,
+    count,
+    streams,
     log,
     baseUrl,
     pageSearch,
@@ -128,14 +133,14 @@ async function openParts(
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
  */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
-  const { store, now = Date.now, crawling = "on" } = options;
+  const { now = Date.now, crawling = "on" } = options;
   const log = options.logger ?? pino({ name: "adbind-registry", level: "warn" });
   const limits = checkedLimits(options.limits);
   const { drainMs } = checkedNumbers(options);
   const app = newApp(options, log);
   const state: State = { stopping: false, warm: true };
   const [parts, { identity }] = await openParts(options, log, limits, state);
-  const { access, crawler, data, telemetry } = parts;
+  const { access, crawler, data, telemetry, streams } = parts;
 
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
   addHeaders(app, () => state.stopping);
@@ -144,7 +149,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   addIdentity(app, identity, telemetry);
   await app.register(rateLimit, {
     global: false,
-    store: rateStore(access, store.database.shared, now),
+    store: rateStore(parts.count, now),
     enableDraftSpec: true,
     skipOnError: true,
   });
@@ -158,6 +163,8 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const stop = async (waitMs: number): Promise<void> => {
     state.stopping = true;
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    // A stream never ends by itself; whoever follows goes on at another instance.
+    await streams.stop();
     await app.close();
     await crawler?.stop();
     // Whoever waits for the end closes the store next.

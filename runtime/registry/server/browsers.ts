@@ -5,7 +5,7 @@ import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance } from "fastify";
 
 /** The API and its documents; pages and logins are the registry's own, and no other origin's to read. */
-const open = /^\/(?:api\/registry|v1|schemas|\.well-known|openapi)(?:[/.?]|$)|^\/publisher\/[^/?]+\/\.well-known\//;
+const open = /^\/(?:api|v1|schemas|\.well-known|openapi)(?:[/.?]|$)|^\/publisher\/[^/?]+\/\.well-known\//;
 /** How long a browser may keep the leave, in seconds. */
 const PREFLIGHT_SECONDS = 86_400;
 /** Below it a compressed answer is hardly shorter, in bytes. */
@@ -19,7 +19,16 @@ const leave: FastifyCorsOptions = {
   origin: "*",
   methods: ["GET", "HEAD", "POST"],
   allowedHeaders: ["authorization", "content-type", "if-none-match"],
-  exposedHeaders: ["etag", "location", "retry-after", "ratelimit", "ratelimit-policy", "x-request-id", "link"],
+  exposedHeaders: [
+    "etag",
+    "location",
+    "retry-after",
+    "ratelimit",
+    "ratelimit-policy",
+    "x-request-id",
+    "x-sync-cursor",
+    "link",
+  ],
   maxAge: PREFLIGHT_SECONDS,
 };
 
@@ -29,6 +38,8 @@ export async function serveBrowsers(app: FastifyInstance): Promise<void> {
   });
   await app.register(compress, {
     threshold: COMPRESSED_FROM_BYTES,
+    // Lines of JSON too; a stream of events is told as it comes.
+    customTypes: /^text\/(?!event-stream)|json(?:;|$)|xml(?:;|$)/,
     encodings: ["br", "gzip"],
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
     zlibOptions: { level: GZIP_LEVEL },

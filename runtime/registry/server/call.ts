@@ -1,4 +1,5 @@
 /** What a handler gets and gives, typed from the API document. */
+import type { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { operations } from "../../../generated/registry/openapi.js";
@@ -9,7 +10,9 @@ import type { RegistryData } from "../types.js";
 import type { Identity } from "./auth/caller.js";
 import type { Issuer } from "./auth/issuer.js";
 import type { ApiDocument, OperationId } from "./document.js";
+import type { FeedStreams } from "./feed-streams.js";
 import type { Files } from "./files.js";
+import type { RateCounter } from "./limits.js";
 import { unavailable } from "./problems.js";
 import type { Telemetry } from "./telemetry.js";
 
@@ -35,6 +38,10 @@ export interface Parts {
   readonly issuer: Issuer | undefined;
   readonly files: Files;
   readonly telemetry: Telemetry;
+  /** Counts for the limits. */
+  readonly count: RateCounter;
+  /** Those who follow the feed. */
+  readonly streams: FeedStreams;
   readonly log: Logger;
   /** Public base URL, no slash at its end. */
   readonly baseUrl: string;
@@ -56,13 +63,15 @@ type Json200<Id extends OperationId> = operations[Id]["responses"] extends {
         readonly 202: { readonly content: { readonly "application/json": infer Body } };
       }
     ? Body
-    : operations[Id]["responses"] extends { readonly 200: { readonly content: { readonly "text/plain": infer Body } } }
+    : operations[Id]["responses"] extends {
+          readonly 200: { readonly content: { readonly [type: string]: infer Body } };
+        }
       ? Body
       : never;
 
 /** Lists may be written by handlers, whatever the document's types say. */
 export interface Answer<Body> {
-  readonly body: Body | JsonBytes<Body>;
+  readonly body: Body | JsonBytes<Body> | Readable;
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 /** How often a caller may ask. Counters are shared by every instance on one PostgreSQL (registry-facts 0). */
+import { createHash } from "node:crypto";
 import { type FastifyRateLimitStore, normalizeIP, type RateLimitOptions } from "@fastify/rate-limit";
 import type { FastifyRequest } from "fastify";
 import { AdbindError } from "../../errors.js";
@@ -11,15 +12,19 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /**
  * Name -> requests in a window. `publisher` and `reads` are the neighbours' own figures (registry-facts 0); `bulk` lets a
- * sales agent expand its products; `login` makes guessing a 15-character password hopeless.
+ * sales agent expand its products; `login` and `accounts` make guessing a password hopeless, from one
+ * address and from many; the price is that somebody who tries can keep an account from logging in, not from its tokens.
  */
 export const limitDefaults = {
   publisher: { max: 20, windowMs: MINUTE_MS, what: "publisher lookups" },
   reads: { max: 60, windowMs: MINUTE_MS, what: "other lookups" },
   bulk: { max: 300, windowMs: MINUTE_MS, what: "searches, expansions and checks of products" },
+  streams: { max: 20, windowMs: MINUTE_MS, what: "streams and snapshots begun" },
+  inspections: { max: 10, windowMs: MINUTE_MS, what: "files looked at" },
   crawl: { max: 30, windowMs: HOUR_MS, what: "requests for a crawl, per hour" },
   documents: { max: 300, windowMs: MINUTE_MS, what: "files and pages" },
   login: { max: 10, windowMs: MINUTE_MS, what: "attempts to log in, per address" },
+  accounts: { max: 30, windowMs: HOUR_MS, what: "attempts to log in, per account and hour" },
   clients: { max: 20, windowMs: HOUR_MS, what: "registrations of OAuth clients, per address and hour" },
 } as const satisfies Record<string, { max: number; windowMs: number; what: string }>;
 
@@ -40,6 +45,30 @@ export const bucketOf: Readonly<Partial<Record<OperationId, Bucket>>> = {
   searchAgents: "bulk",
   expandProductIdentifiers: "bulk",
   validateProductAuthorization: "bulk",
+  readFeed: "bulk",
+  streamFeed: "streams",
+  listAuthorizations: "reads",
+  readSnapshot: "streams",
+  listAgents: "reads",
+  listPublishers: "reads",
+  validatePropertyAuthorization: "bulk",
+  listAgentDomains: "reads",
+  readAgentPublishers: "reads",
+  readAgentPublishersLegacy: "reads",
+  resolveProperty: "publisher",
+  resolveProperties: "bulk",
+  listProperties: "reads",
+  resolveBrand: "reads",
+  resolveBrands: "bulk",
+  listBrands: "reads",
+  findBrands: "reads",
+  searchAll: "reads",
+  lookupManifest: "reads",
+  validateProperty: "inspections",
+  validatePublisher: "inspections",
+  validateAdagents: "inspections",
+  createAdagents: "bulk",
+  describeApi: "documents",
   requestCrawl: "crawl",
   readHostedAdagents: "documents",
   readSchema: "documents",
@@ -75,7 +104,7 @@ interface Counted {
 }
 
 /** Counts on one machine: SQLite is for a single instance, and a synced write per request would cost more than the answer. */
-function memoryCounter(): RegistryAccess["count"] {
+function memoryCounter(): RateCounter {
   const counters = new Map<string, Counted>();
   let swept = 0;
   return async (key, now, windowMs) => {
@@ -93,10 +122,14 @@ function memoryCounter(): RegistryAccess["count"] {
   };
 }
 
-/** @param shared by several machines, which count together
- * @returns a store for `@fastify/rate-limit`; its keys hold the bucket already */
-export function rateStore(access: RegistryAccess, shared: boolean, now: () => number) {
-  const count = shared ? access.count : memoryCounter();
+export type RateCounter = RegistryAccess["count"];
+
+/** @param shared by several machines, which count together */
+export const rateCounter = (access: RegistryAccess, shared: boolean): RateCounter =>
+  shared ? access.count : memoryCounter();
+
+/** @returns a store for `@fastify/rate-limit`; its keys hold the bucket already */
+export function rateStore(count: RateCounter, now: () => number) {
   return class implements FastifyRateLimitStore {
     incr(...[key, callback, timeWindow]: Parameters<FastifyRateLimitStore["incr"]>): void {
       const at = now();
@@ -117,6 +150,17 @@ const tooMany = (seconds: number): Problem =>
     message: `Ask again in ${seconds} s`,
     retryAfterSeconds: Math.max(1, seconds),
   });
+
+/** One more attempt to log in to an account, whether there is one or not. @throws Problem 429 */
+export async function countAttempt(
+  { count, limits, now }: { readonly count: RateCounter; readonly limits: Limits; readonly now: () => number },
+  email: string,
+): Promise<void> {
+  if (limits.accounts === 0) return;
+  const key = `accounts ${createHash("sha256").update(email).digest("base64url")}`;
+  const { count: tried, resets } = await count(key, now(), limitDefaults.accounts.windowMs);
+  if (tried > limits.accounts) throw tooMany(Math.ceil((resets - now()) / 1000));
+}
 
 /**
  * What a route's `config.rateLimit` is; false where there is no limit.

@@ -1,4 +1,5 @@
 /** The document's operations as routes: checked, limited, asked for credentials, fingerprinted. */
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { requireCaller } from "./auth/caller.js";
 import { addLogin } from "./auth/login.js";
@@ -6,14 +7,18 @@ import type { Answer, Handlers, Parts } from "./call.js";
 import { LOOKUP_CACHE } from "./call.js";
 import { type Operation, type OperationId, routeOf } from "./document.js";
 import { etagOf } from "./files.js";
-import { bucketOf, type Limits, limitOf } from "./limits.js";
+import { bucketOf, countAttempt, type Limits, limitOf } from "./limits.js";
 import { Problem } from "./problems.js";
 import { createRevalidation, type Revalidation } from "./revalidation.js";
 import { agentRoutes } from "./routes/agents.js";
 import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
+import { feedRoutes } from "./routes/feed.js";
+import { fileRoutes } from "./routes/files.js";
+import { listRoutes } from "./routes/lists.js";
 import { addPages } from "./routes/pages.js";
 import { publisherRoutes } from "./routes/publishers.js";
+import { resolveRoutes } from "./routes/resolve.js";
 import { type Checker, checkerOf, createAjv, type RequestParts } from "./validation.js";
 
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
@@ -104,6 +109,10 @@ function send(
   fingerprinted: boolean,
 ): string | undefined {
   const { body, status = 200, headers = {}, fingerprint } = answer;
+  if (body instanceof Readable) {
+    reply.code(status).headers(headers).send(body);
+    return headers.etag;
+  }
   const payload = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
   const etag = fingerprinted ? (headers.etag ?? fingerprintOf(payload, fingerprint)) : undefined;
@@ -118,6 +127,10 @@ function handlersOf(parts: Parts): Handlers {
   return {
     ...publisherRoutes(parts),
     ...agentRoutes(parts),
+    ...feedRoutes(parts),
+    ...listRoutes(parts),
+    ...resolveRoutes(parts),
+    ...fileRoutes(parts),
     ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...documentRoutes(parts),
   };
@@ -125,7 +138,7 @@ function handlersOf(parts: Parts): Handlers {
 
 /** Adds the API, the pages, and what the embedded issuer answers. */
 export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): void {
-  const { document, issuer, access } = parts;
+  const { document, issuer, access, count, now } = parts;
   const ajv = createAjv();
   const checkers = new Map(document.operations.map((operation) => [operation.id, checkerOf(operation, ajv)]));
   const handlers = handlersOf(parts);
@@ -133,5 +146,6 @@ export function addRoutes(app: FastifyInstance, parts: Parts, limits: Limits): v
   for (const operation of document.operations)
     addOperation(app, operation, { parts, limits, checkers, revalidation }, handlers[operation.id]);
   addPages(app, parts, (id) => checkers.get(id)!, limits);
-  if (issuer !== undefined) addLogin(app, { issuer, access, limits });
+  if (issuer !== undefined)
+    addLogin(app, { issuer, access, limits, attempt: (email) => countAttempt({ count, limits, now }, email) });
 }

@@ -1,6 +1,6 @@
 /** Answers that are no success. Every body is an object with a string `error` (service.md, "Errors", 7). */
 
-export type ProblemStatus = 400 | 401 | 403 | 404 | 413 | 415 | 429 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 410 | 413 | 415 | 429 | 501 | 503;
 
 export interface ProblemDetail {
   readonly message?: string;

@@ -3,6 +3,7 @@
 import type { FastifyError, FastifyInstance } from "fastify";
 import { isPassingFault } from "../../db/open.js";
 import { AdbindError } from "../../errors.js";
+import { notOffered } from "./not-offered.js";
 import { html } from "./pages/html.js";
 import { page, pageHeaders } from "./pages/layout.js";
 import { Problem, unavailable } from "./problems.js";
@@ -68,6 +69,8 @@ export function addErrors(app: FastifyInstance, telemetry: Telemetry): void {
     return reply.type("application/json").send(problem?.body ?? { error: text, request_id: request.id });
   });
   app.setNotFoundHandler((request, reply) => {
+    const missing = notOffered(request.url);
+    if (missing !== undefined) return reply.code(missing.statusCode).type("application/json").send(missing.body);
     reply.code(404);
     if (wantsPage(request.headers.accept, undefined))
       return reply

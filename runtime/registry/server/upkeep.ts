@@ -18,6 +18,11 @@ export const registryUpkeep = ({ access, data, log, now }: Pick<Parts, "access" 
         meanwhile: "answers name those whose time is over, or leave out those whose time has come",
         run: () => data.settleEffect(),
       },
+      {
+        name: "forget what ended long ago",
+        meanwhile: "the feed tells what ended for longer than it must",
+        run: () => data.forgetGone(),
+      },
     ],
     telling: tellLog(log),
   });

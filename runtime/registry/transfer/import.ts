@@ -8,6 +8,7 @@ import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
 import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
+import { noteChanges } from "../feed/changes.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
 import { settleProfiles } from "../settle.js";
@@ -245,8 +246,9 @@ class Importing {
   *#writeBatch(q: Query, changes: readonly PreparedChange[], lines: number): Coroutine<void> {
     const written = yield* writePublishers(q, changes);
     yield* markDirty(q, written.agents);
-    yield* tick(q);
+    const seq = yield* tick(q);
     yield* count(q, written.counts);
+    yield* noteChanges(q, written.publishers, { seq, now: this.#now() });
     yield* this.#note(q, lines);
   }
 

@@ -1,5 +1,5 @@
 /** Tools over A2A 1.0, and 0.3 where an agent has only that, by the official SDK. */
-import type { GetTaskRequest, SendMessageRequest } from "@a2a-js/sdk";
+import type { AgentCard, GetTaskRequest, SendMessageRequest } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { isTaskStatus, type JsonObject } from "../../contract/index.js";
 import { dataParts } from "../../extract/a2a.js";
@@ -29,10 +29,20 @@ export async function openA2a(
     const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchFor({ signal }), legacyCompat });
     return resolver.resolve(cardUrl(url), "");
   }
+  const profile = profileOf(card, word);
+  const fetchOf = (use: WireUse): typeof globalThis.fetch => {
+    const plain = fetchFor(use);
+    if (profile === undefined) return plain;
+    return (input, init) => {
+      const headers = new Headers(init?.headers);
+      headers.set("a2a-extensions", profile);
+      return plain(input, { ...init, headers });
+    };
+  };
   // A client a use: what the SDK's types drop is put in and read out around it.
   const clientFor = (use: WireUse) =>
     new ClientFactory({
-      transports: [new JsonRpcTransportFactory({ fetchImpl: fetchFor(use), legacyCompat })],
+      transports: [new JsonRpcTransportFactory({ fetchImpl: fetchOf(use), legacyCompat })],
     }).createFromAgentCard(card);
   const ask = async (
     use: Pick<WireUse, "edit" | "signal">,
@@ -56,7 +66,7 @@ export async function openA2a(
           message: {
             messageId: uuid(),
             role: ROLE_USER,
-            parts: [{ content: { $case: "data", value: { skill: tool, parameters: args } } }],
+            parts: [{ content: { $case: "data", value: invocation(tool, args, profile) } }],
             ...(contextId !== undefined && { contextId }),
           },
         } as SendMessageRequest),
@@ -66,6 +76,16 @@ export async function openA2a(
     close: async () => {},
   };
 }
+
+/** URI of the protocol's own extension, where the card offers it: `.../extensions/<word>/v<major>`. */
+function profileOf({ capabilities }: AgentCard, word: string): string | undefined {
+  const own = new RegExp(`/extensions/${word}/v\\d+$`);
+  return capabilities?.extensions?.find(({ uri }) => own.test(uri))?.uri;
+}
+
+/** The extension has one name for a skill's input; agents without it know the older one. */
+const invocation = (skill: string, args: JsonObject, profile: string | undefined): JsonObject =>
+  profile === undefined ? { skill, parameters: args } : { skill, input: args };
 
 /**
  * service.md, "Buyer-hosted receiver endpoint": the config goes into `configuration.pushNotificationConfig`. A2A 1.0

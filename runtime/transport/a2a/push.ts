@@ -1,13 +1,22 @@
 /** A2A's native push notifications: one registration a task, whose events have A2A's shape (service.md, "Task operations"). */
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError, RequestMalformedError, TaskNotFoundError } from "@a2a-js/sdk/errors";
-import type { ServerCallContext } from "@a2a-js/sdk/server";
+import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { AgentTask, AnswererDependencies, NativePush } from "../answerer.js";
 
 /** A task of the caller's. @throws TaskNotFoundError */
 export type FindOwnTask = (id: string, context: ServerCallContext) => Promise<AgentTask>;
 
-export function pushMethods({ push }: AnswererDependencies["tasks"], own: FindOwnTask) {
+type PushMethod =
+  | "createTaskPushNotificationConfig"
+  | "getTaskPushNotificationConfig"
+  | "listTaskPushNotificationConfigs"
+  | "deleteTaskPushNotificationConfig";
+
+export function pushMethods(
+  { push }: AnswererDependencies["tasks"],
+  own: FindOwnTask,
+): Pick<A2ARequestHandler, PushMethod> {
   const offered = () => {
     if (push === undefined) throw new PushNotificationNotSupportedError("webhooks are not sent here");
     return push;

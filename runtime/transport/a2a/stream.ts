@@ -11,6 +11,8 @@ const LONGEST_MS = 300_000;
 const LOOK_MS = 500;
 /** Streams open at a time; each costs a look at the store every half second. Further ones end with what is known now. */
 const MOST_STREAMS = 256;
+/** Of one caller, so that none takes all there are. */
+const MOST_OF_CALLER = 16;
 
 const event = (kind: "task" | "statusUpdate" | "artifactUpdate", value: unknown): StreamResponse =>
   StreamMessage.fromJSON({ [kind]: value });
@@ -32,13 +34,22 @@ export interface Streams {
 
 export function createStreams({ tasks, closing, now }: AnswererDependencies): Streams {
   let open = 0;
+  const openOf = new Map<string, number>();
+  const count = (principal: string, by: 1 | -1): void => {
+    open += by;
+    const own = (openOf.get(principal) ?? 0) + by;
+    if (own > 0) openOf.set(principal, own);
+    else openOf.delete(principal);
+  };
   return {
     async *follow(first, caller) {
       yield event("task", Task.toJSON(a2aTask(first)));
-      if (isQuiet(first) || open >= MOST_STREAMS) return;
+      const { principal } = caller;
+      const full = open >= MOST_STREAMS || (openOf.get(principal) ?? 0) >= MOST_OF_CALLER;
+      if (isQuiet(first) || full) return;
       const until = now() + LONGEST_MS;
       let seen = first.updatedAt;
-      open += 1;
+      count(principal, 1);
       try {
         while (now() < until) {
           await sleep(LOOK_MS, undefined, { signal: closing }).catch(() => undefined);
@@ -51,7 +62,7 @@ export function createStreams({ tasks, closing, now }: AnswererDependencies): St
           if (isQuiet(task)) return;
         }
       } finally {
-        open -= 1;
+        count(principal, -1);
       }
     },
   };

@@ -175,5 +175,11 @@ export async function startMcpServer(kind: "mcp-1" | "mcp-2", answers: Readonly<
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const { port } = http.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, close: async () => void http.closeAllConnections() };
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    close: async () => {
+      http.closeAllConnections();
+      http.close();
+    },
+  };
 }

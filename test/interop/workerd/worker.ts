@@ -1,9 +1,10 @@
 /** A worker at the edge: a webhook is verified, judged, and its one handler run. Bundled and served by ../edge.test.ts. */
+import { createWebBuyer } from "adbind/buyer/web";
 import { readWebhookAnswer } from "adbind/contract";
 import { extractWebhook } from "adbind/extract";
 import { memoryReplayStore, staticKeys, verifyWebhook } from "adbind/signing/web";
 import { precompiled } from "adbind/standalone";
-import { createMediaBuy, handleCreateMediaBuy } from "./bindings/3.1.0/index.js";
+import { createMediaBuy, handleCreateMediaBuy, release } from "./bindings/3.1.0/index.js";
 import { createMediaBuy as schemas } from "./bindings/3.1.0/validators/create-media-buy.js";
 
 declare const JWK: object;
@@ -23,8 +24,19 @@ function lacks(): unknown[] {
   }
 }
 
+/** Agrees with an agent, lists its tools and calls one. */
+async function buy(url: string): Promise<Response> {
+  const buyer = createWebBuyer({ release, agent: { url, transport: "mcp" }, allowLocal: true });
+  const tools = await buyer.listed();
+  const { answer } = await buyer.tools.get_products({ buying_mode: "brief", brief: "runners" });
+  await buyer.close();
+  return Response.json({ tools: tools.length, status: answer.status, lacks: lacks() });
+}
+
 const edge = {
   async fetch(request: Request): Promise<Response> {
+    const agent = new URL(request.url).searchParams.get("agent");
+    if (agent !== null) return buy(agent);
     const body = new Uint8Array(await request.arrayBuffer());
     const headers = Object.fromEntries(request.headers as unknown as Iterable<[string, string]>);
     const verified = await verifyWebhook({ method: request.method, url: PUBLIC_URL, headers, body }, options);

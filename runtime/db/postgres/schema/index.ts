@@ -7,6 +7,8 @@ import { registryAccounts } from "./0004-registry-access.js";
 import { registryCrawl } from "./0005-registry-crawl.js";
 import { seller } from "./0006-seller.js";
 import { senderPlaces } from "./0007-places.js";
+import { registryFeed } from "./0008-registry-feed.js";
+import { documents } from "./0009-documents.js";
 
 export const schema = schemaOf({
   receiver,
@@ -16,4 +18,6 @@ export const schema = schemaOf({
   "registry-crawl": registryCrawl,
   seller,
   places: senderPlaces,
+  "registry-feed": registryFeed,
+  documents,
 });

@@ -2,6 +2,7 @@
 import type { OrganizationRow, RegistryAccess } from "../../../store/index.js";
 import { Problem, unavailable } from "../problems.js";
 import { hashKey, KEY_PREFIX } from "./accounts.js";
+import { GRANT_CLAIM } from "./issuer.js";
 import type { TokenResult } from "./tokens.js";
 
 export interface Caller {
@@ -48,8 +49,12 @@ async function organizationOf(access: RegistryAccess, id: unknown): Promise<Orga
   return typeof id === "string" ? access.organizations.get(id) : undefined;
 }
 
+/** A token by itself is good for its hour; what it was given by may have been taken back. */
+const grantStands = async (access: RegistryAccess, grant: unknown, now: number): Promise<boolean> =>
+  typeof grant === "string" && (await access.issuer.get("Grant", grant, now)) !== undefined;
+
 async function byToken(token: string, options: IdentifyOptions): Promise<Identity> {
-  const { access, verifyToken, localIssuer } = options;
+  const { access, verifyToken, localIssuer, now } = options;
   const result = await verifyToken(token);
   if (!result.ok) {
     if (result.reason === "unavailable") return { state: "unavailable" };
@@ -58,7 +63,7 @@ async function byToken(token: string, options: IdentifyOptions): Promise<Identit
   const { issuer, claims } = result;
   if (issuer.issuer === localIssuer) {
     const user = await access.users.get(claims.sub);
-    if (user === undefined) return invalid;
+    if (user === undefined || !(await grantStands(access, claims[GRANT_CLAIM], now()))) return invalid;
     const organization = await organizationOf(access, user.organization);
     if (user.suspended !== 0 || organization?.suspended) return { state: "suspended" };
     return { state: "known", caller: { id: `user:${user.id}`, kind: "user", organization } };

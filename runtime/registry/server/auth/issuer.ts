@@ -57,11 +57,22 @@ export function formTarget(redirectUri: string): string {
 }
 
 /** The cookies, tokens and links of the provider are those of the public URL, whatever proxy is in between. */
+/** Names the grant of an access token, in the token. */
+export const GRANT_CLAIM = "grant";
+
 function fixOrigin(request: IncomingMessage, base: URL): void {
   request.headers.host = base.host;
   request.headers["x-forwarded-proto"] = base.protocol.slice(0, -1);
   delete request.headers["x-forwarded-host"];
 }
+
+const grantRules: Partial<Configuration> = {
+  // A token says by which grant it was given: when that is gone, because a code came twice or its refresh token was
+  // revoked, the token is nobody's.
+  extraTokenClaims: async (_, token) => ({ [GRANT_CLAIM]: "grantId" in token ? token.grantId : undefined }),
+  expiresWithSession: async () => false,
+  rotateRefreshToken: true,
+};
 
 function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey: string): Configuration {
   const { access, baseUrl, now } = options;
@@ -113,9 +124,8 @@ function configurationOf(options: IssuerOptions, keys: readonly JWK[], cookieKey
         },
       },
     },
+    ...grantRules,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
-    expiresWithSession: async () => false,
-    rotateRefreshToken: true,
     ttl: {
       AccessToken: SIGNED_TOKEN_SECONDS,
       AuthorizationCode: CODE_SECONDS,

@@ -13,6 +13,8 @@ interface LoginOptions {
   readonly issuer: Issuer;
   readonly access: RegistryAccess;
   readonly limits: Limits;
+  /** Counts one more attempt to log in with an address. @throws Problem 429 */
+  readonly attempt: (email: string) => Promise<void>;
 }
 
 type Interaction = Awaited<ReturnType<Issuer["provider"]["interactionDetails"]>>;
@@ -76,7 +78,7 @@ export function addLogin(app: FastifyInstance, options: LoginOptions): void {
   app.register(async (scope) => addProvider(scope, options));
 }
 
-function addPages(app: FastifyInstance, { issuer, access, limits }: LoginOptions): void {
+function addPages(app: FastifyInstance, { issuer, access, limits, attempt }: LoginOptions): void {
   const { provider } = issuer;
 
   const show = (reply: FastifyReply, title: string, body: Part, redirectUri: unknown, status = 200) =>
@@ -130,7 +132,7 @@ function addPages(app: FastifyInstance, { issuer, access, limits }: LoginOptions
     const details = await detailsOf(request, reply);
     if (details === undefined) return reply;
     const email = text(request.body, "email").trim().toLowerCase();
-    const user = await access.users.byEmail(email);
+    const user = await attempt(email).then(() => access.users.byEmail(email));
     const matches = await passwordMatches(text(request.body, "password"), user?.password);
     if (!matches || user === undefined || user.suspended !== 0) {
       // One text for every reason: who has an account here is nobody's business.

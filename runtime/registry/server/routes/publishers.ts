@@ -1,10 +1,10 @@
 /** What publishers declare. */
-import type { PublisherLookup } from "../../types.js";
+import type { PageRequest, PublisherLookup } from "../../types.js";
 import { hasApiAccess } from "../auth/accounts.js";
 import { optionalCaller } from "../auth/caller.js";
 import { type Answer, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
 import { notFound } from "../problems.js";
-import { agentOf, domainOf } from "./inputs.js";
+import { agentOf, domainOf, pageOf } from "./inputs.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -31,8 +31,9 @@ function marked(found: PublisherLookup, triggered: boolean): PublisherLookup {
 export async function publisherLookup(
   { data, crawler, telemetry, log }: Parts,
   domain: string,
+  page: Partial<PageRequest> = {},
 ): Promise<PublisherLookup> {
-  const found = await within(data.lookupPublisher(domain));
+  const found = pageOf(await within(data.publisherPage(domain, page)));
   if (crawler === undefined || found.adagents_valid !== null) return found;
   try {
     const triggered = await within(crawler.autoCrawl(domain));
@@ -58,7 +59,7 @@ export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
   };
   return {
     async lookupPublisher({ query }): Promise<Answer<PublisherLookup>> {
-      const body = await publisherLookup(parts, domainOf(query.domain));
+      const body = await publisherLookup(parts, domainOf(query.domain), query);
       // What is on its way is worth asking for again at once.
       const settled = body.adagents_valid !== null;
       return { body, headers: { "cache-control": settled ? LOOKUP_CACHE : "no-cache" } };

@@ -1,0 +1,74 @@
+/** A buyer in a browser or a worker: the platform's own fetch and crypto. Which addresses may be reached is its sandbox's to say. */
+import type { Fetcher } from "../net/index.js";
+import { validatorMaker } from "../validate/maker.js";
+import type { BuyerPlatform } from "./platform.js";
+
+/** Largest answer, in bytes: 5 MiB, as on node. Lists of products are some hundred KiB; more would only fill the memory of a page. */
+const MOST_BYTES = 5 * 1024 * 1024;
+
+type Failure = Extract<Awaited<ReturnType<Fetcher>>, { ok: false }>;
+
+const failure = (code: Failure["code"], retryable: boolean, detail: string): Failure => ({
+  ...{ ok: false, code, retryable, detail },
+});
+
+async function readAll(response: Response): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (;;) {
+    const next = await reader?.read();
+    if (next === undefined || next.done) break;
+    size += next.value.byteLength;
+    if (size > MOST_BYTES) {
+      await reader?.cancel();
+      return undefined;
+    }
+    chunks.push(next.value);
+  }
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return all;
+}
+
+const webFetch =
+  (allowLocal: boolean, timeoutMs: number): Fetcher =>
+  async (url, { method = "GET", headers = {}, body, signal } = {}) => {
+    if (!allowLocal && new URL(url).protocol !== "https:")
+      return failure("scheme_refused", false, "the URL is not https");
+    const limit = AbortSignal.timeout(timeoutMs);
+    const until = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+    try {
+      const init = { method, headers: headers as Record<string, string>, signal: until };
+      // A redirect would take credentials to where nobody sent them; workers know no way to refuse one but to look at it.
+      const response = await fetch(url, {
+        ...init,
+        redirect: "manual",
+        ...(body !== undefined && { body: body as never }),
+      });
+      // What a browser makes of a redirect it does not follow.
+      if (response.type === "opaqueredirect") return failure("redirect_limit", false, "the agent redirects");
+      const bytes = await readAll(response);
+      if (bytes === undefined) return failure("too_large", false, `the answer has more than ${MOST_BYTES} bytes`);
+      const { status } = response;
+      return { ok: true, url, status, headers: Object.fromEntries(response.headers), body: bytes, truncated: false };
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : "no answer";
+      if (limit.aborted) return failure("total_timeout", true, detail);
+      return failure(signal?.aborted === true ? "aborted" : "connect_failed", true, detail);
+    }
+  };
+
+export const webPlatform: BuyerPlatform = {
+  makeFetch: (allowLocal, timeoutMs) => ({ fetch: webFetch(allowLocal, timeoutMs), close: async () => {} }),
+  signer: async () => (await import("../signing/web.js")).signRequest,
+  // Compiling makes code, which workers do not allow: the release's own, as `generate --standalone` emits it, is given instead.
+  validatorsOf: (source, releases) =>
+    validatorMaker(source, releases, ({ version }) => {
+      throw new TypeError(`give the validator of release ${version} that was generated with --standalone`);
+    }),
+};

@@ -1,0 +1,33 @@
+/** Looks at a publisher's file for whoever wants to know what is wrong with it: nothing is kept. */
+import type { Lookup } from "../../net/index.js";
+import type { CrawlResult } from "../types.js";
+import { readAuthorizationFile } from "./authorization-file.js";
+import { type Crawled, crawlDomain } from "./crawl.js";
+import { isObject } from "./document.js";
+import type { Origin } from "./locate.js";
+import { safetyCheck } from "./safety.js";
+
+export type Inspected = CrawlResult["adagents"];
+
+/** Fetches and reads the file of a domain; undefined for one that is none in public. */
+export function inspector(
+  origin: Origin,
+  { lookup, now }: { readonly lookup: Lookup | undefined; readonly now: () => number },
+): (domain: string) => Promise<Inspected | undefined> {
+  const safe = safetyCheck(lookup);
+  return async (domain) => {
+    if ((await safe(domain)) === "unsafe") return undefined;
+    const { last }: Crawled = await crawlDomain({ ...origin, now, revokedBy: async () => [] }, domain);
+    return last.adagents;
+  };
+}
+
+/** Reads a file as if it stood at a domain. */
+export function inspectFile(file: unknown, domain: string, now: number): Inspected {
+  const trail = { method: "direct", managerDomain: null, httpStatus: null, bytes: null, resolvedUrl: null } as const;
+  const document = isObject(file) ? file : {};
+  const read = readAuthorizationFile(document, { domain, via: "own", now });
+  return read.ok
+    ? { ...trail, outcome: "valid", problems: read.problems, file: read.file }
+    : { ...trail, outcome: "invalid", problems: read.problems };
+}

@@ -1,0 +1,64 @@
+/** What those who page through the registry, or keep a copy of it, ask and get. */
+import type { components } from "../../generated/registry/openapi.js";
+
+type Schemas = components["schemas"];
+export type FeedEvent = Schemas["FeedEvent"];
+export type FeedPage = Schemas["FeedPage"];
+export type SnapshotRow = Schemas["SnapshotRow"];
+type AuthorizationSource = Schemas["AuthorizationSource"];
+type PublisherLookup = Schemas["PublisherLookup"];
+
+export interface PageRequest {
+  readonly cursor?: string;
+  /** 1..200 in a search, 1..1000 in a list of publishers; the caller has checked it. */
+  readonly limit: number;
+}
+
+/** A page, or why the cursor has none: it is not one of ours, or what it needs is not remembered any more. */
+export type Page<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: "cursor_invalid" | "cursor_expired" };
+
+export interface FeedRequest {
+  readonly cursor?: string | undefined;
+  /** Patterns such as `agent.*`; absent is all. */
+  readonly types?: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+export interface FeedHead {
+  /** The newest change. */
+  readonly seq: number;
+  /** A cursor behind it. */
+  readonly cursor: string;
+}
+
+export interface SnapshotPlace {
+  readonly publisher: number;
+  readonly agent: number;
+}
+
+export interface SnapshotPart {
+  readonly rows: Iterable<SnapshotRow>;
+  /** Undefined at the end. */
+  readonly next: SnapshotPlace | undefined;
+}
+
+/** Of the registry's data what is read in parts. */
+export interface FollowedData {
+  /** The same, with the properties that a page asks for; the first thousand by default. */
+  publisherPage(domain: string, page: Partial<PageRequest>): Promise<Page<PublisherLookup>>;
+  /** What changed after a cursor; without one all that stands, and what ended lately. */
+  feed(request: FeedRequest): Promise<Page<FeedPage>>;
+  /** Counts on with every change of the feed: cheap to ask. */
+  feedEnd(): Promise<FeedHead>;
+  /** Authorizations that stand, by publisher and agent: one part of a snapshot. */
+  authorizationsAfter(after: SnapshotPlace, sources: readonly AuthorizationSource[]): Promise<SnapshotPart>;
+  /** What one agent may sell, `limit` rows at most; undefined for an agent nobody knows. */
+  authorizationsOf(
+    agentUrl: string,
+    wanted: { readonly sources: readonly AuthorizationSource[]; readonly limit: number },
+  ): Promise<SnapshotRow[] | undefined>;
+  /** Forgets what ended before the feed's retention. @returns how much */
+  forgetGone(): Promise<number>;
+}

@@ -1,0 +1,39 @@
+/** What those who go through the registry ask and get. */
+import type { components } from "../../generated/registry/openapi.js";
+
+type Schemas = components["schemas"];
+export type AgentList = Schemas["AgentList"];
+export type PublisherList = Schemas["PublisherList"];
+export type ResolvedBrand = Schemas["ResolvedBrand"];
+export type FoundAll = Schemas["FoundAll"];
+
+/** Of the registry's data what is gone through. */
+export interface ListedData {
+  listAgents(wanted: {
+    readonly cursor?: string | undefined;
+    readonly limit: number;
+    readonly type?: string | undefined;
+    /** With the domains that authorize each. */
+    readonly properties: boolean;
+  }): Promise<AgentList>;
+  /** @param wanted.search beginning of a domain */
+  listPublishers(wanted: {
+    readonly cursor?: string | undefined;
+    readonly limit: number;
+    readonly offset?: number | undefined;
+    readonly search?: string | undefined;
+  }): Promise<PublisherList>;
+  /** Ten thousand and one at most. */
+  agentDomains(agentUrl: string): Promise<readonly string[]>;
+  /** Those that are known, by domain. */
+  resolveBrands(domains: readonly string[]): Promise<ReadonlyMap<string, ResolvedBrand>>;
+  listBrands(wanted: {
+    readonly search?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<ResolvedBrand[]>;
+  findBrands(text: string, limit: number): Promise<ResolvedBrand[]>;
+  searchAll(text: string): Promise<FoundAll>;
+  /** Publishers whose file is valid. */
+  publisherCount(): Promise<number>;
+}

@@ -1,0 +1,146 @@
+/** Agents, publishers and brands in pages, and what is found of a word. */
+
+import { type Call, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
+import type { Problem } from "../problems.js";
+import { notFound } from "../problems.js";
+import { agentOf, pageOf } from "./inputs.js";
+
+/** The document's own defaults. */
+const LIST_LIMIT = 5_000;
+const PAGE_LIMIT = 100;
+const FIND_LIMIT = 10;
+const DIRECTORY_LIMIT = 200;
+/** Domains of one agent in one answer. */
+const AGENT_DOMAINS = 10_000;
+
+const CACHED = { "cache-control": LOOKUP_CACHE };
+
+type Ids =
+  | "listAgents"
+  | "listPublishers"
+  | "listAgentDomains"
+  | "readAgentPublishers"
+  | "readAgentPublishersLegacy"
+  | "listProperties"
+  | "listBrands"
+  | "findBrands"
+  | "searchAll"
+  | "validatePropertyAuthorization";
+
+const unknownAgent = (agentUrl: string): Problem => notFound("No such agent", { more: { agent_url: agentUrl } });
+
+/** The directory's own shape of an agent's publishers: what their files say, and nothing that is only claimed. */
+const directoryOf =
+  ({ data, now }: Parts) =>
+  async ({ params, query }: Pick<Call<"readAgentPublishers">, "params" | "query">) => {
+    const agentUrl = agentOf(params.agent_url);
+    const { cursor, limit = DIRECTORY_LIMIT, since } = query;
+    const wanted = { limit, source: "adagents_json", ...(cursor !== undefined && { cursor }) } as const;
+    const page = await within(data.agentPublishers(agentUrl, wanted));
+    if (page === undefined) throw unknownAgent(agentUrl);
+    const { publishers, cursor: next } = pageOf(page);
+    const standing = query.status === undefined || query.status.includes("authorized") ? publishers : [];
+    const body = {
+      agent_url: agentUrl,
+      directory_indexed_at: new Date(now()).toISOString(),
+      publishers: standing
+        .filter(({ last_validated }) => since === undefined || Date.parse(last_validated ?? "") >= Date.parse(since))
+        .map((one) => ({
+          publisher_domain: one.publisher_domain,
+          discovery_method: one.discovery_method,
+          manager_domain: one.manager_domain,
+          properties_authorized: one.properties_authorized,
+          properties_total: one.properties_total,
+          signing_keys_pinned: false,
+          status: "authorized" as const,
+          last_verified_at: one.last_validated,
+        })),
+      next_cursor: next,
+    };
+    return { body, headers: CACHED };
+  };
+
+/** Whether a publisher lets an agent sell one property. */
+const propertyChecks =
+  ({ data, now }: Parts) =>
+  async ({ query }: Call<"validatePropertyAuthorization">) => {
+    const agentUrl = agentOf(query.agent_url);
+    const { identifier_type, identifier_value } = query;
+    const { agents } = await within(data.lookupProperty(identifier_type, identifier_value));
+    const found = agents.find(({ url, source }) => url === agentUrl && source !== "agent_claim");
+    return {
+      body: {
+        agent_url: agentUrl,
+        identifier_type,
+        identifier_value,
+        authorized: found !== undefined,
+        ...(found !== undefined && { publisher_domain: found.publisher_domain }),
+        checked_at: new Date(now()).toISOString(),
+      },
+    };
+  };
+
+/** Brands in pages; all are from brand files. */
+const brandLists =
+  ({ data }: Parts) =>
+  async ({ query }: Call<"listBrands">) => {
+    const { search, limit = PAGE_LIMIT, offset = 0, source } = query;
+    const none = source !== undefined && source !== "brand_json";
+    const brands = none ? [] : await within(data.listBrands({ search, limit, offset }));
+    const body = {
+      brands: brands.map(({ canonical_domain, brand_name }) => ({
+        domain: canonical_domain,
+        brand_name,
+        source: "brand_json" as const,
+        has_manifest: true,
+        verified: true,
+      })),
+      stats: { shown: brands.length },
+    };
+    return { body, headers: CACHED };
+  };
+
+export const listRoutes = (parts: Parts): Handlers<Ids> => {
+  const { data } = parts;
+  const directory = directoryOf(parts);
+  return {
+    async listAgents({ query }) {
+      const { type, cursor, limit = LIST_LIMIT, properties = false } = query;
+      return { body: await within(data.listAgents({ type, cursor, limit, properties })), headers: CACHED };
+    },
+    async listPublishers({ query }) {
+      const { cursor, search, limit = LIST_LIMIT } = query;
+      return { body: await within(data.listPublishers({ cursor, search, limit })), headers: CACHED };
+    },
+    async listAgentDomains({ params }) {
+      const agentUrl = agentOf(params.agent_url);
+      const all = await within(data.agentDomains(agentUrl));
+      const domains = all.slice(0, AGENT_DOMAINS);
+      const body = { agent_url: agentUrl, domains, count: domains.length };
+      return { body: { ...body, ...(all.length > AGENT_DOMAINS && { truncated: true }) }, headers: CACHED };
+    },
+    readAgentPublishers: directory,
+    readAgentPublishersLegacy: directory,
+    async listProperties({ query }) {
+      const { search, limit = PAGE_LIMIT, offset = 0 } = query;
+      const { publishers } = await within(data.listPublishers({ search, limit, offset }));
+      const properties = publishers.map((one) => ({
+        domain: one.domain,
+        source: "adagents_json" as const,
+        property_count: one.property_count ?? 0,
+        agent_count: one.agent_count,
+        verified: true,
+      }));
+      const total = await within(data.publisherCount());
+      return { body: { properties, stats: { total, adagents_json: total } }, headers: CACHED };
+    },
+    listBrands: brandLists(parts),
+    async findBrands({ query }) {
+      return { body: { results: await within(data.findBrands(query.q, query.limit ?? FIND_LIMIT)) }, headers: CACHED };
+    },
+    async searchAll({ query }) {
+      return { body: await within(data.searchAll(query.q)), headers: CACHED };
+    },
+    validatePropertyAuthorization: propertyChecks(parts),
+  };
+};

@@ -1,0 +1,110 @@
+/** Domains as the SDKs resolve them: one, or a hundred at once. */
+import { publisherDomain } from "../../model.js";
+import type { PublisherLookup, ResolvedBrand } from "../../types.js";
+import { type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
+import { notFound } from "../problems.js";
+import { domainOf } from "./inputs.js";
+import { publisherLookup } from "./publishers.js";
+
+/** Properties of each of many. */
+const BULK_PROPERTIES = 200;
+/** Of many domains, looked up at once. */
+const AT_ONCE = 4;
+
+const CACHED = { "cache-control": LOOKUP_CACHE };
+
+type Ids =
+  | "resolveProperty"
+  | "resolveProperties"
+  | "resolveBrand"
+  | "resolveBrands"
+  | "lookupManifest"
+  | "describeApi";
+
+function resolved(found: PublisherLookup) {
+  const hosted = found.hosting.mode === "aao_hosted";
+  if (found.adagents_valid !== true && !hosted && found.properties.length === 0) return undefined;
+  const valid = found.adagents_valid === true;
+  return {
+    publisher_domain: found.domain,
+    source: valid ? ("adagents_json" as const) : hosted ? ("hosted" as const) : ("discovered" as const),
+    // What only an agent claims is not the publisher's authorization.
+    authorized_agents: found.authorized_agents
+      .filter(({ source }) => source !== "agent_claim")
+      .map(({ url, authorized_for }) => ({ url, ...(authorized_for !== undefined && { authorized_for }) })),
+    properties: found.properties,
+    properties_total: found.properties_total ?? found.properties.length,
+    verified: valid,
+  };
+}
+
+const descriptions =
+  ({ document, baseUrl }: Parts) =>
+  async () => {
+    const { title, version } = document.json.info as { title: string; version: string };
+    return {
+      body: {
+        name: title,
+        version,
+        documentation: `${baseUrl}/docs`,
+        openapi: `${baseUrl}/openapi.json`,
+        endpoints: Object.fromEntries(document.operations.map(({ id, method, path }) => [id, `${method} ${path}`])),
+      },
+    };
+  };
+
+export const resolveRoutes = (parts: Parts): Handlers<Ids> => {
+  const { data } = parts;
+  const brandOf = async (domain: string): Promise<ResolvedBrand> => {
+    const found = (await within(data.resolveBrands([domain]))).get(domain);
+    if (found === undefined) throw notFound("No brand is known for this domain", { more: { domain } });
+    return found;
+  };
+  const lookUp = async (text: string) => {
+    const domain = publisherDomain(text);
+    if (domain === undefined) return null;
+    const page = await within(data.publisherPage(domain, { limit: BULK_PROPERTIES }));
+    return (page.ok && resolved(page.value)) || null;
+  };
+  return {
+    async resolveProperty({ query }) {
+      const domain = domainOf(query.domain);
+      const found = resolved(await publisherLookup(parts, domain));
+      if (found === undefined) throw notFound("Nothing is known of this domain", { more: { domain } });
+      return { body: found, headers: CACHED };
+    },
+    async resolveProperties({ body }) {
+      const texts = [...new Set(body.domains)];
+      const results: [string, Awaited<ReturnType<typeof lookUp>>][] = [];
+      const next = texts.values();
+      const turn = async (): Promise<void> => {
+        for (const text of next) results.push([text, await lookUp(text)]);
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, turn));
+      return { body: { results: Object.fromEntries(results) } };
+    },
+    async resolveBrand({ query }) {
+      return { body: await brandOf(domainOf(query.domain)), headers: CACHED };
+    },
+    async resolveBrands({ body }) {
+      const domains = body.domains.map((text) => [text, publisherDomain(text)] as const);
+      const found = await within(data.resolveBrands(domains.flatMap(([, domain]) => domain ?? [])));
+      const results = domains.map(([text, domain]) => [text, (domain && found.get(domain)) || null]);
+      return { body: { results: Object.fromEntries(results) } };
+    },
+    async lookupManifest({ query }) {
+      const domain = domainOf(query.domain);
+      const known = (await within(data.resolveBrands([domain]))).has(domain);
+      if (!known) return { body: { success: false, found: false }, headers: CACHED };
+      const reference = {
+        reference_type: "url" as const,
+        manifest_url: `https://${domain}/.well-known/brand.json`,
+        agent_url: null,
+        agent_id: null,
+        verification_status: "valid" as const,
+      };
+      return { body: { success: true, found: true, reference }, headers: CACHED };
+    },
+    describeApi: descriptions(parts),
+  };
+};

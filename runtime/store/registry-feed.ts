@@ -1,0 +1,179 @@
+/** In which order authorizations changed: one row a pair of publisher and agent, as rows. */
+import type { Coroutine } from "../db/coroutine.js";
+import type { Columns, Query } from "../db/types.js";
+import type { ProfileRow } from "./registry-profiles.js";
+
+/** The latest change of what a publisher says of an agent; of `agent` 0, of the publisher itself. */
+export interface FeedRow {
+  readonly publisher: number;
+  readonly agent: number;
+  /** Clock of the change. */
+  readonly seq: number;
+  /** Orders what one transaction changed. */
+  readonly position: number;
+  /** JSON: every authorization type the pair ever had. */
+  readonly types: string;
+  /** Tells whether what is said is as it was. */
+  readonly digest: string;
+  /** Nothing is said any more. */
+  readonly gone: number;
+  /** Clock at which the pair came, or came back. */
+  readonly first: number;
+  readonly at: number;
+}
+
+const feedColumns: Columns = [
+  ["publisher", "bigint"],
+  ["agent", "bigint"],
+  ["seq", "bigint"],
+  ["position", "bigint"],
+  ["types", "text"],
+  ["digest", "text"],
+  ["gone", "bigint"],
+  ["first", "bigint"],
+  ["at", "bigint"],
+];
+
+export const feedOf = (q: Query, publishers: readonly number[]): Coroutine<FeedRow[]> =>
+  q.rows(`select * from adbind_registry_feed where ${q.dialect.among("publisher", "bigint")}`, [
+    q.dialect.list(publishers),
+  ]);
+
+export function* putFeed(q: Query, rows: readonly FeedRow[]): Coroutine<void> {
+  if (rows.length === 0) return;
+  const set = feedColumns.slice(2).map(([name]) => `${name} = excluded.${name}`);
+  const values = rows.map((row) => feedColumns.map(([name]) => row[name as keyof FeedRow]));
+  yield* q.insert(
+    "adbind_registry_feed",
+    feedColumns,
+    values,
+    `on conflict (publisher, agent) do update set ${set.join(", ")}`,
+  );
+}
+
+/** What a publisher says of an agent, by source. */
+export interface SaidRow {
+  readonly publisher: number;
+  readonly agent: number;
+  readonly source: "adagents_json" | "aao_hosted";
+  readonly entries: string;
+}
+
+/** What stands of what publishers say themselves, or a file hosted for one that has none; claims are nobody's word but the claimant's. */
+const standing = "a.source <> 'agent_claim' and (a.source <> 'aao_hosted' or coalesce(p.valid, 0) <> 1)";
+
+export const saidBy = (q: Query, publishers: readonly number[]): Coroutine<SaidRow[]> =>
+  q.rows(
+    "select a.publisher, a.agent, a.source, a.entries from adbind_registry_authorizations a " +
+      `join adbind_registry_publishers p on p.id = a.publisher where ${q.dialect.among("a.publisher", "bigint")} ` +
+      `and ${standing} order by a.publisher, a.agent, a.source`,
+    [q.dialect.list(publishers)],
+  );
+
+/** A change with what is said now: null where nothing is. */
+export interface ToldRow extends FeedRow {
+  readonly domain: string;
+  readonly url: string | null;
+  readonly source: SaidRow["source"] | null;
+  readonly entries: string | null;
+  readonly property_count: number;
+}
+
+/** Of rows chosen first, what they tell: engines would begin with the publishers, and read all of them for each page. */
+const told = (rows: string): string =>
+  `select f.*, p.domain, p.property_count, g.url, s.source, s.entries from (${rows}) f ` +
+  "join adbind_registry_publishers p on p.id = f.publisher left join adbind_registry_agents g on g.id = f.agent " +
+  "left join adbind_registry_authorizations s on f.gone = 0 and s.publisher = f.publisher and s.agent = f.agent " +
+  "and s.claimant = '' and s.source = (select min(a.source) from adbind_registry_authorizations a " +
+  `where a.publisher = f.publisher and a.agent = f.agent and ${standing})`;
+
+/** Changes after a place, in their order. */
+export const feedAfter = (
+  q: Query,
+  { seq, position, limit }: { readonly seq: number; readonly position: number; readonly limit: number },
+): Coroutine<ToldRow[]> => {
+  const rows = "select * from adbind_registry_feed where (seq, position) > (?, ?) order by seq, position limit ?";
+  return q.rows(`${told(rows)} order by f.seq, f.position`, [seq, position, limit]);
+};
+
+/** What stands, of all pairs after a place, by publisher and agent. */
+export const standingAfter = (
+  q: Query,
+  { publisher, agent, limit }: { readonly publisher: number; readonly agent: number; readonly limit: number },
+): Coroutine<ToldRow[]> => {
+  const rows =
+    "select * from adbind_registry_feed where (publisher, agent) > (?, ?) and gone = 0 and agent <> 0 " +
+    "order by publisher, agent limit ?";
+  return q.rows(`${told(rows)} order by f.publisher, f.agent`, [publisher, agent, limit]);
+};
+
+/** What publishers say of one agent, that stands. */
+export const standingOf = (q: Query, agent: number, limit: number): Coroutine<ToldRow[]> =>
+  q.rows(
+    `${told(
+      "select x.* from adbind_registry_feed x where x.gone = 0 and x.agent = ? and x.publisher in " +
+        "(select publisher from adbind_registry_authorizations where agent = ?) order by x.publisher limit ?",
+    )} order by p.domain`,
+    [agent, agent, limit],
+  );
+
+/** Profiles changed after a place, in their order: they are versioned by the same clock. */
+export const profileChangesAfter = (
+  q: Query,
+  { seq, agent, limit }: { readonly seq: number; readonly agent: number; readonly limit: number },
+): Coroutine<ProfileRow[]> =>
+  q.rows("select * from adbind_registry_profiles where (version, agent) > (?, ?) order by version, agent limit ?", [
+    seq,
+    agent,
+    limit,
+  ]);
+
+export interface StoredFeedEnd {
+  /** Clock of the newest change. */
+  readonly seq: number;
+  /** When it was; null where nothing changed yet. */
+  readonly at: number | null;
+  /** Changes up to this clock that took something away are forgotten. */
+  readonly pruned: number;
+}
+
+export function* feedEnd(q: Query): Coroutine<StoredFeedEnd> {
+  const [clock] = yield* q.rows<{ feed_pruned: number }>("select feed_pruned from adbind_registry_clock where id = 1");
+  const [change] = yield* q.rows<{ seq: number; at: number }>(
+    "select seq, at from adbind_registry_feed order by seq desc, position desc limit 1",
+  );
+  const [profile] = yield* q.rows<{ seq: number; at: number }>(
+    "select version as seq, updated_at as at from adbind_registry_profiles order by version desc limit 1",
+  );
+  const newest = (profile?.seq ?? 0) > (change?.seq ?? 0) ? profile : change;
+  return { seq: newest?.seq ?? 0, at: newest?.at ?? null, pruned: clock!.feed_pruned };
+}
+
+export function* anyGone(q: Query, before: number): Coroutine<boolean> {
+  const text = "select at from adbind_registry_feed where gone = 1 and at < ? limit 1";
+  return (yield* q.rows(text, [before])).length > 0;
+}
+
+/** Forgets pairs that are gone since before a time. The clock is locked already. @returns how many */
+export function* pruneFeed(q: Query, before: number, limit: number): Coroutine<number> {
+  const rows = yield* q.rows<{ publisher: number; agent: number; seq: number }>(
+    "select publisher, agent, seq from adbind_registry_feed where gone = 1 and at < ? order by at limit ?",
+    [before, limit],
+  );
+  if (rows.length === 0) return 0;
+  const keys: Columns = [
+    ["publisher", "bigint"],
+    ["agent", "bigint"],
+  ];
+  yield* q.remove(
+    "adbind_registry_feed",
+    keys,
+    rows.map(({ publisher, agent }) => [publisher, agent]),
+  );
+  const last = Math.max(...rows.map(({ seq }) => seq));
+  yield* q.run(
+    "update adbind_registry_clock set feed_pruned = case when feed_pruned > ? then feed_pruned else ? end where id = 1",
+    [last, last],
+  );
+  return rows.length;
+}
