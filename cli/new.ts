@@ -8,6 +8,7 @@ import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } 
 
 interface Options extends ReleaseOptions {
   specialism: string[];
+  with: string[];
   release?: string;
   name?: string;
   adbind?: string;
@@ -30,6 +31,7 @@ export function register(command: Command): void {
     .argument("<folder>", "the project; made when missing")
     .option("--specialism <id>", "what it claims, in snake or kebab case; may be given several times", collect, [])
     .option("--release <release>", `${releaseHelp}; the newest that comes with adbind by default`)
+    .option("--with <area>", "an area that stands in no specialism; may be given several times", collect, [])
     .option("--name <name>", "name for people; the folder's by default")
     .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
     .option("--partial", "leave out the tools that missing or dangling files of the release break")
@@ -37,12 +39,13 @@ export function register(command: Command): void {
     .option("--json", "print the result as JSON")
     .addHelpText("after", "\nExample: adbind new seller my-seller --specialism sales_guaranteed")
     .action(async (folder: string, options: Options) => {
-      const { specialism, release, name, adbind, partial, force, json } = options;
+      const { specialism, with: areas, release, name, adbind, partial, force, json } = options;
       const target = userPath(folder);
       const result = await newSeller({
         folder: target,
         release: await resolveRelease(release, options),
         specialisms: specialism,
+        ...(areas.length > 0 && { with: areas }),
         ...(name !== undefined && { name }),
         ...(partial !== undefined && { partial }),
         ...(force !== undefined && { force }),

@@ -27,9 +27,6 @@ export interface MarketPlan {
   readonly say: (line: string) => void;
 }
 
-/** Orders from this much on wait for a human, and so have a life in webhooks. */
-const SIGNED_FROM = 1_000;
-
 export interface Market {
   readonly registry: RunningRegistry;
   readonly sellers: readonly RunningSeller[];
@@ -56,7 +53,7 @@ export async function openMarket(plan: MarketPlan): Promise<Market> {
     const folder = path.join(home, `seller-${at}`);
     await scaffoldSeller(folder, "manifests/3.1.0");
     const database = plan.postgres?.sellers[at - 1] ?? `sqlite:${path.join(folder, "data/seller.db")}`;
-    const sellerPlan = { name: `seller ${at}`, folder, port: port++, database, signedFrom: SIGNED_FROM };
+    const sellerPlan = { name: `seller ${at}`, folder, port: port++, database };
     plans.set(sellerPlan.name, sellerPlan);
     const seller = await startSeller(sellerPlan);
     sellers.push(seller);

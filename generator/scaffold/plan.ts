@@ -19,6 +19,8 @@ export interface ProjectRequest {
   readonly adbind: string;
   /** As the release spells them. */
   readonly specialisms: readonly string[];
+  /** Areas that stand in no specialism. */
+  readonly with?: readonly string[];
 }
 
 export interface ProjectPlan {

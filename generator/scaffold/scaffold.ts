@@ -11,9 +11,10 @@ import { specialismIn } from "../load/part.js";
 import { buildModel } from "../model/build.js";
 import type { Model } from "../model/model.js";
 import { generate } from "../run.js";
-import { type ProjectPlan, planProject } from "./plan.js";
-import { readTemplates } from "./template-files.js";
-import { claimedIn, type Update, updateProject } from "./update.js";
+import { type LibraryAreas, libraryChoice, planLibraryProject } from "./library-plan.js";
+import { type ProjectPlan, type ProjectRequest, planProject } from "./plan.js";
+import { readProjectTemplates, readTemplates } from "./template-files.js";
+import { claimedIn, claimedInLibrary, type Update, updateLibraryProject, updateProject } from "./update.js";
 
 export interface NewSellerOptions {
   /** Folder of the project; made when missing. */
@@ -22,6 +23,8 @@ export interface NewSellerOptions {
   readonly release: string;
   /** Ids of specialisms, snake or kebab case; those the project claims already where it exists. */
   readonly specialisms: readonly string[];
+  /** Areas that stand in no specialism, such as `financials`. */
+  readonly with?: readonly string[];
   /** For people; the folder's name by default. */
   readonly name?: string;
   /** What the project installs adbind from: a path or a version range; this version by default. */
@@ -38,7 +41,7 @@ export interface NewSellerResult {
   readonly version: string;
   readonly specialisms: readonly string[];
   readonly tools: readonly string[];
-  /** Tools that answer UNSUPPORTED_FEATURE. */
+  /** Tools that the specialisms name and nobody answers yet. */
   readonly open: readonly string[];
   /** Files written or added to, bindings left out. */
   readonly files: readonly string[];
@@ -59,17 +62,22 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const created = !existsSync(path.join(folder, "package.json"));
   const partial = options.partial ?? false;
   const model = await modelOf(options.release, partial);
-  const asked = created ? options.specialisms : [...claimedIn(folder), ...options.specialisms];
-  const specialisms = [...new Set(asked.map((id) => knownSpecialism(model, id)))];
+  const library = created ? undefined : claimedInLibrary(folder);
+  const claimed = created ? [] : (library ?? claimedIn(folder));
+  const specialisms = [...new Set([...claimed, ...options.specialisms].map((id) => knownSpecialism(model, id)))];
   if (specialisms.length === 0)
     throw usage("no specialism was given", "--specialism", `give some of ${idsOf(model).join(", ")}`);
   const name = options.name ?? path.basename(folder);
-  const plan = planProject(model, readTemplates(), {
+  const request: ProjectRequest = {
     name,
     packageName: packageNameOf(name),
     adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
     specialisms,
-  });
+    ...(options.with !== undefined && { with: options.with }),
+  };
+  const { plan, ofLibrary } = planFor(model, request, created || library !== undefined);
+  if (library !== undefined && !ofLibrary)
+    throw usage("these specialisms do not come from the library yet", specialisms.join(", "), "give them a new folder");
   makeFolder(folder);
   if (!statSync(folder).isDirectory())
     throw new AdbindError("output_unusable", "it is a file, not a folder", {
@@ -82,7 +90,10 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     force: options.force ?? false,
   });
   if (!bindings.ok) throw new AdbindError("release_invalid", "the release breaks rules", { where: options.release });
-  const done = created ? writeProject(folder, plan) : updateProject(folder, model, plan, specialisms);
+  const update = ofLibrary
+    ? () => updateLibraryProject(folder, plan, { version: model.version, added: missingIn(library ?? [], specialisms) })
+    : () => updateProject(folder, model, plan, specialisms);
+  const done = created ? writeProject(folder, plan) : update();
   return {
     folder,
     created,
@@ -92,6 +103,25 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     open: plan.open,
     ...done,
   };
+}
+
+const missingIn = (has: readonly string[], wanted: readonly string[]): string[] =>
+  wanted.filter((id) => !has.includes(id));
+
+/** Of the library where it answers what the specialisms begin with; else a project of templates, as those that are there. */
+function planFor(
+  model: Model,
+  request: ProjectRequest,
+  mayUseLibrary: boolean,
+): { readonly plan: ProjectPlan; readonly ofLibrary: boolean } {
+  const files = readProjectTemplates();
+  const areas = JSON.parse(files.get("areas.json")!) as LibraryAreas;
+  const unknown = (request.with ?? []).find((area) => !Object.hasOwn(areas, area));
+  if (unknown !== undefined)
+    throw usage(`there is no area ${unknown}`, "--with", `give some of ${Object.keys(areas).join(", ")}`);
+  const choice = mayUseLibrary ? libraryChoice(model, areas, request) : undefined;
+  if (choice !== undefined) return { plan: planLibraryProject(model, files, request, choice), ofLibrary: true };
+  return { plan: planProject(model, readTemplates(), request), ofLibrary: false };
 }
 
 async function modelOf(source: string, partial: boolean): Promise<Model> {

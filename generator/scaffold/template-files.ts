@@ -6,15 +6,18 @@ import path from "node:path";
 export type TemplateFiles = ReadonlyMap<string, string>;
 
 /** The templates folder stands beside `generator/` in the sources, and one level higher beside `dist/` in the package. */
-function templatesFolder(): string {
+function templatesFolder(name: string, holding: string): string {
   for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
-    const candidate = path.join(folder, "templates", "seller");
-    if (existsSync(path.join(candidate, "handler.ts"))) return candidate;
+    const candidate = path.join(folder, "templates", name);
+    if (existsSync(path.join(candidate, holding))) return candidate;
   }
-  throw new Error("the package has no templates/seller folder");
+  throw new Error(`the package has no templates/${name} folder`);
 }
 
-export function readTemplates(folder = templatesFolder()): TemplateFiles {
+/** The project of a seller of the library's behaviours. */
+export const readProjectTemplates = (): TemplateFiles => readTemplates(templatesFolder("project", "areas.json"));
+
+export function readTemplates(folder = templatesFolder("seller", "handler.ts")): TemplateFiles {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))

@@ -40,16 +40,41 @@ export function claimedIn(folder: string): string[] {
   return literal.getElements().flatMap((one) => (Node.isStringLiteral(one) ? one.getLiteralText() : []));
 }
 
-export function updateProject(folder: string, model: Model, plan: ProjectPlan, specialisms: readonly string[]): Update {
-  const files: string[] = [];
-  const byHand: string[] = [];
-  for (const [file, text] of plan.files) {
+/** Specialisms that a project of the library claims; undefined where it is of another kind. */
+export function claimedInLibrary(folder: string): string[] | undefined {
+  const file = path.join(folder, "src/seller.ts");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (!text.includes('"adbind/behaviours"')) return undefined;
+  const list = /specialisms:\s*\[([^\]]*)\]/.exec(text)?.[1] ?? "";
+  return [...list.matchAll(/["']([\w-]+)["']/g)].map((match) => match[1]!);
+}
+
+/** A project of the library gets the release's bindings and the ports it lacks; every line of its own stays as it is. */
+export function updateLibraryProject(
+  folder: string,
+  plan: ProjectPlan,
+  { version, added }: { readonly version: string; readonly added: readonly string[] },
+): Update {
+  const files = writeMissing(folder, plan);
+  if (pointToBindings(folder, version)) files.push("package.json");
+  const byHand = added.map((id) => `src/seller.ts: ${JSON.stringify(id)} in specialisms`);
+  const ports = files.filter((file) => /^src\/[\w-]+\.ts$/.test(file));
+  return { files: files.sort(), byHand: [...byHand, ...ports.map((file) => `src/seller.ts: the port of ${file}`)] };
+}
+
+function writeMissing(folder: string, plan: ProjectPlan): string[] {
+  const missing = [...plan.files].filter(([file]) => !existsSync(path.join(folder, file)));
+  for (const [file, text] of missing) {
     const target = path.join(folder, file);
-    if (existsSync(target)) continue;
     mkdirSync(path.dirname(target), { recursive: true });
     writeFileSync(target, text);
-    files.push(file);
   }
+  return missing.map(([file]) => file);
+}
+
+export function updateProject(folder: string, model: Model, plan: ProjectPlan, specialisms: readonly string[]): Update {
+  const files = writeMissing(folder, plan);
+  const byHand: string[] = [];
   const edit = (file: string, change: (source: SourceFile) => string[]): void => {
     const target = path.join(folder, file);
     if (!existsSync(target) || files.includes(file)) return;

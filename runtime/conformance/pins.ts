@@ -1,6 +1,7 @@
 /** Which release a request is in: what every caller of an agent that lists its releases says. */
 import { type JsonObject, wireNames } from "../contract/index.js";
 import type { AgentSession } from "./agent/types.js";
+import type { SchemaJudge } from "./schemas.js";
 import { pinFor } from "./select.js";
 import type { KnownAgent, RunState } from "./state.js";
 
@@ -11,11 +12,12 @@ interface Spoken {
 
 /**
  * A session whose requests say which release they are in. What an agent takes a request for that does not is its own choice, and
- * its answers are judged by one release alone.
+ * its answers are judged by one release alone. Requests that the release has closed to the member go without.
  */
 export function pinnedSession(
   agent: Pick<KnownAgent, "session" | "capabilities">,
   { word, version }: Spoken,
+  schemas: Pick<SchemaJudge, "takes">,
 ): AgentSession {
   const { session, capabilities } = agent;
   const line = pinFor(capabilities, word, version);
@@ -23,11 +25,17 @@ export function pinnedSession(
   const field = wireNames(word).version;
   // A request that says it by itself, in the older way too, is about just that.
   const says = (args: JsonObject): boolean => args[field] !== undefined || args[`${word}_major_version`] !== undefined;
-  return { ...session, call: (task, args) => session.call(task, says(args) ? args : { [field]: line, ...args }) };
+  return {
+    ...session,
+    call(task, args) {
+      const leave = says(args) || !schemas.takes(task, field, line);
+      return session.call(task, leave ? args : { [field]: line, ...args });
+    },
+  };
 }
 
 /** Sessions with the agents of a run. */
 export const sessionsFor =
-  ({ release }: RunState): ((agent: KnownAgent) => AgentSession) =>
+  ({ release, schemas }: RunState): ((agent: KnownAgent) => AgentSession) =>
   (agent) =>
-    pinnedSession(agent, release);
+    pinnedSession(agent, release, schemas);

@@ -134,7 +134,7 @@ async function openRun(options: ConformanceOptions, suite: Suite, schemas: Schem
       agents.set(key, await meet(transport, { ...session, url: other }, release.word));
     catcher = options.webhooks === false ? undefined : await openCatcher({ ...options.webhooks, now });
     const scenarios = primary.tools.has(CONTROLLER)
-      ? await listScenarios(pinnedSession(primary, release), primary.capabilities)
+      ? await listScenarios(pinnedSession(primary, release, schemas), primary.capabilities)
       : [];
     const gates = gatesOf(primary, release, schemas);
     const wrapped = wireNames(release.word).error;

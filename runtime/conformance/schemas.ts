@@ -15,6 +15,8 @@ export interface SchemaJudge {
   judge(path: string, value: unknown): SchemaVerdict;
   /** Why a request breaks its tool's schema; undefined where it does not, or the tool is none of the release. */
   request(tool: string, value: unknown): readonly ValidationError[] | undefined;
+  /** Whether a request of the tool may have a member of that name and value. */
+  takes(tool: string, member: string, value: unknown): boolean;
   /** Path of the schema of a task's answers; `ref` counts where it names another of its arms. */
   responseOf(tool: AnyTool | undefined, ref: string | undefined): string | undefined;
   /** The schema's `default` at a dotted path of properties. */
@@ -64,16 +66,19 @@ export async function createSchemaJudge(
     return parsed.get(path);
   };
   let entities: Set<string> | undefined;
+  const request: SchemaJudge["request"] = (tool, value) => {
+    if (!Object.hasOwn(release.tools, tool)) return undefined;
+    const result = validator.request(tool, value);
+    return result.ok ? undefined : result.errors;
+  };
   return {
     has,
+    request,
+    takes: (tool, member, value) =>
+      !request(tool, { [member]: value })?.some(({ pointer }) => pointer === `/${member}`),
     judge(path, value) {
       const result = validator.schema(path, value);
       return { ok: result.ok, schema: path, errors: result.ok ? [] : result.errors };
-    },
-    request(tool, value) {
-      if (!Object.hasOwn(release.tools, tool)) return undefined;
-      const result = validator.request(tool, value);
-      return result.ok ? undefined : result.errors;
     },
     responseOf(tool, ref) {
       const own = tool === undefined ? undefined : (tool.arms as Record<string, string | null>).completed;

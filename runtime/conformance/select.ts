@@ -1,7 +1,7 @@
 /** Which storyboards a run holds an agent to: what its capabilities call for, or what was asked for. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
-import type { Storyboard } from "./document.js";
+import type { Phase, Storyboard } from "./document.js";
 import type { Suite } from "./load.js";
 
 export interface Selected {
@@ -120,18 +120,20 @@ function byCapabilities(suite: Suite, capabilities: JsonObject | undefined, pick
   return { notices, faults };
 }
 
-/**
- * Storyboards that say how many items a whole list has come first: what others have made would stand in it, and no
- * storyboard can take it away again.
- */
-function countersFirst(selected: readonly Selected[]): Selected[] {
-  const counts = ({ storyboard }: Selected): boolean =>
-    storyboard.phases.some(({ steps }) =>
-      steps.some(({ validations = [] }) =>
-        validations.some(({ path, value }) => path === "pagination.has_more" && value === false),
-      ),
-    );
-  return [...selected.filter(counts), ...selected.filter((one) => !counts(one))];
+/** A storyboard that says how many items a whole list has: what others have made would stand in it. */
+const counts = ({ steps }: Phase): boolean =>
+  steps.some(({ validations = [] }) =>
+    validations.some(({ path, value }) => path === "pagination.has_more" && value === false),
+  );
+
+/** One that places an account under a governance agent: the plan it leaves decides on later orders too. */
+const governs = ({ steps }: Phase): boolean => steps.some(({ task }) => task === "sync_governance");
+
+/** No storyboard takes away what it has made: those that would be disturbed come first, those that would disturb last. */
+function inOrder(selected: readonly Selected[]): Selected[] {
+  const rank = ({ storyboard: { phases } }: Selected): number =>
+    phases.some(counts) ? 0 : phases.some(governs) ? 2 : 1;
+  return selected.toSorted((one, other) => rank(one) - rank(other));
 }
 
 /**
@@ -165,7 +167,7 @@ export function selectStoryboards(
     );
   const why = asked ? "explicit_scope_excluded" : "profile_excluded";
   const notSelected = suite.storyboards.filter(({ id }) => !picked.by.has(id)).map(({ id }) => ({ id, why }));
-  return { selected: countersFirst([...picked.by.values()]), notSelected, notices, faults };
+  return { selected: inOrder([...picked.by.values()]), notSelected, notices, faults };
 }
 
 /** The line of an agent's list that names a release, as the agent spells it. */

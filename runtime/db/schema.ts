@@ -28,6 +28,7 @@ export const schemaSteps = [
   { version: 6, name: "seller", about: "what a seller remembers of its calls and tasks", compatibleFrom: 5 },
   { version: 7, name: "places", about: "by which endpoint a sender's registrations are found", compatibleFrom: 6 },
   { version: 8, name: "registry-feed", about: "in which order a registry's authorizations changed", compatibleFrom: 7 },
+  { version: 9, name: "documents", about: "what behaviours of a seller keep", compatibleFrom: 8 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

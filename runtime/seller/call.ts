@@ -9,6 +9,7 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
@@ -124,7 +125,7 @@ class Answering<Tx> {
     const { tool } = served;
     if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
       const judged = spoken.validator.request(tool.name, args);
-      if (!judged.ok) throw invalidRequest(judged.errors);
+      if (!judged.ok && !this.parts.settings.unchecked.has(tool.name)) throw invalidRequest(judged.errors);
     }
     this.checkChannels();
     const key = keyOf(tool, args);
@@ -182,7 +183,12 @@ class Answering<Tx> {
     };
   }
 
-  private async handle(claim: Claim<Tx> | undefined): Promise<Called> {
+  /** A call whose documents another one changed meanwhile is done again, on what is there now. */
+  private handle(claim: Claim<Tx> | undefined): Promise<Called> {
+    return onFreshDocuments(() => this.attempt(claim));
+  }
+
+  private async attempt(claim: Claim<Tx> | undefined): Promise<Called> {
     const { args, served, spoken, taskId } = this.at;
     const { ctx, after } = createContext<Tx>(this.contextBase());
     const reply: unknown = await served.handle(args, ctx);

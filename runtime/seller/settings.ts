@@ -38,6 +38,7 @@ export interface Settings<Tx> {
   readonly description: string;
   readonly auth: AuthHook | undefined;
   readonly requestSigning: RequestSigningOptions | undefined;
+  readonly unchecked: ReadonlySet<string>;
   readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
@@ -64,6 +65,8 @@ const DEPTH = 64;
 /** Calls in ten seconds (webhooks-facts.md 9, "Insert limits"). */
 const CALLS = { reads: 1_500, writes: 300 } as const;
 const IN_FLIGHT_WAIT_MS = 2_000;
+/** Forces states for tests: a seller in production must not have it, whatever its specialisms name. */
+const CONTROLLER = "comply_test_controller";
 
 export const badOption = (where: string, remedy: string, what = "an option of a seller cannot be used"): AdbindError =>
   new AdbindError("seller_option_invalid", what, { where, remedy });
@@ -100,6 +103,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     description: given.description ?? given.name,
     auth: given.auth,
     requestSigning: checkedSigning(given.requestSigning),
+    unchecked: new Set(given.unchecked),
     capabilities: capabilitiesOf(given),
     replayTtlSeconds,
     limits: {
@@ -174,10 +178,19 @@ function handlersOf<Tx>(
 }
 
 /** What is claimed, as the release spells it: ids may be given in snake or kebab case. */
-function checkedSpecialisms({ specialisms, release }: SellerOptions, handlers: ReadonlyMap<string, unknown>): string[] {
+function checkedSpecialisms(
+  { specialisms, release, mode = "production" }: SellerOptions,
+  handlers: ReadonlyMap<string, unknown>,
+): string[] {
   const check = specialismChecks(release.specialisms);
   const { capabilities, task, tasks } = builtInNames(release);
-  const have = [...handlers.keys(), ...capabilities, ...task, ...tasks];
+  const have = [
+    ...handlers.keys(),
+    ...capabilities,
+    ...task,
+    ...tasks,
+    ...(mode === "development" ? [] : [CONTROLLER]),
+  ];
   return specialisms.map((id) => {
     const { specialism, ok, missingEntryPoints } = check(id, have);
     if (specialism === null) throw badOption("specialisms", `release ${release.version} has no specialism ${id}`);

@@ -41,7 +41,7 @@ export const byAge = (a: Release, b: Release): number => {
 };
 
 /** `3.1.0` as `3.1`, `3.2.0-beta.1` as `3.2-beta.1`. */
-const shortVersion = (version: string): string => version.replace(/^(\d+)\.(\d+)\.\d+/, "$1.$2");
+export const shortVersion = (version: string): string => version.replace(/^(\d+)\.(\d+)\.\d+/, "$1.$2");
 
 export async function speak<Tx>(
   release: Release,

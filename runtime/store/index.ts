@@ -4,6 +4,15 @@ export type { AccessOptions, StoreAccess } from "../db/access.js";
 export type { PostgresOptions } from "../db/postgres/open.js";
 export type { SqliteOptions } from "../db/sqlite/open.js";
 export type { DatabaseOptions } from "../db/types.js";
+export {
+  type DocumentChange,
+  type DocumentPlace,
+  type DocumentStore,
+  documentStore,
+  onFreshDocuments,
+  StaleDocument,
+  type StoredDocument,
+} from "./documents.js";
 export { openPostgresStore, type PostgresStore } from "./postgres/open.js";
 export * from "./registry-access.js";
 export { openSqliteStore, type SqliteStore } from "./sqlite/open.js";

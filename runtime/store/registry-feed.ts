@@ -79,8 +79,9 @@ export interface ToldRow extends FeedRow {
   readonly property_count: number;
 }
 
-const told =
-  "select f.*, p.domain, p.property_count, g.url, s.source, s.entries from adbind_registry_feed f " +
+/** Of rows chosen first, what they tell: engines would begin with the publishers, and read all of them for each page. */
+const told = (rows: string): string =>
+  `select f.*, p.domain, p.property_count, g.url, s.source, s.entries from (${rows}) f ` +
   "join adbind_registry_publishers p on p.id = f.publisher left join adbind_registry_agents g on g.id = f.agent " +
   "left join adbind_registry_authorizations s on f.gone = 0 and s.publisher = f.publisher and s.agent = f.agent " +
   "and s.claimant = '' and s.source = (select min(a.source) from adbind_registry_authorizations a " +
@@ -90,24 +91,29 @@ const told =
 export const feedAfter = (
   q: Query,
   { seq, position, limit }: { readonly seq: number; readonly position: number; readonly limit: number },
-): Coroutine<ToldRow[]> =>
-  q.rows(`${told} where (f.seq, f.position) > (?, ?) order by f.seq, f.position limit ?`, [seq, position, limit]);
+): Coroutine<ToldRow[]> => {
+  const rows = "select * from adbind_registry_feed where (seq, position) > (?, ?) order by seq, position limit ?";
+  return q.rows(`${told(rows)} order by f.seq, f.position`, [seq, position, limit]);
+};
 
 /** What stands, of all pairs after a place, by publisher and agent. */
 export const standingAfter = (
   q: Query,
   { publisher, agent, limit }: { readonly publisher: number; readonly agent: number; readonly limit: number },
-): Coroutine<ToldRow[]> =>
-  q.rows(
-    `${told} where (f.publisher, f.agent) > (?, ?) and f.gone = 0 and f.agent <> 0 order by f.publisher, f.agent limit ?`,
-    [publisher, agent, limit],
-  );
+): Coroutine<ToldRow[]> => {
+  const rows =
+    "select * from adbind_registry_feed where (publisher, agent) > (?, ?) and gone = 0 and agent <> 0 " +
+    "order by publisher, agent limit ?";
+  return q.rows(`${told(rows)} order by f.publisher, f.agent`, [publisher, agent, limit]);
+};
 
 /** What publishers say of one agent, that stands. */
 export const standingOf = (q: Query, agent: number, limit: number): Coroutine<ToldRow[]> =>
   q.rows(
-    `${told} where f.gone = 0 and f.agent = ? and f.publisher in ` +
-      "(select publisher from adbind_registry_authorizations where agent = ?) order by p.domain limit ?",
+    `${told(
+      "select x.* from adbind_registry_feed x where x.gone = 0 and x.agent = ? and x.publisher in " +
+        "(select publisher from adbind_registry_authorizations where agent = ?) order by x.publisher limit ?",
+    )} order by p.domain`,
     [agent, agent, limit],
   );
 

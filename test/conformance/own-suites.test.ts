@@ -136,21 +136,48 @@ test("what only phases that are left out would use may be missing; what one of t
 
 test("an agent that lists its releases is told which one a request is in, unless the storyboard is about that", async () => {
   const line = release.version.split(".").slice(0, 2).join(".");
-  const asked = async (lines: readonly string[], sample: string): Promise<unknown> => {
+  const asked = async (lines: readonly string[], sample: string, speaking: Release = release): Promise<unknown> => {
     let seen: JsonObject = {};
     const yaml = `id: own\nphases: [{id: p, steps: [{id: s, task: get_products, sample_request: ${sample}}]}]`;
-    await runSmall(suiteOf(yaml), {
+    const tools: SmallTools = {
       [names.capabilitiesTool]: () => ({ status: "completed", [release.word]: { supported_versions: lines } }),
       get_products: (args) => {
         seen = args;
         return { products: [] };
       },
-    });
+    };
+    await runSmall(suiteOf(yaml), tools, { release: speaking });
     return seen[names.version];
   };
   assert.is(await asked(["3.0", line], "{}"), line);
   assert.is(await asked([], "{}"), undefined);
   assert.is(await asked(["3.0", line], `{${release.word}_major_version: 3}`), undefined);
+  const closed = { ...release.tools.get_products, request: "closed.json" };
+  const schemas = async () => ({
+    ...(await release.schemas()),
+    "closed.json": JSON.stringify({
+      type: "object",
+      properties: { brief: {} },
+      required: ["brief"],
+      additionalProperties: false,
+    }),
+  });
+  const narrow = { ...release, tools: { ...release.tools, get_products: closed }, schemas } as unknown as Release;
+  assert.is(await asked(["3.0", line], "{brief: any}", narrow), undefined, "the release closes the request to it");
+});
+
+test("what a storyboard leaves behind meets none that it would change the outcome of", async () => {
+  const storyboard = (id: string, step: string) =>
+    suiteOf(`id: ${id}\nphases: [{id: p, steps: [{id: s, ${step}}]}]`).storyboards[0]!;
+  const governing = storyboard("governing", "task: sync_governance");
+  const ordering = storyboard("ordering", "task: create_media_buy");
+  const whole = "validations: [{check: field_value, path: pagination.has_more, value: false}]";
+  const counting = storyboard("counting", `task: list_creatives, ${whole}`);
+  const { report } = await runSmall({ ...suiteOf(gated), storyboards: [governing, ordering, counting] }, {});
+  assert.equal(
+    report.storyboards.map(({ id }) => id),
+    ["counting", "ordering", "governing"],
+  );
 });
 
 test("the clock of a run may stand at any date", async () => {

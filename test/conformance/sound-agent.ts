@@ -242,7 +242,11 @@ export interface ServedAgent {
 export async function serveSoundAgent(fault?: AgentFault, trusted?: readonly Jwk[]): Promise<ServedAgent> {
   const agent = new SoundAgent(fault, trusted !== undefined);
   const replay = memoryReplayStore({ perKeyCap: 100 });
+  const used = new WeakSet<object>();
   const server: Server = createServer((request, response) => {
+    // Every HTTP server may have closed a connection by the time it is used again; this one always has.
+    if (used.has(request.socket)) return request.socket.destroy();
+    used.add(request.socket);
     const reply = (status: number, body?: unknown): void => {
       response.writeHead(status, { "content-type": "application/json" });
       response.end(body === undefined ? undefined : JSON.stringify(body));

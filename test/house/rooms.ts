@@ -35,7 +35,7 @@ const allowed: readonly [part: string, uses: readonly string[]][] = [
   [room("queue"), [...base, room("db")]],
   [room("transport"), [...base, ...leaves]],
   ...products.map((name): [string, string[]] => [name, [...base, ...leaves, ...ground]]),
-  [room("behaviours"), [...base, room("facts"), room("seller")]],
+  [room("behaviours"), [...base, room("facts"), ...ground, room("sender"), room("seller")]],
   [room("conformance"), ["runtime/"]],
   [room("testing"), ["runtime/"]],
   ["generator/finding", []],
@@ -49,9 +49,7 @@ const allowed: readonly [part: string, uses: readonly string[]][] = [
 
 /** A seller is handed its sender, a buyer its receiver: what they need of each other is types. */
 const handed = (part: string, { target, typeOnly }: Import): boolean =>
-  typeOnly &&
-  ((products.includes(part) && products.some((other) => within(other, target))) ||
-    (part === room("behaviours") && within(room("sender"), target)));
+  typeOnly && products.includes(part) && products.some((other) => within(other, target));
 
 /** The registry's wire shapes are generated from its API document; they are types, and nothing of them is there at run time. */
 const isWireShape = (part: string, { target, typeOnly }: Import): boolean =>

@@ -86,7 +86,7 @@ export const walks: readonly Walk[] = [
     file: "generator/scaffold/update.ts",
     fault: "a project is brought up to date without looking at a file that is there",
     until: subjects.sellers,
-    still: /if \(existsSync\(target\)\) continue;/,
+    still: /filter\(\(\[file\]\) => !existsSync/,
   },
   {
     file: "templates/seller/handler.ts",

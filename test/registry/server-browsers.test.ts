@@ -55,12 +55,12 @@ browsers("what is asked for again with its fingerprint is answered 304, until so
 
 browsers("a 304 asks the data for its revision alone, and for the answer once a minute", async () => {
   const { data } = setup.registry;
-  const given = data.lookupPublisher;
+  const given = data.publisherPage;
   let lookups = 0;
   Object.assign(data, {
-    lookupPublisher: (domain: string) => {
+    publisherPage: (domain: string, page: object) => {
       lookups += 1;
-      return given(domain);
+      return given(domain, page);
     },
   });
   try {
@@ -71,7 +71,7 @@ browsers("a 304 asks the data for its revision alone, and for the answer once a 
     assert.is((await ask(PUBLISHER, { "if-none-match": etag })).statusCode, 304);
     assert.is(lookups, 2);
   } finally {
-    Object.assign(data, { lookupPublisher: given });
+    Object.assign(data, { publisherPage: given });
   }
 });
 

@@ -21,7 +21,7 @@ sqlite.before(async () => {
   onSqlite = await world();
 });
 sqlite.after(() => onSqlite.setup.close());
-contractTests(sqlite, () => onSqlite, 120);
+contractTests(sqlite, () => onSqlite, 50);
 sqlite.run();
 
 const postgres = suite("contract, PostgreSQL");
@@ -38,5 +38,5 @@ postgres.after(async () => {
   await store.close();
   await cluster.stop();
 });
-contractTests(postgres, () => onPostgres, 40);
+contractTests(postgres, () => onPostgres, 15);
 postgres.run();

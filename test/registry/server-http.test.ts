@@ -181,7 +181,7 @@ http("413 before the body is parsed, 415 for another type", async () => {
 });
 
 http("503 with Retry-After when the database does not answer, or not in time", async () => {
-  const failing = { lookupPublisher: async () => Promise.reject(Object.assign(new Error("gone"), { code: "57P01" })) };
+  const failing = { publisherPage: async () => Promise.reject(Object.assign(new Error("gone"), { code: "57P01" })) };
   const broken = await setupRegistry({ data: { ...setup.registry.data, ...failing } });
   const response = await broken.registry.app.inject(`/api/registry/publisher?domain=${NEWS}`);
   assert.is(response.statusCode, 503);

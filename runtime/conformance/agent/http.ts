@@ -20,6 +20,8 @@ export interface HttpClient {
 export async function createHttp({ resolve = {}, ca }: HttpOptions): Promise<HttpClient> {
   const { rootCertificates } = await import("node:tls");
   const agent = new Agent({
+    // A connection for each request: one that stood idle may be closed by the agent just when it is used again.
+    pipelining: 0,
     connect: {
       ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
       lookup: (host, options, done) => {

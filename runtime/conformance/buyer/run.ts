@@ -3,6 +3,7 @@ import { setTimeout as systemSleep } from "node:timers/promises";
 import { isJsonObject, type Release, type SchemaDocuments, wireNames } from "../../contract/index.js";
 import { AdbindError } from "../../errors.js";
 import { createTestKey, type TestKey } from "../../testing/key.js";
+import { createHttp } from "../agent/http.js";
 import type { Storyboard } from "../document.js";
 import type { Suite } from "../load.js";
 import {
@@ -105,7 +106,8 @@ export async function runBuyerConformance(options: BuyerConformanceOptions): Pro
     key = createTestKey({ word: release.word, keyid: "played" }),
   } = options;
   const storyboards = selected(options);
-  const fetch = options.fetch ?? globalThis.fetch;
+  const http = await createHttp({});
+  const fetch = options.fetch ?? http.fetch;
   const sellers = await serveSellers(options.serve ?? {}, key);
   const run: BuyerRun = {
     ...{ release, sellers, key, fetch, now },
@@ -132,6 +134,7 @@ export async function runBuyerConformance(options: BuyerConformanceOptions): Pro
     return reportOf(options, { base: sellers.base, startedAt, tookMs: now() - startedAt }, done);
   } finally {
     await sellers.close();
+    await http.close();
   }
 }
 

@@ -113,6 +113,8 @@ export async function serveSellers(options: PlayedSellersOptions, key: TestKey):
     answer(message, publisher, where, response);
   };
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    // No buyer finds a connection closed that it meant to use again: only faults of the script are graded.
+    response.setHeader("connection", "close");
     handle(request, response).catch(() =>
       response.headersSent ? response.destroy() : reply(response, 400, { error: "the request is no JSON" }),
     );

@@ -97,6 +97,8 @@ export async function openCatcher(options: CatcherOptions): Promise<WebhookCatch
   };
 
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    // No sender finds a connection closed that it meant to use again.
+    response.setHeader("connection", "close");
     answer(request, response).catch(() => response.destroy());
   };
   const server: Server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);

@@ -16,6 +16,14 @@ export function createFeedWatch(data: Pick<RegistryData, "feedEnd">, log: Logger
   const waiting = new Set<() => void>();
   let newest = -1;
   let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const later = (): void => {
+    timer ??= stopped ? undefined : setTimeout(() => ask().then(again, again), POLL_MS);
+  };
+  const again = (): void => {
+    timer = undefined;
+    if (waiting.size > 0) later();
+  };
   const ask = async (): Promise<void> => {
     try {
       const { seq } = await data.feedEnd();
@@ -26,7 +34,6 @@ export function createFeedWatch(data: Pick<RegistryData, "feedEnd">, log: Logger
     } catch (error) {
       log.warn({ err: error }, "the feed's newest change could not be read");
     }
-    timer = waiting.size === 0 ? undefined : setTimeout(ask, POLL_MS);
   };
   return {
     get newest(): number {
@@ -44,8 +51,11 @@ export function createFeedWatch(data: Pick<RegistryData, "feedEnd">, log: Logger
         if (signal.aborted || newest > seen) return done();
         signal.addEventListener("abort", done);
         waiting.add(done);
-        timer ??= setTimeout(ask, POLL_MS);
+        later();
       }),
-    stop: (): void => clearTimeout(timer),
+    stop: (): void => {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
 }

@@ -8,6 +8,7 @@ import { registryCrawl } from "./0005-registry-crawl.js";
 import { seller } from "./0006-seller.js";
 import { senderPlaces } from "./0007-places.js";
 import { registryFeed } from "./0008-registry-feed.js";
+import { documents } from "./0009-documents.js";
 
 export const schema = schemaOf({
   receiver,
@@ -18,4 +19,5 @@ export const schema = schemaOf({
   seller,
   places: senderPlaces,
   "registry-feed": registryFeed,
+  documents,
 });

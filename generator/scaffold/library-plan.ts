@@ -1,0 +1,122 @@
+/** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
+import type { Model } from "../model/model.js";
+import type { ProjectPlan, ProjectRequest } from "./plan.js";
+import type { TemplateFiles } from "./template-files.js";
+import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
+
+/** What the library answers, by area; templates/project/areas.json, which a test compares with the library. */
+export type LibraryAreas = Readonly<
+  Record<string, { readonly tools: readonly string[]; readonly needs: readonly string[] }>
+>;
+
+const CONTROLLER = "comply_test_controller";
+
+const isBuiltIn = (tool: string): boolean =>
+  /^get_\w+_capabilities$/.test(tool) || ["get_task_status", "list_tasks", CONTROLLER].includes(tool);
+
+interface Choice {
+  /** Areas that are served. */
+  readonly areas: ReadonlySet<string>;
+  readonly tools: readonly string[];
+  /** Tools that the specialisms name and the library does not answer. */
+  readonly open: readonly string[];
+}
+
+/** What the library serves of the specialisms; undefined where one begins with a tool that it does not answer. */
+export function libraryChoice(
+  model: Model,
+  areas: LibraryAreas,
+  { specialisms, with: beside = [] }: Pick<ProjectRequest, "specialisms" | "with">,
+): Choice | undefined {
+  const known = new Set(model.tools.map(({ name }) => name));
+  const answered = new Set(Object.values(areas).flatMap(({ tools }) => tools));
+  const claimed = model.specialisms.filter(({ id }) => specialisms.includes(id));
+  const answers = (tool: string): boolean => answered.has(tool) || isBuiltIn(tool);
+  if (!claimed.every(({ entryPoints }) => entryPoints.length > 0 && entryPoints.every(answers))) return undefined;
+  const exercised = new Set(claimed.flatMap((one) => one.exercised));
+  const chosen = new Set(beside);
+  for (const [area, { tools }] of Object.entries(areas))
+    if (tools.some((tool) => exercised.has(tool))) chosen.add(area);
+  // A set that grows while it is gone through: what a needed area needs is looked at too.
+  for (const area of chosen) for (const needed of areas[area]?.needs ?? []) chosen.add(needed);
+  const tools = [...chosen].flatMap((area) => areas[area]?.tools ?? []).filter((tool) => known.has(tool));
+  return {
+    areas: chosen,
+    tools: [...tools, ...(known.has(CONTROLLER) ? [CONTROLLER] : [])].sort(),
+    open: [...exercised].filter((tool) => known.has(tool) && !answers(tool)).sort(),
+  };
+}
+
+/** The ports a project fills in, by the area that asks them. */
+const ports = [
+  { area: "products", file: "catalogue", port: "catalogue", about: "what you sell" },
+  { area: "media-buys", file: "ad-server", port: "adServer", about: "where orders run" },
+  { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
+  { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
+] as const;
+
+/** A tool to answer oneself, for an example: the first that is there. */
+const examples = ["get_products", "get_signals", "build_creative", "list_creative_formats"];
+
+export function planLibraryProject(
+  model: Model,
+  files: TemplateFiles,
+  request: ProjectRequest,
+  { areas, tools, open }: Choice,
+): ProjectPlan {
+  const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
+  const own = ports.filter(({ area }) => areas.has(area));
+  const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
+  const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
+  return {
+    tools,
+    open,
+    areas: { capabilities: [], checks: [], fixtures: [], listeners: [], reports: [], routes: [], scenarios: [] },
+    files: new Map([
+      ["package.json", packageJson(facts)],
+      ["tsconfig.json", tsconfigJson()],
+      [".gitignore", gitignore()],
+      ["README.md", readmeText(files.get("README.md")!, facts, own)],
+      ["src/seller.ts", seller],
+      ...own.map(({ file }): [string, string] => [`src/${file}.ts`, files.get(`src/${file}.ts`)!]),
+      ...fixed.map((file): [string, string] => [file, files.get(file)!]),
+    ]),
+  };
+}
+
+type OwnPorts = readonly (typeof ports)[number][];
+
+function sellerText(
+  text: string,
+  { name, specialisms, with: beside = [] }: ProjectRequest,
+  { own, tools }: { readonly own: OwnPorts; readonly tools: readonly string[] },
+): string {
+  const imports = own.map(({ file, port }) => `import { ${port} } from "./${file}.js";`).sort();
+  const quoted = (list: readonly string[]): string => list.map((one) => JSON.stringify(one)).join(", ");
+  const claims = `specialisms: [${quoted(specialisms)}],${beside.length > 0 ? `\n    with: [${quoted(beside)}],` : ""}`;
+  return text
+    .replace(/(?:import \{ \w+ \} from "\.\/.*";\n)+/, () => imports.map((line) => `${line}\n`).join(""))
+    .replace(
+      "{ adServer, catalogue }",
+      () =>
+        `{ ${own
+          .map(({ port }) => port)
+          .sort()
+          .join(", ")} }`,
+    )
+    .replace('specialisms: ["sales_guaranteed"],', () => claims)
+    .replaceAll("get_products", () => examples.find((tool) => tools.includes(tool)) ?? tools[0]!)
+    .replaceAll("__SELLER_NAME__", () => JSON.stringify(name).slice(1, -1));
+}
+
+function readmeText(text: string, { name, word, version, specialisms, open }: ProjectFacts, own: OwnPorts): string {
+  const missing =
+    open.length === 0 ? "" : `\nNobody answers yet, though the specialisms name them: ${open.join(", ")}.\n`;
+  return text
+    .replaceAll("__SELLER_NAME__", () => name)
+    .replace("__WORD__", () => word)
+    .replace("__VERSION__", () => version)
+    .replace("__SPECIALISMS__", () => specialisms.join(", "))
+    .replace("__PORTS__", () => own.map(({ file, about }) => `- ${file}.ts: ${about}\n`).join(""))
+    .replace("__MISSING__\n", () => missing);
+}

@@ -1,0 +1,100 @@
+/** AccountsPort: a brand and who acts for it. An account exists from the first call that spends on it, or syncs it. */
+import { createHash } from "node:crypto";
+import { ToolError } from "../../seller/tool-error.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import type { Account, AccountBrand, AccountState } from "../ports/accounts.js";
+
+/** How requests name an account. */
+export interface AccountRef {
+  readonly account_id?: string;
+  readonly brand?: AccountBrand;
+  readonly operator?: string;
+  readonly sandbox?: boolean;
+}
+
+const kept = collection<Account>("account");
+
+/** The same brand and operator are the same account of a caller, whoever asks first; a sandbox is one of its own. */
+const accountIdOf = (principal: string, { brand, operator, sandbox }: AccountRef): string =>
+  `acc_${createHash("sha256")
+    .update(JSON.stringify([principal, brand?.domain, brand?.brand_id ?? "", operator, sandbox === true]))
+    .digest("hex")
+    .slice(0, 16)}`;
+
+export const accountId = (call: BehaviourCall, ref: AccountRef): string =>
+  ref.account_id ?? accountIdOf(call.principal, ref);
+
+export const findAccount = (call: BehaviourCall, id: string): Promise<Account | undefined> =>
+  kept.get(call, call.principal, id);
+
+export const callersAccounts = (call: BehaviourCall): Promise<Account[]> => kept.list(call, call.principal);
+
+export const saveAccount = (call: BehaviourCall, changed: Account): void =>
+  kept.put(call, call.principal, changed.account_id, changed);
+
+/** An account nobody has named before, as the seller opens it; not saved. */
+export function openAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
+  const { brand, operator, sandbox } = ref;
+  const id = accountId(call, ref);
+  const name =
+    brand?.domain === undefined || brand.domain === operator
+      ? (brand?.domain ?? id)
+      : `${brand.domain} c/o ${operator ?? brand.domain}`;
+  const account: Account = {
+    account_id: id,
+    name,
+    status: "active",
+    ...(brand?.domain !== undefined && { brand }),
+    ...(operator !== undefined && { operator }),
+    account_scope: "operator_brand",
+    ...(sandbox !== undefined && { sandbox }),
+  };
+  return call.ports.accounts.open(account, { principal: call.principal });
+}
+
+/**
+ * The account a request names. In development an id nobody knows is a sandbox account: clients are tested with ids that were
+ * agreed on elsewhere.
+ * @throws ToolError ACCOUNT_NOT_FOUND for an id that is not one of the caller's
+ */
+export async function resolveAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
+  const found = await findAccount(call, accountId(call, ref));
+  if (found !== undefined) return found;
+  if (ref.account_id === undefined) return openAccount(call, ref);
+  if (call.ctx.mode === "development") return openAccount(call, { ...ref, sandbox: true });
+  throw new ToolError("ACCOUNT_NOT_FOUND", `no account ${ref.account_id}`, { field: "account.account_id" });
+}
+
+const refusals: { readonly [S in AccountState]: string | undefined } = {
+  active: undefined,
+  pending_approval: "ACCOUNT_SETUP_REQUIRED",
+  rejected: "ACCOUNT_NOT_FOUND",
+  payment_required: "ACCOUNT_PAYMENT_REQUIRED",
+  suspended: "ACCOUNT_SUSPENDED",
+  closed: "ACCOUNT_NOT_FOUND",
+};
+
+/**
+ * As `resolveAccount`, for a call that spends the account's money; an account that is new is kept.
+ * @throws ToolError ACCOUNT_SUSPENDED and the like where the account's state forbids it
+ */
+export async function spendingAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
+  const found = await resolveAccount(call, ref);
+  const refusal = refusals[found.status];
+  if (refusal !== undefined)
+    throw new ToolError(refusal, `account ${found.account_id} is ${found.status}`, { field: "account" });
+  if ((await findAccount(call, found.account_id)) === undefined) saveAccount(call, found);
+  return found;
+}
+
+/** Owner of what belongs to an account: documents of one caller's account are nobody else's. */
+export const accountOwner = (call: BehaviourCall, { account_id }: Pick<Account, "account_id">): string =>
+  `${call.principal}/${account_id}`;
+
+/** Owner of what a request's account has; the caller's own where the request names no account. */
+export const ownerOfRef = async (call: BehaviourCall, ref: AccountRef | undefined): Promise<string> =>
+  ref === undefined ? call.principal : accountOwner(call, await resolveAccount(call, ref));
+
+/** An account as answers show it. */
+export const shownAccount = ({ more, ...account }: Account): object => ({ ...account, ...more });

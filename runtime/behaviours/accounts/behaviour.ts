@@ -1,0 +1,27 @@
+import type { Behaviour } from "../frame/behaviour.js";
+import { syncGovernance } from "./governance.js";
+import { listAccounts } from "./list.js";
+import { accountScenarios } from "./scenarios.js";
+import { syncAccounts } from "./sync.js";
+
+/** AccountsPort, and who is asked before their money is spent. */
+export const accountsBehaviour: Behaviour = {
+  area: "accounts",
+  tools: { list_accounts: listAccounts, sync_accounts: syncAccounts },
+  capabilities: ({ ports }) => ({
+    account: {
+      require_operator_auth: false,
+      supported_billing: ports.accounts.billing,
+      required_for_products: false,
+      sandbox: true,
+    },
+  }),
+  scenarios: accountScenarios,
+};
+
+/** Who is asked before an account's money is spent: served where a specialism names it. */
+export const governanceAgentsBehaviour: Behaviour = {
+  area: "governance-agents",
+  needs: ["accounts"],
+  tools: { sync_governance: syncGovernance },
+};

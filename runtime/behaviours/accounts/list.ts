@@ -1,0 +1,33 @@
+import type { JsonObject } from "../../contract/index.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import { listPage, type PageWanted } from "../frame/page.js";
+import type { Account } from "../ports/accounts.js";
+import { type AccountRef, accountId, callersAccounts, shownAccount } from "./accounts.js";
+
+interface Wanted {
+  readonly account?: AccountRef;
+  readonly status?: string;
+  readonly sandbox?: boolean;
+  readonly pagination?: PageWanted;
+}
+
+/** `list_accounts`: the caller's own, oldest first. */
+export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
+  const named = request.account === undefined ? undefined : accountId(call, request.account);
+  const fitting = (await callersAccounts(call)).filter(
+    ({ account_id, status, sandbox }) =>
+      (named === undefined || named === account_id) &&
+      (request.status === undefined || request.status === status) &&
+      (request.sandbox === undefined || request.sandbox === (sandbox ?? false)),
+  );
+  const { items, pagination } = listPage(fitting, request.pagination, ({ account_id }) => account_id);
+  // How many accounts there are is nobody's business but the caller's next page's.
+  const { total_count: _, ...cursor } = pagination;
+  const listens = call.shape.has("accounts", "*", "notification_configs");
+  const shown = async (one: Account): Promise<JsonObject> => {
+    const scope = { principal: call.principal, account: one.account_id, release: call.release.version };
+    const configs = listens ? ((await call.ctx.sender?.notifications.list(scope)) ?? []) : [];
+    return { ...shownAccount(one), ...(configs.length > 0 && { notification_configs: configs }) };
+  };
+  return call.answer({ accounts: await Promise.all(items.map(shown)), pagination: cursor });
+};

@@ -1,0 +1,113 @@
+import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import type { NotificationConfig } from "../../sender/types.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { Account } from "../ports/accounts.js";
+import {
+  type AccountRef,
+  accountId,
+  callersAccounts,
+  findAccount,
+  openAccount,
+  saveAccount,
+  shownAccount,
+} from "./accounts.js";
+
+interface WantedAccount extends AccountRef {
+  readonly billing?: string;
+  readonly billing_entity?: JsonObject;
+  readonly payment_terms?: string;
+  readonly notification_configs?: readonly NotificationConfig[];
+  /** Some releases name the account in a member of its own. */
+  readonly account?: AccountRef;
+}
+
+interface Wanted {
+  readonly accounts: readonly WantedAccount[];
+  readonly delete_missing?: boolean;
+  readonly dry_run?: boolean;
+}
+
+/** `sync_accounts`: each account named is made or brought up to date. */
+export const syncAccounts: ToolBehaviour = async (request: Wanted, call) => {
+  const dryRun = request.dry_run === true;
+  const results: JsonObject[] = [];
+  for (const wanted of request.accounts) results.push(await syncOne(call, wanted, dryRun));
+  if (request.delete_missing === true && !dryRun) {
+    const named = new Set(results.map(({ account_id }) => account_id));
+    for (const one of await callersAccounts(call))
+      if (!named.has(one.account_id)) saveAccount(call, { ...one, status: "closed" });
+  }
+  return call.answer({ accounts: results, ...(dryRun && { dry_run: true }) });
+};
+
+async function syncOne(call: BehaviourCall, wanted: WantedAccount, dryRun: boolean): Promise<JsonObject> {
+  const ref: AccountRef = wanted.account ?? wanted;
+  const before = await findAccount(call, accountId(call, ref));
+  const { billing, billing_entity, payment_terms } = wanted;
+  if (billing !== undefined && !call.ports.accounts.billing.includes(billing)) return refused(call, wanted, billing);
+  const after: Account = {
+    ...(before ?? (await openAccount(call, ref))),
+    ...(billing !== undefined && { billing }),
+    ...(billing_entity !== undefined && { billing_entity: withoutBank(billing_entity) }),
+    ...(payment_terms !== undefined && { payment_terms }),
+    ...(ref.sandbox !== undefined && { sandbox: ref.sandbox }),
+    // A closed account that is named again is opened again.
+    ...(before?.status === "closed" && { status: "active" as const }),
+  };
+  const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
+  const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
+  if ("error" in listening) return failedLine(wanted, after, listening.error);
+  if (!same && !dryRun) saveAccount(call, after);
+  const { governance_agents: _, ...shown } = shownAccount(after) as JsonObject;
+  return {
+    ...(wanted.account !== undefined && { account: wanted.account }),
+    ...shown,
+    ...listening,
+    action: before === undefined ? "created" : same ? "unchanged" : "updated",
+  };
+}
+
+/** Who is told of the account: those that are given instead of those it had; those it has where none are given. */
+async function syncConfigs(
+  call: BehaviourCall,
+  account: string,
+  configs: readonly NotificationConfig[] | undefined,
+): Promise<{ readonly error: ProtocolError } | { readonly notification_configs?: readonly object[] }> {
+  const { sender } = call.ctx;
+  if (sender === undefined || !call.shapes.answer("sync_accounts").has("accounts", "*", "notification_configs"))
+    return {};
+  const scope = { principal: call.principal, account, release: call.release.version };
+  if (configs === undefined) {
+    const has = await sender.notifications.list(scope);
+    return has.length === 0 ? {} : { notification_configs: has };
+  }
+  const taken = await sender.notifications.sync(scope, configs);
+  return taken.ok ? { notification_configs: taken.configs } : { error: taken.error };
+}
+
+const failedLine = (wanted: WantedAccount, { brand, operator }: Account, error: ProtocolError): JsonObject => ({
+  ...(wanted.account !== undefined && { account: wanted.account }),
+  brand,
+  operator,
+  action: "failed",
+  status: "rejected",
+  errors: [error],
+});
+
+/** Bank details are written and never shown again. */
+const withoutBank = ({ bank: _, ...entity }: JsonObject): JsonObject => entity;
+
+const refused = (call: BehaviourCall, wanted: WantedAccount, billing: string): JsonObject => ({
+  ...wanted,
+  action: "failed",
+  status: "rejected",
+  errors: [
+    {
+      code: call.shapes.knowsError("BILLING_NOT_SUPPORTED") ? "BILLING_NOT_SUPPORTED" : "UNSUPPORTED_FEATURE",
+      message: `billing by ${billing} is not offered here`,
+      field: "billing",
+      recovery: "correctable",
+    },
+  ],
+});

@@ -1,0 +1,112 @@
+/** Every area there is, and which of them a seller serves. */
+import type { JsonObject, Release } from "../contract/index.js";
+import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behaviour.js";
+import { audiencesBehaviour } from "./audiences/behaviour.js";
+import { buildingBehaviour } from "./building/behaviour.js";
+import { catalogsBehaviour } from "./catalogs/behaviour.js";
+import { controllerOf } from "./controller/controller.js";
+import { creativesBehaviour } from "./creatives/behaviour.js";
+import { deliveryBehaviour } from "./delivery/behaviour.js";
+import { eventsBehaviour } from "./events/behaviour.js";
+import { financialsBehaviour } from "./financials/behaviour.js";
+import { formatsBehaviour } from "./formats/behaviour.js";
+import type { Behaviour, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
+import { forcedScenarios } from "./frame/forced.js";
+import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
+import { productsBehaviour } from "./products/behaviour.js";
+import { signalsBehaviour } from "./signals/behaviour.js";
+
+/** In the order in which their declarations are laid over each other. */
+export const behaviours: readonly Behaviour[] = [
+  accountsBehaviour,
+  governanceAgentsBehaviour,
+  formatsBehaviour,
+  productsBehaviour,
+  creativesBehaviour,
+  deliveryBehaviour,
+  mediaBuysBehaviour,
+  buildingBehaviour,
+  signalsBehaviour,
+  eventsBehaviour,
+  catalogsBehaviour,
+  audiencesBehaviour,
+  financialsBehaviour,
+];
+
+const byArea = new Map(behaviours.map((one) => [one.area, one]));
+
+/** What a seller serves of the library. */
+export interface ServedAreas {
+  readonly areas: readonly Behaviour[];
+  readonly tools: ReadonlyMap<string, ToolBehaviour>;
+  readonly scenarios: Scenarios;
+  /** Tools that the specialisms name and no behaviour answers. */
+  readonly missing: readonly string[];
+}
+
+export interface AreaChoice {
+  /** Newest first; a tool of any of them is served. */
+  readonly releases: readonly Release[];
+  readonly specialisms: readonly string[];
+  /** Areas that stand in no specialism. */
+  readonly with?: readonly string[];
+  /** Tools that the application answers itself. */
+  readonly own?: Iterable<string>;
+}
+
+const CONTROLLER = "comply_test_controller";
+
+/** Tools that the seller answers from what it knows; see `builtInNames`. */
+const isBuiltIn = (name: string): boolean =>
+  /^get_\w+_capabilities$/.test(name) || name === "get_task_status" || name === "list_tasks";
+
+/** The areas of what the specialisms name, of what those need, and of what is asked for beside. */
+export function servedAreas({ releases, specialisms, with: beside = [], own = [] }: AreaChoice): ServedAreas {
+  const [newest] = releases as readonly [Release];
+  const claimed = specialisms.flatMap((id) => newest.specialisms[id] ?? []);
+  const exercised = new Set(claimed.flatMap((one) => [...one.entryPoints, ...one.exercised]));
+  const chosen = new Set<string>(beside);
+  for (const { area, tools } of behaviours)
+    if (Object.keys(tools).some((name) => exercised.has(name))) chosen.add(area);
+  // A set that grows while it is gone through: what a needed area needs is looked at too.
+  for (const area of chosen) for (const needed of byArea.get(area)?.needs ?? []) chosen.add(needed);
+  const areas = behaviours.filter(({ area }) => chosen.has(area));
+  // A test may force what it likes: what is not there, it is told.
+  const scenarios = Object.assign({}, forcedScenarios, ...behaviours.map((one) => one.scenarios ?? {})) as Scenarios;
+  const all = [...areas, controllerOf(scenarios)];
+  const offered = (name: string): boolean => releases.some(({ tools }) => Object.hasOwn(tools, name));
+  const tools = new Map(all.flatMap((one) => Object.entries(one.tools)).filter(([name]) => offered(name)));
+  const answered = new Set([...tools.keys(), ...own]);
+  const missing = [...exercised].filter((name) => offered(name) && !answered.has(name) && !isBuiltIn(name));
+  return { areas, tools, scenarios, missing };
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Objects are laid over each other member by member; anything else is replaced. */
+export function merge(base: JsonObject, more: JsonObject): JsonObject {
+  const merged = { ...base };
+  for (const [key, value] of Object.entries(more)) {
+    const before = merged[key];
+    merged[key] = isObject(before) && isObject(value) ? merge(before, value) : value;
+  }
+  return merged;
+}
+
+/** What the areas declare, in the terms of one release. */
+export function declaredBy({ areas, scenarios }: ServedAreas, serving: Serving, word: string): JsonObject {
+  const shape = serving.shapes.answer(
+    ["get_agent_capabilities", `get_${word}_capabilities`].find((name) => serving.shapes.offers(name)) ?? "",
+  );
+  const all = areas.map((one) => one.capabilities?.(serving) ?? {}).reduce(merge, {});
+  const allowed = shape.values("compliance_testing", "scenarios", "*");
+  const declarable = Object.keys(scenarios).filter((name) => allowed?.includes(name) ?? true);
+  const controlled = serving.tools.has(CONTROLLER) && declarable.length > 0;
+  return shape.fit({
+    // Who asks without a version learns which one answers.
+    [`${word}_version`]: serving.version,
+    ...all,
+    ...(controlled && { compliance_testing: { scenarios: declarable } }),
+  });
+}

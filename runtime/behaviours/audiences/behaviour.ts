@@ -1,0 +1,139 @@
+/** Audiences: who is in them is kept as digests of the identifiers sent, which is all that counting needs. */
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../contract/index.js";
+import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import type { Behaviour, ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+
+interface Upload {
+  readonly audience_id: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly delete?: boolean;
+  readonly add?: readonly object[];
+  readonly remove?: readonly object[];
+}
+
+interface Wanted {
+  readonly account: AccountRef;
+  readonly audiences?: readonly Upload[];
+  readonly delete_missing?: boolean;
+}
+
+interface Audience {
+  readonly audience_id: string;
+  readonly account_id: string;
+  readonly seller_id: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly members: readonly string[];
+  readonly last_synced_at: string;
+}
+
+const kept = collection<Audience>("audience");
+
+/** Smaller audiences are not targeted: their members could be told apart. */
+const MINIMUM_SIZE = 100;
+
+const audiencesOf = async (call: BehaviourCall, accountId: string): Promise<Audience[]> =>
+  (await kept.list(call, call.principal)).filter(({ account_id }) => account_id === accountId);
+
+/** `sync_audiences`: members come and go; without any audience, what is there. */
+const syncAudiences: ToolBehaviour = async (request: Wanted, call) => {
+  const { account_id: accountId } = await spendingAccount(call, request.account);
+  if (request.audiences === undefined)
+    return call.answer({
+      audiences: (await audiencesOf(call, accountId)).map((one) => shown(one, "unchanged", 0)),
+    });
+  const results: JsonObject[] = [];
+  for (const upload of request.audiences) results.push(await syncOne(call, accountId, upload));
+  if (request.delete_missing === true) {
+    const named = new Set(request.audiences.map(({ audience_id }) => audience_id));
+    for (const { audience_id } of await audiencesOf(call, accountId)) {
+      if (named.has(audience_id)) continue;
+      kept.remove(call, call.principal, audience_id);
+      results.push({ audience_id, action: "deleted" });
+    }
+  }
+  return call.answer({ audiences: results });
+};
+
+async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): Promise<JsonObject> {
+  const { audience_id, name, description } = upload;
+  const before = await kept.get(call, call.principal, audience_id);
+  if (upload.delete === true) {
+    if (before === undefined) return failed(audience_id, `no audience ${audience_id}`);
+    kept.remove(call, call.principal, audience_id);
+    return { audience_id, action: "deleted" };
+  }
+  const added = (upload.add ?? []).map(digest);
+  const removed = new Set((upload.remove ?? []).map(digest));
+  const members = [...new Set([...(before?.members ?? []), ...added])].filter((one) => !removed.has(one));
+  const synced: Audience = {
+    audience_id,
+    account_id: accountId,
+    seller_id: before?.seller_id ?? call.id("aud"),
+    ...(name !== undefined ? { name } : before?.name !== undefined && { name: before.name }),
+    ...(description !== undefined
+      ? { description }
+      : before?.description !== undefined && { description: before.description }),
+    members,
+    last_synced_at: call.time,
+  };
+  const same =
+    before !== undefined &&
+    before.name === synced.name &&
+    before.description === synced.description &&
+    before.members.length === members.length &&
+    added.every((one) => before.members.includes(one));
+  if (!same) kept.put(call, call.principal, audience_id, synced);
+  return shown(synced, before === undefined ? "created" : same ? "unchanged" : "updated", added.length);
+}
+
+/** Members are the same person when their own identifier is; else when all they are known by is. */
+const digest = (member: object): string => {
+  const { external_id, ...rest } = member as { external_id?: string };
+  return createHash("sha256")
+    .update(external_id ?? JSON.stringify(rest))
+    .digest("base64url");
+};
+
+const failed = (audience_id: string, message: string): JsonObject => ({
+  audience_id,
+  action: "failed",
+  errors: [{ code: "REFERENCE_NOT_FOUND", message, recovery: "correctable" }],
+});
+
+const shown = (
+  { audience_id, name, seller_id, members, last_synced_at }: Audience,
+  action: string,
+  uploaded: number,
+): JsonObject => ({
+  audience_id,
+  ...(name !== undefined && { name }),
+  seller_id,
+  action,
+  status: members.length < MINIMUM_SIZE ? "too_small" : "ready",
+  uploaded_count: uploaded,
+  total_uploaded_count: members.length,
+  minimum_size: MINIMUM_SIZE,
+  ...(members.length >= MINIMUM_SIZE && { matched_count: members.length, effective_match_rate: 1 }),
+  last_synced_at,
+});
+
+/** Audiences that buyers bring. */
+export const audiencesBehaviour: Behaviour = {
+  area: "audiences",
+  needs: ["accounts"],
+  tools: { sync_audiences: syncAudiences },
+  capabilities: () => ({
+    media_buy: {
+      features: { audience_targeting: true },
+      audience_targeting: {
+        supported_identifier_types: ["hashed_email", "hashed_phone"],
+        minimum_audience_size: MINIMUM_SIZE,
+      },
+    },
+  }),
+};

@@ -1,0 +1,258 @@
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import { formatId } from "../formats/formats.js";
+import { canonicalKind } from "../formats/options.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { type Creative, findCreative } from "../library/creatives.js";
+import type { CreativeFormat } from "../ports/creatives.js";
+import { catalogFor } from "./catalogs.js";
+import { host } from "./hosted.js";
+import { fillLiteral } from "./macros.js";
+import { assetTypesOf, type CreativeManifest, knownFormat, type ManifestAsset, sizeOf } from "./manifest.js";
+import { type PreviewInput, previewsExpire, previewsOf } from "./preview.js";
+import { type CatalogItems, renderPage } from "./render.js";
+import { makeTag } from "./tags.js";
+import { drawImage, plainPalette, writeCopy } from "./write.js";
+
+interface Build {
+  readonly account?: AccountRef;
+  readonly brand?: { readonly domain?: string };
+  readonly message?: string;
+  readonly creative_manifest?: CreativeManifest;
+  readonly creative_id?: string;
+  readonly media_buy_id?: string;
+  readonly package_id?: string;
+  readonly target_format_id?: { readonly id: string };
+  readonly target_format_ids?: readonly { readonly id: string }[];
+  /** As \`creative.supported_formats\` of the capabilities names them. */
+  readonly target_capability_id?: string;
+  readonly target_capability_ids?: readonly string[];
+  readonly item_limit?: number;
+  readonly quality?: "draft" | "production";
+  readonly macro_values?: Readonly<Record<string, string>>;
+  readonly include_preview?: boolean;
+  readonly preview_output_format?: "url" | "html";
+  readonly preview_inputs?: readonly PreviewInput[];
+}
+
+/** How long what was made for iteration is kept, and what was made to run. */
+const KEPT_DAYS = { draft: 1, production: 90 };
+const DAY = 86_400_000;
+
+const expiry = (call: BehaviourCall, { quality }: Build): string =>
+  new Date(call.now.getTime() + KEPT_DAYS[quality ?? "production"] * DAY).toISOString();
+
+/** A creative of the library that may be served. */
+async function fromLibrary(call: BehaviourCall, id: string): Promise<Creative> {
+  const found = await findCreative(call, id);
+  if (found === undefined) {
+    throw new ToolError("CREATIVE_NOT_FOUND", "there is no such creative in the library", { field: "creative_id" });
+  }
+  if (found.status !== "rejected" && found.status !== "archived") return found;
+  throw new ToolError("INVALID_STATE", `the creative is ${found.status}: it is not served`, { field: "creative_id" });
+}
+
+/** Of repeated assets, the first. */
+const single = (assets: Creative["assets"]): CreativeManifest["assets"] =>
+  Object.fromEntries(
+    Object.entries(assets).flatMap(([name, one]) => {
+      const [first] = [one].flat() as ManifestAsset[];
+      return first === undefined ? [] : [[name, first]];
+    }),
+  );
+
+/** Formats asked for; where none is, that of what is given. */
+async function targetsOf(
+  call: BehaviourCall,
+  request: Build,
+  given: { readonly id: string } | undefined,
+): Promise<CreativeFormat[]> {
+  const { target_format_id: one, target_format_ids: many } = request;
+  // Who names several means several, whatever else a client has filled in.
+  if (many !== undefined)
+    return Promise.all(many.map((id, index) => knownFormat(call, id, `target_format_ids[${index}]`)));
+  const { target_capability_id: capability, target_capability_ids: capabilities } = request;
+  if (capability !== undefined || capabilities !== undefined) {
+    const field = capability === undefined ? "target_capability_ids" : "target_capability_id";
+    return Promise.all((capabilities ?? [capability!]).map((id) => knownFormat(call, { id }, field)));
+  }
+  const wanted = one ?? given;
+  if (wanted === undefined) {
+    throw new ToolError("INVALID_REQUEST", "say what to build: target_format_id or target_format_ids", {
+      field: "target_format_id",
+    });
+  }
+  return [await knownFormat(call, wanted, "target_format_id")];
+}
+
+const contentOf = (asset: ManifestAsset | undefined): string | undefined =>
+  typeof asset?.content === "string" ? asset.content : undefined;
+
+/** Trackers and the click of a creative that a catalogue fills in at each impression. */
+function catalogAssets(
+  call: BehaviourCall,
+  catalog: CatalogItems | undefined,
+): { readonly [name: string]: ManifestAsset } {
+  const { origin } = new URL(call.agentUrl);
+  const [item] = catalog?.items ?? [];
+  const click = typeof item?.url === "string" && catalog?.items.length === 1 ? item.url : `${origin}/click?sku={SKU}`;
+  return {
+    impression_tracker: {
+      asset_type: "url",
+      url_type: "tracker_pixel",
+      url: `${origin}/imp?sku={SKU}&gtin={GTIN}&cb={CACHEBUSTER}`,
+    },
+    click_url: { asset_type: "url", url_type: "clickthrough", url: click },
+  };
+}
+
+/** Makes a creative from words, or changes one as they say. */
+async function generate(
+  call: BehaviourCall,
+  request: Build,
+  of: CreativeFormat,
+  catalog: CatalogItems | undefined,
+): Promise<CreativeManifest> {
+  const { message = "", account, brand } = request;
+  const before = (request.creative_manifest?.assets ?? {}) as CreativeManifest["assets"];
+  const [item] = catalog?.items ?? [];
+  const title = typeof item?.title === "string" && catalog?.items.length === 1 ? item.title : undefined;
+  const [headline, cta] = [contentOf(before.headline) ?? title, contentOf(before.cta)];
+  const said = { ...(headline !== undefined && { headline }), ...(cta !== undefined && { cta }) };
+  const copy = (await call.ports.creatives.write?.(message, said)) ?? writeCopy(message, said);
+  const size = sizeOf(of);
+  const domain = brand?.domain ?? account?.brand?.domain;
+  const known = domain === undefined ? undefined : await call.ports.creatives.palette?.(domain);
+  const image = host(call, {
+    type: "image/svg+xml",
+    content: drawImage(copy.headline, size, known ?? plainPalette),
+    expires: expiry(call, request),
+  });
+  const dynamic = catalog !== undefined || /\{[A-Z_]+\}|\bcatalog\b/.test(message);
+  return {
+    format_id: formatId(call, of.id),
+    assets: {
+      ...(dynamic && catalogAssets(call, catalog)),
+      ...before,
+      generated_image: {
+        asset_type: "image",
+        url: image.url,
+        width: size.width,
+        height: size.height,
+        format: "svg",
+        alt_text: copy.headline,
+      },
+      headline: { asset_type: "text", content: copy.headline },
+      cta: { asset_type: "text", content: copy.cta },
+    },
+  };
+}
+
+/** Fits a creative into another format: what it is made of stays, and a page of the new size shows it. */
+function transform(call: BehaviourCall, manifest: CreativeManifest, of: CreativeFormat): CreativeManifest {
+  const types = assetTypesOf(of);
+  const page = renderPage(manifest, { size: sizeOf(of), macros: {} });
+  const assets =
+    types.has("video") || types.has("audio")
+      ? manifest.assets
+      : { ...manifest.assets, html: { asset_type: "html", content: page } };
+  return { format_id: formatId(call, of.id), assets };
+}
+
+/** Macros with a value are filled in as they are; the others wait for the seller. */
+function filled(manifest: CreativeManifest, values: { readonly [name: string]: string } | undefined): CreativeManifest {
+  if (values === undefined) return manifest;
+  const fill = (asset: ManifestAsset): ManifestAsset =>
+    Object.fromEntries(
+      Object.entries(asset).map(([key, value]) => [
+        key,
+        typeof value === "string" ? fillLiteral(value, values) : value,
+      ]),
+    );
+  return {
+    ...manifest,
+    assets: Object.fromEntries(Object.entries(manifest.assets).map(([name, asset]) => [name, fill(asset)])),
+  };
+}
+
+interface Built {
+  readonly manifests: readonly CreativeManifest[];
+  readonly catalog?: CatalogItems | undefined;
+  /** What is paid for it. */
+  readonly cost: JsonObject;
+}
+
+async function build(call: BehaviourCall, request: Build): Promise<Built> {
+  const owner = await ownerOfRef(call, request.account);
+  const given = request.creative_manifest;
+  if (request.creative_id !== undefined) {
+    const found = await fromLibrary(call, request.creative_id);
+    const targets = await targetsOf(call, request, found.format_id);
+    const place = {
+      creative_id: found.creative_id,
+      ...(request.media_buy_id !== undefined && { media_buy_id: request.media_buy_id }),
+      ...(request.package_id !== undefined && { package_id: request.package_id }),
+    };
+    const source: CreativeManifest = {
+      format_id: found.format_id ?? formatId(call, targets[0]!.id),
+      assets: single(found.assets),
+    };
+    const manifests = targets.map((of) => makeTag(call, owner, of, place, source).manifest);
+    const [price] = found.pricing_options ?? [];
+    // A rate per impression is owed when there are impressions.
+    return {
+      manifests,
+      cost:
+        price === undefined
+          ? {}
+          : { pricing_option_id: price.pricing_option_id, vendor_cost: 0, currency: price.currency },
+    };
+  }
+  const targets = await targetsOf(call, request, given?.format_id);
+  if (request.message !== undefined) {
+    const catalog = await catalogFor(call, request.message, request.item_limit);
+    return {
+      manifests: await Promise.all(targets.map((of) => generate(call, request, of, catalog))),
+      catalog,
+      cost: {},
+    };
+  }
+  if (given === undefined) {
+    throw new ToolError("INVALID_REQUEST", "say what to build from: message, creative_manifest or creative_id", {
+      field: "creative_manifest",
+    });
+  }
+  return { manifests: targets.map((of) => transform(call, given, of)), cost: {} };
+}
+
+/** Who names what is built by its canonical format is answered by that. */
+const isCanonical = ({ target_capability_id, target_capability_ids, creative_manifest: given }: Build): boolean =>
+  target_capability_id !== undefined || target_capability_ids !== undefined || given?.format_kind !== undefined;
+
+async function canonical(call: BehaviourCall, { format_id, assets }: CreativeManifest): Promise<CreativeManifest> {
+  const of = format_id === undefined ? undefined : await knownFormat(call, format_id, "creative_manifest");
+  return { format_kind: of === undefined ? "image" : canonicalKind(of), assets };
+}
+
+/** `build_creative`: from the library, from another creative, or from words. */
+export const buildCreative: ToolBehaviour = async (request: Build, call) => {
+  const { manifests: raw, catalog, cost } = await build(call, request);
+  const named = raw.map((manifest) => filled(manifest, request.macro_values));
+  const manifests = await Promise.all(named.map((one) => (isCanonical(request) ? canonical(call, one) : one)));
+  const [first] = manifests as [CreativeManifest];
+  const many = request.target_format_ids !== undefined;
+  const options = { output: request.preview_output_format, catalog, field: "creative_manifest" };
+  const inputs = many ? undefined : request.preview_inputs;
+  const previews: JsonObject[] = [];
+  for (const manifest of request.include_preview === true ? manifests : [])
+    for (const one of await previewsOf(call, manifest, { ...options, inputs }))
+      previews.push(many ? { format_id: manifest.format_id, ...one } : one);
+  return call.answer({
+    ...(many ? { creative_manifests: manifests } : { creative_manifest: first }),
+    expires_at: expiry(call, request),
+    ...cost,
+    ...(request.include_preview === true && { preview: { previews, expires_at: previewsExpire(call) } }),
+  });
+};

@@ -1,0 +1,94 @@
+import type { JsonObject } from "../../contract/index.js";
+import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import { listPage, type PageWanted } from "../frame/page.js";
+import { type ServingTag, tagsOf } from "./tags.js";
+import { type KeptUsage, usageOf } from "./usage.js";
+
+interface Wanted {
+  readonly account?: AccountRef;
+  readonly creative_ids?: readonly string[];
+  readonly media_buy_ids?: readonly string[];
+  readonly start_date?: string;
+  readonly end_date?: string;
+  readonly max_variants?: number;
+  readonly pagination?: PageWanted;
+}
+
+/** A creative on one media buy, or on none. */
+interface Place {
+  readonly creative_id: string;
+  readonly media_buy_id: string | undefined;
+  readonly tags: readonly ServingTag[];
+}
+
+const keyOf = ({ creative_id, media_buy_id }: { creative_id: string; media_buy_id?: string | undefined }): string =>
+  JSON.stringify([creative_id, media_buy_id ?? null]);
+
+function placesOf(tags: readonly ServingTag[]): Place[] {
+  const places = new Map<string, ServingTag[]>();
+  for (const tag of tags) places.set(keyOf(tag), [...(places.get(keyOf(tag)) ?? []), tag]);
+  return [...places.values()].map((own) => {
+    const [{ creative_id, media_buy_id }] = own as [ServingTag, ...ServingTag[]];
+    return { creative_id, media_buy_id, tags: own };
+  });
+}
+
+/** What was used of a place. Use that names no media buy belongs to every place of its creative. */
+const usedBy = (usage: readonly KeptUsage[], { creative_id, media_buy_id }: Place): KeptUsage[] =>
+  usage.filter((one) => one.creative_id === creative_id && (one.media_buy_id ?? media_buy_id) === media_buy_id);
+
+const totalsOf = (usage: readonly KeptUsage[]): JsonObject => ({
+  impressions: usage.reduce((sum, { impressions }) => sum + impressions, 0),
+  spend: usage.reduce((sum, { spend }) => sum + spend, 0),
+});
+
+function shown(place: Place, usage: readonly KeptUsage[], most: number | undefined): JsonObject {
+  const totals = totalsOf(usedBy(usage, place));
+  const [first] = place.tags as [ServingTag, ...ServingTag[]];
+  // Use is reported by creative, not by tag: the first tag stands for all where there is one only.
+  const variants = place.tags.map(({ tag_id: variant_id, manifest }) => ({
+    variant_id,
+    manifest,
+    ...(place.tags.length === 1 && totals),
+  }));
+  return {
+    creative_id: place.creative_id,
+    ...(place.media_buy_id !== undefined && { media_buy_id: place.media_buy_id }),
+    format_id: first.manifest.format_id,
+    totals,
+    variant_count: variants.length,
+    variants: variants.slice(0, most),
+  };
+}
+
+/** `get_creative_delivery`: what was served of creatives, by the media buys they have tags for. */
+export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => {
+  const owner = await ownerOfRef(call, request.account);
+  const { creative_ids: creatives, media_buy_ids: buys, start_date: from, end_date: to } = request;
+  const [start, end] = [from ?? "1970-01-01", to ?? "9999-12-31"];
+  const usage = (await usageOf(call, owner)).filter(
+    (one) => one.end.slice(0, 10) >= start && one.start.slice(0, 10) <= end,
+  );
+  const places = placesOf(await tagsOf(call, owner)).filter(
+    ({ creative_id, media_buy_id }) =>
+      (creatives === undefined || creatives.includes(creative_id)) &&
+      (buys === undefined || (media_buy_id !== undefined && buys.includes(media_buy_id))),
+  );
+  const { items, pagination } = listPage(places, request.pagination, keyOf);
+  const [first] = items;
+  const offset = first === undefined ? places.length : places.indexOf(first);
+  const now = call.time;
+  return call.answer({
+    currency: "USD",
+    reporting_period: {
+      start: from === undefined ? (usage.map((one) => one.start).sort()[0] ?? now) : `${from}T00:00:00Z`,
+      end: to === undefined ? now : `${to}T23:59:59Z`,
+      timezone: "UTC",
+    },
+    creatives: items.map((place) => shown(place, usage, request.max_variants)),
+    ...(request.pagination !== undefined && {
+      pagination: { ...pagination, limit: items.length, offset, total: places.length },
+    }),
+  });
+};

@@ -1,0 +1,96 @@
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import { findCreative } from "../library/creatives.js";
+
+interface Usage {
+  readonly account?: AccountRef;
+  readonly creative_id?: string;
+  readonly media_buy_id?: string;
+  readonly pricing_option_id?: string;
+  readonly impressions?: number;
+  readonly vendor_cost: number;
+  readonly currency: string;
+}
+
+interface Wanted {
+  readonly reporting_period: { readonly start: string; readonly end: string };
+  readonly usage: readonly Usage[];
+}
+
+/** Use of a creative, as its buyer has reported it. */
+export interface KeptUsage {
+  readonly creative_id: string;
+  readonly media_buy_id?: string;
+  readonly impressions: number;
+  readonly spend: number;
+  readonly start: string;
+  readonly end: string;
+}
+
+const kept = collection<KeptUsage>("usage");
+
+/** What rounding may make of an amount. */
+const TOLERANCE = 0.01;
+
+export const usageOf = (call: BehaviourCall, owner: string): Promise<KeptUsage[]> => kept.list(call, owner);
+
+interface Fault {
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Why a record is not taken. */
+async function faultOf(call: BehaviourCall, record: Usage): Promise<Fault | undefined> {
+  const { creative_id: id, pricing_option_id: option, impressions = 0, vendor_cost: cost, currency } = record;
+  if (id === undefined) return { field: "creative_id", message: "only the use of creatives is billed here" };
+  const found = await findCreative(call, id);
+  if (found === undefined) return { field: "creative_id", message: `there is no creative ${id}` };
+  const price = found.pricing_options?.find(({ pricing_option_id }) => pricing_option_id === option);
+  if (price === undefined) {
+    return { field: "pricing_option_id", message: `${option ?? "no option"} is not how ${id} is billed` };
+  }
+  if (currency !== price.currency) return { field: "currency", message: `${id} is billed in ${price.currency}` };
+  const owed = (impressions * price.cpm) / 1_000;
+  return Math.abs(owed - cost) <= Math.max(TOLERANCE, owed * TOLERANCE)
+    ? undefined
+    : { field: "vendor_cost", message: `${impressions} impressions cost ${owed} ${currency}, not ${cost}` };
+}
+
+/** `report_usage`: takes the records that are in order, and says what is wrong with the others. */
+export const reportUsage: ToolBehaviour = async (request: Wanted, call) => {
+  const { start, end } = request.reporting_period;
+  const errors: JsonObject[] = [];
+  let accepted = 0;
+  for (const [index, record] of request.usage.entries()) {
+    const fault = (await accountFault(call, record)) ?? (await faultOf(call, record));
+    if (fault !== undefined) {
+      errors.push({ code: "INVALID_REQUEST", message: fault.message, field: `usage[${index}].${fault.field}` });
+      continue;
+    }
+    const used: KeptUsage = {
+      creative_id: record.creative_id as string,
+      ...(record.media_buy_id !== undefined && { media_buy_id: record.media_buy_id }),
+      impressions: record.impressions ?? 0,
+      spend: record.vendor_cost,
+      start,
+      end,
+    };
+    kept.put(call, await ownerOfRef(call, record.account), call.id("use"), used);
+    accepted += 1;
+  }
+  return call.answer({ accepted, ...(errors.length > 0 && { errors }) });
+};
+
+async function accountFault(call: BehaviourCall, record: Usage): Promise<Fault | undefined> {
+  try {
+    await ownerOfRef(call, record.account);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { field: "account", message: error.message };
+  }
+}

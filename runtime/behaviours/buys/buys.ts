@@ -1,0 +1,212 @@
+/** Media buys and their packages, as kept, and the state they are in. */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import { written } from "../frame/effects.js";
+import { findCreative } from "../library/creatives.js";
+import type { Booking } from "../ports/ad-server.js";
+
+const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
+
+/** A buy's own ends; canceling is the buyer's. */
+const ended = { completed: [], rejected: [] } as const;
+
+/** What a buyer may do with a buy, by its states, from the first to the last. */
+const actions = {
+  pending_creatives: changing,
+  pending_start: ["pause", ...changing],
+  active: ["pause", ...changing],
+  paused: ["resume", ...changing],
+  ...ended,
+  canceled: [],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type BuyState = keyof typeof actions;
+
+export const buyStates = Object.keys(actions) as BuyState[];
+
+export const actionsIn = (state: BuyState): readonly string[] => actions[state];
+
+export interface CreativeAssignment {
+  readonly creative_id: string;
+  readonly weight?: number;
+  readonly placement_ids?: readonly string[];
+}
+
+export interface Cancellation {
+  readonly canceled_at: string;
+  readonly canceled_by: "buyer" | "seller";
+  readonly reason?: string;
+}
+
+export interface BuyPackage {
+  readonly package_id: string;
+  readonly product_id: string;
+  readonly pricing_option_id: string;
+  readonly budget: number;
+  readonly currency: string;
+  readonly bid_price?: number;
+  readonly start_time: string;
+  readonly end_time: string;
+  readonly paused: boolean;
+  readonly canceled?: boolean;
+  readonly cancellation?: Cancellation;
+  readonly creative_assignments: readonly CreativeAssignment[];
+  /** What the buyer set and the seller keeps as it is: targeting, pacing, goals, terms, catalogues. */
+  readonly terms: JsonObject;
+}
+
+export interface BuyChange {
+  readonly revision: number;
+  readonly timestamp: string;
+  readonly action: string;
+  readonly summary?: string;
+  readonly package_id?: string;
+}
+
+/** What holds a buy back at present; the buyer reads it in `impairments[]`, as long as it lasts. */
+export interface BuyImpairment extends JsonObject {
+  readonly impairment_id: string;
+  readonly resource_type: "creative";
+  readonly resource_id: string;
+  readonly package_ids: readonly string[];
+}
+
+export interface MediaBuy {
+  readonly media_buy_id: string;
+  readonly account_id: string;
+  readonly brand: JsonObject;
+  readonly currency: string;
+  readonly created_at: string;
+  readonly confirmed_at: string;
+  readonly updated_at: string;
+  readonly revision: number;
+  readonly paused: boolean;
+  /** The order at the ad server. */
+  readonly booking?: Booking;
+  /** A state that does not follow from the rest: the end of the buy, or what an operator put it into. */
+  readonly fixed?: BuyState;
+  readonly rejection_reason?: string;
+  readonly cancellation?: Cancellation;
+  readonly packages: readonly BuyPackage[];
+  readonly history: readonly BuyChange[];
+  readonly impairments?: readonly BuyImpairment[];
+  /** Fields of the buy that are kept as the buyer gave them. */
+  readonly terms: JsonObject;
+}
+
+const kept = collection<MediaBuy>("media_buy");
+/** Which buy a package is of. */
+const places = collection<{ readonly media_buy_id: string }>("package");
+
+/** States that a buy never leaves: nothing can be done in them. */
+export const terminalStates: ReadonlySet<BuyState> = new Set(
+  buyStates.filter((state) => actionsIn(state).length === 0),
+);
+
+/** A buy by its id: ids are the seller's and unique, and only the caller's own are found. */
+export const findBuy = (call: BehaviourCall, id: string): Promise<MediaBuy | undefined> =>
+  kept.get(call, call.principal, id);
+
+/**
+ * The buy a request names.
+ * @throws ToolError MEDIA_BUY_NOT_FOUND, also for a buy of another caller
+ */
+export async function buyOf(call: BehaviourCall, id: string): Promise<MediaBuy> {
+  const found = await findBuy(call, id);
+  if (found === undefined)
+    throw new ToolError("MEDIA_BUY_NOT_FOUND", "there is no such media buy", { field: "media_buy_id" });
+  return found;
+}
+
+export async function buyOfPackage(call: BehaviourCall, packageId: string): Promise<MediaBuy | undefined> {
+  const place = await places.get(call, call.principal, packageId);
+  return place === undefined ? undefined : findBuy(call, place.media_buy_id);
+}
+
+/** Keeps a buy. With its end its channels end too. */
+export async function saveBuy(call: BehaviourCall, buy: MediaBuy): Promise<void> {
+  const { media_buy_id, fixed, packages } = buy;
+  const before = await findBuy(call, media_buy_id);
+  const known = new Set(before?.packages.map(({ package_id }) => package_id));
+  for (const { package_id } of packages)
+    if (!known.has(package_id)) places.put(call, call.principal, package_id, { media_buy_id });
+  kept.put(call, call.principal, media_buy_id, buy);
+  const { sender } = call.ctx;
+  if (sender === undefined || fixed === undefined || fixed === before?.fixed || !terminalStates.has(fixed)) return;
+  // No report, impairment or other event is sent after the final report.
+  call.ctx.effect((tx) => written(sender.channels.close(media_buy_id, { tx })));
+}
+
+export interface BuyFilter {
+  readonly account?: AccountRef | undefined;
+  /** These and no others, whatever their account. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** Buys of the caller: those named, or those of an account, or all. */
+export async function buysOf(call: BehaviourCall, { account, ids }: BuyFilter = {}): Promise<MediaBuy[]> {
+  if (ids !== undefined) {
+    const named = await Promise.all([...new Set(ids)].map((id) => findBuy(call, id)));
+    return named.filter((one) => one !== undefined);
+  }
+  const all = await kept.list(call, call.principal);
+  if (account === undefined) return all;
+  const { account_id } = await resolveAccount(call, account);
+  return all.filter((buy) => buy.account_id === account_id);
+}
+
+/** A package serves once something is assigned to it that was not refused. */
+async function hasCreative(call: BehaviourCall, { creative_assignments }: BuyPackage): Promise<boolean> {
+  for (const { creative_id } of creative_assignments) {
+    const status = (await findCreative(call, creative_id))?.status;
+    if (status === "approved" || status === "pending_review" || status === "processing") return true;
+  }
+  return false;
+}
+
+/** The state a buy is in: what was decided, else what it lacks, else the calendar. */
+export async function buyState(call: BehaviourCall, buy: MediaBuy): Promise<BuyState> {
+  if (buy.fixed !== undefined) return buy.fixed;
+  const now = call.now.getTime();
+  if (Date.parse(endOf(buy)) < now) return "completed";
+  for (const one of buy.packages)
+    if (one.canceled !== true && !(await hasCreative(call, one))) return "pending_creatives";
+  if (buy.paused) return "paused";
+  return Date.parse(startOf(buy)) > now ? "pending_start" : "active";
+}
+
+const earliest = (times: readonly string[]): string => times.reduce((a, b) => (Date.parse(b) < Date.parse(a) ? b : a));
+const latest = (times: readonly string[]): string => times.reduce((a, b) => (Date.parse(b) > Date.parse(a) ? b : a));
+
+export const startOf = ({ packages }: MediaBuy): string => earliest(packages.map(({ start_time }) => start_time));
+export const endOf = ({ packages }: MediaBuy): string => latest(packages.map(({ end_time }) => end_time));
+
+/** Cents are added, not fractions of them. */
+export const sumOf = (amounts: readonly number[]): number =>
+  Math.round(amounts.reduce((total, one) => total + one, 0) * 100) / 100;
+
+export const budgetOf = ({ packages }: MediaBuy): number =>
+  sumOf(packages.filter(({ canceled }) => canceled !== true).map(({ budget }) => budget));
+
+/** A package as answers show it; what a release has no place for is left out there. */
+export const shownBuyPackage = ({ terms, product_id, pricing_option_id, ...one }: BuyPackage): JsonObject => ({
+  ...one,
+  // What was booked before there were products has none.
+  ...(product_id !== "" && { product_id }),
+  ...(pricing_option_id !== "" && { pricing_option_id }),
+  ...terms,
+});
+
+/** A buy with one more change in its history. */
+export const revised = (
+  buy: MediaBuy,
+  timestamp: string,
+  done: readonly Pick<BuyChange, "action" | "summary" | "package_id">[],
+): MediaBuy => {
+  const revision = buy.revision + 1;
+  const history = done.map((one) => ({ revision, timestamp, ...one }));
+  return { ...buy, revision, updated_at: timestamp, history: [...buy.history, ...history] };
+};

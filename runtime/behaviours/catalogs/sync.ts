@@ -1,0 +1,103 @@
+/** Catalogues of what buyers sell: their items are checked one by one, and fill the creatives that name them. */
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../contract/index.js";
+import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+
+interface Upload extends JsonObject {
+  readonly catalog_id?: string;
+  readonly items?: readonly JsonObject[];
+}
+
+interface Wanted {
+  readonly account: AccountRef;
+  readonly catalogs?: readonly Upload[];
+  readonly catalog_ids?: readonly string[];
+  readonly delete_missing?: boolean;
+  readonly dry_run?: boolean;
+}
+
+interface KeptCatalog {
+  readonly catalog_id: string;
+  readonly account_id: string;
+  /** As the buyer sent it. */
+  readonly catalog: JsonObject;
+  readonly approved: number;
+  readonly rejected: number;
+  readonly last_synced_at: string;
+  /** Digest of what was sent, to tell a change from a repeat. */
+  readonly content: string;
+}
+
+const catalogs = collection<KeptCatalog>("catalog");
+
+/** Items of one request that are looked at. */
+const MAX_ITEMS = 10_000;
+
+/** `sync_catalogs`: each catalogue with its own outcome; without any, what is there. */
+export const syncCatalogs: ToolBehaviour = async (request: Wanted, call) => {
+  const { account_id: accountId } = await spendingAccount(call, request.account);
+  const dryRun = request.dry_run === true;
+  const wanted = request.catalog_ids === undefined ? undefined : new Set(request.catalog_ids);
+  const uploads = request.catalogs?.filter(({ catalog_id }) => wanted?.has(catalog_id ?? "") ?? true);
+  if (uploads === undefined) {
+    const own = (await catalogs.list(call, call.principal)).filter(({ account_id }) => account_id === accountId);
+    return call.answer({ catalogs: own.map((one) => shown(one, "unchanged", [])) });
+  }
+  const results: JsonObject[] = [];
+  for (const upload of uploads) results.push(await syncOne(call, accountId, upload, dryRun));
+  if (request.delete_missing === true && !dryRun) {
+    const kept = new Set(results.map(({ catalog_id }) => catalog_id));
+    for (const { catalog_id, account_id } of await catalogs.list(call, call.principal)) {
+      if (account_id !== accountId || kept.has(catalog_id)) continue;
+      catalogs.remove(call, call.principal, catalog_id);
+      results.push({ catalog_id, action: "deleted" });
+    }
+  }
+  return call.answer({ catalogs: results, ...(dryRun && { dry_run: true }) });
+};
+
+async function syncOne(call: BehaviourCall, accountId: string, upload: Upload, dryRun: boolean): Promise<JsonObject> {
+  const id = upload.catalog_id ?? call.id("cat");
+  const content = createHash("sha256").update(JSON.stringify(upload)).digest("hex");
+  const before = await catalogs.get(call, call.principal, id);
+  const items = (upload.items ?? []).slice(0, MAX_ITEMS);
+  const issues = items.flatMap(itemIssues);
+  if (before?.content === content) return shown(before, "unchanged", issues);
+  const made: KeptCatalog = {
+    catalog_id: id,
+    account_id: accountId,
+    catalog: { ...upload },
+    approved: items.length - issues.length,
+    rejected: issues.length,
+    last_synced_at: call.time,
+    content,
+  };
+  if (!dryRun) catalogs.put(call, call.principal, id, made);
+  return shown(made, before === undefined ? "created" : "updated", issues);
+}
+
+const shown = (kept: KeptCatalog, action: string, issues: readonly JsonObject[]): JsonObject => ({
+  catalog_id: kept.catalog_id,
+  action,
+  item_count: kept.approved + kept.rejected,
+  items_approved: kept.approved,
+  items_pending: 0,
+  items_rejected: kept.rejected,
+  last_synced_at: kept.last_synced_at,
+  ...(issues.length > 0 && { item_issues: issues }),
+});
+
+/** An item needs a name of its own to be shown, and what it costs, if it says so, in full. */
+function itemIssues(item: JsonObject, index: number): JsonObject[] {
+  const id = String(item.item_id ?? item.offering_id ?? item.id ?? item.sku ?? index);
+  const reasons: string[] = [];
+  if ([item.title, item.name, item.headline].every((one) => typeof one !== "string" || one === ""))
+    reasons.push("an item needs a title or a name");
+  const { amount, currency } = (item.price ?? {}) as JsonObject;
+  if (item.price !== undefined && (typeof amount !== "number" || amount < 0 || typeof currency !== "string"))
+    reasons.push("a price has an amount of at least 0 and a currency");
+  return reasons.length === 0 ? [] : [{ item_id: id, status: "rejected", reasons }];
+}

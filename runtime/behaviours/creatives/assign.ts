@@ -1,0 +1,63 @@
+/** Creatives onto packages of buys that still change. */
+import { buyOfPackage, buyState, revised, saveBuy, terminalStates } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { findCreative } from "../library/creatives.js";
+
+export interface WantedAssignment {
+  readonly creative_id: string;
+  readonly package_id: string;
+  readonly weight?: number;
+  readonly placement_ids?: readonly string[];
+}
+
+/** What a creative's line says of its assignments. */
+export interface Assigned {
+  assigned_to?: string[];
+  assignment_errors?: Record<string, string>;
+}
+
+export async function assignAll(
+  call: BehaviourCall,
+  wanted: readonly WantedAssignment[],
+): Promise<Map<string, Assigned>> {
+  const outcome = new Map<string, Assigned>();
+  for (const one of wanted) {
+    const { creative_id, package_id } = one;
+    const own = outcome.get(creative_id) ?? {};
+    outcome.set(creative_id, own);
+    const reason = await assignOne(call, one);
+    if (reason === undefined) own.assigned_to = [...(own.assigned_to ?? []), package_id];
+    else own.assignment_errors = { ...own.assignment_errors, [package_id]: reason };
+  }
+  return outcome;
+}
+
+/** @returns why it cannot be */
+async function assignOne(
+  call: BehaviourCall,
+  { creative_id, package_id, weight, placement_ids }: WantedAssignment,
+): Promise<string | undefined> {
+  if ((await findCreative(call, creative_id)) === undefined) return `no creative ${creative_id}`;
+  const buy = await buyOfPackage(call, package_id);
+  if (buy === undefined) return `no package ${package_id}`;
+  const state = await buyState(call, buy);
+  if (terminalStates.has(state)) return `its media buy is ${state}`;
+  const assignment = {
+    creative_id,
+    ...(weight !== undefined && { weight }),
+    ...(placement_ids !== undefined && { placement_ids }),
+  };
+  const packages = buy.packages.map((one) =>
+    one.package_id !== package_id
+      ? one
+      : {
+          ...one,
+          creative_assignments: [
+            ...one.creative_assignments.filter((other) => other.creative_id !== creative_id),
+            assignment,
+          ],
+        },
+  );
+  await saveBuy(call, revised({ ...buy, packages }, call.time, [{ action: "creative_assigned", package_id }]));
+  return undefined;
+}

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import { saveCreative } from "../buys/impairments.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { type Creative, type CreativeState, creativesOf, findCreative, removeCreative } from "../library/creatives.js";
+import { uploadProblems } from "../library/review.js";
+import type { CreativeUpload } from "../ports/creatives.js";
+import { type Assigned, assignAll, type WantedAssignment } from "./assign.js";
+
+interface Wanted {
+  readonly account: AccountRef;
+  readonly creatives?: readonly CreativeUpload[];
+  readonly creative_ids?: readonly string[];
+  readonly assignments?: readonly WantedAssignment[];
+  readonly delete_missing?: boolean;
+  readonly dry_run?: boolean;
+  readonly validation_mode?: string;
+}
+
+/**
+ * `sync_creatives`: uploads into the library, then assignments to packages. Each creative has its own outcome; in strict mode
+ * one that cannot be taken stops all.
+ */
+export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
+  const { account_id: accountId } = await spendingAccount(call, request.account);
+  const wanted = request.creative_ids === undefined ? undefined : new Set(request.creative_ids);
+  const uploads = (request.creatives ?? []).filter((one) => wanted?.has(one.creative_id) ?? true);
+  const dryRun = request.dry_run === true;
+  const results: (JsonObject & { creative_id: string })[] = [];
+  for (const [index, upload] of uploads.entries())
+    results.push(await takeUpload(call, { accountId, upload, dryRun, field: `creatives[${index}]` }));
+  if (request.delete_missing === true && !dryRun) {
+    const named = new Set(uploads.map(({ creative_id }) => creative_id));
+    for (const { creative_id, account_id } of await creativesOf(call)) {
+      if (account_id !== accountId || named.has(creative_id)) continue;
+      removeCreative(call, creative_id);
+      results.push({ creative_id, action: "deleted" });
+    }
+  }
+  const assigned = dryRun ? new Map<string, Assigned>() : await assignAll(call, request.assignments ?? []);
+  const shown = results.map((one) => ({ ...one, ...assigned.get(one.creative_id) }));
+  return call.answer({ creatives: shown, ...(dryRun && { dry_run: true }) });
+};
+
+interface Upload {
+  readonly accountId: string;
+  readonly upload: CreativeUpload;
+  readonly dryRun: boolean;
+  readonly field: string;
+}
+
+async function takeUpload(call: BehaviourCall, given: Upload): Promise<JsonObject & { creative_id: string }> {
+  const { upload, field } = given;
+  const found = await uploadProblems(call, upload, field);
+  const kept = found.length > 0 ? found : await keepUpload(call, given);
+  return Array.isArray(kept)
+    ? { creative_id: upload.creative_id, action: "failed", errors: kept }
+    : { creative_id: upload.creative_id, ...(kept as JsonObject) };
+}
+
+/** Uploads that come with a package of a buy. @throws ToolError CREATIVE_REJECTED */
+export async function storeCreatives(
+  call: BehaviourCall,
+  accountId: string,
+  uploads: readonly CreativeUpload[],
+): Promise<void> {
+  for (const [index, upload] of uploads.entries()) {
+    const taken = await takeUpload(call, { accountId, upload, dryRun: false, field: `creatives[${index}]` });
+    const [first] = (taken.errors ?? []) as ProtocolError[];
+    if (first !== undefined) throw new ToolError("CREATIVE_REJECTED", first.message, { field: first.field ?? "" });
+  }
+}
+
+async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObject | readonly ProtocolError[]> {
+  const { accountId, upload, dryRun } = given;
+  const { creative_id, name, format_id, assets, tags, ...more } = upload;
+  const content = createHash("sha256")
+    .update(JSON.stringify([name, format_id, assets, tags, more]))
+    .digest("hex");
+  const before = await findCreative(call, creative_id);
+  if (before?.content === content) return { action: "unchanged", status: before.status };
+  const verdict = await reviewed(call, upload, before?.status);
+  if (typeof verdict !== "string") return verdict;
+  const kept: Creative = {
+    creative_id,
+    account_id: accountId,
+    name,
+    ...(format_id !== undefined && { format_id }),
+    assets,
+    ...(tags !== undefined && { tags }),
+    status: verdict,
+    created_date: before?.created_date ?? call.time,
+    updated_date: call.time,
+    content,
+    more: { ...more },
+  };
+  if (!dryRun) await saveCreative(call, kept);
+  return { action: before === undefined ? "created" : "updated", status: kept.status };
+}
+
+/** The seller's word; else its own formats are checked by machine, and another agent's by a human. */
+async function reviewed(
+  call: BehaviourCall,
+  upload: CreativeUpload,
+  before: CreativeState | undefined,
+): Promise<CreativeState | readonly ProtocolError[]> {
+  const verdict = await call.ports.creatives.review?.(upload, { principal: call.principal });
+  if (verdict !== undefined) return verdict;
+  if (before === "rejected") return "pending_review";
+  if (before === "approved" || before === "archived") return "approved";
+  const { format_id } = upload;
+  return format_id === undefined || format_id.agent_url === call.agentUrl ? "approved" : "pending_review";
+}

@@ -1,0 +1,70 @@
+/** What a test says a buy delivered: rows, some of a day, and fields that are shown as they were given. */
+import type { JsonObject } from "../../contract/index.js";
+import type { MediaBuy } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import type { DeliveredTotals } from "../ports/ad-server.js";
+
+/** Days asked for, `YYYY-MM-DD`: the first is part of it, the last is not. */
+export interface DeliveryDays {
+  readonly from?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+interface SimulatedRow {
+  /** `YYYY-MM-DD`; of the whole flight where left out. */
+  readonly day?: string;
+  readonly totals: DeliveredTotals;
+}
+
+interface Simulated {
+  readonly rows: readonly SimulatedRow[];
+  /** Fields of delivery metrics beside the totals, as on the wire. */
+  readonly more: JsonObject;
+}
+
+const kept = collection<Simulated>("delivery");
+
+export const nothing: DeliveredTotals = { impressions: 0, clicks: 0, spend: 0, conversions: 0 };
+
+export const cents = (amount: number): number => Math.round(amount * 100) / 100;
+
+export const added = (a: DeliveredTotals, b: DeliveredTotals): DeliveredTotals => ({
+  impressions: a.impressions + b.impressions,
+  clicks: a.clicks + b.clicks,
+  spend: cents(a.spend + b.spend),
+  conversions: a.conversions + b.conversions,
+  ...((a.views ?? b.views) !== undefined && { views: (a.views ?? 0) + (b.views ?? 0) }),
+});
+
+const of = async (call: BehaviourCall, { media_buy_id }: MediaBuy): Promise<Simulated> =>
+  (await kept.get(call, call.principal, media_buy_id)) ?? { rows: [], more: {} };
+
+export async function simulatedOf(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  { from, before }: DeliveryDays = {},
+): Promise<DeliveredTotals> {
+  const { rows } = await of(call, buy);
+  return rows
+    .filter(({ day }) => day === undefined || ((from ?? "") <= day && (before === undefined || day < before)))
+    .map(({ totals }) => totals)
+    .reduce(added, nothing);
+}
+
+export const simulatedFields = async (call: BehaviourCall, buy: MediaBuy): Promise<JsonObject> =>
+  (await of(call, buy)).more;
+
+/** Adds a row. */
+export async function simulateDelivery(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  { day, totals, more = {} }: SimulatedRow & { readonly more?: JsonObject },
+): Promise<void> {
+  const before = await of(call, buy);
+  const row = { ...(day !== undefined && { day }), totals };
+  kept.put(call, call.principal, buy.media_buy_id, {
+    rows: [...before.rows, row],
+    more: { ...before.more, ...more },
+  });
+}

@@ -1,0 +1,95 @@
+/** Settings of a seller from the environment, as a container gives them. */
+import { mkdirSync, readFileSync } from "node:fs";
+import { AdbindError } from "../errors.js";
+import { type AuthHook, jwtAuth, tokenAuth } from "../seller/index.js";
+
+/** Names as in the environment; what is left out has a default for development. */
+export interface SellerEnvironment {
+  /** Default 3000. */
+  readonly PORT?: string | undefined;
+  /** Default 127.0.0.1. */
+  readonly HOST?: string | undefined;
+  /** Where callers reach it; https in production. Default http://HOST:PORT. */
+  readonly BASE_URL?: string | undefined;
+  /** `production`, or development. */
+  readonly MODE?: string | undefined;
+  /** Folder of the database. Default `data`. */
+  readonly DATA?: string | undefined;
+  /** `postgres://user:password@host/database`; default `sqlite:DATA/seller.db`. */
+  readonly DATABASE_URL?: string | undefined;
+  /** File of the private JWK that signs webhooks. Required in production. */
+  readonly SIGNING_KEY?: string | undefined;
+  /** JSON of token -> who holds it; sent as bearer token or `x-api-key`. */
+  readonly TOKENS?: string | undefined;
+  /** OAuth issuer whose access tokens callers send. */
+  readonly ISSUER?: string | undefined;
+}
+
+export interface EnvironmentSettings {
+  readonly listen: { readonly port: number; readonly host: string };
+  readonly baseUrl: string;
+  readonly mode: "development" | "production";
+  readonly database: string;
+  readonly key?: object & { readonly kid: string };
+  readonly auth?: AuthHook;
+}
+
+const bad = (where: string, what: string, remedy: string): AdbindError =>
+  new AdbindError("seller_option_invalid", what, { where, remedy });
+
+/** @throws AdbindError `seller_option_invalid` for a value that cannot be used */
+export async function fromEnvironment(environment: SellerEnvironment): Promise<EnvironmentSettings> {
+  const { PORT = "3000", HOST = "127.0.0.1", DATA = "data", MODE = "development" } = environment;
+  const { BASE_URL = `http://${HOST}:${PORT}`, DATABASE_URL, SIGNING_KEY, TOKENS, ISSUER } = environment;
+  if (!/^\d{1,5}$/.test(PORT)) throw bad("PORT", `${PORT} is no port`, "give a number such as 3000");
+  if (MODE !== "development" && MODE !== "production")
+    throw bad("MODE", `there is no mode ${MODE}`, "give development or production");
+  if (DATABASE_URL === undefined) mkdirSync(DATA, { recursive: true });
+  const auth = ISSUER === undefined ? tokensOf(TOKENS) : await issuedBy(ISSUER, `${BASE_URL}/mcp`);
+  return {
+    listen: { port: Number(PORT), host: HOST },
+    baseUrl: BASE_URL,
+    mode: MODE,
+    database: DATABASE_URL ?? `sqlite:${DATA}/seller.db`,
+    ...(SIGNING_KEY !== undefined && { key: keyIn(SIGNING_KEY) }),
+    ...(auth !== undefined && { auth }),
+  };
+}
+
+function keyIn(file: string): object & { readonly kid: string } {
+  const remedy = "adbind keys generate --use webhook makes one";
+  let key: { kid?: unknown };
+  try {
+    key = JSON.parse(readFileSync(file, "utf8")) as { kid?: unknown };
+  } catch (cause) {
+    throw bad("SIGNING_KEY", `${file} cannot be read as JSON: ${(cause as Error).message}`, remedy);
+  }
+  if (typeof key.kid !== "string") throw bad("SIGNING_KEY", `${file} has no private JWK with a kid`, remedy);
+  return { ...key, kid: key.kid };
+}
+
+function tokensOf(text: string | undefined): AuthHook | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return tokenAuth({ tokens: JSON.parse(text) as Record<string, string> });
+  } catch (cause) {
+    const remedy = 'give JSON such as {"a long random token":"who holds it"}';
+    throw bad("TOKENS", `the tokens cannot be used: ${(cause as Error).message}`, remedy);
+  }
+}
+
+/** How long the issuer may take to answer at the start, in milliseconds. */
+const ISSUER_MS = 10_000;
+
+/** Access tokens of an OAuth issuer, by its published metadata. */
+async function issuedBy(url: string, audience: string): Promise<AuthHook> {
+  const { createRemoteJWKSet } = await import("jose");
+  try {
+    const signal = AbortSignal.timeout(ISSUER_MS);
+    const answer = await fetch(`${url}/.well-known/oauth-authorization-server`, { signal });
+    const { issuer, jwks_uri } = (await answer.json()) as { issuer: string; jwks_uri: string };
+    return jwtAuth({ issuer, audience, keys: createRemoteJWKSet(new URL(jwks_uri)) });
+  } catch (cause) {
+    throw bad("ISSUER", `${url} has no metadata: ${(cause as Error).message}`, "give the issuer's URL as it states it");
+  }
+}

@@ -1,0 +1,92 @@
+/** Event sources: where a buyer's conversions come from, and how they get here. */
+import type { JsonObject } from "../../contract/index.js";
+import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+
+interface Upload {
+  readonly event_source_id: string;
+  readonly name?: string;
+  readonly event_types?: readonly string[];
+  readonly allowed_domains?: readonly string[];
+}
+
+interface Wanted {
+  readonly account: AccountRef;
+  readonly event_sources?: readonly Upload[];
+  readonly delete_missing?: boolean;
+}
+
+export interface EventSource {
+  readonly event_source_id: string;
+  readonly account_id: string;
+  readonly seller_id: string;
+  readonly name?: string;
+  readonly event_types?: readonly string[];
+  readonly allowed_domains?: readonly string[];
+}
+
+const kept = collection<EventSource>("event_source");
+
+export const findEventSource = (call: BehaviourCall, id: string): Promise<EventSource | undefined> =>
+  kept.get(call, call.principal, id);
+
+const sourcesOf = async (call: BehaviourCall, accountId: string): Promise<EventSource[]> =>
+  (await kept.list(call, call.principal)).filter(({ account_id }) => account_id === accountId);
+
+/** `sync_event_sources`: each with what its pages must carry; without any, what is there. */
+export const syncEventSources: ToolBehaviour = async (request: Wanted, call) => {
+  const { account_id: accountId } = await spendingAccount(call, request.account);
+  if (request.event_sources === undefined)
+    return call.answer({
+      event_sources: (await sourcesOf(call, accountId)).map((one) => shown(call, one, "unchanged")),
+    });
+  const results: JsonObject[] = [];
+  for (const upload of request.event_sources) results.push(await syncOne(call, accountId, upload));
+  if (request.delete_missing === true) {
+    const named = new Set(request.event_sources.map(({ event_source_id }) => event_source_id));
+    for (const { event_source_id } of await sourcesOf(call, accountId)) {
+      if (named.has(event_source_id)) continue;
+      kept.remove(call, call.principal, event_source_id);
+      results.push({ event_source_id, action: "deleted" });
+    }
+  }
+  return call.answer({ event_sources: results });
+};
+
+async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): Promise<JsonObject> {
+  const { event_source_id, name, event_types, allowed_domains } = upload;
+  const before = await findEventSource(call, event_source_id);
+  const made: EventSource = {
+    event_source_id,
+    account_id: accountId,
+    seller_id: before?.seller_id ?? call.id("src"),
+    ...(name !== undefined && { name }),
+    ...(event_types !== undefined && { event_types }),
+    ...(allowed_domains !== undefined && { allowed_domains }),
+  };
+  const same = before !== undefined && JSON.stringify(before) === JSON.stringify(made);
+  if (!same) kept.put(call, call.principal, event_source_id, made);
+  return shown(call, made, before === undefined ? "created" : same ? "unchanged" : "updated");
+}
+
+/** The script's address has only our own id in it: nothing of the buyer's gets into the snippet. */
+const shown = (
+  call: BehaviourCall,
+  { account_id: _, allowed_domains: _domains, ...source }: EventSource,
+  action: string,
+): JsonObject => {
+  const script = new URL(`/events/${source.seller_id}.js`, call.agentUrl).href;
+  return {
+    ...source,
+    action,
+    action_source: "website",
+    managed_by: "buyer",
+    setup: {
+      snippet: `<script async src="${script}"></script>`,
+      snippet_type: "javascript",
+      instructions: "Put the snippet into the head of every page that events come from.",
+    },
+  };
+};

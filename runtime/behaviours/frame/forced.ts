@@ -1,0 +1,70 @@
+/** What a test has ordered the caller's next call of a tool to be answered with, once. */
+import type { JsonObject } from "../../contract/index.js";
+import { type ControllerScenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
+import type { BehaviourReply, BehaviourToolCall } from "./call.js";
+import { collection } from "./collection.js";
+
+export interface ForcedAnswer {
+  readonly arm: "submitted" | "input-required";
+  readonly task_id?: string;
+  readonly message?: string;
+}
+
+const kept = collection<ForcedAnswer>("forced_answer");
+/** The tool of a task that was ordered. */
+const tools = collection<{ readonly tool: string }>("forced_task");
+
+/** What is ordered of the tool of this call; it holds for this call alone. */
+export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswer | undefined> {
+  if (call.ctx.mode !== "development") return undefined;
+  const found = await kept.get(call, call.principal, call.tool);
+  if (found !== undefined) kept.remove(call, call.principal, call.tool);
+  return found;
+}
+
+/** The answer that was ordered. */
+export function forcedReply(call: BehaviourToolCall, { arm, task_id, message }: ForcedAnswer): BehaviourReply {
+  const said = message === undefined ? {} : { message };
+  return (
+    arm === "input-required"
+      ? call.context.inputRequired({ reason: "APPROVAL_REQUIRED", ...said } as never)
+      : call.context.submitted({ ...(task_id !== undefined && { task_id }), ...said } as never)
+  ) as BehaviourReply;
+}
+
+const force =
+  (tool: string): ControllerScenario =>
+  async (params, call) => {
+    const arm = textParam(params, "arm");
+    if (arm !== "submitted" && arm !== "input-required")
+      throw new ScenarioError("INVALID_PARAMS", "params.arm must be submitted or input-required");
+    const task = arm === "submitted" ? { task_id: textParam(params, "task_id") } : {};
+    const { message } = params as { message?: string };
+    if (task.task_id !== undefined) tools.put(call, call.principal, task.task_id, { tool });
+    kept.put(call, call.principal, tool, { arm, ...task, ...(message !== undefined && { message }) });
+    return { forced: { arm, ...task } };
+  };
+
+/** `force_<tool>_arm` for each tool, and the end of a task that came of it. */
+export const forcedScenarios: Scenarios = {
+  force_create_media_buy_arm: force("create_media_buy"),
+  force_get_products_arm: force("get_products"),
+  force_get_signals_arm: force("get_signals"),
+  async force_task_completion(params, call) {
+    const id = textParam(params, "task_id");
+    const { result } = params as { result?: JsonObject };
+    if (result === undefined) throw new ScenarioError("INVALID_PARAMS", "params.result must be an object");
+    const of = await tools.get(call, call.principal, id);
+    if (of === undefined) throw new ScenarioError("NOT_FOUND", `no task ${id}`);
+    // What every answer of the tool says, whatever is in it.
+    const scoped = call.shapes.answer(of.tool).requires("cache_scope") ? { cache_scope: "account" } : {};
+    try {
+      await call.task(id).complete({ ...scoped, ...result } as never);
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string };
+      if (code === "transition_refused") throw new ScenarioError("INVALID_TRANSITION", message, "completed");
+      throw new ScenarioError(code === "event_invalid" ? "INVALID_PARAMS" : "NOT_FOUND", message);
+    }
+    return { previous_state: "submitted", current_state: "completed" };
+  },
+};

@@ -1,0 +1,9 @@
+/** `adbind/behaviours`: what sellers do, with ports for what is theirs. */
+
+export { behaviours } from "./areas.js";
+export type { Assembled } from "./assembled.js";
+export { type EnvironmentSettings, fromEnvironment, type SellerEnvironment } from "./environment.js";
+export type { Behaviour, BehaviourCall, BehaviourReply, BehaviourToolCall } from "./frame/index.js";
+export type { OrderDecision } from "./media-buys/decide.js";
+export { type BehavingSellerOptions, openSeller } from "./open.js";
+export * from "./ports/index.js";

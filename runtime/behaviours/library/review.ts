@@ -1,0 +1,41 @@
+/** Whether a creative is what its format asks for. */
+import type { ProtocolError } from "../../contract/index.js";
+import { formatFromId, formatsOf } from "../formats/formats.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
+import { productsOf } from "../products/products.js";
+
+/** Problems of an upload; none where the format is another agent's, which only that agent can judge. */
+export async function uploadProblems(
+  call: BehaviourCall,
+  { format_id, assets }: CreativeUpload,
+  field: string,
+): Promise<ProtocolError[]> {
+  if (format_id === undefined || format_id.agent_url !== call.agentUrl) return [];
+  const known = (await formatsOf(call)).get(format_id.id);
+  const named = known === undefined && (await productsOf(call)).some(({ formats }) => formats.includes(format_id.id));
+  const wanted = named ? formatFromId(format_id.id) : known;
+  if (wanted === undefined) return [problem("REFERENCE_NOT_FOUND", `no format ${format_id.id}`, `${field}.format_id`)];
+  const given = Object.values(assets).flat() as CreativeAsset[];
+  return (wanted.assets ?? []).flatMap((asset) => assetProblems(asset, given, field));
+}
+
+function assetProblems(asset: FormatAsset, given: readonly CreativeAsset[], field: string): ProtocolError[] {
+  const { asset_id, asset_type, required, requirements } = asset;
+  const fitting = given.filter((one) => one.asset_type === undefined || one.asset_type === asset_type);
+  const at = `${field}.assets.${asset_id}`;
+  if (fitting.length === 0)
+    return required ? [problem("CREATIVE_REJECTED", `the format needs an asset of type ${asset_type}`, at)] : [];
+  const longest = requirements?.max_duration_ms;
+  const tooLong = fitting.every(({ duration_ms }) => typeof duration_ms === "number" && duration_ms > Number(longest));
+  return longest !== undefined && tooLong
+    ? [problem("CREATIVE_REJECTED", `it may last ${longest} ms at most`, `${at}.duration_ms`)]
+    : [];
+}
+
+const problem = (code: string, message: string, field: string): ProtocolError => ({
+  code,
+  message,
+  field,
+  recovery: "correctable",
+});

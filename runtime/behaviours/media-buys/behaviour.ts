@@ -1,0 +1,27 @@
+import type { Behaviour } from "../frame/behaviour.js";
+import { createMediaBuy } from "./create.js";
+import { takeFeedback } from "./feedback.js";
+import { listMediaBuys } from "./list.js";
+import { buyScenarios } from "./scenarios.js";
+import { updateMediaBuy } from "./update.js";
+import { carryOn } from "./upkeep.js";
+
+/** Orders, from the first to the last change. */
+export const mediaBuysBehaviour: Behaviour = {
+  area: "media-buys",
+  needs: ["accounts", "products", "formats", "creatives", "delivery"],
+  tools: {
+    create_media_buy: createMediaBuy,
+    update_media_buy: updateMediaBuy,
+    get_media_buys: listMediaBuys,
+    provide_performance_feedback: takeFeedback,
+  },
+  capabilities: () => ({
+    media_buy: {
+      supported_pricing_models: ["cpm", "cpc", "cpcv", "cpa", "flat_rate"],
+      features: { inline_creative_management: true, property_list_filtering: false },
+    },
+  }),
+  scenarios: buyScenarios,
+  upkeep: carryOn,
+};

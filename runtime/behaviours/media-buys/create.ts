@@ -1,0 +1,52 @@
+/** How an order is answered: booked at once, or when somebody has signed it. Until then there is a task and no media buy. */
+import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
+import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
+import { type ForcedAnswer, forcedAnswer, forcedReply } from "../frame/forced.js";
+import { awaited, findInstruction, instruct, instructionKey, keepInstruction } from "./instructions.js";
+import { checkOrder, orderFor, type WantedOrder } from "./orders.js";
+import { bookedAnswer } from "./shown.js";
+
+export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCall): Promise<BehaviourReply> {
+  const forced = await forcedAnswer(call);
+  if (forced !== undefined) return forcedOrder(forced, request, call);
+  const key = instructionKey(call);
+  // A repetition of a call that did not live to answer, or whose answer was a task.
+  const known = await findInstruction(call, key);
+  if (known?.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);
+  const { buy, total, guaranteed } = await checkOrder(call, request);
+  const order = orderFor(call, buy);
+  const { decision, message } = await call.ports.approvals.ask({ order, total, guaranteed, mode: call.context.mode });
+  if (decision === "wait") {
+    const due = call.ctx.now() + (call.ports.approvals.signAfterMs ?? 0);
+    const writes = call.documents.changes();
+    const instruction = { key, kind: "book", buy, writes, attempts: 0, release: call.release.version } as const;
+    keepInstruction(call, { ...instruction, state: "signature", taskId: call.context.taskId, due });
+    return submitted(call, message);
+  }
+  const outcome = await instruct(call, key, "book", known?.buy ?? buy);
+  if (outcome.kind === "refused") throw outcome.error;
+  if (outcome.kind === "done") {
+    await saveBuy(call, outcome.buy);
+    return booked(call, outcome.buy);
+  }
+  await awaited(call, key);
+  return submitted(call, "The ad server has not confirmed the order yet.");
+}
+
+const submitted = (call: BehaviourToolCall, message?: string): BehaviourReply =>
+  call.context.submitted({ ...(message !== undefined && { message }) } as never) as BehaviourReply;
+
+const booked = async (call: BehaviourToolCall, buy: MediaBuy): Promise<BehaviourReply> => ({
+  status: "completed",
+  data: await bookedAnswer(call, buy),
+});
+
+async function forcedOrder(
+  forced: ForcedAnswer,
+  request: WantedOrder,
+  call: BehaviourToolCall,
+): Promise<BehaviourReply> {
+  // What cannot be booked is refused all the same.
+  if (forced.arm === "submitted") await checkOrder(call, request);
+  return forcedReply(call, forced);
+}

@@ -1,0 +1,38 @@
+/** What a person decides about an order that waits for a signature. */
+import { AdbindError } from "../../errors.js";
+import type { Upkeep } from "../frame/behaviour.js";
+import { dropInstruction, type Instruction, instructionsOf, keepInstruction } from "./instructions.js";
+
+export interface OrderDecision {
+  readonly principal: string;
+  /** The task that waits, as `seller.unfinished()` lists it. */
+  readonly taskId: string;
+  readonly approved: boolean;
+  /** Told to the buyer of an order that is not approved. */
+  readonly reason?: string;
+}
+
+/**
+ * An approved order is booked at the ad server next, and its task then completed; any other is rejected.
+ * @throws AdbindError `task_unknown` where no order of the principal waits under the task
+ */
+export async function decideOrder(upkeep: Pick<Upkeep, "onBehalf" | "task">, decision: OrderDecision): Promise<void> {
+  const { principal, taskId, approved, reason = "The order was not approved." } = decision;
+  const found = await upkeep.onBehalf(principal, async (call): Promise<Instruction | undefined> => {
+    const waiting = (await instructionsOf(call)).find((one) => one.taskId === taskId && one.state === "signature");
+    if (waiting === undefined) return undefined;
+    if (approved) keepInstruction(call, { ...waiting, state: "open", due: call.ctx.now() });
+    return waiting;
+  });
+  if (found === undefined)
+    throw new AdbindError("task_unknown", "no order waits for a signature under this task", {
+      where: taskId,
+      remedy: "seller.unfinished() lists the tasks that wait, with their principals",
+    });
+  if (approved) return;
+  await upkeep.onBehalf(
+    principal,
+    async (call) => dropInstruction(call, found.key),
+    (write) => upkeep.task(taskId).reject({ code: "IO_REQUIRED", message: reason }, { effect: write }),
+  );
+}

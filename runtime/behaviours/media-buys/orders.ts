@@ -1,0 +1,151 @@
+/** An order, looked through: what it comes to, and the buy it would make. */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import { type BuyPackage, type MediaBuy, sumOf } from "../buys/buys.js";
+import { storeCreatives } from "../creatives/sync.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { Order } from "../ports/ad-server.js";
+import { productOf } from "../products/products.js";
+import { proposalOf } from "../products/proposals.js";
+import { checkDates, type Flight, newPackage, type WantedPackage } from "./packages.js";
+
+export interface WantedOrder {
+  readonly account: AccountRef;
+  readonly brand: JsonObject;
+  readonly start_time: string;
+  readonly end_time: string;
+  readonly packages?: readonly WantedPackage[];
+  readonly proposal_id?: string;
+  readonly total_budget?: { readonly amount: number; readonly currency?: string };
+  readonly paused?: boolean;
+}
+
+/** What may be in the past by the time a request arrives, in milliseconds. */
+const START_SLACK_MS = 3_600_000;
+
+/** An order that may be booked. */
+export interface CheckedOrder {
+  readonly buy: MediaBuy;
+  readonly total: number;
+  /** Impressions are promised, without a proposal behind it. */
+  readonly guaranteed: boolean;
+}
+
+const keptFields = [
+  "plan_id",
+  "po_number",
+  "agency_estimate_number",
+  "invoice_recipient",
+  "reporting_webhook",
+  "artifact_webhook",
+  "proposal_id",
+  "advertiser_industry",
+  "name",
+  "daily_budget_cap",
+  "frequency_cap",
+  "pacing",
+  "bidding",
+  "context",
+];
+
+/**
+ * Looks an order through; what comes with it, a new account and creatives, is kept with the answer.
+ * @throws ToolError for what cannot be booked
+ */
+export async function checkOrder(call: BehaviourCall, request: WantedOrder): Promise<CheckedOrder> {
+  const account = await spendingAccount(call, request.account);
+  const flight = flightOf(call, request);
+  const wanted = request.packages ?? (await proposedPackages(call, request));
+  const packages: BuyPackage[] = [];
+  for (const [index, one] of wanted.entries()) packages.push(await newPackage(call, one, flight, `packages[${index}]`));
+  const currencies = new Set(packages.map(({ currency }) => currency));
+  if (currencies.size > 1)
+    throw new ToolError("INVALID_REQUEST", "packages of one buy must have one currency", { field: "packages" });
+  const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
+  for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
+  const buy: MediaBuy = {
+    media_buy_id: call.id("mb"),
+    account_id: account.account_id,
+    brand: { ...request.brand },
+    currency: [...currencies][0] ?? "USD",
+    created_at: call.time,
+    confirmed_at: call.time,
+    updated_at: call.time,
+    revision: 1,
+    paused: request.paused === true,
+    packages,
+    history: [{ revision: 1, timestamp: call.time, action: "created", summary: `${packages.length} packages` }],
+    terms: Object.fromEntries(
+      Object.entries(request).filter(([name, value]) => keptFields.includes(name) && value !== undefined),
+    ),
+  };
+  return {
+    buy,
+    total: sumOf(packages.map(({ budget }) => budget)),
+    guaranteed: request.proposal_id === undefined && reserved.includes(true),
+  };
+}
+
+/** Impressions that are promised; what is sold by the unit is sold at the rate card, without an insertion order. */
+async function isReserved(call: BehaviourCall, { product_id, pricing_option_id }: BuyPackage): Promise<boolean> {
+  const { delivery_type, pricing_options } = await productOf(call, product_id, "packages");
+  const option = pricing_options.find((one) => one.pricing_option_id === pricing_option_id);
+  const byUnit = option?.pricing_model === "flat_rate" || option?.pricing_model === "time";
+  return delivery_type === "guaranteed" && !byUnit;
+}
+
+function flightOf(call: BehaviourCall, { start_time, end_time }: WantedOrder): Flight {
+  const start = start_time === "asap" ? call.time : start_time;
+  if (Date.parse(start) < call.now.getTime() - START_SLACK_MS)
+    throw new ToolError("INVALID_REQUEST", `${start} has passed; give a later start_time, or asap`, {
+      field: "start_time",
+    });
+  checkDates(start, end_time, "");
+  return { start, end: end_time };
+}
+
+/** A proposal's shares of the money, as packages. */
+async function proposedPackages(
+  call: BehaviourCall,
+  { proposal_id, total_budget }: WantedOrder,
+): Promise<WantedPackage[]> {
+  if (proposal_id === undefined)
+    throw new ToolError("INVALID_REQUEST", "give packages, or a proposal_id with total_budget", { field: "packages" });
+  if (total_budget === undefined)
+    throw new ToolError("INVALID_REQUEST", "a proposal is bought with a total_budget", { field: "total_budget" });
+  const { allocations } = await proposalOf(call, proposal_id, "proposal_id");
+  return Promise.all(
+    allocations.map(async ({ product_id, allocation_percentage, pricing_option_id }) => {
+      const { pricing_options } = await productOf(call, product_id, "proposal_id");
+      return {
+        product_id,
+        pricing_option_id: pricing_option_id ?? pricing_options[0]?.pricing_option_id ?? "",
+        budget: Math.round(total_budget.amount * allocation_percentage) / 100,
+      };
+    }),
+  );
+}
+
+/** A buy as the ad server gets it. */
+export const orderFor = (call: BehaviourCall, buy: MediaBuy): Order => ({
+  mediaBuyId: buy.media_buy_id,
+  principal: call.principal,
+  accountId: buy.account_id,
+  brand: buy.brand,
+  currency: buy.currency,
+  lines: buy.packages.map((one) => ({
+    packageId: one.package_id,
+    productId: one.product_id,
+    pricingOptionId: one.pricing_option_id,
+    budget: one.budget,
+    currency: one.currency,
+    ...(one.bid_price !== undefined && { bid: one.bid_price }),
+    start: one.start_time,
+    end: one.end_time,
+    paused: buy.paused || one.paused,
+    canceled: one.canceled === true || buy.fixed === "canceled",
+    creativeIds: one.creative_assignments.map(({ creative_id }) => creative_id),
+    terms: one.terms,
+  })),
+});

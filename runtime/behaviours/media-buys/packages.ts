@@ -1,0 +1,185 @@
+/** Making packages from what a buyer asks for, and all that can be wrong with that. */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { BuyPackage, CreativeAssignment } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { PricingOption, Product } from "../ports/catalogue.js";
+import type { CreativeUpload, FormatId } from "../ports/creatives.js";
+import { isAuction, productOf, queryOf } from "../products/products.js";
+import { checkTerms, type ProposedTerms } from "./terms.js";
+
+export interface WantedPackage extends ProposedTerms {
+  readonly product_id: string;
+  readonly pricing_option_id: string;
+  readonly budget?: number | null;
+  readonly bid_price?: number;
+  readonly start_time?: string;
+  readonly end_time?: string;
+  readonly paused?: boolean;
+  readonly format_ids?: readonly FormatId[];
+  readonly format_option_refs?: readonly { readonly format_option_id?: string }[];
+  readonly creative_assignments?: readonly CreativeAssignment[];
+  readonly creatives?: readonly CreativeUpload[];
+}
+
+/** When the buy runs, where a package does not say otherwise. */
+export interface Flight {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** Fields of a package that are the buyer's and stay as given; a release gets those it knows. */
+const kept = [
+  "targeting_overlay",
+  "pacing",
+  "impressions",
+  "optimization_goals",
+  "measurement_terms",
+  "performance_standards",
+  "committed_metrics",
+  "catalogs",
+  "format_ids",
+  "format_option_refs",
+  "format_kind",
+  "params",
+  "bidding",
+  "daily_budget_cap",
+  "min_spend_target",
+  "agency_estimate_number",
+  "context",
+  "ext",
+];
+
+export const keptTerms = (source: object): JsonObject =>
+  Object.fromEntries(Object.entries(source).filter(([name, value]) => kept.includes(name) && value !== undefined));
+
+/**
+ * A package of a new buy.
+ * @param field where it stands in the request
+ * @throws ToolError PRODUCT_NOT_FOUND, INVALID_REQUEST, BUDGET_TOO_LOW, TERMS_REJECTED
+ */
+export async function newPackage(
+  call: BehaviourCall,
+  wanted: WantedPackage,
+  flight: Flight,
+  field: string,
+): Promise<BuyPackage> {
+  const found = await productOf(call, wanted.product_id, `${field}.product_id`);
+  const option = pricingOption(call, found, wanted.pricing_option_id, field);
+  const budget = givenBudget(wanted.budget, field);
+  checkPrice(option, wanted, field);
+  checkFormats(call, found, wanted, field);
+  checkTerms(wanted, found, field);
+  const start = wanted.start_time ?? flight.start;
+  const end = wanted.end_time ?? flight.end;
+  checkDates(start, end, field);
+  await checkAvailable(call, { product: found, budget, start, end }, field);
+  return {
+    package_id: call.id("pkg"),
+    product_id: found.product_id,
+    pricing_option_id: option.pricing_option_id,
+    budget,
+    currency: option.currency,
+    ...(isAuction(option) && wanted.bid_price !== undefined && { bid_price: wanted.bid_price }),
+    start_time: start,
+    end_time: end,
+    paused: wanted.paused === true,
+    creative_assignments: assignments(wanted.creative_assignments, wanted.creatives),
+    terms: keptTerms(wanted),
+  };
+}
+
+/** What is assigned by name, and what is uploaded with it. */
+export const assignments = (
+  named: readonly CreativeAssignment[] | undefined,
+  uploaded: readonly { readonly creative_id: string }[] | undefined,
+): CreativeAssignment[] => [
+  ...(named ?? []).map(({ creative_id, weight, placement_ids }) => ({
+    creative_id,
+    ...(weight !== undefined && { weight }),
+    ...(placement_ids !== undefined && { placement_ids }),
+  })),
+  ...(uploaded ?? []).map(({ creative_id }) => ({ creative_id })),
+];
+
+export function pricingOption(
+  { shapes }: BehaviourCall,
+  { product_id, pricing_options }: Product,
+  id: string,
+  field: string,
+): PricingOption {
+  const option = pricing_options.find(({ pricing_option_id }) => pricing_option_id === id);
+  if (option !== undefined) return option;
+  const offered = pricing_options.map(({ pricing_option_id }) => pricing_option_id).join(", ");
+  const code = shapes.knowsError("INVALID_PRICING_OPTION") ? "INVALID_PRICING_OPTION" : "INVALID_REQUEST";
+  throw new ToolError(code, `product ${product_id} has no pricing option ${id}; it has ${offered}`, {
+    field: `${field}.pricing_option_id`,
+  });
+}
+
+/** The most that is taken, in the order's currency: cents of more are not held exactly by a number. */
+const MOST = Number.MAX_SAFE_INTEGER / 100;
+
+/** Budgets are fixed here, package by package: none moves to another. @throws ToolError INVALID_REQUEST */
+export function givenBudget(budget: number | null | undefined, field: string): number {
+  if (typeof budget !== "number")
+    throw new ToolError("INVALID_REQUEST", "every package has a budget of its own here", { field: `${field}.budget` });
+  if (budget > MOST)
+    throw new ToolError("INVALID_REQUEST", "that is more than can be counted to the cent", {
+      field: `${field}.budget`,
+    });
+  return budget;
+}
+
+/** @throws ToolError BUDGET_TOO_LOW, INVALID_REQUEST for a bid below the floor */
+export function checkPrice(
+  option: PricingOption,
+  { budget, bid_price }: { readonly budget?: number | null; readonly bid_price?: number },
+  field: string,
+): void {
+  const { min_spend_per_package: least = 0, floor_price: floor = 0, currency } = option;
+  if (typeof budget === "number" && (budget <= 0 || budget < least))
+    throw new ToolError(
+      "BUDGET_TOO_LOW",
+      `a package of this product costs at least ${Math.max(least, 1)} ${currency}`,
+      {
+        field: `${field}.budget`,
+      },
+    );
+  if (isAuction(option) && bid_price !== undefined && bid_price < floor)
+    throw new ToolError("INVALID_REQUEST", `bids start at ${floor} ${currency}`, { field: `${field}.bid_price` });
+}
+
+function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPackage, field: string): void {
+  const { product_id, formats } = product;
+  const named = (wanted.format_ids ?? []).find(
+    ({ agent_url, id }) => agent_url !== call.agentUrl || !formats.includes(id),
+  );
+  const option = (wanted.format_option_refs ?? []).find(({ format_option_id: id = "" }) => !formats.includes(id));
+  const declared = (product.more?.format_options ?? []) as { format_option_id?: string }[];
+  const unknown = declared.some(({ format_option_id }) => format_option_id === option?.format_option_id)
+    ? undefined
+    : option?.format_option_id;
+  const foreign = named?.id ?? unknown;
+  if (foreign === undefined) return;
+  throw new ToolError("INVALID_REQUEST", `product ${product_id} does not take format ${foreign}`, {
+    field: `${field}.${named === undefined ? "format_option_refs" : "format_ids"}`,
+  });
+}
+
+/** @throws ToolError INVALID_REQUEST */
+export function checkDates(start: string, end: string, field: string): void {
+  if (Date.parse(end) <= Date.parse(start))
+    throw new ToolError("INVALID_REQUEST", `it would end (${end}) before it starts (${start})`, {
+      field: field === "" ? "end_time" : `${field}.end_time`,
+    });
+}
+
+async function checkAvailable(
+  call: BehaviourCall,
+  flight: { readonly product: Product; readonly budget: number; readonly start: string; readonly end: string },
+  field: string,
+): Promise<void> {
+  const reason = await call.ports.catalogue.unavailable?.({ ...queryOf(call), ...flight });
+  if (reason !== undefined) throw new ToolError("PRODUCT_UNAVAILABLE", reason, { field: `${field}.product_id` });
+}

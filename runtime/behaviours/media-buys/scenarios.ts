@@ -1,0 +1,91 @@
+import type { JsonObject } from "../../contract/index.js";
+import { type AccountRef, findAccount, openAccount, saveAccount } from "../accounts/accounts.js";
+import {
+  type BuyState,
+  buyState,
+  buyStates,
+  findBuy,
+  type MediaBuy,
+  revised,
+  saveBuy,
+  terminalStates,
+} from "../buys/buys.js";
+import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { productsOf } from "../products/products.js";
+
+/** A rejection comes before a buy has run. */
+const rejectable: ReadonlySet<BuyState> = new Set(["pending_creatives", "pending_start"]);
+
+const isState = (status: unknown): status is BuyState => (buyStates as readonly unknown[]).includes(status);
+
+/** States of buys. */
+export const buyScenarios: Scenarios = {
+  async force_media_buy_status(params, call) {
+    const id = textParam(params, "media_buy_id");
+    const status = textParam(params, "status");
+    const buy = await findBuy(call, id);
+    if (buy === undefined) throw new ScenarioError("NOT_FOUND", `no media buy ${id}`);
+    const previous = await buyState(call, buy);
+    if (!isState(status)) throw new ScenarioError("INVALID_PARAMS", `${status} is no state of a media buy`, previous);
+    if (terminalStates.has(previous) || (status === "rejected" && !rejectable.has(previous)))
+      throw new ScenarioError("INVALID_TRANSITION", `a media buy does not go from ${previous} to ${status}`, previous);
+    const { rejection_reason: reason } = params;
+    const forced = { ...buy, fixed: status, ...(typeof reason === "string" && { rejection_reason: reason }) };
+    await saveBuy(call, revised(forced, call.time, [{ action: `forced_${status}` }]));
+    return { previous_state: previous, current_state: status };
+  },
+  async seed_media_buy(params, call) {
+    const id = textParam(params, "media_buy_id");
+    await saveBuy(call, await seededBuy(id, (params.fixture ?? {}) as JsonObject, call));
+    return { message: `media buy ${id} is there` };
+  },
+};
+
+/** A buy on the account of the call, in the state the fixture names, of the first product unless it says otherwise. */
+async function seededBuy(id: string, fixture: JsonObject, call: BehaviourCall): Promise<MediaBuy> {
+  const opened = await openAccount(call, (call.ctx.account ?? fixture.account ?? {}) as AccountRef);
+  const account = (await findAccount(call, opened.account_id)) ?? opened;
+  saveAccount(call, account);
+  const { time } = call;
+  const later = new Date(call.now.getTime() + 30 * 86_400_000).toISOString();
+  const {
+    packages,
+    status,
+    start_time,
+    end_time,
+    currency = "USD",
+  } = fixture as Record<string, never> & {
+    currency?: string;
+  };
+  const [first] = await productsOf(call);
+  const lines = (packages ?? [{}]) as JsonObject[];
+  return {
+    media_buy_id: id,
+    account_id: account.account_id,
+    brand: (account.brand ?? {}) as JsonObject,
+    currency,
+    created_at: time,
+    confirmed_at: time,
+    updated_at: time,
+    revision: 1,
+    paused: false,
+    ...(isState(status) && { fixed: status }),
+    packages: lines.map((line, index) => ({
+      package_id: `${id}_${index + 1}`,
+      // A fixture that says what is in the buy says all of it.
+      product_id: packages === undefined ? (first?.product_id ?? "") : "",
+      pricing_option_id: packages === undefined ? (first?.pricing_options[0]?.pricing_option_id ?? "") : "",
+      budget: 1000,
+      currency,
+      start_time: start_time ?? time,
+      end_time: end_time ?? later,
+      paused: false,
+      creative_assignments: [],
+      ...line,
+      terms: {},
+    })),
+    history: [{ revision: 1, timestamp: time, action: "created" }],
+    terms: {},
+  };
+}

@@ -1,0 +1,56 @@
+/** What create, update and lists say of a buy. */
+import type { JsonObject } from "../../contract/index.js";
+import { actionsIn, type BuyState, budgetOf, buyState, type MediaBuy, shownBuyPackage } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { AnswerShape } from "../frame/shape.js";
+
+/**
+ * The state of an answer's resource. Where the release has a field of its own for it, `status` is the task's; else it is
+ * the resource's.
+ */
+const stated = (shape: AnswerShape, state: BuyState): JsonObject =>
+  shape.has("media_buy_status") ? { media_buy_status: state, status: "completed" } : { status: state };
+
+/** What a buyer may do, as releases that say how have it: at once, by himself. */
+export const availableActions = (state: BuyState): JsonObject[] =>
+  actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
+
+/** What create and update answer with. */
+async function shownAfterChange(
+  call: BehaviourCall,
+  shape: AnswerShape,
+  buy: MediaBuy,
+  more: JsonObject,
+): Promise<JsonObject> {
+  const state = await buyState(call, buy);
+  return {
+    media_buy_id: buy.media_buy_id,
+    ...stated(shape, state),
+    revision: buy.revision,
+    currency: buy.currency,
+    total_budget: budgetOf(buy),
+    ...more,
+    ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),
+    valid_actions: actionsIn(state),
+    available_actions: availableActions(state),
+  };
+}
+
+/** What a booked order is answered with, at once or by its task. */
+export async function bookedAnswer(call: BehaviourCall, buy: MediaBuy): Promise<JsonObject> {
+  const shape = call.shapes.answer("create_media_buy");
+  const packages = buy.packages.map(shownBuyPackage);
+  return shape.fit(await shownAfterChange(call, shape, buy, { packages, confirmed_at: buy.confirmed_at }));
+}
+
+/** What a change is answered with; all packages where it is not said which. */
+export async function changedAnswer(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  affected?: ReadonlySet<string>,
+): Promise<JsonObject> {
+  const shape = call.shapes.answer("update_media_buy");
+  const shown = buy.packages.filter(({ package_id }) => affected?.has(package_id) ?? true).map(shownBuyPackage);
+  const more = { affected_packages: shown, implementation_date: buy.updated_at };
+  return shape.fit(await shownAfterChange(call, shape, buy, more));
+}

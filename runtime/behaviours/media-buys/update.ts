@@ -1,0 +1,233 @@
+import { ToolError } from "../../seller/tool-error.js";
+import {
+  type BuyChange,
+  type BuyPackage,
+  buyOf,
+  buyState,
+  endOf,
+  findBuy,
+  type MediaBuy,
+  revised,
+  saveBuy,
+  startOf,
+  terminalStates,
+} from "../buys/buys.js";
+import { storeCreatives } from "../creatives/sync.js";
+import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
+import { productOf } from "../products/products.js";
+import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
+import {
+  assignments,
+  checkDates,
+  checkPrice,
+  givenBudget,
+  keptTerms,
+  newPackage,
+  pricingOption,
+  type WantedPackage,
+} from "./packages.js";
+import { changedAnswer } from "./shown.js";
+
+interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
+  readonly package_id: string;
+  readonly canceled?: boolean;
+  readonly cancellation_reason?: string;
+}
+
+interface Wanted {
+  readonly media_buy_id: string;
+  readonly revision?: number;
+  readonly paused?: boolean;
+  readonly canceled?: boolean;
+  readonly cancellation_reason?: string;
+  readonly start_time?: string;
+  readonly end_time?: string;
+  readonly packages?: readonly PackageUpdate[];
+  readonly new_packages?: readonly WantedPackage[];
+  readonly [kept: string]: unknown;
+}
+
+/**
+ * `update_media_buy`: all of the change or nothing.
+ * @throws ToolError MEDIA_BUY_NOT_FOUND, PACKAGE_NOT_FOUND, NOT_CANCELLABLE, INVALID_STATE, CONFLICT
+ */
+export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): Promise<BehaviourReply> {
+  const key = instructionKey(call);
+  const known = await findInstruction(call, key);
+  if (known?.state === "done") {
+    const now = (await findBuy(call, known.buy.media_buy_id)) ?? known.buy;
+    return answered(call, now);
+  }
+  const buy = await buyOf(call, request.media_buy_id);
+  await checkChangeable(call, buy, request);
+  const { changed, affected, done } = await changes(call, buy, request);
+  const next = known?.buy ?? revised(changed, call.time, done);
+  const outcome = await instruct(call, key, kindOf(request), next);
+  if (outcome.kind === "refused") throw outcome.error;
+  if (outcome.kind === "open") return unconfirmed(call, key);
+  await saveBuy(call, outcome.buy);
+  return answered(call, outcome.buy, affected);
+}
+
+async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<void> {
+  const state = await buyState(call, buy);
+  if (terminalStates.has(state))
+    throw request.canceled === true
+      ? new ToolError("NOT_CANCELLABLE", `media buy ${buy.media_buy_id} is ${state}`, { field: "canceled" })
+      : new ToolError("INVALID_STATE", `media buy ${buy.media_buy_id} is ${state} and changes no more`, {
+          field: "media_buy_id",
+          details: { current_state: state },
+        });
+  if (request.revision !== undefined && request.revision !== buy.revision)
+    throw new ToolError("CONFLICT", `media buy ${buy.media_buy_id} is at revision ${buy.revision}`, {
+      field: "revision",
+    });
+}
+
+/** A change that is only a pause is told as one. */
+function kindOf({ canceled, paused, packages, new_packages, start_time, end_time }: Wanted): InstructionKind {
+  if (canceled === true) return "cancel";
+  const more = [packages, new_packages, start_time, end_time].some((one) => one !== undefined);
+  return paused === undefined || more ? "change" : paused ? "pause" : "resume";
+}
+
+/** Where the release lets an update wait, it is a task; else the buyer repeats the call, and finds what became of it. */
+async function unconfirmed(call: BehaviourToolCall, key: string): Promise<BehaviourReply> {
+  const message = "The ad server has not confirmed the change yet.";
+  if (!Object.hasOwn(call.release.tools[call.tool]?.arms ?? {}, "submitted"))
+    throw new ToolError("SERVICE_UNAVAILABLE", `${message} Repeat the call under the same key.`, { retry_after: 5 });
+  await awaited(call, key);
+  return call.context.submitted({ message } as never) as BehaviourReply;
+}
+
+const answered = async (
+  call: BehaviourToolCall,
+  buy: MediaBuy,
+  affected?: ReadonlySet<string>,
+): Promise<BehaviourReply> => ({ status: "completed", data: await changedAnswer(call, buy, affected) });
+
+interface Outcome {
+  readonly changed: MediaBuy;
+  readonly affected: ReadonlySet<string>;
+  readonly done: readonly Pick<BuyChange, "action" | "summary" | "package_id">[];
+}
+
+/** Fields of a buy that the buyer may set again. */
+const settable = [
+  "reporting_webhook",
+  "invoice_recipient",
+  "name",
+  "daily_budget_cap",
+  "frequency_cap",
+  "pacing",
+  "bidding",
+];
+
+async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Promise<Outcome> {
+  if (request.canceled === true) return canceledBuy(call, buy, request.cancellation_reason);
+  const done: Outcome["done"][number][] = [];
+  const start = request.start_time === "asap" ? call.time : request.start_time;
+  const end = request.end_time;
+  const updated = await updatedPackages(call, buy, request, { start, end });
+  done.push(...updated.done);
+  let { packages } = updated;
+  for (const [index, wanted] of (request.new_packages ?? []).entries()) {
+    const flight = { start: start ?? startOf(buy), end: end ?? endOf(buy) };
+    const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
+    await storeCreatives(call, buy.account_id, wanted.creatives ?? []);
+    packages = [...packages, added];
+    done.push({ action: "package_added", package_id: added.package_id });
+  }
+  const affected = new Set(done.flatMap(({ package_id }) => package_id ?? []));
+  if (start !== undefined || end !== undefined) {
+    for (const { start_time, end_time } of packages) checkDates(start_time, end_time, "");
+    done.push({ action: "dates_changed" });
+  }
+  if (request.paused !== undefined) done.push({ action: request.paused ? "paused" : "resumed" });
+  const { fixed: _, ...open } = buy;
+  const set = Object.fromEntries(Object.entries(request).filter(([name]) => settable.includes(name)));
+  const terms = { ...buy.terms, ...set };
+  const changed: MediaBuy = { ...open, packages, paused: request.paused ?? buy.paused, terms };
+  return { changed, affected, done: done.length > 0 ? done : [{ action: "updated" }] };
+}
+
+async function updatedPackages(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  request: Wanted,
+  { start, end }: { start: string | undefined; end: string | undefined },
+): Promise<{ packages: BuyPackage[]; done: Outcome["done"][number][] }> {
+  const wanted = request.packages ?? [];
+  const known = new Set(buy.packages.map(({ package_id }) => package_id));
+  const unknown = wanted.findIndex(({ package_id }) => !known.has(package_id));
+  if (unknown >= 0)
+    throw new ToolError("PACKAGE_NOT_FOUND", `no package ${wanted[unknown]!.package_id} in this media buy`, {
+      field: `packages[${unknown}].package_id`,
+    });
+  const done: Outcome["done"][number][] = [];
+  const packages: BuyPackage[] = [];
+  for (const one of buy.packages) {
+    const { package_id } = one;
+    const index = wanted.findIndex((update) => update.package_id === package_id);
+    const dates = { ...(start !== undefined && { start_time: start }), ...(end !== undefined && { end_time: end }) };
+    const moved = { ...one, ...dates };
+    if (index >= 0) {
+      const action = wanted[index]!.canceled === true ? "package_canceled" : "package_updated";
+      done.push({ action, package_id });
+    }
+    packages.push(
+      index < 0
+        ? moved
+        : await updatedPackage(call, buy, moved, { wanted: wanted[index]!, field: `packages[${index}]` }),
+    );
+  }
+  return { packages, done };
+}
+
+const cancellationOf = (call: BehaviourCall, reason: string | undefined) => ({
+  canceled_at: call.time,
+  canceled_by: "buyer" as const,
+  ...(reason !== undefined && { reason }),
+});
+
+function canceledBuy(call: BehaviourCall, buy: MediaBuy, reason: string | undefined): Outcome {
+  // Creatives stay in the library; only their assignment to this buy ends.
+  const packages = buy.packages.map((one) => ({ ...one, creative_assignments: [] }));
+  return {
+    changed: { ...buy, packages, fixed: "canceled", cancellation: cancellationOf(call, reason) },
+    affected: new Set(packages.map(({ package_id }) => package_id)),
+    done: [{ action: "canceled", ...(reason !== undefined && { summary: reason }) }],
+  };
+}
+
+async function updatedPackage(
+  call: BehaviourCall,
+  buy: MediaBuy,
+  one: BuyPackage,
+  { wanted, field }: { wanted: PackageUpdate; field: string },
+): Promise<BuyPackage> {
+  if (one.canceled === true)
+    throw wanted.canceled === true
+      ? new ToolError("NOT_CANCELLABLE", `package ${one.package_id} is canceled`, { field })
+      : new ToolError("INVALID_STATE", `package ${one.package_id} is canceled`, { field });
+  if (wanted.canceled === true) {
+    const cancellation = cancellationOf(call, wanted.cancellation_reason);
+    return { ...one, canceled: true, cancellation, creative_assignments: [] };
+  }
+  const option = pricingOption(call, await productOf(call, one.product_id, field), one.pricing_option_id, field);
+  checkPrice(option, wanted, field);
+  const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
+  checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
+  if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);
+  const assigns = wanted.creative_assignments !== undefined || creatives !== undefined;
+  return {
+    ...one,
+    ...(budget !== undefined && { budget: givenBudget(budget, field) }),
+    ...(bid_price !== undefined && one.bid_price !== undefined && { bid_price }),
+    ...(paused !== undefined && { paused }),
+    ...(start_time !== undefined && { start_time }),
+    ...(end_time !== undefined && { end_time }),
+    ...(assigns && { creative_assignments: assignments(wanted.creative_assignments, creatives) }),
+    terms: { ...one.terms, ...keptTerms(wanted) },
+  };
+}

@@ -1,0 +1,191 @@
+/** A seller of the library's behaviours and the application's ports: store, sender, tools and endpoints, put together. */
+import { randomUUID } from "node:crypto";
+import { type Logger, pino } from "pino";
+import type { AnyTool, JsonObject, Release, Reply } from "../contract/index.js";
+import { AdbindError } from "../errors.js";
+import { createSeller, type Seller } from "../seller/create.js";
+import { shortVersion } from "../seller/spoken.js";
+import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
+import { createSender } from "../sender/create.js";
+import type { Sender } from "../sender/sender.js";
+import { type AnyStore, documentStore, openStore } from "../store/index.js";
+import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
+import { type Assembled, assembled } from "./assembled.js";
+import { offeredFormats } from "./formats/formats.js";
+import type { ToolBehaviour } from "./frame/behaviour.js";
+import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
+import { shapesOf } from "./frame/shape.js";
+import { type Ports, portsFrom } from "./ports/index.js";
+import { developmentKey } from "./signing-key.js";
+
+type Handler = SellerHandler<AnyTool, never>;
+type Handlers = Record<string, Handler>;
+
+type Shared<R extends Release> = Omit<
+  SellerOptions<R, string, SellerStore>,
+  "tools" | "store" | "sender" | "signing" | "specialisms"
+>;
+
+/** A release's tools, each answered. */
+export type ToolHandlers<R extends Release> = {
+  readonly [N in keyof R["tools"] & string]: SellerHandler<R["tools"][N]>;
+};
+
+export interface BehavingSellerOptions<R extends Release = Release> extends Shared<R> {
+  /** What is claimed; ids as the release has them. */
+  readonly specialisms: readonly string[];
+  /** Areas that stand in no specialism. */
+  readonly with?: readonly string[];
+  /** What is the application's own; defaults that work for what is left out. */
+  readonly ports?: Partial<Ports>;
+  /** Where its state is: `sqlite:<file>`, `postgres://...`, or a store that is open. */
+  readonly database: string | AnyStore;
+  /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
+  readonly key?: object & { readonly kid: string };
+  /**
+   * Tools that the application answers itself; it is given the library's, to go on from:
+   * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
+   */
+  readonly tools?: (own: ToolHandlers<R>) => Partial<ToolHandlers<R>>;
+}
+
+/** Every error reference that a caller is given is found in the log; standard output is the application's. */
+const plainLogger = (mode: "development" | "production"): Logger =>
+  pino({ level: mode === "production" ? "info" : "warn" }, pino.destination(2));
+
+const closed = (where: string, what: string, remedy: string): AdbindError =>
+  new AdbindError("seller_option_invalid", what, { where, remedy });
+
+/** Production is closed: who may call and who signs is said, or nothing starts. */
+function refuseOpen({
+  mode = "production",
+  auth,
+  requestSigning,
+  key,
+}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key">): void {
+  if (mode !== "production") return;
+  if (auth === undefined && requestSigning === undefined)
+    throw closed("auth", "in production everybody could order in anybody's name", "give auth, or requestSigning");
+  if (key === undefined)
+    throw closed("key", "in production webhooks are signed by a key of the seller's own", "give a private JWK as key");
+}
+
+/**
+ * Opens a seller. `start` makes it listen, `close` leaves nothing open.
+ * @throws AdbindError `seller_option_invalid`
+ */
+export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
+  refuseOpen(options);
+  const { database, mode = "production", release, releases = [], baseUrl, name } = options;
+  const logger = options.logger ?? plainLogger(mode);
+  const store = typeof database === "string" ? await openStore(database) : database;
+  const documents = documentStore(store.database as never);
+  const development = mode === "development";
+  const all = [release, ...releases];
+  const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
+  const settings: BehaviourSettings = {
+    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
+    name,
+    ports: portsFrom(options.ports),
+    store: documents as never,
+    served: new Set(served.areas.map(({ area }) => area)),
+  };
+  const key = options.key ?? (await developmentKey(documents, release.word));
+  const signing = { key, keyid: key.kid };
+  const net = { allowHttp: development, allowLoopback: development };
+  const sender = (await createSender({
+    store: store as never,
+    release,
+    ...(releases.length > 0 && { releases }),
+    signer: signing,
+    net,
+    mode,
+    ...reporting(settings, served, { release, mode }),
+    logger,
+  })) as Sender;
+  const library = libraryOf(served, settings, mode);
+  const tools = { ...library, ...options.tools?.(library as unknown as ToolHandlers<R>) };
+  const answered = new Set(Object.keys(tools));
+  const declared = await declarations(all, options, { served, settings, answered });
+  const seller = (await createSeller({
+    ...(options as unknown as SellerOptions),
+    mode,
+    // Its own codes say what is wrong with a request.
+    logger,
+    unchecked: ["comply_test_controller"],
+    tools: tools as never,
+    store: store as never,
+    sender,
+    signing,
+    capabilities: (one: Release) => declared.get(one.version) ?? {},
+  } as SellerOptions)) as unknown as Seller<never>;
+  const missing = served.missing.filter((tool) => !answered.has(tool));
+  return assembled({
+    seller,
+    sender,
+    settings,
+    missing,
+    store,
+    own: typeof database === "string",
+    served,
+    options: { ...options, mode, logger },
+  });
+}
+
+/** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
+function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: string): Handlers {
+  const tools = [...served.tools].filter(([tool]) => mode === "development" || tool !== "comply_test_controller");
+  const handler =
+    (tool: string, behave: ToolBehaviour): Handler =>
+    async (request, context) => {
+      const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, never>);
+      const reply = await behave(request, call);
+      const changes = call.documents.changes();
+      if (changes.length > 0) context.effect((tx) => settings.store.write(tx as never, changes));
+      return reply as Reply<AnyTool>;
+    };
+  return Object.fromEntries(tools.map(([tool, behave]) => [tool, handler(tool, behave)]));
+}
+
+/** Where delivery is known, buyers may have reports of it sent to them. */
+function reporting(settings: BehaviourSettings, { areas }: ServedAreas, seller: Pick<CallFacts, "release" | "mode">) {
+  const makers = areas.flatMap(({ report }) => report ?? []);
+  if (makers.length === 0) return {};
+  const reports = async ({ mediaBuyId, principal }: { mediaBuyId: string; principal: string }) => {
+    const facts = { ...seller, principal, now: Date.now, uuid: randomUUID, sender: undefined, logger: undefined };
+    return standingCall(settings, facts, async (call) => {
+      for (const make of makers) {
+        const report = await make(call, mediaBuyId);
+        if (report !== undefined) return report;
+      }
+      throw new Error(`no media buy ${mediaBuyId}`);
+    });
+  };
+  return { reports };
+}
+
+/** What is declared in each release's terms; what the application says of itself is laid over it. */
+async function declarations(
+  releases: readonly Release[],
+  options: Pick<BehavingSellerOptions, "specialisms" | "capabilities">,
+  { served, settings, answered }: { served: ServedAreas; settings: BehaviourSettings; answered: ReadonlySet<string> },
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const { specialisms, capabilities = {} } = options;
+  const { agentUrl, ports } = settings;
+  const declared = async (release: Release): Promise<[string, JsonObject]> => {
+    const formats = await offeredFormats(settings);
+    const serving = {
+      shapes: await shapesOf(release),
+      tools: answered,
+      specialisms,
+      agentUrl,
+      ports,
+      formats,
+      version: shortVersion(release.version),
+      word: release.word,
+    };
+    const own = typeof capabilities === "function" ? capabilities(release) : capabilities;
+    return [release.version, merge(declaredBy(served, serving, release.word), own)];
+  };
+  return new Map(await Promise.all(releases.map(declared)));
+}

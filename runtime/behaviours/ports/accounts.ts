@@ -1,0 +1,62 @@
+/** Who may buy, and on what terms. */
+import type { JsonObject } from "../../contract/index.js";
+
+export const accountStates = [
+  "active",
+  "pending_approval",
+  "rejected",
+  "payment_required",
+  "suspended",
+  "closed",
+] as const;
+export type AccountState = (typeof accountStates)[number];
+
+export interface AccountBrand {
+  readonly domain?: string;
+  readonly brand_id?: string;
+}
+
+export interface Account {
+  readonly account_id: string;
+  readonly name: string;
+  readonly status: AccountState;
+  readonly brand?: AccountBrand;
+  readonly operator?: string;
+  readonly billing?: string;
+  readonly billing_entity?: JsonObject;
+  readonly payment_terms?: string;
+  readonly account_scope: "operator_brand";
+  readonly sandbox?: boolean;
+  readonly governance_agents?: readonly GovernanceAgent[];
+  /** More of the account's own fields, as on the wire. */
+  readonly more?: JsonObject;
+}
+
+export interface GovernanceAgent {
+  readonly url: string;
+  readonly categories?: readonly string[];
+}
+
+export interface Credit {
+  readonly currency: string;
+  readonly limit: number;
+}
+
+export interface AccountsPort {
+  /** The account as it opens; its state says whether it may spend. Throws a `ToolError` for one that is not opened. */
+  open(account: Account, who: { readonly principal: string }): Promise<Account>;
+  /** What it may owe. */
+  credit?(account: Account): Promise<Credit>;
+  /** Ways to be billed that are offered. */
+  readonly billing: readonly string[];
+}
+
+/** What an account may owe where nobody says otherwise. */
+const CREDIT_LIMIT = 1_000_000;
+
+/** Every account a caller names is opened, on credit. */
+export const openAccounts: AccountsPort = {
+  open: async (account) => account,
+  credit: async () => ({ currency: "USD", limit: CREDIT_LIMIT }),
+  billing: ["operator", "agent", "advertiser"],
+};

@@ -1,0 +1,86 @@
+/** Where orders run. The default keeps them where the documents are, and delivers nothing by itself. */
+import type { JsonObject } from "../../contract/index.js";
+
+/** One line of an order. */
+export interface OrderLine {
+  readonly packageId: string;
+  readonly productId: string;
+  readonly pricingOptionId: string;
+  readonly budget: number;
+  readonly currency: string;
+  readonly bid?: number;
+  /** ISO 8601. */
+  readonly start: string;
+  readonly end: string;
+  readonly paused: boolean;
+  readonly canceled: boolean;
+  readonly creativeIds: readonly string[];
+  /** What the buyer set beside: targeting, pacing, goals. */
+  readonly terms: JsonObject;
+}
+
+export interface Order {
+  readonly mediaBuyId: string;
+  readonly principal: string;
+  readonly accountId: string;
+  readonly brand: JsonObject;
+  readonly currency: string;
+  readonly lines: readonly OrderLine[];
+}
+
+export interface AdServerCall {
+  /** The same for every repetition of one wish: what was done under it is answered and not done again. */
+  readonly idempotencyKey: string;
+  /** Gives up waiting; what became of it is asked again, under the same key. */
+  readonly signal: AbortSignal;
+}
+
+/** What was booked. */
+export interface Booking {
+  /** The ad server's own name of the order. */
+  readonly orderId: string;
+}
+
+/** Totals since the order began. */
+export interface DeliveredTotals {
+  readonly impressions: number;
+  readonly clicks: number;
+  readonly spend: number;
+  readonly conversions: number;
+  /** Completed views, where there is something to view. */
+  readonly views?: number;
+}
+
+/**
+ * Whatever it throws but a `ToolError` leaves open what was done, and is tried again under the same key until there is an
+ * answer; a `ToolError` is its refusal, which the buyer is told.
+ */
+export interface AdServer {
+  /** Its orders are kept where the documents are: nothing outside has to be told once and no more. */
+  readonly remembers?: true;
+  /** How long one attempt may take, in milliseconds, while a buyer waits. Default 10,000. */
+  readonly patienceMs?: number;
+  book(order: Order, call: AdServerCall): Promise<Booking>;
+  /** The order as it is to be from now on: lines, dates, budgets, pauses and creatives. */
+  change(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
+  pause(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
+  resume(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
+  cancel(booking: Booking, order: Order, call: AdServerCall): Promise<void>;
+  /** A state that only the ad server knows of: that the order is over, or was refused. */
+  state?(booking: Booking): Promise<"completed" | "rejected" | undefined>;
+  /** By package id; of the days asked for, `YYYY-MM-DD`, the first included and the last not. */
+  delivery?(
+    booking: Booking,
+    days: { readonly from?: string | undefined; readonly before?: string | undefined },
+  ): Promise<Readonly<Record<string, DeliveredTotals>>>;
+}
+
+/** Takes every order. */
+export const ownAdServer: AdServer = {
+  remembers: true,
+  book: async (_, { idempotencyKey }) => ({ orderId: idempotencyKey }),
+  change: async () => undefined,
+  pause: async () => undefined,
+  resume: async () => undefined,
+  cancel: async () => undefined,
+};

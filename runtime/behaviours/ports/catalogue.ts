@@ -1,0 +1,80 @@
+/** What is sold. */
+import type { JsonObject } from "../../contract/index.js";
+
+export interface PricingOption {
+  readonly pricing_option_id: string;
+  readonly pricing_model: string;
+  readonly currency: string;
+  /** The price; absent where buyers bid. */
+  readonly fixed_price?: number;
+  /** Lowest bid taken. */
+  readonly floor_price?: number;
+  readonly min_spend_per_package?: number;
+  readonly parameters?: JsonObject;
+}
+
+export interface Product {
+  readonly product_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly delivery_type: "guaranteed" | "non_guaranteed";
+  readonly channels: readonly string[];
+  /** Ids of the seller's formats, such as `display_300x250`. */
+  readonly formats: readonly string[];
+  readonly pricing_options: readonly PricingOption[];
+  /** The seller's own domain, all of it, where left out. */
+  readonly publisher_properties?: readonly JsonObject[];
+  readonly reporting_capabilities?: JsonObject;
+  /** More of the product's own fields, as on the wire; a release gets those it knows. */
+  readonly more?: JsonObject;
+}
+
+export interface Allocation {
+  readonly product_id: string;
+  readonly allocation_percentage: number;
+  readonly pricing_option_id?: string;
+  readonly rationale?: string;
+}
+
+/** A plan over several products, which a buyer may refine, finalize and buy as a whole. */
+export interface Proposal {
+  readonly proposal_id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly allocations: readonly Allocation[];
+  readonly proposal_status: "draft" | "committed";
+  readonly expires_at?: string;
+  readonly total_budget_guidance?: JsonObject;
+}
+
+/** Who looks, and for what. */
+export interface CatalogueQuery {
+  readonly principal: string;
+  /** The account, as the request names it. */
+  readonly account?: JsonObject;
+  readonly brief?: string;
+}
+
+/** A flight that somebody may want to buy. */
+export interface AvailabilityQuery extends CatalogueQuery {
+  readonly product: Product;
+  readonly budget: number;
+  readonly start: string;
+  readonly end: string;
+}
+
+export interface Catalogue {
+  /** Everything on sale to the caller, in the order it is shown in where nothing else decides. */
+  products(query: CatalogueQuery): Promise<readonly Product[]>;
+  proposals?(query: CatalogueQuery): Promise<readonly Proposal[]>;
+  /** Why it cannot be sold; undefined where it can. */
+  unavailable?(query: AvailabilityQuery): Promise<string | undefined>;
+  /** What a product will deliver, as the wire has a forecast. */
+  forecast?(query: CatalogueQuery & { readonly product: Product }): Promise<JsonObject | undefined>;
+}
+
+/** A fixed list of products; what it says is what is sold. */
+export const listedCatalogue = (products: readonly Product[], proposals: readonly Proposal[] = []): Catalogue => ({
+  products: async () => products,
+  proposals: async () => proposals,
+});

@@ -1,0 +1,77 @@
+/** Creatives: which formats are taken, whether one is good enough, and what it looks like. */
+import type { JsonObject, ProtocolError } from "../../contract/index.js";
+
+export interface FormatId {
+  readonly agent_url: string;
+  readonly id: string;
+}
+
+/** One asset a format asks for. */
+export interface FormatAsset {
+  readonly item_type: "individual";
+  readonly asset_id: string;
+  readonly asset_type: string;
+  readonly required: boolean;
+  readonly requirements?: JsonObject;
+}
+
+export interface Dimensions {
+  readonly width: number;
+  readonly height: number;
+  readonly unit?: string;
+}
+
+/** A format of the seller's; its id is completed with the seller's address when it is shown. */
+export interface CreativeFormat {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly renders?: readonly { readonly role: string; readonly dimensions?: Dimensions }[];
+  readonly assets?: readonly FormatAsset[];
+  /** More of the format's own fields, as on the wire. */
+  readonly more?: JsonObject;
+}
+
+export interface CreativeAsset extends JsonObject {
+  readonly asset_type?: string;
+}
+
+export type CreativeAssets = Readonly<Record<string, CreativeAsset | readonly CreativeAsset[]>>;
+
+/** A creative somebody uploads. */
+export interface CreativeUpload {
+  readonly creative_id: string;
+  readonly name: string;
+  /** Absent where it names a canonical format. */
+  readonly format_id?: FormatId;
+  readonly format_kind?: string;
+  readonly assets: CreativeAssets;
+  readonly tags?: readonly string[];
+}
+
+/** What is made of a brief. */
+export interface Copy {
+  readonly headline: string;
+  readonly cta: string;
+}
+
+/** Colours of a brand. */
+export interface Palette {
+  readonly primary: string;
+  readonly accent: string;
+}
+
+export interface Creatives {
+  formats(): Promise<readonly CreativeFormat[]>;
+  /**
+   * Looks at an upload whose assets are what its format asks for. `pending_review`: a person will; errors: it is refused.
+   */
+  review?(
+    upload: CreativeUpload,
+    who: { readonly principal: string },
+  ): Promise<"approved" | "pending_review" | readonly ProtocolError[]>;
+  /** Writes copy for a brief; `before` is what an earlier version said. */
+  /** Colours to draw in, by the brand's domain. */
+  palette?(brandDomain: string): Promise<Palette | undefined>;
+  write?(brief: string, before: Partial<Copy>): Promise<Copy>;
+}

@@ -1,0 +1,55 @@
+/** What is the seller's own: each port a small interface, with a default that works. */
+import { type AccountsPort, openAccounts } from "./accounts.js";
+import { type AdServer, ownAdServer } from "./ad-server.js";
+import { type Approvals, signedApprovals } from "./approvals.js";
+import { type Catalogue, listedCatalogue } from "./catalogue.js";
+import type { Creatives } from "./creatives.js";
+import { type EventsPort, keptEvents } from "./events.js";
+import { exampleProducts, exampleProposals } from "./example-catalogue.js";
+import { exampleCreatives } from "./example-formats.js";
+import { exampleSignals } from "./example-signals.js";
+import { adServerReporting, type Reporting } from "./reporting.js";
+import { listedSignals, type Signals } from "./signals.js";
+
+export type * from "./accounts.js";
+export type * from "./ad-server.js";
+export type * from "./approvals.js";
+export type * from "./catalogue.js";
+export type * from "./creatives.js";
+export type * from "./events.js";
+export type * from "./reporting.js";
+export type * from "./signals.js";
+export {
+  exampleCreatives,
+  exampleProducts,
+  exampleProposals,
+  exampleSignals,
+  listedCatalogue,
+  listedSignals,
+  openAccounts,
+  ownAdServer,
+  signedApprovals,
+};
+
+export interface Ports {
+  readonly catalogue: Catalogue;
+  readonly adServer: AdServer;
+  readonly approvals: Approvals;
+  readonly accounts: AccountsPort;
+  readonly creatives: Creatives;
+  readonly signals: Signals;
+  readonly reporting: Reporting;
+  readonly events: EventsPort;
+}
+
+/** Those that are given, and defaults for the others. */
+export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
+  catalogue: given.catalogue ?? listedCatalogue(exampleProducts, exampleProposals),
+  adServer: given.adServer ?? ownAdServer,
+  approvals: given.approvals ?? signedApprovals(),
+  accounts: given.accounts ?? openAccounts,
+  creatives: given.creatives ?? exampleCreatives,
+  signals: given.signals ?? listedSignals(exampleSignals),
+  reporting: given.reporting ?? adServerReporting,
+  events: given.events ?? keptEvents,
+});

@@ -1,0 +1,76 @@
+/** What is sold, as a call sees it: the catalogue's products, and those a test has put there. */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { formatFromId, formatId, formatsOf } from "../formats/formats.js";
+import { formatOptions } from "../formats/options.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import type { CatalogueQuery, PricingOption, Product } from "../ports/catalogue.js";
+
+const seeded = collection<Product>("product");
+
+export const seedProduct = (call: BehaviourCall, product: Product): void =>
+  seeded.put(call, call.principal, product.product_id, product);
+
+/** Metrics that are reported unless a product says otherwise. */
+export const usualMetrics: readonly string[] = ["impressions", "spend", "clicks", "completion_rate"];
+
+/** What a product has unless it says otherwise. */
+const usualReporting: JsonObject = {
+  available_reporting_frequencies: ["daily"],
+  expected_delay_minutes: 240,
+  timezone: "UTC",
+  supports_webhooks: true,
+  available_metrics: usualMetrics,
+  date_range_support: "date_range",
+};
+
+export const queryOf = (call: BehaviourCall, request: { readonly brief?: string } = {}): CatalogueQuery => ({
+  principal: call.principal,
+  ...(call.ctx.account !== undefined && { account: call.ctx.account }),
+  ...(request.brief !== undefined && { brief: request.brief }),
+});
+
+/** Everything on sale. What the catalogue says is asked for at each call, so that a new price is what is sold. */
+export async function productsOf(call: BehaviourCall, request: { readonly brief?: string } = {}): Promise<Product[]> {
+  const offered = await call.once(`products ${request.brief ?? ""}`, () =>
+    call.ports.catalogue.products(queryOf(call, request)),
+  );
+  const added = await seeded.list(call, call.principal);
+  // What a test has put there is what it looks for.
+  const own = new Set(added.map(({ product_id }) => product_id));
+  return [...added, ...offered.filter(({ product_id }) => !own.has(product_id))];
+}
+
+export async function findProduct(call: BehaviourCall, id: string): Promise<Product | undefined> {
+  return (await productsOf(call)).find(({ product_id }) => product_id === id);
+}
+
+/** @throws ToolError PRODUCT_NOT_FOUND */
+export async function productOf(call: BehaviourCall, id: string, field: string): Promise<Product> {
+  const found = await findProduct(call, id);
+  if (found === undefined) throw new ToolError("PRODUCT_NOT_FOUND", `no product ${id}`, { field });
+  return found;
+}
+
+/** Prices that buyers bid on have no fixed price. */
+export const isAuction = ({ fixed_price }: PricingOption): boolean => fixed_price === undefined;
+
+/** A product as the release at hand has it. */
+export async function shownProduct(call: BehaviourCall, product: Product): Promise<JsonObject> {
+  const { formats, more, publisher_properties, reporting_capabilities, ...rest } = product;
+  const known = await formatsOf(call);
+  const own = formats.map((id) => known.get(id) ?? formatFromId(id));
+  return {
+    ...rest,
+    publisher_properties: publisher_properties ?? [
+      { publisher_domain: new URL(call.agentUrl).hostname, selection_type: "all" },
+    ],
+    reporting_capabilities: { ...usualReporting, ...reporting_capabilities },
+    ...(formats.length > 0 && {
+      format_ids: formats.map((id) => formatId(call, id)),
+      format_options: formatOptions(call.agentUrl, own),
+    }),
+    ...more,
+  };
+}

@@ -1,0 +1,90 @@
+import type { JsonObject } from "../../contract/index.js";
+import { ScenarioError, type Scenarios, textParam } from "../frame/behaviour.js";
+import type { PricingOption, Product } from "../ports/catalogue.js";
+import { findProduct, seedProduct } from "./products.js";
+
+const channels = new Set(
+  "display olv social search ctv linear_tv radio streaming_audio podcast dooh ooh print cinema email gaming retail_media influencer affiliate product_placement".split(
+    " ",
+  ),
+);
+
+/** What people call a channel the wire has another word for. */
+const alias: Readonly<Record<string, string>> = { video: "olv", audio: "streaming_audio", native: "display" };
+
+/** A product sold at a price until it is told otherwise. */
+const usualPrice: PricingOption = {
+  pricing_option_id: "standard",
+  pricing_model: "cpm",
+  currency: "USD",
+  fixed_price: 10,
+};
+
+/** Formats by id: those that are named, or that canonical ones stand for; a product has one at least. */
+function formatsNamed(ids: unknown, { format_options: options }: JsonObject): string[] {
+  if (Array.isArray(ids) && ids.length > 0)
+    return ids.map((one: string | { id: string }) => (typeof one === "string" ? one : one.id));
+  return Array.isArray(options) ? [] : ["display_300x250"];
+}
+
+/** Formats of another agent are named in full. */
+const objectsOnly = (ids: unknown): JsonObject =>
+  Array.isArray(ids) && ids.some((one) => typeof one === "object" && "agent_url" in one) ? { format_ids: ids } : {};
+
+function seededProduct(id: string, fixture: JsonObject): Product {
+  const {
+    name,
+    description,
+    delivery_type,
+    channels: named,
+    format_ids,
+    pricing_options,
+    ...rest
+  } = fixture as Record<string, never>;
+  const { publisher_properties, reporting_capabilities, ...more } = rest as Record<string, never>;
+  const title = name ?? id.replaceAll(/[_-]+/g, " ");
+  return {
+    product_id: id,
+    name: title,
+    description: description ?? `${title}, ${delivery_type ?? "guaranteed"}`,
+    delivery_type: delivery_type ?? "guaranteed",
+    channels: ((named ?? []) as string[]).map((one) => alias[one] ?? one).filter((one) => channels.has(one)),
+    formats: formatsNamed(format_ids, more),
+    pricing_options: pricing_options ?? [usualPrice],
+    ...(publisher_properties !== undefined && { publisher_properties }),
+    ...(reporting_capabilities !== undefined && { reporting_capabilities }),
+    more: Object.fromEntries(
+      Object.entries({ ...more, ...objectsOnly(format_ids) }).filter(([field]) => field !== "product_id"),
+    ),
+  };
+}
+
+/** `seed_product`, `seed_pricing_option`: what is on sale from now on. */
+export const productScenarios: Scenarios = {
+  async seed_product(params, call) {
+    const id = textParam(params, "product_id");
+    const seeded = seededProduct(id, (params.fixture ?? {}) as JsonObject);
+    const before = await findProduct(call, id);
+    const given = (params.fixture as JsonObject | undefined)?.pricing_options !== undefined;
+    seedProduct(call, {
+      ...seeded,
+      ...(before !== undefined && !given && { pricing_options: before.pricing_options }),
+    });
+    return { message: `product ${id} is there` };
+  },
+  async seed_pricing_option(params, call) {
+    const id = textParam(params, "product_id");
+    const option = textParam(params, "pricing_option_id");
+    const found = await findProduct(call, id);
+    if (found === undefined) throw new ScenarioError("NOT_FOUND", `no product ${id}`);
+    const { fixture = {} } = params as { fixture?: JsonObject };
+    // The usual price goes when the product gets one of its own.
+    const others = found.pricing_options.filter(
+      ({ pricing_option_id }) => pricing_option_id !== option && pricing_option_id !== usualPrice.pricing_option_id,
+    );
+    const { fixed_price: _, ...bare } = usualPrice;
+    const seeded = { ...bare, ...fixture, pricing_option_id: option } as PricingOption;
+    seedProduct(call, { ...found, pricing_options: [...others, seeded] });
+    return { message: `pricing option ${option} of ${id} is there` };
+  },
+};

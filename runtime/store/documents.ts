@@ -1,0 +1,137 @@
+/**
+ * A seller's documents by collection, owner and id. They are read one by one as a call needs them, and written in a
+ * transaction of the caller's under optimistic locks: who changes a document says which version of it he read.
+ */
+import { randomInt } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { MaybePromise } from "../contract/index.js";
+import { type Coroutine, wait } from "../db/coroutine.js";
+import type { Database, Query } from "../db/types.js";
+import type { Effect } from "./types.js";
+
+/** A document's place: `owner` is whose it is (empty: everybody's), `id` its name among them. */
+export interface DocumentPlace {
+  readonly collection: string;
+  readonly owner: string;
+  readonly id: string;
+}
+
+export interface StoredDocument {
+  readonly id: string;
+  readonly version: number;
+  /** JSON. */
+  readonly body: string;
+}
+
+export interface DocumentChange extends DocumentPlace {
+  /** As read; 0 where there was none; undefined to write whatever is there. */
+  readonly version: number | undefined;
+  /** JSON; undefined removes it. */
+  readonly body: string | undefined;
+}
+
+/** Another transaction has changed what this one meant to change: it is to be done again on what is there now. */
+export class StaleDocument extends Error {
+  override readonly name = "StaleDocument";
+  constructor(readonly place: DocumentPlace) {
+    super(`${place.collection} ${place.id} was changed meanwhile`);
+  }
+}
+
+/** Of those who change the same documents one gets through each time: so many may meet before one gives up. */
+const MAX_ATTEMPTS = 24;
+const MAX_PAUSE_MS = 64;
+
+/**
+ * Does work again, on what is there by then, as long as somebody else changes its documents meanwhile.
+ * @throws StaleDocument when too many are at it
+ */
+export async function onFreshDocuments<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StaleDocument) || attempt === MAX_ATTEMPTS) throw error;
+      // Those who met once would meet again in step.
+      await setTimeout(Math.random() * Math.min(2 ** attempt, MAX_PAUSE_MS));
+    }
+  }
+}
+
+export interface DocumentStore<Tx = unknown> {
+  get(place: DocumentPlace): Promise<StoredDocument | undefined>;
+  /** All of an owner, in the order they were first written. */
+  list(collection: string, owner: string): Promise<StoredDocument[]>;
+  /** Whose documents a collection has. */
+  owners(collection: string): Promise<string[]>;
+  /** Part of a transaction; on SQLite no promise. @throws StaleDocument, and nothing of it is to be committed */
+  write(tx: Tx, changes: readonly DocumentChange[]): MaybePromise<void>;
+  /** A transaction of its own, with what else belongs into it. @throws StaleDocument */
+  commit(changes: readonly DocumentChange[], effects?: readonly Effect<Tx>[]): Promise<void>;
+}
+
+const AT = "where collection = ? and owner = ? and id = ?";
+const INSERT = "insert into adbind_documents (collection, owner, id, version, body) values (?, ?, ?, ?, ?) on conflict";
+
+/** Not a count: a document that is removed and put again must not pass for the one somebody read before. */
+const nextVersion = (): number => randomInt(1, 2 ** 48 - 1);
+
+function* writeOne(q: Query, { collection, owner, id, version, body }: DocumentChange): Coroutine<boolean> {
+  const at = [collection, owner, id];
+  if (body === undefined) {
+    if (version === 0) return true;
+    if (version !== undefined)
+      return (yield* q.run(`delete from adbind_documents ${AT} and version = ?`, [...at, version])) > 0;
+    yield* q.run(`delete from adbind_documents ${AT}`, at);
+    return true;
+  }
+  const row = [...at, nextVersion(), body];
+  if (version === 0) return (yield* q.run(`${INSERT} do nothing`, row)) > 0;
+  if (version === undefined) {
+    const over = "(collection, owner, id) do update set version = excluded.version, body = excluded.body";
+    yield* q.run(`${INSERT} ${over}`, row);
+    return true;
+  }
+  const changed = yield* q.run(`update adbind_documents set version = ?, body = ? ${AT} and version = ?`, [
+    nextVersion(),
+    body,
+    ...at,
+    version,
+  ]);
+  return changed > 0;
+}
+
+const keyOf = ({ collection, owner, id }: DocumentPlace): string => JSON.stringify([collection, owner, id]);
+
+function* writeAll(q: Query, changes: readonly DocumentChange[]): Coroutine<void> {
+  // In one order everywhere: two transactions on the same documents would wait for each other otherwise.
+  const ordered = [...changes].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  for (const change of ordered) if (!(yield* writeOne(q, change))) throw new StaleDocument(change);
+}
+
+export const documentStore = <Tx>(database: Database<Tx>): DocumentStore<Tx> => ({
+  get: ({ collection, owner, id }) =>
+    database.query(function* (q) {
+      const text = `select id, version, body from adbind_documents ${AT}`;
+      const [found] = yield* q.rows<StoredDocument>(text, [collection, owner, id]);
+      return found;
+    }),
+  list: (collection, owner) =>
+    database.query((q) =>
+      q.rows<StoredDocument>(
+        "select id, version, body from adbind_documents where collection = ? and owner = ? order by position",
+        [collection, owner],
+      ),
+    ),
+  owners: (collection) =>
+    database.query(function* (q) {
+      const text = "select distinct owner from adbind_documents where collection = ? order by owner";
+      return (yield* q.rows<{ owner: string }>(text, [collection])).map(({ owner }) => owner);
+    }),
+  write: (tx, changes) => database.within(tx, (q) => writeAll(q, changes)),
+  commit: (changes, effects = []) =>
+    database.write(function* (q, tx) {
+      yield* writeAll(q, changes);
+      for (const effect of effects) yield* wait(effect(tx));
+    }),
+});

@@ -1,0 +1,119 @@
+/** An order at somebody's ad server happens once: answers get lost, processes end, and buyers repeat their calls. */
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { AdServer, Order } from "../../runtime/behaviours/index.js";
+import { ToolError } from "../../runtime/seller/index.js";
+import { tempFolder } from "../support/release.js";
+import { until } from "../support/until.js";
+import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
+
+const version = versions.at(-1);
+const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
+const packages = [{ product_id: "run_of_site_auction", pricing_option_id: "cpm_auction", budget: 500, bid_price: 3 }];
+const order = () => ({ ...key(), account, brand, ...flight, packages });
+
+/** Books once per key, whatever becomes of its answers. */
+function countingServer(answer: (call: number) => Promise<void>) {
+  const booked = new Map<string, Order>();
+  const changes: string[] = [];
+  let calls = 0;
+  const change: AdServer["change"] = async (_, __, { idempotencyKey }) => void changes.push(idempotencyKey);
+  const adServer: AdServer = {
+    async book(wanted, { idempotencyKey }) {
+      calls += 1;
+      if (!booked.has(idempotencyKey)) booked.set(idempotencyKey, wanted);
+      await answer(calls);
+      return { orderId: `order-${[...booked.keys()].indexOf(idempotencyKey)}` };
+    },
+    change,
+    pause: change,
+    resume: change,
+    cancel: change,
+  };
+  return { adServer, booked, changes, calls: () => calls };
+}
+
+const sellerOf = (adServer: AdServer, more: object = {}) =>
+  behavingSeller(version!, ["sales_non_guaranteed"], { ports: { adServer }, ...more });
+
+if (version !== undefined) {
+  test("a lost answer is a task, and the order is booked once", async () => {
+    const server = countingServer(async (call) => {
+      if (call < 3) throw new Error("connection reset");
+    });
+    const { ask, start, close } = await sellerOf(server.adServer);
+    await start();
+    const wanted = order();
+    const first = await ask("create_media_buy", wanted);
+    assert.is(first.status, "submitted");
+    const task = { task_id: first.task_id, include_result: true };
+    await until(async () => (await ask("get_task_status", task)).status === "completed");
+    const { result } = await ask("get_task_status", task);
+    const { media_buys } = await ask("get_media_buys", { account });
+    assert.equal(
+      media_buys.map(({ media_buy_id }: { media_buy_id: string }) => media_buy_id),
+      [result.media_buy_id],
+    );
+    assert.is(server.booked.size, 1);
+    assert.is([...server.booked.values()][0]!.mediaBuyId, result.media_buy_id);
+    await close();
+  });
+
+  test("what a process did not live to answer, the next one carries on; a repetition finds it", async () => {
+    let lives = false;
+    const server = countingServer(async () => {
+      if (!lives) await new Promise(() => undefined);
+    });
+    const database = `sqlite:${path.join(tempFolder(), `${randomUUID()}.db`)}`;
+    const gone = await sellerOf({ ...server.adServer, patienceMs: 4_000 }, { database });
+    const wanted = order();
+    const unanswered = gone.ask("create_media_buy", wanted).catch(() => undefined);
+    await until(async () => server.calls() === 1);
+    lives = true;
+    // The lease of the process that is gone is over.
+    const later = Date.now() + 120_000;
+    const next = await sellerOf(server.adServer, { database, now: () => later });
+    await next.start();
+    await until(async () => (await next.ask("get_media_buys", { account })).media_buys.length === 1);
+    const { media_buys } = await next.ask("get_media_buys", { account });
+    const repeated = await next.ask("create_media_buy", wanted);
+    assert.is(repeated.media_buy_id, media_buys[0].media_buy_id);
+    assert.is(server.booked.size, 1);
+    await next.close();
+    // Its patience keeps no process alive, and it has no server.
+    const alive = setInterval(() => undefined, 1_000);
+    await unanswered;
+    clearInterval(alive);
+    await gone.close();
+  });
+
+  test("a refusal is told, and nothing is kept of the order", async () => {
+    const server = countingServer(async () => {
+      throw new ToolError("PRODUCT_UNAVAILABLE", "sold out");
+    });
+    const { ask, refused, close } = await sellerOf(server.adServer);
+    assert.is((await refused("create_media_buy", order())).code, "PRODUCT_UNAVAILABLE");
+    assert.is((await ask("get_media_buys", { account })).media_buys.length, 0);
+    await close();
+  });
+
+  test("the first orders of a new account do not stand in each other's way", async () => {
+    const server = countingServer(async () => undefined);
+    // On a busy machine a repetition waits for the first call longer than callers would.
+    const { ask, close } = await sellerOf(server.adServer, { limits: { inFlightWaitMs: 30_000 } });
+    const wanted = Array.from({ length: 15 }, order);
+    const answers = await Promise.all(
+      wanted.flatMap((one) => [ask("create_media_buy", one), ask("create_media_buy", one)]),
+    );
+    assert.is(new Set(answers.map(({ media_buy_id }) => media_buy_id)).size, 15);
+    assert.is(server.booked.size, 15);
+    const [{ media_buy_id }] = answers;
+    await ask("update_media_buy", { ...key(), account, media_buy_id, canceled: true });
+    assert.is(server.changes.length, 1);
+    await close();
+  });
+}
+
+test.run();

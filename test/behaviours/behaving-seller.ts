@@ -1,0 +1,79 @@
+/** The library's behaviours as a seller of a published release, on a database of its own, called without a transport. */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { pino } from "pino";
+import { wholeReleaseAt } from "../../cli/check/release-value.js";
+import { type BehavingSellerOptions, openSeller } from "../../runtime/behaviours/index.js";
+import type { JsonObject, Release } from "../../runtime/contract/index.js";
+import { cellsOf } from "../support/cells.js";
+import { corpus } from "../support/corpus.js";
+import { tempFolder } from "../support/release.js";
+
+/** One release of each line, and the newest of all; a run takes one of them. */
+export const versions = cellsOf(
+  "ADBIND_CELLS=all ./run test test/behaviours",
+  ["3.0.26", "3.1.19", "3.2.0-beta.4", "3.2.4"].filter((version) => {
+    const there = existsSync(path.join(corpus, "releases", version));
+    if (!there) console.log(`skipped: no release ${version} in ${corpus}`);
+    return there;
+  }),
+  1,
+);
+
+const loaded = new Map<string, Promise<Release>>();
+
+function publishedRelease(version: string): Promise<Release> {
+  const known =
+    loaded.get(version) ?? wholeReleaseAt(path.join(corpus, "releases", version)).then(({ release }) => release);
+  loaded.set(version, known);
+  return known;
+}
+
+const folder = tempFolder();
+
+export interface TestSeller extends Awaited<ReturnType<typeof openSeller>> {
+  /** The answer of a call that must succeed; in development it is judged by the release's schema. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every tool
+  ask(tool: string, args: object, principal?: string): Promise<any>;
+  /** The code and field of a call that must fail. */
+  refused(tool: string, args: object, principal?: string): Promise<{ code: string; field?: string; message: string }>;
+}
+
+export async function behavingSeller(
+  version: string,
+  specialisms: readonly string[],
+  more: Partial<BehavingSellerOptions> = {},
+): Promise<TestSeller> {
+  const opened = await openSeller({
+    release: await publishedRelease(version),
+    specialisms,
+    database: `sqlite:${path.join(folder, `${randomUUID()}.db`)}`,
+    baseUrl: "https://seller.example",
+    name: "Test seller",
+    mode: "development",
+    logger: pino({ level: "silent" }),
+    ...more,
+  });
+  const call = (tool: string, args: object, principal = "buyer") =>
+    opened.seller.call({ tool, args, transport: "mcp", identity: { principal } });
+  return {
+    ...opened,
+    async ask(tool, args, principal) {
+      const { failed, payload } = await call(tool, args, principal);
+      if (failed) throw new Error(`${tool}: ${JSON.stringify(payload.errors)}`);
+      return payload;
+    },
+    async refused(tool, args, principal) {
+      const { failed, payload } = await call(tool, args, principal);
+      if (!failed) throw new Error(`${tool} answered ${JSON.stringify(payload)}`);
+      return (payload.errors as JsonObject[])[0] as never;
+    },
+  };
+}
+
+/** A key for a call that changes something. */
+export const key = (): { idempotency_key: string } => ({ idempotency_key: randomUUID() });
+
+export const brand = { domain: "acmeoutdoor.example" };
+export const account = { brand, operator: "pinnacle.example" };
