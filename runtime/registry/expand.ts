@@ -1,7 +1,7 @@
 /** Products in terms of properties: what selectors stand for, and how far an agent may sell it. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Statements } from "../db/types.js";
-import { type JsonBytes, jsonBytes } from "./json-bytes.js";
+import { type JsonBytes, JsonList, jsonBytes } from "./json-bytes.js";
 import { agentUrlOf, byCodePoint, iso, publisherDomain } from "./model.js";
 import type { Offer, Offered, Told } from "./offered.js";
 import { type Offers, tooMuch } from "./offers.js";
@@ -140,18 +140,14 @@ export function* expand(q: Statements, request: ExpandRequest, given: Given): Co
   });
   const told = [...reach.values()];
   const sum = (of: (one: Told) => number): number => told.reduce((all, one) => all + of(one), 0);
-  const counts = {
+  const members = {
+    agent_url,
+    properties: new JsonList(told.flatMap(({ properties }) => properties)),
+    identifiers: new JsonList(told.flatMap(({ identifiers }) => identifiers)),
     property_count: sum((one) => one.propertyCount),
     identifier_count: sum((one) => one.identifierCount),
-    generated_at: iso(given.now),
   };
-  return jsonBytes([
-    `${JSON.stringify({ agent_url }).slice(0, -1)},"properties":[`,
-    told.flatMap(({ properties }) => properties),
-    '],"identifiers":[',
-    told.flatMap(({ identifiers }) => identifiers),
-    `],${JSON.stringify(counts).slice(1)}`,
-  ]);
+  return jsonBytes(members, { generated_at: iso(given.now) });
 }
 
 type Verdict = ProductAuthorization["selectors"][number];

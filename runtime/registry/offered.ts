@@ -45,36 +45,15 @@ export interface Offered {
   told(picks: readonly boolean[]): Told;
 }
 
-/** Of JSON `[[type, value], ...]`: types and values in turn, as JSON. */
-const stringInJson = /"(?:[^"\\]|\\.)*"/g;
-
-/** The identifiers of a row as JSON, each without its closing brace. */
-function openIdentifiers({ identifiers }: OfferedRow): string[] {
-  if (identifiers === "[]") return [];
-  if (!identifiers.includes("\\"))
-    // No quotation mark is part of a text then, and all of them may be cut at.
-    return identifiers
-      .slice('[["'.length, -'"]]'.length)
-      .split('"],["')
-      .map((pair) => `{"type":"${pair.replace('","', '","value":"')}"`);
-  const strings = identifiers.match(stringInJson) ?? [];
-  return strings.flatMap((type, at) => (at % 2 === 0 ? [`{"type":${type},"value":${strings[at + 1]}`] : []));
-}
-
-/**
- * What an answer says of a property, and of its identifiers, each once. What is stored as JSON is taken as it is: reading
- * and writing it again costs twice as much.
- * @param domain JSON of the publisher's
- */
-function itemsOf(row: OfferedRow, domain: string): [property: string, identifiers: readonly string[]] {
-  const id = JSON.stringify(row.slug ?? "");
-  const whose = `,"property_id":${id},"publisher_domain":${domain}}`;
-  const open = openIdentifiers(row);
-  const list = open.length === 0 ? "" : `${open.join("},")}}`;
-  const property =
-    `{"publisher_domain":${domain},"property_id":${id},"property_name":${JSON.stringify(row.name)},` +
-    `"property_type":${JSON.stringify(row.type)},"identifiers":[${list}],"tags":${row.tags}}`;
-  const texts = open.map((one) => one + whose);
+/** What an answer says of a property, and of its identifiers, each once, as JSON. */
+function itemsOf(row: OfferedRow, publisher_domain: string): [property: string, identifiers: readonly string[]] {
+  const property_id = row.slug ?? "";
+  const identifiers = identifiersOfRow(row);
+  const property = JSON.stringify({
+    ...{ publisher_domain, property_id, property_name: row.name, property_type: row.type, identifiers },
+    tags: JSON.parse(row.tags) as string[],
+  });
+  const texts = identifiers.map(({ type, value }) => JSON.stringify({ type, value, property_id, publisher_domain }));
   return [property, texts.length > 1 ? [...new Set(texts)] : texts];
 }
 
@@ -92,7 +71,6 @@ const byAnswer = (a: OfferedRow, b: OfferedRow): number =>
 export class FreshOffers implements Offered {
   readonly offers: readonly Offer[];
   readonly #rows: readonly OfferedRow[];
-  /** As JSON. */
   readonly #domain: string;
 
   /**
@@ -101,7 +79,7 @@ export class FreshOffers implements Offered {
    */
   constructor(domain: string, properties: readonly OfferedRow[], valid: boolean) {
     this.#rows = effective(properties, valid, identified).sort(byAnswer);
-    this.#domain = JSON.stringify(domain);
+    this.#domain = domain;
     this.offers = this.#rows.map((row) => new Offer(row));
   }
 

@@ -43,13 +43,10 @@ export function encodeBody(value: JsonObject, what: string, reserved = 0): Uint8
   return bytes;
 }
 
-/** A body with a token as its last member: the same bytes each time, for the same token. */
+/** A body of `encodeBody` with a token as its last member: the same bytes each time, for the same token. */
 export function withToken(body: Uint8Array, token: string): Uint8Array {
-  const member = new TextEncoder().encode(`,"token":${JSON.stringify(token)}}`);
-  const whole = new Uint8Array(body.length - 1 + member.length);
-  whole.set(body.subarray(0, -1));
-  whole.set(member, body.length - 1);
-  return whole;
+  const members = JSON.parse(new TextDecoder().decode(body)) as JsonObject;
+  return new TextEncoder().encode(JSON.stringify({ ...members, token }));
 }
 
 /** service.md, "Task webhook envelope". What is undefined stays out. */

@@ -93,8 +93,11 @@ export interface A2aProfile {
 
 /** How tools are listed by transports that give schemas with them. */
 export interface ListingOptions {
-  /** `compact` for models; `full` for readers who resolve references: whole schemas, some 100 KB a tool. Default `compact`. */
-  readonly schemas?: "compact" | "full";
+  /**
+   * `compact` for models; `full` for readers who resolve references: whole schemas, some 100 KB a tool; `published` for those that
+   * the release itself publishes for MCP: the folder of one of its tool lists, `<release>/mcp/.../`. Default `compact`.
+   */
+  readonly schemas?: "compact" | "full" | { readonly published: string };
   /** Schemas of the answers too. Default false: they are larger than those of the requests. */
   readonly output?: boolean;
   /** Bytes of a page, after which the list goes on in another. Default 131,072. */

@@ -41,18 +41,6 @@ export const walks: readonly Walk[] = [
     still: /queue\.transact\(/,
   },
   {
-    file: "runtime/registry/server/routes/agents.ts",
-    fault: "JSON is cut as bytes where a member is thought to be the last",
-    until: subjects.transports,
-    still: /lastIndexOf\(',"generated_at":'\)/,
-  },
-  {
-    file: "runtime/registry/offered.ts",
-    fault: "JSON is sewn from texts, quotation marks and braces",
-    until: subjects.transports,
-    still: /\{"type":\$\{|split\('"\],\["'\)/,
-  },
-  {
     file: "runtime/buyer/settle.ts",
     fault: "a sender's whole inbox is paged and parsed to find one task",
     until: subjects.buyer,

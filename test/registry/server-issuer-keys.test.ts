@@ -75,9 +75,9 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
   keys("a key that leaked is dropped at once, and what it signed is refused", async () => {
     const { access_token: token } = await tokens();
     const [old] = await issuerKeys(access(), now());
-    const { sub } = JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
+    const { sub, grant } = JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
     const forge = async (): Promise<string> =>
-      new SignJWT({ sub, scope: "openid" })
+      new SignJWT({ sub, grant, scope: "openid" })
         .setProtectedHeader({ alg: "ES256", kid: old!.jwk.kid!, typ: "at+jwt" })
         .setIssuer(BASE_URL)
         .setAudience(`${BASE_URL}/api`)

@@ -13,6 +13,7 @@ import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { createSeller } from "../../runtime/seller/index.js";
+import { codeOf } from "../support/thrown.js";
 import { buyRequest, mcp, sellerOptions } from "./fixture.js";
 import { sellerSuite, tool, with_ } from "./mcp-suite.js";
 
@@ -258,6 +259,8 @@ test("options that cannot work are refused before anything is served", async ({ 
     );
     assert.is(outcome, "seller_option_invalid", what);
   }
+  const listing = { schemas: { published: "/nowhere" } };
+  assert.is(await codeOf(() => createSeller({ ...good, store, listing } as never)), "file_unusable");
 });
 
 test.run();

@@ -1,6 +1,7 @@
 /** PlayedAnswer vectors posted to a buyer's receiver: `replay_webhook_vector`. */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
-import { signTestWebhook, type TestKey } from "../../testing/index.js";
+import type { TestKey } from "../../testing/key.js";
+import { signTestWebhook } from "../../testing/sign.js";
 import type { Storyboard, StoryboardStep } from "../document.js";
 import { type Suite, suiteFile } from "../load.js";
 import type { GradedCheck, Skip, StepResult } from "../result.js";

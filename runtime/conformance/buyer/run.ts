@@ -2,7 +2,7 @@
 import { setTimeout as systemSleep } from "node:timers/promises";
 import { isJsonObject, type Release, type SchemaDocuments, wireNames } from "../../contract/index.js";
 import { AdbindError } from "../../errors.js";
-import { createTestKey, type TestKey } from "../../testing/index.js";
+import { createTestKey, type TestKey } from "../../testing/key.js";
 import { createHttp } from "../agent/http.js";
 import type { Storyboard } from "../document.js";
 import type { Suite } from "../load.js";

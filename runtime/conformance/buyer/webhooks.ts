@@ -1,7 +1,9 @@
 /** Webhooks as the worst of networks brings them: forged before and after, twice, captured, and late. */
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
-import { type FaultName, signTestWebhook, type TestKey, type TestWebhook, testFaults } from "../../testing/index.js";
+import { type FaultName, testFaults } from "../../testing/faults.js";
+import type { TestKey } from "../../testing/key.js";
+import { signTestWebhook, type TestWebhook } from "../../testing/sign.js";
 import type { SentWebhook } from "./types.js";
 
 /** Forgeries that are sent before the task ends: who believes one takes an order for done that is not. */

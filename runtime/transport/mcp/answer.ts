@@ -37,7 +37,8 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
     instructions: parts.description,
     cacheHints: { "tools/list": kept, "server/discover": kept },
   };
-  let listing: readonly JsonObject[] | undefined;
+  // What has to be read from files is read now: whoever named them is told what is wrong with them.
+  let listing = typeof parts.listing?.schemas === "object" ? toolListing(parts) : undefined;
   const list = (cursor: string | undefined): ListToolsResult => {
     listing ??= toolListing(parts);
     const from = cursor === undefined ? 0 : Number(cursor);

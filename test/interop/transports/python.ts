@@ -59,5 +59,8 @@ export async function startServer(line: Line, kind: string, answers: object) {
     createInterface({ input: child.stdout! }).once("line", (text) => resolve(Number(text)));
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
   });
-  return { url: `http://127.0.0.1:${port}/mcp`, close: async () => void child.kill() };
+  return {
+    url: `http://127.0.0.1:${port}${kind.startsWith("mcp") ? "/mcp" : ""}`,
+    close: async () => void child.kill(),
+  };
 }

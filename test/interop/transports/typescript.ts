@@ -1,7 +1,11 @@
 /** The official TypeScript packages of both lines: clients before our seller, and servers for our buyer. */
-import { createServer } from "node:http";
+import { createServer, type Server as HttpServer, type RequestListener } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
+import { AgentCard, Task } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { AgentEvent, type AgentExecutor, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
+import { agentCardHandler, jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -173,13 +177,53 @@ export async function startMcpServer(kind: "mcp-1" | "mcp-2", answers: Readonly<
     const answer = await handler.fetch(new Request("http://peer.invalid/mcp", { ...init, ...(body && { body }) }));
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
+  const { origin, close } = await opened(http);
+  return { url: `${origin}/mcp`, close };
+}
+
+async function opened(http: HttpServer) {
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const { port } = http.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
+    origin: `http://127.0.0.1:${port}`,
     close: async () => {
       http.closeAllConnections();
       http.close();
     },
   };
 }
+
+/** A server of the 1.x line, whose card offers one version of the protocol. */
+export async function startA2aServer(version: "1.0" | "0.3", answers: Readonly<Record<string, object>>) {
+  // What the package's handlers are mounted in; installed with the other web frameworks that are judged.
+  const express = createRequire(new URL("../frameworks/package.json", import.meta.url))("express");
+  const app = express() as RequestListener & { use(path: string, handler: unknown): void };
+  const { origin, close } = await opened(createServer(app));
+  const names = [...Object.keys(answers), "list_accounts"];
+  const card = AgentCard.fromJSON({
+    ...{ name: "peer", description: "peer", version: "1", capabilities: {} },
+    supportedInterfaces: [{ url: `${origin}/a2a`, protocolBinding: "JSONRPC", protocolVersion: version }],
+    ...{ defaultInputModes: ["application/json"], defaultOutputModes: ["application/json"] },
+    skills: names.map((name) => ({ id: name, name, description: name, tags: ["tool"] })),
+  });
+  const legacyCompat = { enabled: version === "0.3" };
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), answering(answers));
+  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler, legacyCompat }));
+  app.use("/a2a", jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat }));
+  return { url: origin, close };
+}
+
+/** Ends each call's task with its answer, or fails it with errors. */
+const answering = (answers: Readonly<Record<string, object>>): AgentExecutor => ({
+  async execute({ taskId, contextId, userMessage }, bus) {
+    const [part] = userMessage.parts;
+    const { skill } = (part?.content?.value ?? {}) as { skill: string };
+    const answer = answers[skill];
+    const data = answer ?? { errors: [{ code: "AWAY", message: "away" }] };
+    const status = { state: answer === undefined ? "TASK_STATE_FAILED" : "TASK_STATE_COMPLETED" };
+    const artifacts = [{ artifactId: "answer", parts: [{ data }] }];
+    bus.publish(AgentEvent.task(Task.fromJSON({ id: taskId, contextId, status, artifacts })));
+    bus.finished();
+  },
+  cancelTask: () => Promise.reject(new Error("nothing here can be canceled")),
+});

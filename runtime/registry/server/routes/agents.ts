@@ -28,13 +28,10 @@ type Ids =
   | "validateProductAuthorization"
   | "readStats";
 
-/** An expansion without when it was made, which is its last member. */
-const beforeTime = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.lastIndexOf(',"generated_at":'));
-
 export const agentRoutes = ({ data }: Parts): Handlers<Ids> => ({
   async expandProductIdentifiers({ body }) {
     const bytes = await within(data.expandBytes(checkedSelectors(body)));
-    return { body: bytes, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: beforeTime };
+    return { body: bytes, headers: { "cache-control": EXPANSION_CACHE }, fingerprint: () => bytes.lasting };
   },
   async searchAgents({ query }) {
     const { cursor, limit = SEARCH_LIMIT } = query;

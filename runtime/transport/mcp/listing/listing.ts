@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../contract/index.js";
 import type { AnswererDependencies, ListingOptions, OfferedTool } from "../../answerer.js";
 import { compactSchema, type Detail, details } from "./compact-schema.js";
 import { bundledSchema } from "./full-schema.js";
+import { type PublishedSchemas, publishedSchemas } from "./published-schema.js";
 import { type PlaceReader, placeReader } from "./schema-place.js";
 
 /** Bytes a model is given: of one tool on average, and of all. What a call needs is told beyond them. */
@@ -11,16 +12,33 @@ const MOST_BYTES = { tool: 1_230, all: 24_000 } as const;
 /** Title and description of a tool, in characters. */
 const MOST_WORDS = 160;
 
+/** @throws AdbindError `file_unusable` where schemas are to be read that cannot be */
 export function toolListing(parts: AnswererDependencies): readonly JsonObject[] {
   const { schemas = "compact", output = false } = parts.listing ?? {};
   const { tools, documents } = parts;
+  if (typeof schemas === "object") return publishedTools(parts, publishedSchemas(schemas.published, parts.version));
   const listed = schemas === "full" ? fullTools(parts) : compactTools(tools, placeReader(documents));
   if (!output) return listed;
   return listed.map((one, index) => ({ ...one, ...outputOf(tools[index]!, parts) }));
 }
 
-const fullTools = ({ tools, documents }: AnswererDependencies): JsonObject[] =>
-  tools.map((offered) => listed(offered, { ...bundledSchema(documents, offered.tool.request) }));
+/** Tools that the release does not publish so are listed whole. */
+const publishedTools = (
+  parts: AnswererDependencies,
+  schemasOf: (tool: string) => PublishedSchemas | undefined,
+): JsonObject[] =>
+  parts.tools.map((offered) => {
+    const { inputSchema, outputSchema } = schemasOf(offered.name) ?? {};
+    const { output = false } = parts.listing ?? {};
+    const answer = outputSchema === undefined ? outputOf(offered, parts) : { outputSchema };
+    return { ...listed(offered, inputSchema ?? wholeRequest(offered, parts)), ...(output && answer) };
+  });
+
+const fullTools = (parts: AnswererDependencies): JsonObject[] =>
+  parts.tools.map((offered) => listed(offered, wholeRequest(offered, parts)));
+
+const wholeRequest = ({ tool }: OfferedTool, { documents }: AnswererDependencies): JsonObject =>
+  tool.request === "" ? taskSchema : bundledSchema(documents, tool.request);
 
 /** The arms a call may end with at once; a union is an object too. */
 function outputOf({ tool }: OfferedTool, { documents }: AnswererDependencies): JsonObject {
