@@ -54,16 +54,16 @@ const jwks = [...pairs].map(([kid, { publicKey }]) => {
 });
 const keys = staticKeys(jwks as never, { sender: "https://seller.example/agent" });
 const replay = memoryReplayStore();
-let seen = 0;
+/** Two endpoints are served side by side: which comes first is nobody's to say. */
+const told: string[] = [];
 const { promise: both, resolve } = Promise.withResolvers<void>();
 const receiver = createServer(async (request, response) => {
   const body = await read(request);
   const message = { method: "POST", url: `${receiverUrl}${request.url}`, headers: request.headers as never, body };
   const verified = await verifyWebhook(message, { keys, replay, word: release.word });
-  console.log(`${request.url}: ${verified.ok ? `signed by ${verified.keyid}` : verified.code}`);
+  told.push(`${request.url}: ${verified.ok ? `signed by ${verified.keyid}` : verified.code}`);
   response.writeHead(verified.ok ? 200 : 401).end();
-  seen += 1;
-  if (seen === pairs.size) resolve();
+  if (told.length === pairs.size) resolve();
 });
 const receiverUrl = await listen(receiver);
 
@@ -77,6 +77,7 @@ for (const principal of ["acme", "initech"]) {
 }
 sender.start();
 await both;
+for (const line of told.sort()) console.log(line);
 
 await sender.stop();
 await store.close();
