@@ -121,8 +121,18 @@ function explainBody(faults: readonly ErrorObject[]): Problem {
   return where === "" ? badRequest(`The body ${fault.message}`) : explain(where, fault);
 }
 
-/** Compiles what the document says of one operation's request. */
+const checkers = new WeakMap<Operation, Checker>();
+
+/** Compiles what the document says of one operation's request; once, however many servers a process has. */
 export function checkerOf(operation: Operation, ajv: Ajv2020): Checker {
+  const known = checkers.get(operation);
+  if (known !== undefined) return known;
+  const checker = compileChecker(operation, ajv);
+  checkers.set(operation, checker);
+  return checker;
+}
+
+function compileChecker(operation: Operation, ajv: Ajv2020): Checker {
   const compile = (place: Parameter["in"]): CompiledParameter[] =>
     operation.parameters
       .filter((parameter) => parameter.in === place)
