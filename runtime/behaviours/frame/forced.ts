@@ -17,6 +17,13 @@ const kept = collection<ForcedAnswer>("forced_answer");
 /** The tool of a task that was ordered. */
 const tools = collection<{ readonly tool: string }>("forced_task");
 
+/** No answer is ordered any more, for the caller or the account that the call names. */
+export async function resetForced(call: BehaviourCall): Promise<void> {
+  const forceable = ["create_media_buy", "get_products", "get_signals"];
+  for (const owner of new Set([ownerOf(call), call.principal]))
+    for (const tool of forceable) kept.remove(call, owner, tool);
+}
+
 /** Ordered for one account where the order names one; else for whatever account the caller names next. */
 const ownerOf = ({ principal, ctx: { account } }: BehaviourCall): string =>
   account?.brand === undefined && account?.account_id === undefined
