@@ -1,7 +1,7 @@
 /**
  * `./run conformance [--suite DIR] [--release DIR] [--specialism ID]... [--out DIR]`: for every specialism of a seller one
  * is scaffolded and served, and the published storyboards of its release judge it in one default run. One line a run; ends
- * with a count of the steps, and with exit code 1 when one failed.
+ * with a count of the steps, and with exit code 1 when one failed, or fewer passed than once did (passed.json).
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +19,7 @@ import {
   type Suite,
 } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
+import { heldToPassed } from "./passed.js";
 import { projectsFolder, RUN_TOKEN, type ServedSeller, scaffold, serveSeller, tls } from "./served-seller.js";
 
 const DEFAULT = ["3.0.26", "3.1.19", "3.2.0-beta.4"];
@@ -154,6 +155,22 @@ function print(version: string, id: string, { counts, report, problem }: Graded)
         step.problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description ?? ""}`;
       console.log(`  FAILED ${step.storyboard}/${step.step}: ${why.slice(0, 220)}`);
     }
+  if (report !== undefined) printSkips(report);
+}
+
+/** Reasons that are the seller's own lack; every step that has one is named. */
+const lacks: ReadonlySet<string> = new Set(["missing_tool", "missing_test_controller", "requirement_unmet"]);
+
+function printSkips({ storyboards }: ConformanceReport): void {
+  const skipped = storyboards
+    .flatMap(({ steps }) => steps)
+    .flatMap((step) => (step.skip ? [{ step, ...step.skip }] : []));
+  const reasons = new Map<string, number>();
+  for (const { reason } of skipped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const list = [...reasons].sort(([a], [b]) => (a < b ? -1 : 1)).map(([reason, count]) => `${count} ${reason}`);
+  if (list.length > 0) console.log(`  skipped: ${list.join(", ")}`);
+  for (const { step, reason, detail } of skipped)
+    if (lacks.has(reason)) console.log(`  ${reason} ${step.storyboard}/${step.step}: ${detail.slice(0, 160)}`);
 }
 
 function keep(out: string | undefined, version: string, id: string, { report }: Graded): void {
@@ -184,8 +201,15 @@ async function main(options: Options): Promise<void> {
     const ids = specialismsOf(place).filter((id) => wanted.length === 0 || wanted.includes(snake(id)));
     const agents = options.roles ? await others(place, projects) : new Map<string, ServedSeller>();
     for (const id of ids) {
-      const graded = await grade(place, id, { projects, agents });
-      print(place.release.version, id, graded);
+      const run = await grade(place, id, { projects, agents });
+      const version = place.release.version;
+      // Without the other roles' agents less can pass.
+      const fewer = run.report && options.roles ? heldToPassed(version, id, run.counts.passed) : undefined;
+      const graded =
+        fewer === undefined
+          ? run
+          : { ...run, counts: { ...run.counts, failed: run.counts.failed + 1 }, problem: fewer };
+      print(version, id, graded);
       keep(options.out, place.release.version, id, graded);
       total = sum(total, graded.counts);
     }

@@ -4,17 +4,15 @@ import { buildCreative } from "./build.js";
 import { creativeDelivery } from "./delivery.js";
 import { serveHosted } from "./hosted.js";
 import { previewCreative } from "./preview.js";
-import { reportUsage } from "./usage.js";
 
 /** Making creatives, showing them, and serving them by tags. */
 export const buildingBehaviour: Behaviour = {
   area: "building",
-  needs: ["formats", "creatives"],
+  needs: ["formats", "creatives", "usage"],
   tools: {
     build_creative: buildCreative,
     preview_creative: previewCreative,
     get_creative_delivery: creativeDelivery,
-    report_usage: reportUsage,
   },
   /** A library is one that can be looked into. */
   capabilities: ({ tools, formats, agentUrl, word }) => ({

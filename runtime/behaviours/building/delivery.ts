@@ -2,8 +2,8 @@ import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import { listPage, type PageWanted } from "../frame/page.js";
+import { type KeptUsage, usageOf } from "../usage/usage.js";
 import { type ServingTag, tagsOf } from "./tags.js";
-import { type KeptUsage, usageOf } from "./usage.js";
 
 interface Wanted {
   readonly account?: AccountRef;

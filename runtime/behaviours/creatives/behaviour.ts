@@ -6,7 +6,7 @@ import { syncCreatives } from "./sync.js";
 /** The creative library. */
 export const creativesBehaviour: Behaviour = {
   area: "creatives",
-  needs: ["formats"],
+  needs: ["formats", "provenance"],
   tools: { list_creatives: listLibrary, sync_creatives: syncCreatives },
   scenarios: creativeScenarios,
 };
