@@ -125,7 +125,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "shape documents effects words page",
+    "canonical documents effects words page",
+    "shape",
     "call",
     "collection behaviour",
     "forced",
