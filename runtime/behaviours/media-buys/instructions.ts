@@ -134,9 +134,9 @@ export async function instruct(call: BehaviourToolCall, { known, ...wish }: Wish
   const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
   const turn = base === undefined ? [] : [{ collection: TURN, owner: call.principal, id: base.media_buy_id }];
   if (known === undefined) {
-    if (base !== undefined) await ownTurn(call, wish);
+    const from = base === undefined ? [] : [await ownTurn(call, key, base)];
     const held = turn.map((at) => ({ ...at, version: 0, body: JSON.stringify({ key }) }));
-    await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }, ...held]);
+    await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }, ...held, ...from]);
   }
   // They were written beside this call: what the call does to them goes by the version that is there.
   for (const { collection: name, owner, id } of [place, ...turn]) call.documents.forget(name, owner, id);
@@ -164,19 +164,26 @@ export async function instructLater(call: BehaviourCall, buy: MediaBuy): Promise
   return true;
 }
 
-/** Waits for the change before this one. @throws StaleDocument when it is over: this one is then made on what it left */
-async function ownTurn(call: BehaviourToolCall, { key, base }: Pick<Wish, "key" | "base">): Promise<void> {
-  const place = { collection: TURN, owner: call.principal, id: base!.media_buy_id };
+/**
+ * Waits for the change before this one.
+ * @returns what the commit that takes the turn is to see unchanged: the buy that this change was made of
+ * @throws StaleDocument where it is another by now: this change is then made on what is there
+ */
+async function ownTurn(call: BehaviourToolCall, key: string, base: MediaBuy): Promise<DocumentChange> {
+  const place = { collection: TURN, owner: call.principal, id: base.media_buy_id };
   const until = performance.now() + TURN_MS.most;
-  for (let waited = false; ; waited = true) {
+  for (;;) {
     const found = await call.store.get(place);
-    const free = found === undefined || (JSON.parse(found.body) as { key: string }).key === key;
-    if (free && waited) throw new StaleDocument(place);
-    if (free) return;
+    if (found === undefined || (JSON.parse(found.body) as { key: string }).key === key) break;
     if (performance.now() > until)
       throw new ToolError("CONFLICT", "Another change of this media buy waits for the ad server.", { retry_after: 5 });
     await setTimeout(TURN_MS.look);
   }
+  const buy = { collection: "media_buy", owner: call.principal, id: base.media_buy_id };
+  const stored = await call.store.get(buy);
+  if (stored === undefined || (JSON.parse(stored.body) as MediaBuy).revision !== base.revision)
+    throw new StaleDocument(buy);
+  return { ...buy, version: stored.version, body: stored.body, unchanged: true };
 }
 
 /** What was wished, on the buy as it is by now: creatives, impairments and states change without the ad server. */
