@@ -14,6 +14,14 @@ export interface PageRequest {
   readonly limit: number;
 }
 
+/** A page of an agent's publishers. */
+export interface PublishersPage extends PageRequest {
+  /** Whose word it is; absent is everybody's. */
+  readonly source?: AuthorizationSource;
+  /** Only what is in effect now; and with the publisher's names for the properties, of its own file or none. */
+  readonly properties?: boolean;
+}
+
 /** A page, or why the cursor has none: it is not one of ours, or what it needs is not remembered any more. */
 export type Page<T> =
   | { readonly ok: true; readonly value: T }

@@ -5,7 +5,7 @@
 import type { components } from "../../generated/registry/openapi.js";
 import type { FileProblem } from "./file-problems.js";
 import type { AppliedCrawl, AuthorizationFile, CrawlResult } from "./file-types.js";
-import type { FollowedData, Page, PageRequest } from "./follow-types.js";
+import type { FollowedData, Page, PageRequest, PublishersPage } from "./follow-types.js";
 import type { JsonBytes } from "./json-bytes.js";
 import type { ListedData } from "./listed-types.js";
 import type { Member, MemberAgent, OperatorScope, OperatorViewer } from "./member-types.js";
@@ -73,10 +73,7 @@ export interface RegistryData extends FollowedData, ListedData {
    */
   warm(): Promise<void>;
   /** Undefined: nobody knows the agent. */
-  agentPublishers(
-    agentUrl: string,
-    page: PageRequest & { readonly source?: AuthorizationSource },
-  ): Promise<Page<AgentPublishers> | undefined>;
+  agentPublishers(agentUrl: string, page: PublishersPage): Promise<Page<AgentPublishers> | undefined>;
   lookupDomain(domain: string): Promise<DomainAgents>;
   lookupProperty(type: PropertyAgents["type"], value: string): Promise<PropertyAgents>;
   expand(request: ExpandRequest): Promise<ExpandResult>;

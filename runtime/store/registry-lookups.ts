@@ -75,6 +75,18 @@ export const publishersOfAgent = (
     [given.agent, given.domain, given.after, given.source, given.source, given.limit],
   );
 
+/** What publishers call the properties of one source. */
+export const slugsOf = (
+  q: Query,
+  publishers: readonly number[],
+  source: EdgeSource,
+): Coroutine<{ publisher: number; slug: string }[]> =>
+  q.rows(
+    `select publisher, slug from adbind_registry_properties where ${q.dialect.among("publisher", "bigint")} ` +
+      "and source = ? and slug is not null order by publisher, position",
+    [q.dialect.list(publishers), source],
+  );
+
 /** Publishers whose file was imported and never fetched; those only named by others are not among them. */
 export const publishersNeverCrawled = (q: Query, limit: number): Coroutine<{ domain: string }[]> =>
   q.rows(
