@@ -4,12 +4,12 @@ import type { Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
   type AgentEdgeRow,
-  edgesOf,
   propertiesOfIdentifier,
   publishersById,
   publishersOfAgent,
   slugsOf,
 } from "../store/registry-lookups.js";
+import { edgesAt } from "./agent-pages.js";
 import { activeEntries } from "./feed/changes.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
 import { counting, coverage, covers, knownProperty, standing } from "./publisher.js";
@@ -28,7 +28,7 @@ export function* lookupProperty(
   for (const publisher of yield* publishersById(q, ids)) {
     const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
     const properties = counting(named, publisher.valid === 1);
-    for (const { edge, covered } of standing(yield* edgesOf(q, [publisher.id]), publisher.valid === 1, now)) {
+    for (const { edge, covered } of standing(yield* edgesAt(q, publisher.id), publisher.valid === 1, now)) {
       const found = properties.find((one) => covers(covered, edge, one));
       if (found === undefined) continue;
       agents.push({

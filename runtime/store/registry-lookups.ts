@@ -26,6 +26,23 @@ export const edgesOf = (q: Query, publishers: readonly number[]): Coroutine<Edge
     [q.dialect.list(publishers)],
   );
 
+/** What publishers say themselves, and files hosted for them: as many as a file may have. */
+export const ownEdgesOf = (q: Query, publishers: readonly number[]): Coroutine<EdgeWithUrl[]> =>
+  q.rows(
+    "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
+      `where ${q.dialect.among("a.publisher", "bigint")} and a.source in ('aao_hosted', 'adagents_json') ` +
+      "order by a.publisher, a.source, g.url",
+    [q.dialect.list(publishers)],
+  );
+
+/** The first claims about a publisher: anybody may make any number of them. */
+export const claimsAt = (q: Query, publisher: number, limit: number): Coroutine<EdgeWithUrl[]> =>
+  q.rows(
+    "select a.*, g.url from (select * from adbind_registry_authorizations where publisher = ? and source = 'agent_claim' " +
+      "order by publisher, source, agent, claimant limit ?) a join adbind_registry_agents g on g.id = a.agent",
+    [publisher, limit],
+  );
+
 export const edgesBetween = (q: Query, agent: number, publishers: readonly number[]): Coroutine<EdgeRow[]> =>
   q.rows(
     `select * from adbind_registry_authorizations where agent = ? and ${q.dialect.among("publisher", "bigint")} order by publisher, source`,

@@ -147,6 +147,36 @@ export function dataListsCase(engine: Engine): void {
     );
   });
 
+  test("a publisher's agents come in pages, and those who claim to be one crowd nobody out", async ({ data }) => {
+    const own = Array.from({ length: 60 }, (_, at) => entry(urlOf(`own${String(at).padStart(2, "0")}`)));
+    await data.putClaims(OTHER, [{ publisherDomain: "news.example", authorizedFor: "First" }]);
+    await data.applyCrawl(crawl("news.example", { properties: [property("a")], agents: own }));
+    const others = Array.from({ length: 1_200 }, (_, at) => ({
+      publisherDomain: "news.example",
+      agent: entry(urlOf(`crowd${at}`)),
+    }));
+    await data.applyCrawl(crawl("crowd.example", { others }));
+    const seen: string[] = [];
+    const counted: number[] = [];
+    let agentsCursor: string | undefined;
+    do {
+      const page = await data.publisherPage("news.example", { agentsLimit: 500, agentsCursor });
+      assert.ok(page.ok);
+      const { authorized_agents: agents, agents_total, agents_cursor } = page.value;
+      assert.is(agents_total, 1_060);
+      seen.push(...agents.map(({ source, url }) => `${source} ${url}`));
+      counted.push(agents.filter((one) => one.properties_total !== undefined).length);
+      agentsCursor = agents_cursor ?? undefined;
+    } while (agentsCursor !== undefined);
+    assert.equal([seen.length, new Set(seen).size], [1_060, 1_060]);
+    assert.equal(counted, [50, 0, 0], "counts are those of the first agents of all");
+    assert.ok(seen.includes(`agent_claim ${OTHER}`), "it claimed first");
+    assert.is((await data.lookupPublisher("news.example")).authorized_agents.length, 1_000);
+    assert.is((await data.lookupDomain("news.example")).sales_agents_claiming.length, 1_000);
+    const broken = await data.publisherPage("news.example", { agentsCursor: "x" });
+    assert.equal(broken, { ok: false, reason: "cursor_invalid" });
+  });
+
   test("what the statistics say is kept, whatever comes and goes", async ({ data }) => {
     const told = async () => {
       const { registered_agents, registered_publishers, discovered_agents } = await data.stats();
