@@ -70,6 +70,9 @@ export interface AgentEdgeRow extends EdgeRow {
   readonly valid: number | null;
 }
 
+/** Claims looked at of one agent: anybody may make any number. */
+const AGENT_CLAIMS = 1_000;
+
 /** An agent's publishers by domain: one row per source, hosted files left out where the publisher's own is valid. */
 export const publishersOfAgent = (
   q: Query,
@@ -83,13 +86,15 @@ export const publishersOfAgent = (
   },
 ): Coroutine<AgentEdgeRow[]> =>
   q.rows(
-    "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid " +
-      "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
-      "where a.agent = ? and (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
+    "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid from (" +
+      "select * from adbind_registry_authorizations where agent = ? and source <> 'agent_claim' union all select * from (" +
+      "select * from adbind_registry_authorizations where agent = ? and source = 'agent_claim' order by agent, publisher limit ?) c" +
+      ") a join adbind_registry_publishers p on p.id = a.publisher " +
+      "where (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
       "and (a.source <> 'aao_hosted' or coalesce(p.valid, 0) <> 1) and not exists (select 1 from adbind_registry_authorizations o " +
       "where o.publisher = a.publisher and o.source = a.source and o.agent = a.agent and o.claimant < a.claimant) " +
       "order by p.domain, a.source limit ?",
-    [given.agent, given.domain, given.after, given.source, given.source, given.limit],
+    [given.agent, given.agent, AGENT_CLAIMS, given.domain, given.after, given.source, given.source, given.limit],
   );
 
 /** What publishers call the properties of one source. */

@@ -1,7 +1,7 @@
 /** What a registry's lists, answers of agents and brands, and the owners' wishes need. */
 export const registryLists = `
 -- type_counts are a profile's properties by type, as JSON. Agents that everybody may see are found by their URLs, those of
--- members by their type too. Counts of agents and domains are kept, not counted when somebody asks.
+-- members by their type too. What publishers say of an agent is found apart from what anybody claims. Counts of agents and domains are kept, not counted when somebody asks.
 -- A brand file is kept as it came, and found by the words of its names. A probe is what an agent said when it was asked
 -- last; owner is the registrable domain it is under, of whose agents only so many are asked. An opt-out is an owner's wish
 -- that nothing is fetched or told of a domain and what is under it.
@@ -10,6 +10,8 @@ create index adbind_registry_agents_shown on adbind_registry_agents (url) where 
 create index adbind_registry_agents_typed on adbind_registry_agents (type, url)
   where member is not null and visibility = 'public';
 create index adbind_registry_profiles_found on adbind_registry_profiles (url) where gone = 0 and registered = 0;
+create index adbind_registry_authorizations_said on adbind_registry_authorizations (agent, publisher)
+  where source <> 'agent_claim';
 insert into adbind_registry_counts (kind, name, count)
   select 'agents', 'discovered', count(*) from adbind_registry_profiles where gone = 0 and registered = 0;
 insert into adbind_registry_counts (kind, name, count)
