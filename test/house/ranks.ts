@@ -164,7 +164,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/registry/": [
-    "file-problems json-bytes json-items client follow-types listed-types types",
+    "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
     "model",
     "crawl/ search/",
     "project",
