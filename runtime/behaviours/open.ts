@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Logger, pino } from "pino";
 import type { AnyTool, JsonObject, Release, Reply } from "../contract/index.js";
+import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
 import { createSeller, type Seller } from "../seller/create.js";
 import { shortVersion } from "../seller/spoken.js";
@@ -18,7 +19,7 @@ import { shapesOf } from "./frame/shape.js";
 import { type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
-type Handler = SellerHandler<AnyTool, never>;
+type Handler = SellerHandler<AnyTool, object>;
 type Handlers = Record<string, Handler>;
 
 type Shared<R extends Release> = Omit<
@@ -83,7 +84,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const { database, mode = "production", release, releases = [], baseUrl, name } = options;
   const logger = options.logger ?? plainLogger(mode);
   const store = typeof database === "string" ? await openStore(database) : database;
-  const documents = documentStore(store.database as never);
+  const documents = documentStore(store.database as Database);
   const development = mode === "development";
   const all = [release, ...releases];
   const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
@@ -92,14 +93,14 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     name,
     mode,
     ports: portsFrom(options.ports),
-    store: documents as never,
+    store: documents,
     served: new Set(served.areas.map(({ area }) => area)),
   };
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: development, allowLoopback: development };
   const sender = (await createSender({
-    store: store as never,
+    store,
     release,
     ...(releases.length > 0 && { releases }),
     signer: signing,
@@ -109,7 +110,8 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     logger,
   })) as Sender;
   const library = libraryOf(served, settings, mode);
-  const tools = { ...library, ...options.tools?.(library as unknown as ToolHandlers<R>) };
+  const own: object | undefined = options.tools?.(library as unknown as ToolHandlers<R>);
+  const tools = { ...library, ...(own as Handlers | undefined) };
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
   const seller = (await createSeller({
@@ -118,8 +120,8 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     // Its own codes say what is wrong with a request.
     logger,
     unchecked: ["comply_test_controller"],
-    tools: tools as never,
-    store: store as never,
+    tools,
+    store,
     sender,
     signing,
     capabilities: (one: Release) => declared.get(one.version) ?? {},
@@ -143,10 +145,10 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
   const handler =
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {
-      const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, never>);
+      const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, object>);
       const reply = await behave(request, call);
       const changes = call.documents.changes();
-      if (changes.length > 0) context.effect((tx) => settings.store.write(tx as never, changes));
+      if (changes.length > 0) context.effect((tx) => settings.store.write(tx, changes));
       return reply as Reply<AnyTool>;
     };
   return Object.fromEntries(tools.map(([tool, behave]) => [tool, handler(tool, behave)]));

@@ -52,7 +52,7 @@ export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
 async function refuseInvalid(call: BehaviourCall, uploads: readonly CreativeUpload[]): Promise<void> {
   for (const [index, upload] of uploads.entries()) {
     const [first] = await uploadProblems(call, upload, `creatives[${index}]`);
-    if (first !== undefined) throw new ToolError(first.code, first.message, first as never);
+    if (first !== undefined) throw new ToolError(first.code, first.message, first);
   }
 }
 

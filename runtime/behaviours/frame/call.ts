@@ -14,14 +14,14 @@ export interface BehaviourSettings {
   readonly name: string;
   readonly mode: "development" | "production";
   readonly ports: Ports;
-  readonly store: DocumentStore<never>;
+  readonly store: DocumentStore<object>;
   /** The areas that are served; a behaviour may ask whether a neighbour is there. */
   readonly served: ReadonlySet<string>;
 }
 
 /** What the runtime knows of a call, whatever its tool. */
 export type CallFacts = Pick<
-  SellerContext<AnyTool, never>,
+  SellerContext<AnyTool, object>,
   "principal" | "release" | "mode" | "sender" | "now" | "uuid" | "logger" | "effect"
 > & { readonly task?: TaskOf; readonly account?: JsonObject | undefined };
 
@@ -55,7 +55,7 @@ export interface BehaviourReply {
 /** A call of one tool. */
 export interface BehaviourToolCall extends BehaviourCall {
   readonly tool: string;
-  readonly context: SellerContext<AnyTool, never>;
+  readonly context: SellerContext<AnyTool, object>;
   /** What the release says of this tool's answer. */
   readonly shape: AnswerShape;
   /** The tool is done: what the release has a place for is answered. */
@@ -66,7 +66,7 @@ export interface BehaviourToolCall extends BehaviourCall {
 export async function openToolCall(
   settings: BehaviourSettings,
   tool: string,
-  context: SellerContext<AnyTool, never>,
+  context: SellerContext<AnyTool, object>,
 ): Promise<BehaviourToolCall> {
   const call = await openCall(settings, context);
   const shape = call.shapes.answer(tool);
@@ -120,6 +120,6 @@ export const standingCall = <T>(
     const result = await work(call);
     const changes = call.documents.changes();
     if (commit !== undefined) await commit(effectsInTurn([(tx) => store.write(tx, changes), ...effects]), result);
-    else if (changes.length + effects.length > 0) await store.commit(changes, effects as never);
+    else if (changes.length + effects.length > 0) await store.commit(changes, effects);
     return result;
   });

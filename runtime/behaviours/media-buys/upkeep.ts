@@ -95,7 +95,7 @@ async function settle(
     if (taskId === undefined) await upkeep.onBehalf(who, work);
     else
       await upkeep.onBehalf(who, work, (write, answer) =>
-        upkeep.task(taskId).complete(answer as never, { effect: write }),
+        upkeep.task(taskId).complete(answer, { effect: write }),
       );
   } catch (error) {
     if (!(error instanceof InstructionOver)) throw error;
