@@ -6,7 +6,6 @@ import { capabilityId, isBuilt } from "./capability.js";
 import { creativeDelivery } from "./delivery.js";
 import { serveHosted } from "./hosted.js";
 import { previewCreative } from "./preview.js";
-import { reportUsage } from "./usage.js";
 
 /** What can be done with each format; without references to formats: this is what is built, whatever it is called elsewhere. */
 function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObject {
@@ -27,12 +26,11 @@ function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObje
 /** Making creatives, showing them, and serving them by tags. */
 export const buildingBehaviour: Behaviour = {
   area: "building",
-  needs: ["formats", "creatives"],
+  needs: ["formats", "creatives", "usage"],
   tools: {
     build_creative: buildCreative,
     preview_creative: previewCreative,
     get_creative_delivery: creativeDelivery,
-    report_usage: reportUsage,
   },
   /** A library is one that can be looked into. */
   capabilities: (serving) => ({

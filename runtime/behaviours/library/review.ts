@@ -5,14 +5,26 @@ import { narrowedProblems } from "../formats/narrowed.js";
 import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
-import { productsOf } from "../products/products.js";
+import { productsOf, shelf } from "../products/products.js";
+import { provenanceProblems, sharedPolicy } from "../provenance/policy.js";
+import { refutations } from "../provenance/verified.js";
 
-/** Problems of an upload; none where the format is another agent's, which only that agent can judge. */
+/** Problems of an upload: of its assets, and of what it says of its making, where no product takes it so. */
 export async function uploadProblems(
   call: BehaviourCall,
   upload: CreativeUpload,
   field: string,
 ): Promise<ProtocolError[]> {
+  const own = await formatProblems(call, upload, field);
+  const policy = sharedPolicy(await shelf(call));
+  if (policy === undefined) return own;
+  const unsaid = provenanceProblems(call, policy, upload, field);
+  const refuted = unsaid.length > 0 ? [] : await refutations(call, policy, upload, field);
+  return [...unsaid, ...refuted, ...own];
+}
+
+/** None where the format is another agent's, which only that agent can judge. */
+async function formatProblems(call: BehaviourCall, upload: CreativeUpload, field: string): Promise<ProtocolError[]> {
   const { format_id, assets } = upload;
   if (format_id === undefined) return canonicalProblems(call, upload, field);
   const known = (await formatsOf(call)).get(format_id.id);

@@ -1,5 +1,6 @@
 /** Creatives: which formats are taken, whether one is good enough, and what it looks like. */
 import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import type { Provenance } from "./provenance.js";
 
 export interface FormatId {
   readonly agent_url: string;
@@ -54,6 +55,8 @@ export interface CreativeUpload {
   readonly format_option_ref?: { readonly format_option_id?: string; readonly publisher_domain?: string };
   readonly assets: CreativeAssets;
   readonly tags?: readonly string[];
+  /** How it was made, as its buyer says. */
+  readonly provenance?: Provenance;
 }
 
 /** What is made of a brief. */
