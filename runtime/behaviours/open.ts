@@ -103,6 +103,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     release,
     ...(releases.length > 0 && { releases }),
     signer: signing,
+    agentUrl: settings.agentUrl,
     net,
     mode,
     ...reporting(settings, served, { release, mode }),

@@ -125,8 +125,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "canonical documents effects words page",
-    "shape",
+    "shape documents effects words page",
     "call",
     "collection behaviour",
     "forced",
