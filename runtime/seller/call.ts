@@ -125,7 +125,7 @@ class Answering<Tx> {
     const { tool } = served;
     if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
       const judged = spoken.validator.request(tool.name, args);
-      if (!judged.ok && !this.parts.settings.unchecked.has(tool.name)) throw invalidRequest(judged.errors);
+      if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);
     }
     this.checkChannels();
     const key = keyOf(tool, args);
@@ -135,6 +135,19 @@ class Answering<Tx> {
     const claimed = await claimKey(this.parts.idempotency, of);
     if (claimed.kind === "replay") return this.replay(claimed.answer);
     return this.underClaim(claimed.claim);
+  }
+
+  /** Whether all that is wrong with the request is for the handler to judge. */
+  private leftToHandler(errors: readonly { readonly pointer: string }[]): boolean {
+    const { unchecked, judgedByHandler } = this.parts.settings;
+    const { name } = this.at.served.tool;
+    if (unchecked.has(name)) return true;
+    const parts = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
+    const isBelow = (pointer: string): boolean => {
+      const at = pointer.split("/");
+      return parts.some((part) => part.every((key, index) => key === "*" || key === at[index]));
+    };
+    return errors.every(({ pointer }) => isBelow(pointer));
   }
 
   /** Registrations that could not be honoured refuse the call before it has done anything. */

@@ -69,7 +69,7 @@ export interface BuyChange {
 /** What holds a buy back at present; the buyer reads it in `impairments[]`, as long as it lasts. */
 export interface BuyImpairment extends JsonObject {
   readonly impairment_id: string;
-  readonly resource_type: "creative";
+  readonly resource_type: "creative" | "audience";
   readonly resource_id: string;
   readonly package_ids: readonly string[];
 }
@@ -158,9 +158,17 @@ export async function buysOf(call: BehaviourCall, { account, ids }: BuyFilter = 
   return all.filter((buy) => buy.account_id === account_id);
 }
 
-/** A package serves once something is assigned to it that was not refused. */
-async function hasCreative(call: BehaviourCall, { creative_assignments }: BuyPackage): Promise<boolean> {
+/**
+ * A package serves once something is assigned to it that was not refused. What is refused after that holds it back, and is told
+ * as an impairment: the buy does not wait for its first creative again.
+ */
+async function hasCreative(
+  call: BehaviourCall,
+  { creative_assignments }: BuyPackage,
+  impairments: readonly BuyImpairment[] = [],
+): Promise<boolean> {
   for (const { creative_id } of creative_assignments) {
+    if (impairments.some((one) => one.resource_type === "creative" && one.resource_id === creative_id)) return true;
     const status = (await findCreative(call, creative_id))?.status;
     if (status === "approved" || status === "pending_review" || status === "processing") return true;
   }
@@ -173,7 +181,7 @@ export async function buyState(call: BehaviourCall, buy: MediaBuy): Promise<BuyS
   const now = call.now.getTime();
   if (Date.parse(endOf(buy)) < now) return "completed";
   for (const one of buy.packages)
-    if (one.canceled !== true && !(await hasCreative(call, one))) return "pending_creatives";
+    if (one.canceled !== true && !(await hasCreative(call, one, buy.impairments))) return "pending_creatives";
   if (buy.paused) return "paused";
   return Date.parse(startOf(buy)) > now ? "pending_start" : "active";
 }

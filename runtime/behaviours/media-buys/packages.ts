@@ -6,9 +6,10 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { isAuction, productOf, queryOf } from "../products/products.js";
+import { checkBound, type Named } from "./bound.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
 
-export interface WantedPackage extends ProposedTerms {
+export interface WantedPackage extends ProposedTerms, Named {
   readonly product_id: string;
   readonly pricing_option_id: string;
   readonly budget?: number | null;
@@ -69,6 +70,7 @@ export async function newPackage(
   const budget = givenBudget(wanted.budget, field);
   checkPrice(option, wanted, field);
   checkFormats(call, found, wanted, field);
+  await checkBound(call, wanted, field);
   checkTerms(wanted, found, field);
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
@@ -150,13 +152,27 @@ export function checkPrice(
     throw new ToolError("INVALID_REQUEST", `bids start at ${floor} ${currency}`, { field: `${field}.bid_price` });
 }
 
+interface DeclaredOption {
+  readonly format_option_id?: string;
+  readonly v1_format_ref?: readonly FormatId[];
+}
+
+const sameFormat = (a: FormatId, b: FormatId): boolean =>
+  a.id === b.id && a.agent_url.replace(/\/+$/, "") === b.agent_url.replace(/\/+$/, "");
+
 function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPackage, field: string): void {
   const { product_id, formats } = product;
-  const named = (wanted.format_ids ?? []).find(
-    ({ agent_url, id }) => agent_url !== call.agentUrl || !formats.includes(id),
-  );
+  const declared = (product.more?.format_options ?? []) as readonly DeclaredOption[];
+  // Formats of other agents are named in full, by the product or by its options.
+  const foreignOnes = [
+    ...((product.more?.format_ids ?? []) as readonly FormatId[]),
+    ...declared.flatMap(({ v1_format_ref: refs = [] }) => refs),
+  ];
+  const isTaken = (one: FormatId): boolean =>
+    (one.agent_url === call.agentUrl && formats.includes(one.id)) ||
+    foreignOnes.some((other) => sameFormat(one, other));
+  const named = (wanted.format_ids ?? []).find((one) => !isTaken(one));
   const option = (wanted.format_option_refs ?? []).find(({ format_option_id: id = "" }) => !formats.includes(id));
-  const declared = (product.more?.format_options ?? []) as { format_option_id?: string }[];
   const unknown = declared.some(({ format_option_id }) => format_option_id === option?.format_option_id)
     ? undefined
     : option?.format_option_id;

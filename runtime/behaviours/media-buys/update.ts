@@ -15,6 +15,7 @@ import {
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { productOf } from "../products/products.js";
+import { checkBound } from "./bound.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
 import {
   assignments,
@@ -27,6 +28,7 @@ import {
   type WantedPackage,
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
+import { checkTotal, spread } from "./total.js";
 
 interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
   readonly package_id: string;
@@ -44,6 +46,7 @@ interface Wanted {
   readonly end_time?: string;
   readonly packages?: readonly PackageUpdate[];
   readonly new_packages?: readonly WantedPackage[];
+  readonly total_budget?: { readonly amount: number; readonly currency?: string };
   readonly [kept: string]: unknown;
 }
 
@@ -131,6 +134,15 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   const updated = await updatedPackages(call, buy, request, { start, end });
   done.push(...updated.done);
   let { packages } = updated;
+  const total = request.total_budget;
+  if (total !== undefined && request.packages === undefined && request.new_packages === undefined) {
+    packages = await spread(call, buy, packages, total);
+    done.push(
+      ...packages
+        .filter((one) => one.canceled !== true)
+        .map(({ package_id }) => ({ action: "package_updated", package_id })),
+    );
+  }
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
     const flight = { start: start ?? startOf(buy), end: end ?? endOf(buy) };
     const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
@@ -138,6 +150,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     packages = [...packages, added];
     done.push({ action: "package_added", package_id: added.package_id });
   }
+  if (total !== undefined) checkTotal(call, packages, total);
   const affected = new Set(done.flatMap(({ package_id }) => package_id ?? []));
   if (start !== undefined || end !== undefined) {
     for (const { start_time, end_time } of packages) checkDates(start_time, end_time, "");
@@ -216,6 +229,7 @@ async function updatedPackage(
   }
   const option = pricingOption(call, await productOf(call, one.product_id, field), one.pricing_option_id, field);
   checkPrice(option, wanted, field);
+  await checkBound(call, wanted, field);
   const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
   checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
   if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);

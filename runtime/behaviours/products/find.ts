@@ -77,7 +77,7 @@ async function ranked(
   call: BehaviourCall,
   request: Pick<Wanted, "buying_mode" | "brief" | "filters">,
 ): Promise<Product[]> {
-  const all = request.buying_mode === "wholesale" ? await shelf(call, request) : await productsOf(call, request);
+  const all = request.buying_mode === "brief" ? await productsOf(call, request) : await shelf(call, request);
   const fitting = all.filter((one) => passes(one, request.filters));
   const brief = briefWords(request.brief ?? "");
   const scored = fitting.map((one, index) => ({
