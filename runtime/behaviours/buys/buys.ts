@@ -126,8 +126,27 @@ export async function buyOfPackage(call: BehaviourCall, packageId: string): Prom
   return place === undefined ? undefined : findBuy(call, place.media_buy_id);
 }
 
+/** A buy is not held back by what none of its packages has any more: buyers are told that it is over. */
+function withoutMoot(call: BehaviourCall, buy: MediaBuy): MediaBuy {
+  const { impairments = [], packages, media_buy_id } = buy;
+  const assigned = new Set(packages.flatMap((one) => one.creative_assignments.map(({ creative_id }) => creative_id)));
+  const moot = impairments.filter((one) => one.resource_type === "creative" && !assigned.has(one.resource_id));
+  if (moot.length === 0) return buy;
+  const { sender } = call.ctx;
+  for (const one of moot) {
+    const event = {
+      notificationId: one.impairment_id,
+      eventType: "brand_safety",
+      impairment: { ...one, resolved_at: call.time },
+    };
+    if (sender !== undefined) call.ctx.effect((tx) => written(sender.channels.impairment(media_buy_id, event, { tx })));
+  }
+  return { ...buy, impairments: impairments.filter((one) => !moot.includes(one)) };
+}
+
 /** Keeps a buy. With its end its channels end too. */
-export async function saveBuy(call: BehaviourCall, buy: MediaBuy): Promise<void> {
+export async function saveBuy(call: BehaviourCall, changed: MediaBuy): Promise<void> {
+  const buy = withoutMoot(call, changed);
   const { media_buy_id, fixed, packages } = buy;
   const before = await findBuy(call, media_buy_id);
   const known = new Set(before?.packages.map(({ package_id }) => package_id));

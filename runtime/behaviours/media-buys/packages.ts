@@ -5,7 +5,9 @@ import type { BuyPackage, CreativeAssignment } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
-import { isAuction, productOf, queryOf } from "../products/products.js";
+import { demographicResolution, findConfigured } from "../products/configured.js";
+import { checkOverlay, type Overlay } from "../products/overlay.js";
+import { checkUnexpired, isAuction, productOf, queryOf } from "../products/products.js";
 import { checkBound, type Named } from "./bound.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
 
@@ -71,6 +73,11 @@ export async function newPackage(
   checkPrice(option, wanted, field);
   checkFormats(call, found, wanted, field);
   await checkBound(call, wanted, field);
+  checkUnexpired(call, found, `${field}.product_id`);
+  const overlay = (wanted.targeting_overlay ?? (await findConfigured(call, found.product_id))?.overlay) as
+    | Overlay
+    | undefined;
+  checkOverlay(found, overlay, `${field}.targeting_overlay`);
   checkTerms(wanted, found, field);
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
@@ -87,8 +94,15 @@ export async function newPackage(
     end_time: end,
     paused: wanted.paused === true,
     creative_assignments: assignments(wanted.creative_assignments, wanted.creatives),
-    terms: keptTerms(wanted),
+    terms: { ...keptTerms(wanted), ...targetingTerms(found, overlay) },
   };
+}
+
+/** Whom a package is for, and how they are reached. */
+export function targetingTerms(product: Product, overlay: Overlay | undefined): JsonObject {
+  if (overlay === undefined) return {};
+  const resolution = demographicResolution(product, overlay);
+  return { targeting_overlay: overlay, ...(resolution !== undefined && { targeting_resolution: resolution }) };
 }
 
 /** What is assigned by name, and what is uploaded with it. */
@@ -171,6 +185,20 @@ function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPacka
   const isTaken = (one: FormatId): boolean =>
     (one.agent_url === call.agentUrl && formats.includes(one.id)) ||
     foreignOnes.some((other) => sameFormat(one, other));
+  const refs = (wanted.format_option_refs ?? []).flatMap(
+    ({ format_option_id: id }) => declared.find((one) => one.format_option_id === id)?.v1_format_ref ?? [],
+  );
+  // A format named twice has to be one.
+  const other =
+    refs.length === 0 ? undefined : wanted.format_ids?.find((one) => !refs.some((ref) => sameFormat(one, ref)));
+  if (other !== undefined && call.shapes.knowsError("CONFLICTING_SELECTORS"))
+    throw new ToolError(
+      "CONFLICTING_SELECTORS",
+      `${other.id} is not what the format options named beside it stand for`,
+      {
+        field: `${field}.format_ids`,
+      },
+    );
   const named = (wanted.format_ids ?? []).find((one) => !isTaken(one));
   const option = (wanted.format_option_refs ?? []).find(({ format_option_id: id = "" }) => !formats.includes(id));
   const unknown = declared.some(({ format_option_id }) => format_option_id === option?.format_option_id)

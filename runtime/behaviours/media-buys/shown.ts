@@ -1,8 +1,17 @@
 /** What create, update and lists say of a buy. */
 import type { JsonObject } from "../../contract/index.js";
-import { actionsIn, type BuyState, budgetOf, buyState, type MediaBuy, shownBuyPackage } from "../buys/buys.js";
+import {
+  actionsIn,
+  type BuyPackage,
+  type BuyState,
+  budgetOf,
+  buyState,
+  type MediaBuy,
+  shownBuyPackage,
+} from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { AnswerShape } from "../frame/shape.js";
+import { findProduct } from "../products/products.js";
 
 /**
  * The state of an answer's resource. Where the release has a field of its own for it, `status` is the task's; else it is
@@ -12,8 +21,27 @@ const stated = (shape: AnswerShape, state: BuyState): JsonObject =>
   shape.has("media_buy_status") ? { media_buy_status: state, status: "completed" } : { status: state };
 
 /** What a buyer may do, as releases that say how have it: at once, by himself. */
-export const availableActions = (state: BuyState): JsonObject[] =>
-  actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
+export async function availableActions(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
+  const usual = actionsIn(state);
+  const own =
+    usual.length === 0 ? [] : (await Promise.all(buy.packages.map((one) => productActions(call, one)))).flat();
+  const more = new Map(own.filter(({ action }) => !usual.includes(action)).map((one) => [one.action, one]));
+  return [
+    ...usual.map((action) => ({ action, mode: "self_serve" })),
+    ...[...more.values()].map(({ action, modes: [mode] }) => ({ action, mode })),
+  ];
+}
+
+interface ProductAction {
+  readonly action: string;
+  readonly modes: readonly string[];
+}
+
+/** What a package's product allows beside. */
+async function productActions(call: BehaviourCall, { product_id }: BuyPackage): Promise<readonly ProductAction[]> {
+  const product = product_id === "" ? undefined : await findProduct(call, product_id);
+  return (product?.more?.allowed_actions ?? []) as readonly ProductAction[];
+}
 
 /** What create and update answer with. */
 async function shownAfterChange(
@@ -32,7 +60,7 @@ async function shownAfterChange(
     ...more,
     ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),
     valid_actions: actionsIn(state),
-    available_actions: availableActions(state),
+    available_actions: await availableActions(call, buy, state),
   };
 }
 

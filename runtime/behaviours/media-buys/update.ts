@@ -14,6 +14,7 @@ import {
 } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
+import { checkOverlay, type Overlay } from "../products/overlay.js";
 import { productOf } from "../products/products.js";
 import { checkBound } from "./bound.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
@@ -25,6 +26,7 @@ import {
   keptTerms,
   newPackage,
   pricingOption,
+  targetingTerms,
   type WantedPackage,
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
@@ -227,7 +229,9 @@ async function updatedPackage(
     const cancellation = cancellationOf(call, wanted.cancellation_reason);
     return { ...one, canceled: true, cancellation, creative_assignments: [] };
   }
-  const option = pricingOption(call, await productOf(call, one.product_id, field), one.pricing_option_id, field);
+  const product = await productOf(call, one.product_id, field);
+  const option = pricingOption(call, product, one.pricing_option_id, field);
+  checkOverlay(product, wanted.targeting_overlay as Overlay | undefined, `${field}.targeting_overlay`);
   checkPrice(option, wanted, field);
   await checkBound(call, wanted, field);
   const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
@@ -242,6 +246,10 @@ async function updatedPackage(
     ...(start_time !== undefined && { start_time }),
     ...(end_time !== undefined && { end_time }),
     ...(assigns && { creative_assignments: assignments(wanted.creative_assignments, creatives) }),
-    terms: { ...one.terms, ...keptTerms(wanted) },
+    terms: {
+      ...one.terms,
+      ...keptTerms(wanted),
+      ...targetingTerms(product, wanted.targeting_overlay as Overlay | undefined),
+    },
   };
 }
