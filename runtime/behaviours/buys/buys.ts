@@ -7,6 +7,7 @@ import { collection } from "../frame/collection.js";
 import { written } from "../frame/effects.js";
 import { findCreative } from "../library/creatives.js";
 import type { Booking } from "../ports/ad-server.js";
+import type { Negotiated } from "../products/terms.js";
 
 const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
 
@@ -93,6 +94,8 @@ export interface MediaBuy {
   readonly packages: readonly BuyPackage[];
   readonly history: readonly BuyChange[];
   readonly impairments?: readonly BuyImpairment[];
+  /** The terms that were agreed to, where there was an agreement. */
+  readonly accepted?: Negotiated;
   /** Fields of the buy that are kept as the buyer gave them. */
   readonly terms: JsonObject;
 }

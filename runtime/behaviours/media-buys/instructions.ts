@@ -18,6 +18,8 @@ export interface Instruction {
   /** The ad server's idempotency key. */
   readonly key: string;
   readonly kind: InstructionKind;
+  /** The tool that asked for it: whose answer its outcome is. */
+  readonly tool: string;
   /** `signature`: until a person has decided; `open`: to be told; `done`: kept for whoever repeats the call. */
   readonly state: "signature" | "open" | "done";
   /** The buy as it is to be. */
@@ -106,7 +108,7 @@ export async function instruct(
 ): Promise<InstructionOutcome> {
   const { adServer } = call.ports;
   const release = call.release.version;
-  const base = { key, kind, buy, release, attempts: 0 } as const;
+  const base = { key, kind, tool: call.tool, buy, release, attempts: 0 } as const;
   // What keeps its orders where the documents are loses nothing that they do not lose.
   if (adServer.remembers === true) return tellAdServer(call, { ...base, state: "open", writes: [], due: 0 });
   const known = await findInstruction(call, key);

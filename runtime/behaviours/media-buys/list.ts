@@ -19,7 +19,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { findCreative } from "../library/creatives.js";
-import { availableActions } from "./shown.js";
+import { availableActions, shownAgreement } from "./shown.js";
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -60,11 +60,22 @@ async function shown(
   { include_history, include_snapshot }: Wanted,
 ): Promise<JsonObject> {
   const owner = await findAccount(call, buy.account_id);
-  const { history, impairments = [], terms, brand: _b, booking: _k, fixed: _f, account_id: _a, ...rest } = buy;
+  const {
+    history,
+    impairments = [],
+    terms,
+    brand: _b,
+    booking: _k,
+    fixed: _f,
+    account_id: _a,
+    accepted: _p,
+    ...rest
+  } = buy;
   const { governance_agents: _, ...account } = (owner === undefined ? {} : shownAccount(owner)) as JsonObject;
   return {
     ...terms,
     ...rest,
+    ...shownAgreement(call, buy),
     ...(owner !== undefined && { account }),
     status: state,
     status_as_of: call.time,

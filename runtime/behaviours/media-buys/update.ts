@@ -109,7 +109,7 @@ const answered = async (
   call: BehaviourToolCall,
   buy: MediaBuy,
   affected?: ReadonlySet<string>,
-): Promise<BehaviourReply> => ({ status: "completed", data: await changedAnswer(call, buy, affected) });
+): Promise<BehaviourReply> => ({ status: "completed", data: await changedAnswer(call, buy, affected, call.tool) });
 
 interface Outcome {
   readonly changed: MediaBuy;

@@ -71,11 +71,11 @@ function settle(
   principal: string,
   { instruction, buy }: { instruction: Instruction; buy: Instruction["buy"] },
 ): Promise<JsonObject> {
-  const { taskId, kind, release } = instruction;
+  const { taskId, kind, tool, release } = instruction;
   const who = { principal, release };
   const work = async (call: BehaviourCall): Promise<JsonObject> => {
     await settled(call, instruction, buy);
-    return kind === "book" ? bookedAnswer(call, buy) : changedAnswer(call, buy);
+    return kind === "book" ? bookedAnswer(call, buy, tool) : changedAnswer(call, buy, undefined, tool);
   };
   if (taskId === undefined) return upkeep.onBehalf(who, work);
   return upkeep.onBehalf(who, work, (write, answer) =>

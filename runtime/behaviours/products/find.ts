@@ -73,6 +73,19 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
   });
 }
 
+/** What answers a brief, best first; all of it, in its own order, where nothing does. */
+export function relevantTo<T extends { readonly product: Product }>(brief: string, all: readonly T[]): T[] {
+  const words = briefWords(brief);
+  const scored = all.map((one, index) => ({ one, index, score: relevance(words, textOf(one.product)) }));
+  const matching = scored.filter(({ score }) => score > 0);
+  return (matching.length > 0 ? matching : scored)
+    .sort((a, b) => b.score - a.score || a.index - b.index)
+    .map(({ one }) => one);
+}
+
+const textOf = (one: Product): string =>
+  `${one.product_id} ${one.name} ${one.description} ${one.channels.join(" ")} ${one.delivery_type}`;
+
 /** What passes the filters, what answers the brief best first; the catalogue's order where nothing does. */
 async function ranked(
   call: BehaviourCall,
@@ -80,19 +93,8 @@ async function ranked(
 ): Promise<Product[]> {
   const all = request.buying_mode === "brief" ? await productsOf(call, request) : await shelf(call, request);
   const fitting = all.filter((one) => passes(one, request.filters));
-  const brief = briefWords(request.brief ?? "");
-  const scored = fitting.map((one, index) => ({
-    one,
-    index,
-    score: relevance(
-      brief,
-      `${one.product_id} ${one.name} ${one.description} ${one.channels.join(" ")} ${one.delivery_type}`,
-    ),
-  }));
-  const matching = scored.filter(({ score }) => score > 0);
-  return (matching.length > 0 ? matching : scored)
-    .sort((a, b) => b.score - a.score || a.index - b.index)
-    .map(({ one }) => one);
+  const products = fitting.map((product) => ({ product }));
+  return relevantTo(request.brief ?? "", products).map(({ product }) => product);
 }
 
 const isMetric = (has: VendorMetric, wanted: VendorMetric): boolean =>
@@ -124,7 +126,7 @@ function chargesPayable({ more = {} }: Product, wanted: readonly string[]): bool
   );
 }
 
-function passes(one: Product, filters: ProductFilters | undefined): boolean {
+export function passes(one: Product, filters: ProductFilters | undefined): boolean {
   if (filters === undefined) return true;
   const { delivery_type, is_fixed_price, channels, format_ids, budget_range } = filters;
   const reported = one.reporting_capabilities as
