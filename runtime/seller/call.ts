@@ -169,7 +169,12 @@ class Answering<Tx> {
   private replay(stored: JsonObject): Called {
     const { status, task_id: taskId, payload } = stored as { status: TaskStatus; task_id: string; payload: JsonObject };
     // Stored without what belongs to one call only.
-    return { status, payload: { ...payload, ...this.envelope(), replayed: true }, failed: false, taskId };
+    return {
+      status,
+      payload: { ...payload, ...this.fitting(status, this.envelope()), replayed: true },
+      failed: false,
+      taskId,
+    };
   }
 
   private async underClaim(claim: Claim<Tx>): Promise<Called> {
@@ -182,6 +187,14 @@ class Answering<Tx> {
       // A failure is not remembered; where releasing fails too, the lease runs out.
       if (answered === undefined || answered.failed) await claim.release().catch(() => undefined);
     }
+  }
+
+  /** What the answer has room for, of what is said beside its data. */
+  private fitting(status: TaskStatus, beside: JsonObject): JsonObject {
+    const { spoken, served } = this.at;
+    const members = status === "completed" ? spoken.members.get(served.tool.name) : undefined;
+    if (members === undefined) return beside;
+    return Object.fromEntries(Object.entries(beside).filter(([name]) => members.has(name)));
   }
 
   private envelope(): JsonObject {
@@ -217,10 +230,10 @@ class Answering<Tx> {
     const payload = checkedAnswer(this.parts.settings, spoken, served, {
       status,
       payload: {
-        ...statusMember(spoken, served, status),
+        ...this.fitting(status, statusMember(spoken, served, status)),
         ...full,
         ...(interim && { task_id: id }),
-        ...this.envelope(),
+        ...this.fitting(status, this.envelope()),
       },
     });
     await this.record({ claim, after, status, payload, id });

@@ -4,6 +4,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import { relevantTo } from "../products/find.js";
+import { shownProduct } from "../products/products.js";
 import {
   type CommercialTerms,
   type Money,
@@ -51,7 +52,8 @@ export const requestProposals: ToolBehaviour = async (request: Wanted, call) => 
     });
   const draft = drafted(call, request, { chosen, total: budget ?? { amount: leastOf(chosen), currency } });
   saveNegotiated(call, draft);
-  return call.answer({ outcome: "proposed", proposals: [shownNegotiated(draft)] });
+  const products = await Promise.all(chosen.map(({ product }) => shownProduct(call, product)));
+  return call.answer({ outcome: "proposed", proposals: [shownNegotiated(draft)], products });
 };
 
 interface Choice {

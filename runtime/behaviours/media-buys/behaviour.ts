@@ -10,7 +10,17 @@ import { carryOn } from "./upkeep.js";
 /** Orders, from the first to the last change. */
 export const mediaBuysBehaviour: Behaviour = {
   area: "media-buys",
-  needs: ["accounts", "products", "formats", "creatives", "delivery", "usage", "governance-agents", "lifecycle"],
+  needs: [
+    "accounts",
+    "products",
+    "formats",
+    "creatives",
+    "delivery",
+    "usage",
+    "governance-agents",
+    "lifecycle",
+    "events",
+  ],
   tools: {
     create_media_buy: createMediaBuy,
     update_media_buy: updateMediaBuy,

@@ -19,7 +19,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { findCreative } from "../library/creatives.js";
-import { availableActions, shownAgreement } from "./shown.js";
+import { actionsByTask, availableActions, shownAgreement } from "./shown.js";
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -71,6 +71,8 @@ async function shown(
     accepted: _p,
     ...rest
   } = buy;
+  const shape = call.shapes.answer("get_media_buys");
+  const byTask = buy.accepted !== undefined && shape.has("media_buys", "*", "available_actions", "*", "task");
   const { governance_agents: _, ...account } = (owner === undefined ? {} : shownAccount(owner)) as JsonObject;
   return {
     ...terms,
@@ -83,7 +85,7 @@ async function shown(
     start_time: startOf(buy),
     end_time: endOf(buy),
     valid_actions: actionsIn(state),
-    available_actions: await availableActions(call, buy, state),
+    available_actions: byTask ? actionsByTask(state) : await availableActions(call, buy, state),
     health: impairments.length > 0 ? "impaired" : "ok",
     impairments,
     ...(include_history !== undefined && { history: history.slice(-include_history).reverse() }),

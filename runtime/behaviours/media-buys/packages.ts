@@ -21,6 +21,8 @@ export interface WantedPackage extends ProposedTerms, Named {
   readonly paused?: boolean;
   readonly format_ids?: readonly FormatId[];
   readonly format_option_refs?: readonly { readonly format_option_id?: string }[];
+  readonly format_kind?: string;
+  readonly params?: JsonObject;
   readonly creative_assignments?: readonly CreativeAssignment[];
   readonly creatives?: readonly CreativeUpload[];
 }
@@ -167,8 +169,33 @@ export function checkPrice(
 }
 
 interface DeclaredOption {
+  readonly format_kind?: string;
+  readonly params?: JsonObject;
   readonly format_option_id?: string;
   readonly v1_format_ref?: readonly FormatId[];
+}
+
+/** Older names say what they stand for by a size, or by how long it lasts. */
+const isProjectable = ({ id }: FormatId): boolean => /\d+x\d+|_\d+s(?:_|$)/.test(id);
+
+/** An option that is named, and a canonical format that is described beside it, have to be one. */
+function checkRoutes(
+  call: BehaviourCall,
+  declared: readonly DeclaredOption[],
+  wanted: WantedPackage,
+  field: string,
+): void {
+  if (!call.shapes.knowsError("CONFLICTING_SELECTORS") || wanted.format_kind === undefined) return;
+  for (const { format_option_id: id } of wanted.format_option_refs ?? []) {
+    const option = declared.find((one) => one.format_option_id === id);
+    if (option === undefined) continue;
+    const { format_kind: kind, params: own = {} } = option;
+    const other = Object.entries(wanted.params ?? {}).find(([name, value]) => name in own && own[name] !== value);
+    if ((kind === undefined || kind === wanted.format_kind) && other === undefined) continue;
+    throw new ToolError("CONFLICTING_SELECTORS", `format option ${id} is not the format described beside it`, {
+      field: `${field}.${other === undefined ? "format_kind" : `params.${other[0]}`}`,
+    });
+  }
 }
 
 const sameFormat = (a: FormatId, b: FormatId): boolean =>
@@ -191,6 +218,10 @@ function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPacka
   // A format named twice has to be one.
   const other =
     refs.length === 0 ? undefined : wanted.format_ids?.find((one) => !refs.some((ref) => sameFormat(one, ref)));
+  if (other !== undefined && call.shapes.knowsError("CONFLICTING_SELECTORS") && !isProjectable(other))
+    throw new ToolError("UNSUPPORTED_FEATURE", `${other.id} stands for no canonical format`, {
+      field: `${field}.format_ids`,
+    });
   if (other !== undefined && call.shapes.knowsError("CONFLICTING_SELECTORS"))
     throw new ToolError(
       "CONFLICTING_SELECTORS",
@@ -199,6 +230,7 @@ function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPacka
         field: `${field}.format_ids`,
       },
     );
+  checkRoutes(call, declared, wanted, field);
   const named = (wanted.format_ids ?? []).find((one) => !isTaken(one));
   const option = (wanted.format_option_refs ?? []).find(({ format_option_id: id = "" }) => !formats.includes(id));
   const unknown = declared.some(({ format_option_id }) => format_option_id === option?.format_option_id)

@@ -68,7 +68,7 @@ async function shownAfterChange(
 }
 
 /** What a buyer may do, as releases have it that name the tool to do it by. */
-function actionsByTask(state: BuyState): JsonObject[] {
+export function actionsByTask(state: BuyState): JsonObject[] {
   const known = actionsIn(state);
   const by = (task: string, names: readonly string[]) => names.map((action) => ({ task, action, mode: "self_serve" }));
   const budgets = ["increase_budget", "decrease_budget", "reallocate_budget"];
