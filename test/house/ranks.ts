@@ -118,6 +118,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "delivery/ creatives/ usage/",
     "building/ financials/",
     "media-buys/",
+    "lifecycle/",
     "areas",
     "assembled",
     "open",
@@ -125,8 +126,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "canonical documents effects words page",
-    "shape",
+    "shape documents effects words page",
     "call",
     "collection behaviour",
     "forced",
