@@ -111,8 +111,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     logger,
   })) as Sender;
   const library = libraryOf(served, settings, mode);
-  const own: object | undefined = options.tools?.(library as unknown as ToolHandlers<R>);
-  const tools = { ...library, ...(own as Handlers | undefined) };
+  const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R>));
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
   const seller = (await createSeller({
@@ -140,6 +139,12 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     options: { ...options, mode, logger },
   });
 }
+
+/** The seller's own tools stand in for the library's. */
+const joined = (library: Handlers, own: object | undefined): Handlers => ({
+  ...library,
+  ...(own as Handlers | undefined),
+});
 
 /** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
 function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: string): Handlers {
