@@ -90,6 +90,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const settings: BehaviourSettings = {
     agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
     name,
+    mode,
     ports: portsFrom(options.ports),
     store: documents as never,
     served: new Set(served.areas.map(({ area }) => area)),

@@ -136,8 +136,11 @@ test("a disk fills", async () => {
   await attempted(25 * HOUR, async (sender) => (await sender.outbox.counts()).dead === 1);
   assert.match((await run("adbind outbox list --state dead")).out, "0 waiting, 1 dead");
   assert.match((await run("adbind outbox drop --state dead --to 7d --yes")).out, "1 event");
+  const file = new Database(at("outbox.db"));
+  // What is in the log still is no part of the file's size.
+  file.pragma("wal_checkpoint(truncate)");
   const before = statSync(at("outbox.db")).size;
-  new Database(at("outbox.db")).exec("VACUUM").close();
+  file.exec("VACUUM").close();
   assert.ok(statSync(at("outbox.db")).size <= before);
   const server = await sharedPostgres();
   const url = await server.database();
