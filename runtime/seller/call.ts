@@ -13,16 +13,20 @@ import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
+import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
 import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
+import { ownFault } from "./own-fault.js";
 import { channelsOf } from "./registrations.js";
-import { checkReply, statusMember, unnamedFailure } from "./reply.js";
+import { checkReply, statusMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import type { TaskBook } from "./tasks.js";
 import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
+import { tracedCall } from "./tracing.js";
+import type { Fault } from "./types.js";
 
 export interface CallParts<Tx> {
   readonly plug: CallPlug<Tx>;
@@ -36,7 +40,7 @@ export interface CallParts<Tx> {
 /** Answers a call. It never throws: what goes wrong is the answer. */
 export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
   const began = performance.now();
-  const called = await answerOf(parts, call);
+  const called = await tracedCall(parts.settings.tracer, call, () => answerOf(parts, call));
   // Names nobody serves are the caller's invention, and would be labels without end.
   const tool = parts.spoken.map(({ tools }) => tools.get(call.tool)?.name).find((name) => name !== undefined);
   const { status, payload, failed: isFailure } = called;
@@ -49,7 +53,10 @@ export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<
     code: error?.code,
     replayed: payload.replayed === true,
   };
-  parts.settings.metrics.answered(counted, performance.now() - began);
+  const ms = performance.now() - began;
+  parts.settings.metrics.answered(counted, ms);
+  const mutating = parts.spoken.some(({ tools }) => tools.get(call.tool)?.tool.mutating === true);
+  await audited(parts.settings, call, called, { mutating, tool: counted.tool, code: error?.code, ms });
   return called;
 }
 
@@ -95,8 +102,7 @@ function failed<Tx>(
   const known = error instanceof ToolError ? error : undefined;
   if (known === undefined) settings.logger?.error({ err: error, tool: call.tool, taskId }, "a handler failed");
   const fault = known?.fault ?? {
-    code: "SERVICE_UNAVAILABLE",
-    message: `The call could not be answered; its reference is ${taskId}.`,
+    ...ownFault(error, `The call could not be answered; its reference is ${taskId}.`, release),
     ...(settings.mode === "development" && { details: { reason: error instanceof Error ? error.message : "unknown" } }),
   };
   const payload = { status: "failed", ...echo(args), ...failurePayload([fault], release) };
@@ -220,7 +226,7 @@ class Answering<Tx> {
     const reply: unknown = await served.handle(args, ctx);
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
-      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [unnamedFailure];
+      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
       const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
       return { status, payload, failed: true, taskId };
     }
@@ -239,6 +245,11 @@ class Answering<Tx> {
     await this.record({ claim, after, status, payload, id });
     if (interim && after.later !== undefined) this.parts.book.runLater(id, after.later);
     return { status, payload, failed: false, taskId: id };
+  }
+
+  /** What a failure without errors says. */
+  private unnamed(): Fault {
+    return ownFault(undefined, `The call failed; its reference is ${this.at.taskId}.`, this.at.spoken.release);
   }
 
   private answered(payload: JsonObject): AnsweredCall {

@@ -10,9 +10,6 @@ export const statusMember = (
   status: TaskStatus,
 ): JsonObject => (isTerminal(status) && domainStatus.has(tool.name) ? {} : { status });
 
-/** What a failure without errors says. */
-export const unnamedFailure = { code: "SERVICE_UNAVAILABLE", message: "The call failed." } as const;
-
 /** A handler's reply: typed, and still checked, since not every application compiles with types. */
 export function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {
   if (isObject(reply) && isTaskStatus(reply.status) && Object.hasOwn(tool.arms, reply.status) && isObject(reply.data)) {

@@ -148,7 +148,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/seller/": ["types", "*", "task-changes", "tasks", "agent-tasks call", "server", "create", "index"],
   "runtime/conformance/": [
-    "document equality paths substitution",
+    "document equality paths substitution check/",
     "agent/ load schemas",
     "result checks/",
     "gates select faulty-steps faulty invariants-status invariants-impairment invariants tool-names captures controller fixture-matching",
