@@ -18,7 +18,7 @@ import {
   removeHosted,
 } from "../store/registry-agents.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { clock, count, counts, recountMembers, tick } from "../store/registry-profiles.js";
+import { clock, count, recountMembers, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
@@ -38,6 +38,7 @@ import { writePublishers } from "./publisher-write.js";
 import { agentSearch } from "./search/search.js";
 import { finish, settleProfiles } from "./settle.js";
 import { endStale } from "./stale.js";
+import { stats } from "./stats.js";
 import type {
   AgentClaim,
   AppliedCrawl,
@@ -49,7 +50,6 @@ import type {
   Member,
   RegistryData,
   RegistryDataOptions,
-  Stats,
 } from "./types.js";
 
 /** Members read at a time. */
@@ -139,23 +139,6 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
     revision: async () => (await db.query((q) => clock(q))).seq,
   } satisfies Partial<RegistryData>;
 };
-
-function* stats(q: Query): Coroutine<Stats> {
-  const kept = yield* counts(q);
-  const of = (kind: string): Record<string, number> =>
-    Object.fromEntries(kept.filter((row) => row.kind === kind).map(({ name, count: number }) => [name, number]));
-  const sum = (numbers: Record<string, number>): number => Object.values(numbers).reduce((a, b) => a + b, 0);
-  return {
-    registered_agents: of("agents").registered ?? 0,
-    registered_publishers: of("domains").verified ?? 0,
-    discovered_agents: of("agents").discovered ?? 0,
-    discovered_publishers: of("publishers").discovered ?? 0,
-    discovered_properties: sum(of("properties")),
-    authorizations: sum(of("authorizations")),
-    authorizations_by_source: of("authorizations"),
-    properties_by_type: of("properties"),
-  };
-}
 
 const crawling = ({ db, now }: Parts) =>
   ({

@@ -3,6 +3,7 @@ import type { components } from "../../generated/registry/openapi.js";
 
 type Schemas = components["schemas"];
 export type AgentList = Schemas["AgentList"];
+export type ListedAgent = Schemas["ListedAgent"];
 export type PublisherList = Schemas["PublisherList"];
 export type ResolvedBrand = Schemas["ResolvedBrand"];
 export type FoundAll = Schemas["FoundAll"];
@@ -15,7 +16,12 @@ export interface ListedData {
     readonly type?: string | undefined;
     /** With the domains that authorize each. */
     readonly properties: boolean;
+    /** With how each answered when it was asked last, and what it said it can do. */
+    readonly health?: boolean | undefined;
+    readonly capabilities?: boolean | undefined;
   }): Promise<AgentList>;
+  /** An agent that everybody may see, with all that it said; undefined for any other. */
+  listedAgent(agentUrl: string): Promise<(ListedAgent & { readonly publisherCount: number }) | undefined>;
   /** @param wanted.search beginning of a domain */
   listPublishers(wanted: {
     readonly cursor?: string | undefined;

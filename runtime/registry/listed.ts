@@ -11,13 +11,15 @@ import {
   hostedPublishersAfter,
   type ListedAgentRow,
   type ListedPublisherRow,
+  listedAgentAt,
   memberAgentsAfter,
   validAfter,
 } from "../store/registry-lists.js";
 import { counts } from "../store/registry-profiles.js";
 import { lookupProperty } from "./inverse.js";
-import type { AgentList, FoundAll, ListedData, PublisherList, ResolvedBrand } from "./listed-types.js";
+import type { AgentList, FoundAll, ListedAgent, ListedData, PublisherList, ResolvedBrand } from "./listed-types.js";
 import { byCodePoint, isoOrNull } from "./model.js";
+import { saidOf } from "./probed.js";
 import type { AgentType, BrandAgent } from "./types.js";
 
 /** Domains in one list of agents, and of one agent. */
@@ -127,7 +129,11 @@ function* withDomains(q: Query, rows: readonly ListedAgentRow[], room: number): 
   return told;
 }
 
-function* agentList(q: Query, { cursor, limit, type, properties }: AgentsWanted, room: number): Coroutine<AgentList> {
+function* agentList(
+  q: Query,
+  { cursor, limit, type, properties, ...asked }: AgentsWanted,
+  room: number,
+): Coroutine<AgentList> {
   const page = { after: afterOf(cursor), limit: limit + 1 };
   const registered = yield* memberAgentsAfter(q, { ...page, type });
   const found = type === undefined || type === "unknown" ? yield* foundAgentsAfter(q, page) : [];
@@ -137,12 +143,26 @@ function* agentList(q: Query, { cursor, limit, type, properties }: AgentsWanted,
     ? yield* withDomains(q, shown, room)
     : shown.map((row): Partial<Told> & Pick<Told, "row"> => ({ row }));
   const more = rows.length > told.length;
+  const ids = told.map(({ row }) => row.id);
+  const said = yield* saidOf(q, ids, asked);
   return {
-    agents: told.map(listedAgent),
+    agents: told.map((one) => ({ ...listedAgent(one), ...said.get(one.row.id) })),
     count: told.length,
     cursor: more ? cursorOf(told.at(-1)?.row.url) : null,
     has_more: more,
   };
+}
+
+const allSaid = { health: true, capabilities: true } as const;
+
+function* agentNamed(
+  q: Query,
+  url: string,
+): Coroutine<(ListedAgent & { readonly publisherCount: number }) | undefined> {
+  const row = yield* listedAgentAt(q, url);
+  if (row === undefined) return undefined;
+  const said = yield* saidOf(q, [row.id], allSaid);
+  return { ...listedAgent({ row }), ...said.get(row.id), publisherCount: row.publisher_count ?? 0 };
 }
 
 /** Brands by the beginning of their domain, then of their name. */
@@ -198,6 +218,10 @@ interface Parts {
 
 export const listedData = ({ db, now, urlOf, listDomains = LIST_DOMAINS }: Parts): ListedData => ({
   listAgents: (wanted) => db.read((q) => agentList(q, wanted, listDomains)),
+  listedAgent: async (agent) => {
+    const url = urlOf(agent);
+    return db.read((q) => agentNamed(q, url));
+  },
   listPublishers: (wanted) => db.read((q) => publisherList(q, wanted)),
   agentDomains: async (agent) => {
     const url = urlOf(agent);

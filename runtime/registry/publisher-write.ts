@@ -17,10 +17,10 @@ import {
   removeSets,
   updatePublishers,
 } from "../store/registry-publishers.js";
+import { contributionOf } from "./contribution.js";
 import { byCodePoint } from "./model.js";
 import type { PreparedChange, PreparedSet } from "./prepared.js";
 import {
-  contributionOf,
   digestOf,
   effective,
   keyedProperties,

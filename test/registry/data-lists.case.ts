@@ -22,9 +22,9 @@ async function allAgents(
   }
 }
 
-export function dataListsCase(engine: Engine): void {
-  const test = dataSuite(engine);
+type Case = ReturnType<typeof dataSuite>;
 
+function agentsListed(test: Case, engine: Engine): void {
   test("no agent is skipped where the domains of all do not fit into one answer", async ({ data }) => {
     // Known in the other order than they are listed in.
     const names = ["e", "d", "c", "b", "a"];
@@ -83,7 +83,9 @@ export function dataListsCase(engine: Engine): void {
     assert.equal(summary.count_by_type, { ctv_app: 3, website: 2 });
     assert.is(summary.total_count, 5);
   });
+}
 
+function publishersListed(test: Case): void {
   test("publishers are listed with those for whom a file is hosted", async ({ data }) => {
     await data.applyCrawl(crawl("b.example", { agents: [entry(SELLER)] }));
     await data.applyCrawl(crawl("d.example", { agents: [entry(SELLER)] }));
@@ -112,7 +114,9 @@ export function dataListsCase(engine: Engine): void {
     );
     assert.equal((await data.listPublishers({ limit: 2, search: "c" })).publishers[0]!.domain, "c.example");
   });
+}
 
+function publishersOfAgents(test: Case): void {
   test("an agent's publishers: pinned keys, the names of the properties, and nothing that is over or only claimed", async ({
     data,
     clock,
@@ -146,7 +150,9 @@ export function dataListsCase(engine: Engine): void {
       ["news.example"],
     );
   });
+}
 
+function agentsPaged(test: Case): void {
   test("a publisher's agents come in pages, and those who claim to be one crowd nobody out", async ({ data }) => {
     const own = Array.from({ length: 60 }, (_, at) => entry(urlOf(`own${String(at).padStart(2, "0")}`)));
     await data.putClaims(OTHER, [{ publisherDomain: "news.example", authorizedFor: "First" }]);
@@ -176,7 +182,9 @@ export function dataListsCase(engine: Engine): void {
     const broken = await data.publisherPage("news.example", { agentsCursor: "x" });
     assert.equal(broken, { ok: false, reason: "cursor_invalid" });
   });
+}
 
+function counted(test: Case, engine: Engine): void {
   test("what the statistics say is kept, whatever comes and goes", async ({ data }) => {
     const told = async () => {
       const { registered_agents, registered_publishers, discovered_agents } = await data.stats();
@@ -200,7 +208,15 @@ export function dataListsCase(engine: Engine): void {
     const again = createRegistryData(await engine.again());
     assert.equal((await again.stats()).discovered_agents, 0);
   });
+}
 
+export function dataListsCase(engine: Engine): void {
+  const test = dataSuite(engine);
+  agentsListed(test, engine);
+  publishersListed(test);
+  publishersOfAgents(test);
+  agentsPaged(test);
+  counted(test, engine);
   test.after(() => engine.stop());
   test.run();
 }

@@ -50,6 +50,7 @@ export const bucketOf: Readonly<Partial<Record<OperationId, Bucket>>> = {
   listAuthorizations: "reads",
   readSnapshot: "streams",
   listAgents: "reads",
+  discoverAgent: "reads",
   listPublishers: "reads",
   validatePropertyAuthorization: "bulk",
   listAgentDomains: "reads",

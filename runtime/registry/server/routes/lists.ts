@@ -17,6 +17,7 @@ const CACHED = { "cache-control": LOOKUP_CACHE };
 
 type Ids =
   | "listAgents"
+  | "discoverAgent"
   | "listPublishers"
   | "listAgentDomains"
   | "readAgentPublishers"
@@ -104,14 +105,36 @@ const brandLists =
     return { body, headers: CACHED };
   };
 
+/** What an agent said when it was asked last. */
+const discoveries =
+  ({ data }: Parts) =>
+  async ({ query }: Call<"discoverAgent">) => {
+    const agentUrl = agentOf(query.url);
+    const found = await within(data.listedAgent(agentUrl));
+    if (found?.health === undefined) throw unknownAgent(agentUrl);
+    const { name, type, protocol, capabilities, health, publisherCount } = found;
+    const body = {
+      name,
+      type,
+      protocols: protocol === undefined ? [] : [protocol],
+      tools_count: capabilities?.tools_count ?? 0,
+      tools: (capabilities?.tools ?? []).map((tool) => ({ name: tool.name })),
+      stats: { publisher_count: publisherCount },
+      health,
+    };
+    return { body, headers: CACHED };
+  };
+
 export const listRoutes = (parts: Parts): Handlers<Ids> => {
   const { data } = parts;
   const directory = directoryOf(parts);
   return {
     async listAgents({ query }) {
-      const { type, cursor, limit = LIST_LIMIT, properties = false } = query;
-      return { body: await within(data.listAgents({ type, cursor, limit, properties })), headers: CACHED };
+      const { type, cursor, limit = LIST_LIMIT, properties = false, health, capabilities } = query;
+      const wanted = { type, cursor, limit, properties, health, capabilities };
+      return { body: await within(data.listAgents(wanted)), headers: CACHED };
     },
+    discoverAgent: discoveries(parts),
     async listPublishers({ query }) {
       const { cursor, search, limit = LIST_LIMIT } = query;
       return { body: await within(data.listPublishers({ cursor, search, limit })), headers: CACHED };
