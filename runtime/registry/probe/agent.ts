@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject, TransportName } from "../../contract/index.js";
 import type { Fetcher } from "../../net/index.js";
-import type { Connection } from "../../transport/caller.js";
+import type { Connection, WireUse } from "../../transport/caller.js";
 import { openConnection } from "../../transport/callers.js";
 import { WireFault } from "../../transport/fault.js";
 
@@ -34,24 +34,35 @@ export interface ProbedAgent {
 
 /** A `fetch` for the transports' SDKs that asks nothing else than the guarded one may. */
 const wireFetch =
-  (fetch: Fetcher, signal: AbortSignal): typeof globalThis.fetch =>
+  (fetch: Fetcher, signal: AbortSignal) =>
+  ({ edit, seen }: WireUse): typeof globalThis.fetch =>
   async (input, init) => {
     const given = Object.fromEntries(new Headers(init?.headers));
     const method = (init?.method ?? "GET").toUpperCase();
     // Streams of a server's own messages are not listened to.
     if (method === "GET" && given.accept === "text/event-stream") return new Response(null, { status: 405 });
     const { host: _, connection: __, "content-length": ___, "accept-encoding": ____, ...headers } = given;
-    const body = typeof init?.body === "string" ? init.body : undefined;
+    const text = typeof init?.body === "string" ? init.body : undefined;
+    const body = text === undefined || edit === undefined ? text : JSON.stringify(edit(JSON.parse(text) as JsonObject));
     const url = String(input instanceof Request ? input.url : input);
     const timeouts = { readMs: REQUEST_MS, totalMs: REQUEST_MS };
     const result = await fetch(url, { method, headers, maxBytes: MAX_BYTES, timeouts, signal, ...(body && { body }) });
     if (!result.ok) throw new WireFault("no answer", { retryable: result.retryable });
     const { status } = result;
-    const text = new TextDecoder().decode(result.body);
-    if (status >= 300) throw new WireFault(`HTTP ${status}`, { status, body: text });
+    const answer = new TextDecoder().decode(result.body);
+    if (status >= 300) throw new WireFault(`HTTP ${status}`, { status, body: answer });
+    seen?.(parsed(answer));
     const { "content-length": ____length, ...kept } = result.headers;
-    return new Response(status === 202 || status === 204 ? null : text, { status, headers: kept });
+    return new Response(status === 202 || status === 204 ? null : answer, { status, headers: kept });
   };
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 const nothing = { transport: null, responseMs: null, tools: null, toolsCount: null, capabilities: null } as const;
 
@@ -90,7 +101,7 @@ export async function probeAgent(
 ): Promise<ProbedAgent> {
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(TOTAL_MS)]);
   const open = (word: string, transport: TransportName | "auto"): Promise<Connection> => {
-    const fetchFor = () => wireFetch(fetch, signal);
+    const fetchFor = wireFetch(fetch, signal);
     return openConnection(transport, { url, word, timeoutMs: REQUEST_MS, uuid: randomUUID, fetchFor }, signal);
   };
   const began = now();
