@@ -20,6 +20,7 @@ import {
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
 import { clock, count, recountMembers, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
+import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
@@ -143,9 +144,11 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
 const crawling = ({ db, now }: Parts) =>
   ({
     applyCrawl: async (result) => {
-      const change = await preparedCrawl(db, result, now());
+      const ended = await brandEnds(db, result);
+      const change = await preparedCrawl(db, result, { ended, now: now() });
       return db.write(function* (q): Coroutine<AppliedCrawl> {
         const written = yield* writePublishers(q, [change]);
+        yield* keepBrandFile(q, result, ended);
         const agents = yield* finish(q, written, now());
         const { changed, properties, authorizations } = written;
         return { changed: changed.size > 0, properties, authorizations, agents };

@@ -6,10 +6,30 @@ export type AgentList = Schemas["AgentList"];
 export type ListedAgent = Schemas["ListedAgent"];
 export type PublisherList = Schemas["PublisherList"];
 export type ResolvedBrand = Schemas["ResolvedBrand"];
+export type BrandFile = Schemas["BrandFile"];
 export type FoundAll = Schemas["FoundAll"];
 
+/** Of the registry's data what brand files say. */
+export interface BrandData {
+  /** Those that are known, by domain. */
+  resolveBrands(domains: readonly string[]): Promise<ReadonlyMap<string, ResolvedBrand>>;
+  /** With all that its file says of it. */
+  resolveBrand(domain: string): Promise<ResolvedBrand | undefined>;
+  /** As it came. */
+  brandFile(domain: string): Promise<BrandFile | undefined>;
+  /** @param wanted.search words, or the beginning of a name or a domain */
+  listBrands(wanted: {
+    readonly search?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<ResolvedBrand[]>;
+  findBrands(text: string, limit: number): Promise<ResolvedBrand[]>;
+  /** Brands that are known. */
+  brandCount(): Promise<number>;
+}
+
 /** Of the registry's data what is gone through. */
-export interface ListedData {
+export interface ListedData extends BrandData {
   listAgents(wanted: {
     readonly cursor?: string | undefined;
     readonly limit: number;
@@ -31,14 +51,6 @@ export interface ListedData {
   }): Promise<PublisherList>;
   /** Ten thousand and one at most. */
   agentDomains(agentUrl: string): Promise<readonly string[]>;
-  /** Those that are known, by domain. */
-  resolveBrands(domains: readonly string[]): Promise<ReadonlyMap<string, ResolvedBrand>>;
-  listBrands(wanted: {
-    readonly search?: string | undefined;
-    readonly limit: number;
-    readonly offset: number;
-  }): Promise<ResolvedBrand[]>;
-  findBrands(text: string, limit: number): Promise<ResolvedBrand[]>;
   searchAll(text: string): Promise<FoundAll>;
   /** Publishers whose file is valid. */
   publisherCount(): Promise<number>;

@@ -3,9 +3,6 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
-  brandsAfter,
-  brandsNamed,
-  brandsOf,
   domainsOfAgents,
   foundAgentsAfter,
   hostedPublishersAfter,
@@ -16,11 +13,12 @@ import {
   validAfter,
 } from "../store/registry-lists.js";
 import { counts } from "../store/registry-profiles.js";
+import { brandData, brandsLike } from "./brands.js";
 import { lookupProperty } from "./inverse.js";
-import type { AgentList, FoundAll, ListedAgent, ListedData, PublisherList, ResolvedBrand } from "./listed-types.js";
+import type { AgentList, FoundAll, ListedAgent, ListedData, PublisherList } from "./listed-types.js";
 import { byCodePoint, isoOrNull } from "./model.js";
 import { saidOf } from "./probed.js";
-import type { AgentType, BrandAgent } from "./types.js";
+import type { AgentType } from "./types.js";
 
 /** Domains in one list of agents, and of one agent. */
 const LIST_DOMAINS = 100_000;
@@ -64,18 +62,6 @@ const listedPublisher = (row: ListedPublisherRow): PublisherList["publishers"][n
     ...(validated !== null && { last_validated: validated }),
   };
 };
-
-function resolvedBrand(row: { domain: string; brand_name: string | null; brand_agents: string | null }): ResolvedBrand {
-  const agents = JSON.parse(row.brand_agents ?? "[]") as BrandAgent[];
-  const own = agents.find(({ type }) => type === "brand");
-  return {
-    canonical_id: row.domain,
-    canonical_domain: row.domain,
-    brand_name: row.brand_name ?? row.domain,
-    source: "brand_json",
-    ...(own !== undefined && { brand_agent_url: own.url }),
-  };
-}
 
 type AgentsWanted = Parameters<ListedData["listAgents"]>[0];
 
@@ -165,15 +151,6 @@ function* agentNamed(
   return { ...listedAgent({ row }), ...said.get(row.id), publisherCount: row.publisher_count ?? 0 };
 }
 
-/** Brands by the beginning of their domain, then of their name. */
-function* brandsLike(q: Query, text: string, limit: number): Coroutine<ResolvedBrand[]> {
-  const page = { prefix: text.trim().toLowerCase(), limit, offset: 0 };
-  const found = new Map<string, ResolvedBrand>();
-  for (const row of [...(yield* brandsNamed(q, page)), ...(yield* brandsAfter(q, page))])
-    if (found.size < limit) found.set(row.domain, resolvedBrand(row));
-  return [...found.values()];
-}
-
 type PublishersWanted = Parameters<ListedData["listPublishers"]>[0];
 
 function* publisherList(
@@ -231,20 +208,7 @@ export const listedData = ({ db, now, urlOf, listDomains = LIST_DOMAINS }: Parts
       return (yield* domainsOfAgents(q, [row.id], AGENT_DOMAINS + 1)).map(({ domain }) => domain);
     });
   },
-  resolveBrands: (domains) =>
-    db.read(function* (q): Coroutine<Map<string, ResolvedBrand>> {
-      return new Map((yield* brandsOf(q, domains)).map((row) => [row.domain, resolvedBrand(row)]));
-    }),
-  listBrands: ({ search = "", limit, offset }) =>
-    db.read(function* (q): Coroutine<ResolvedBrand[]> {
-      const prefix = search.trim().toLowerCase();
-      const read = prefix === "" ? brandsAfter : brandsNamed;
-      const named = yield* read(q, { prefix, limit, offset });
-      // What no name begins with may still be the beginning of a domain.
-      const rows = named.length > 0 || prefix === "" ? named : yield* brandsAfter(q, { prefix, limit, offset });
-      return rows.map(resolvedBrand);
-    }),
-  findBrands: (text, limit) => db.read((q) => brandsLike(q, text, limit)),
+  ...brandData(db),
   searchAll: (text) => db.read((q) => searchEverything(q, text, now())),
   publisherCount: () =>
     db.read(function* (q): Coroutine<number> {

@@ -178,6 +178,7 @@ export function* writePublishers(q: Query, changes: readonly PreparedChange[]): 
   after.forEach((row, index) => {
     const before = replaced[index]!.row;
     tally.add("publishers", "discovered", Number(row.valid === 1) - Number(before.valid === 1));
+    tally.add("brands", "known", Number(row.brand_key !== null) - Number(before.brand_key !== null));
   });
   // Whom the new sets name is known; the sets that stay may name others.
   for (const { source, agent } of edgeRows) if (source !== "agent_claim") agents.add(agent);

@@ -210,12 +210,64 @@ function counted(test: Case, engine: Engine): void {
   });
 }
 
+function brandsFound(test: Case): void {
+  const brandOf = (name: string, file: Record<string, unknown>, names: readonly string[]) => ({
+    outcome: "present" as const,
+    name,
+    document: { url: "https://x.example/brand.json", variant: "brand_canonical" as const, file, names },
+  });
+  const none = { outcome: "absent" as const, name: null };
+
+  test("brands are found by the words of all their names, and told as their files have them", async ({ data }) => {
+    const file = {
+      id: "acme",
+      names: [{ en: "The Acme Corporation" }, { de: "Ächme Werke" }],
+      house_domain: "big.example",
+    };
+    const names = ["The Acme Corporation", "Ächme Werke"];
+    await data.applyCrawl(crawl("a.example", {}, { brand: brandOf("The Acme Corporation", file, names) }));
+    await data.applyCrawl(crawl("b.example", {}, { brand: brandOf("Corporal", { names: [] }, ["Corporal"]) }));
+    const found = async (text: string) => (await data.findBrands(text, 5)).map((one) => one.canonical_domain);
+    assert.equal(await found("corpora"), ["b.example", "a.example"], "a name that begins so comes first");
+    assert.equal(await found("acme CORP"), ["a.example"]);
+    assert.equal(await found("werke ächme"), ["a.example"]);
+    assert.equal(await found("acme nothing"), []);
+    assert.equal(await found("%"), []);
+    assert.equal((await data.brandFile("a.example"))!.data, file);
+    const resolved = (await data.resolveBrand("a.example"))!;
+    assert.equal(
+      [resolved.names, resolved.claimed_house_domain, resolved.house_domain],
+      [file.names, "big.example", undefined],
+    );
+    assert.equal(
+      (await data.listBrands({ limit: 1, offset: 1 })).map((one) => one.canonical_domain),
+      ["b.example"],
+    );
+    assert.is(await data.brandCount(), 2);
+  });
+
+  test("a brand file that is gone for a week is gone", async ({ data }) => {
+    const brand = brandOf("Acme", { id: "acme" }, ["Acme"]);
+    const at = (days: number, given: object) =>
+      data.applyCrawl(crawl("a.example", {}, { brand: given, at: NOW + days * DAY_MS }));
+    await at(0, brand);
+    await at(5, brand);
+    await at(11, none);
+    assert.is((await data.resolveBrand("a.example"))?.brand_name, "Acme", "it was there six days ago");
+    await at(12, none);
+    assert.equal([await data.resolveBrand("a.example"), await data.brandFile("a.example")], [undefined, undefined]);
+    assert.equal([await data.findBrands("acme", 5), await data.brandCount()], [[], 0]);
+    assert.is((await data.lookupPublisher("a.example")).files!.brand_json.status, "unknown");
+  });
+}
+
 export function dataListsCase(engine: Engine): void {
   const test = dataSuite(engine);
   agentsListed(test, engine);
   publishersListed(test);
   publishersOfAgents(test);
   agentsPaged(test);
+  brandsFound(test);
   counted(test, engine);
   test.after(() => engine.stop());
   test.run();

@@ -59,6 +59,7 @@ export const bucketOf: Readonly<Partial<Record<OperationId, Bucket>>> = {
   resolveProperty: "publisher",
   resolveProperties: "bulk",
   listProperties: "reads",
+  readBrandFile: "reads",
   resolveBrand: "reads",
   resolveBrands: "bulk",
   listBrands: "reads",
