@@ -38,7 +38,7 @@ import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.
 import { writePublishers } from "./publisher-write.js";
 import { agentSearch } from "./search/search.js";
 import { finish, settleProfiles } from "./settle.js";
-import { endStale } from "./stale.js";
+import { endAbsent, endStale } from "./stale.js";
 import { stats } from "./stats.js";
 import type {
   AgentClaim,
@@ -162,6 +162,10 @@ const crawling = ({ db, now }: Parts) =>
         return [...never, ...imported, ...due].slice(0, limit).map(({ domain }) => domain);
       }),
     endStale: (before, limit) => db.write((q) => endStale(q, { before, limit, now: now() })),
+    endAbsent: async (text, organization) => {
+      const domain = domainOf(text);
+      return db.write((q) => endAbsent(q, { domain, organization, now: now() }));
+    },
     crawlState: async (text) => {
       const domain = domainOf(text);
       const [row] = await db.query((q) => publishersByDomain(q, [domain]));

@@ -100,6 +100,11 @@ export interface RegistryData extends FollowedData, ListedData {
    * authorizations and claims of others go. @returns their domains
    */
   endStale(before: number, limit: number): Promise<string[]>;
+  /**
+   * Ends what the file of a domain said that an organization owns, if its origin said at the last crawl that there is none.
+   * @returns whether there was something to end
+   */
+  endAbsent(domain: string, organization: string): Promise<boolean>;
   /** When adagents and brand files were last crawled, whatever came of it. */
   crawlState(domain: string): Promise<CrawlState | undefined>;
 

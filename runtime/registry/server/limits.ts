@@ -72,6 +72,8 @@ export const bucketOf: Readonly<Partial<Record<OperationId, Bucket>>> = {
   createAdagents: "bulk",
   describeApi: "documents",
   requestCrawl: "crawl",
+  revalidateAdagents: "crawl",
+  requestBrandCrawl: "crawl",
   readHostedAdagents: "documents",
   readSchema: "documents",
   readExtractionVectors: "documents",
