@@ -32,6 +32,7 @@ import { assemble, putMember, registerAgent, removeMember } from "./members.js";
 import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import { Offers } from "./offers.js";
 import { findOperator, operatorLookup } from "./operator.js";
+import { optOutData } from "./opt-outs.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
@@ -86,6 +87,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...lookups(parts),
     ...listedData({ ...parts, urlOf }),
     ...followed({ ...parts, domainOf, urlOf }),
+    ...optOutData({ ...parts, domainOf }),
     ...crawling(parts),
     ...hosting(parts),
     ...membership(parts),

@@ -55,3 +55,12 @@ export interface ListedData extends BrandData {
   /** Publishers whose file is valid. */
   publisherCount(): Promise<number>;
 }
+
+/** Of the registry's data the wishes of owners. */
+export interface OptOutData {
+  /** Nothing is fetched any more of a domain and what is under it, and what was found ends. @returns the publishers that ended */
+  optOut(domain: string): Promise<string[]>;
+  /** @returns whether its owner had opted out */
+  optIn(domain: string): Promise<boolean>;
+  optedOut(): Promise<{ readonly domain: string; readonly since: string }[]>;
+}

@@ -15,6 +15,8 @@ function refuse({ refused, retryAfterSeconds }: CrawlRefusal): Problem {
       return new Problem(429, "The domain was crawled just now", detail);
     case "queue_full":
       return new Problem(503, "Too many crawls wait already", detail);
+    case "opted_out":
+      return new Problem(403, "The domain's owner wants nothing fetched", { code: refused });
     case "unsafe":
       return new Problem(400, "The domain cannot be crawled", { code: refused });
   }
