@@ -166,7 +166,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/registry/": [
     "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
     "model",
-    "crawl/ search/",
+    "crawl/ probe/ search/ contribution",
     "project",
     "feed/",
     "*",
