@@ -13,26 +13,20 @@ import {
 } from "../contract/index.js";
 import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { type Agreed, type Agreements, isCapabilitiesTool } from "./agreement.js";
-import { type Exchange, failedHere, type Outcome } from "./exchange.js";
+import { type Agreed, isCapabilitiesTool } from "./agreement.js";
+import { failedHere, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
-import type { Judge } from "./judge.js";
+import type { CallParts } from "./parts.js";
+import { type PinBy, pinOf } from "./pin.js";
 import { type Registered, registerWebhook, withOperations } from "./push.js";
 import type { Settings } from "./settings.js";
 import { settle } from "./settle.js";
-import type { Called, CallOptions, SettleOptions } from "./types.js";
+import type { Called, CallOptions, RespondOptions, SettleOptions, TaskEnd } from "./types.js";
 
 /** Longest delay between attempts, in milliseconds. */
 const MAX_DELAY_MS = 60_000;
 /** Delays vary by a quarter either way, so that callers of one agent do not come back together. */
 const JITTER = 0.25;
-
-export interface CallParts {
-  readonly settings: Settings;
-  readonly exchange: Exchange;
-  readonly agreements: Agreements;
-  readonly judge: Judge;
-}
 
 /** What the first error asks for, else the usual delay, in milliseconds. */
 function delayOf({ retry, random }: Settings, attempt: number, outcome: Outcome): number {
@@ -71,6 +65,7 @@ export class ToolCalling {
   readonly key: string | undefined;
   private registered: Registered | undefined;
   private release: Release;
+  private pinBy: PinBy = "nothing";
   private attempts = 0;
   private revised = false;
   private request: JsonObject;
@@ -79,7 +74,7 @@ export class ToolCalling {
     private readonly parts: CallParts,
     private readonly name: string,
     request: JsonObject,
-    private readonly options: CallOptions,
+    private readonly options: CallOptions & { readonly nativeTaskId?: string | undefined },
   ) {
     [this.release] = parts.settings.releases as [Release];
     const { idempotency, mutating } = this.toolOf(this.release) ?? { idempotency: "none", mutating: false };
@@ -110,7 +105,7 @@ export class ToolCalling {
     const { signal } = this.options;
     signal?.throwIfAborted();
     this.request = await withOperations(this.request, this.key, settings);
-    if (isCapabilitiesTool(this.name, settings.names)) return this.asked(undefined);
+    if (isCapabilitiesTool(this.name, settings.names)) return this.asked(agreements.known());
     const agreeing = await agreements.get(signal);
     if (!agreeing.ok) return agreeing.failure;
     return this.asked(agreeing.agreed);
@@ -119,9 +114,10 @@ export class ToolCalling {
   private async asked(agreed: Agreed | undefined): Promise<Outcome> {
     const { settings, agreements, judge } = this.parts;
     this.release = agreed?.release ?? this.release;
+    this.pinBy = agreed?.pinBy ?? "nothing";
     const tool = this.toolOf(this.release);
     if (tool === undefined) return this.notThere();
-    const args = this.argsFor(agreed);
+    const args = this.argsFor();
     const refused = await judge.request(this.release, tool, args);
     if (refused !== undefined) return failedHere(refused);
     await this.register(tool);
@@ -147,10 +143,11 @@ export class ToolCalling {
     return failedHere(localError("UNSUPPORTED_FEATURE", message, "correctable"));
   }
 
-  private argsFor(agreed: Agreed | undefined): JsonObject {
+  private argsFor(): JsonObject {
     // Where a registration goes is the transport's to say.
     const { push_notification_config: _, ...request } = this.request;
-    return { ...agreed?.pin, ...request, ...(this.key !== undefined && { idempotency_key: this.key }) };
+    const pin = pinOf(this.release, this.name, this.pinBy);
+    return { ...pin, ...request, ...(this.key !== undefined && { idempotency_key: this.key }) };
   }
 
   private async register(tool: AnyTool): Promise<void> {
@@ -160,7 +157,7 @@ export class ToolCalling {
 
   private async sent(tool: AnyTool, args: JsonObject, agreed: Agreed | undefined): Promise<Outcome> {
     const { settings, exchange } = this.parts;
-    const { signal, contextId } = this.options;
+    const { signal, contextId, nativeTaskId: taskId } = this.options;
     // A lost answer may be asked for again where doing it twice does nothing, or the agent knows the key again.
     const repeatable =
       !tool.mutating || tool.idempotency === "exempt" || (this.key !== undefined && agreed?.idempotent === true);
@@ -171,7 +168,7 @@ export class ToolCalling {
       { signal, mayRepeat: ({ lost }) => !lost || repeatable },
       () => {
         this.attempts += 1;
-        return exchange.send(tool, this.release, { args, push, contextId, signal });
+        return exchange.send(tool, this.release, { args, push, contextId, taskId, signal });
       },
     );
     settings.logger?.debug({ tool: tool.name, status: outcome.answer.status, attempts }, "called");
@@ -186,9 +183,31 @@ export class ToolCalling {
     return outcome;
   }
 
+  /** Goes on with a task that asks something: its question is the call's own answer, or what its task has come to since. */
+  private async respond(
+    question: Answer<AnyArms>,
+    nativeTaskId: string | undefined,
+    { input, options }: { input: JsonObject; options: RespondOptions },
+  ): Promise<Called<AnyArms>> {
+    if (question.status !== "input-required") {
+      const message = `${this.name} is ${question.status} and asks nothing`;
+      return this.called(failedHere(localError("INPUT_NOT_ASKED", message, "correctable")));
+    }
+    const { idempotency_key: _key, push_notification_config: _push, ...request } = this.request;
+    const { contextId } = question;
+    const { transport } = await this.parts.exchange.connection(options.signal);
+    // Over MCP the older releases thread the conversation through the arguments.
+    const byArguments = transport === "mcp" && this.release.facts.envelope.contextId.value === "threaded";
+    const threaded = byArguments && contextId !== undefined;
+    const next = { ...request, ...(threaded && { context_id: contextId }), ...input };
+    const more = { ...options, nativeTaskId, ...(contextId !== undefined && { contextId }) };
+    return new ToolCalling(this.parts, this.name, next, more).run();
+  }
+
   private called(outcome: Outcome): Called<AnyArms> {
-    const { answer, recovery, taskId } = outcome;
-    const { parts, release, registered, request } = this;
+    const { answer, recovery, taskId, nativeTaskId } = outcome;
+    const { parts, release, registered, request, pinBy } = this;
+    let latest = answer;
     return {
       tool: this.name,
       answer,
@@ -199,13 +218,17 @@ export class ToolCalling {
       replayed: member(outcome.payload, "replayed") === true,
       recovery,
       on: <R>(handlers: Handlers<AnyArms, R>): R => dispatch(answer, handlers),
-      settled: (options: SettleOptions = {}): Promise<Answer<AnyArms>> =>
-        settle(parts, {
+      settled: async (options: SettleOptions = {}): Promise<TaskEnd<AnyArms>> => {
+        const settled = await settle(parts, {
           tool: this.toolOf(release)!,
-          ...{ release, answer, taskId, options },
+          ...{ release, pinBy, answer, taskId, options },
           operationId: registered?.operationId,
           account: request.account,
-        }),
+        });
+        latest = settled;
+        return settled;
+      },
+      respond: (input, options = {}) => this.respond(latest, nativeTaskId, { input, options }),
     };
   }
 }

@@ -2,9 +2,10 @@
 import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { createAgreements } from "./agreement.js";
-import { type CallParts, repeat, ToolCalling } from "./call.js";
+import { repeat, ToolCalling } from "./call.js";
 import { createExchange } from "./exchange.js";
 import { createJudge } from "./judge.js";
+import type { CallParts } from "./parts.js";
 import type { BuyerPlatform } from "./platform.js";
 import { type Reconciler, reconciler } from "./reconcile.js";
 import { checkedSettings } from "./settings.js";

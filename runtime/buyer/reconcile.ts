@@ -1,7 +1,7 @@
 /** Missed webhooks are recovered by reading state, before anything irreversible (service.md, "Persistent channels", 4). */
 import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
-import type { CallParts } from "./call.js";
+import type { CallParts } from "./parts.js";
 import { badOption } from "./settings.js";
 import type { Called, CallOptions } from "./types.js";
 

@@ -11,6 +11,7 @@ import type {
   Release,
   RequestOf,
   TaskStatus,
+  TerminalStatus,
   TransportName,
 } from "../contract/index.js";
 import type { Fetcher } from "../net/index.js";
@@ -36,13 +37,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** False: no webhook is registered for this call. Default true where the buyer has `webhooks`. */
   readonly webhook?: boolean;
-  /** A2A context the call belongs to: `contextId` of an earlier answer. */
+  /** Conversation the call belongs to: `contextId` of an earlier answer. */
   readonly contextId?: string;
 }
+
+/** Options of `respond`. */
+export type RespondOptions = Omit<CallOptions, "contextId">;
 
 export interface SettleOptions {
   readonly signal?: AbortSignal;
 }
+
+/** How a task ended, or what it asks. */
+export type TaskEnd<Arms> = Extract<Answer<Arms>, { status: TerminalStatus | "input-required" }>;
 
 /** One call and its answer. */
 export interface Called<Arms> {
@@ -64,11 +71,18 @@ export interface Called<Arms> {
   /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. */
   on<R>(handlers: Handlers<Arms, R>): R;
   /**
-   * Waits until the task ends: by a webhook or by polling, whichever is first. A call that has ended resolves at once.
-   * A seller that can be asked by neither way leaves the answer as it was.
+   * Waits until the task ends: by a webhook or by polling, whichever is first. A call that has ended resolves at once. A task
+   * that waits for the caller (`input-required`) is given back as it is: `respond` goes on with it. Where the end cannot be
+   * learned, what comes back is a failure made here, `TASK_END_UNKNOWN`, with the last known status in its details.
    * @throws the signal's reason when it is aborted
    */
-  settled(options?: SettleOptions): Promise<Answer<Arms>>;
+  settled(options?: SettleOptions): Promise<TaskEnd<Arms>>;
+  /**
+   * Goes on with a task that waits for the caller: the same request with these members laid over it, in the same conversation
+   * and under a key of its own, since another payload is another request. A task that asks nothing gives a failed answer,
+   * `INPUT_NOT_ASKED`.
+   */
+  respond(input: JsonObject, options?: RespondOptions): Promise<Called<Arms>>;
 }
 
 export type ToolCall<T> = (request: CallRequest<T>, options?: CallOptions) => Promise<Called<ArmsOf<T>>>;
@@ -106,11 +120,12 @@ export interface BuyerSigning {
 export interface WebhookReceiver {
   readonly store: {
     readonly inbox: {
+      /** Events of one task that the receiver still holds, in their order. */
       list(filter: {
         readonly sender: string;
+        readonly taskId: string;
         readonly limit: number;
-        readonly after?: number;
-      }): MaybePromise<readonly { readonly id: number; readonly taskId: string | null; readonly body: Uint8Array }[]>;
+      }): MaybePromise<readonly { readonly body: Uint8Array }[]>;
     };
   };
   expect(expectation: {
@@ -130,6 +145,10 @@ export interface WebhookReceiver {
     readonly operationId?: string;
     readonly poll: () => Promise<PolledTask>;
     readonly webhooks?: boolean;
+    /** Until the first poll, in milliseconds. */
+    readonly firstMs?: number;
+    /** Version of the release that the task's answers are in. */
+    readonly release?: string;
     readonly signal?: AbortSignal;
   }): Promise<{ readonly status: TaskStatus } | null>;
 }
@@ -187,9 +206,12 @@ export interface BuyerOptions<R extends Release = Release> {
   readonly retry?: RetryOptions;
   /** How long one request may take, in milliseconds. Default 300,000: sellers may hold a call while they work on it. */
   readonly timeoutMs?: number;
-  /** Pause between polls without webhooks, in milliseconds. Default 30,000. With webhooks the receiver has its own. */
+  /**
+   * Longest pause between polls without webhooks, in milliseconds. The first poll is at once, the pauses after it grow, and an
+   * agent's own estimate lengthens them. Default 30,000. With webhooks the receiver has its own.
+   */
   readonly pollMs?: number;
-  /** How long `settled` polls without webhooks, in milliseconds. Default 24 hours. */
+  /** How long `settled` waits at most, in milliseconds. Default 24 hours. */
   readonly giveUpMs?: number;
   /**
    * Judges requests and answers by the release's schemas, and tells. Nothing is judged without it: a valid request is

@@ -15,6 +15,7 @@ export type {
   FactTable,
   RecoveryFacts,
   ReleaseFacts,
+  RequestFields,
   RequestProfileName,
   ResultFacts,
   ResultResolution,
@@ -62,4 +63,4 @@ export {
   type Tools,
 } from "./tool.js";
 export { type TransportName, transportNames } from "./transport.js";
-export { type WireNames, wireNames } from "./wire-names.js";
+export { shortVersion, type WireNames, wireNames } from "./wire-names.js";

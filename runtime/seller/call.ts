@@ -9,6 +9,7 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import { producerFault } from "../facts/index.js";
 import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
@@ -18,7 +19,7 @@ import { type Aftermath, createContext } from "./context.js";
 import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
 import { channelsOf } from "./registrations.js";
-import { checkReply, statusMember, unnamedFailure } from "./reply.js";
+import { checkReply, openMembers, statusMember, unnamedFailure } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import type { TaskBook } from "./tasks.js";
@@ -99,7 +100,12 @@ function failed<Tx>(
     message: `The call could not be answered; its reference is ${taskId}.`,
     ...(settings.mode === "development" && { details: { reason: error instanceof Error ? error.message : "unknown" } }),
   };
-  const payload = { status: "failed", ...echo(args), ...failurePayload([fault], release) };
+  const failure = failurePayload([fault], release);
+  const payload = { status: "failed", ...echo(args), ...failure };
+  const [told] = failure.errors as readonly ProtocolError[];
+  const wrong = producerFault(release, told);
+  if (wrong !== undefined)
+    settings.logger?.warn({ tool: call.tool, code: fault.code, wrong }, "an error is not as its release wants it");
   return { status: "failed", payload, failed: true, taskId };
 }
 
@@ -175,12 +181,12 @@ class Answering<Tx> {
     const { args, spoken, served } = this.at;
     const pinned = typeof args[spoken.names.version] === "string";
     const key = keyOf(served.tool, args);
-    return {
+    return openMembers(spoken.release, served.tool.name, {
       ...echo(args),
       // A caller that retries sees which of its tries this answers.
       ...(key !== undefined && { idempotency_key: key }),
       ...(pinned && { [spoken.names.version]: spoken.version }),
-    };
+    });
   }
 
   /** A call whose documents another one changed meanwhile is done again, on what is there now. */
@@ -204,7 +210,7 @@ class Answering<Tx> {
     const payload = checkedAnswer(this.parts.settings, spoken, served, {
       status,
       payload: {
-        ...statusMember(spoken, served, status),
+        ...statusMember(spoken, served.tool.name, status),
         ...full,
         ...(interim && { task_id: id }),
         ...this.envelope(),
