@@ -19,6 +19,7 @@ import { localError } from "./fault.js";
 import type { CallParts } from "./parts.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type Registered, registerWebhook, withOperations } from "./push.js";
+import { type Routed, routed } from "./route.js";
 import type { Settings } from "./settings.js";
 import { settle } from "./settle.js";
 import type { Called, CallOptions, RespondOptions, SettleOptions, TaskEnd } from "./types.js";
@@ -91,7 +92,8 @@ export class ToolCalling {
   async run(): Promise<Called<AnyArms>> {
     const { signal } = this.options;
     try {
-      return this.called(await this.answer());
+      const made = await this.answer();
+      return "settled" in made ? made : this.called(made);
     } catch (error) {
       if (!signal?.aborted) throw error;
       await this.registered?.forget();
@@ -100,7 +102,8 @@ export class ToolCalling {
     }
   }
 
-  private async answer(): Promise<Outcome> {
+  /** What the agent answered, or what the call became instead. */
+  private async answer(): Promise<Outcome | Called<AnyArms>> {
     const { settings, agreements } = this.parts;
     const { signal } = this.options;
     signal?.throwIfAborted();
@@ -108,10 +111,28 @@ export class ToolCalling {
     if (isCapabilitiesTool(this.name, settings.names)) return this.asked(agreements.known());
     const agreeing = await agreements.get(signal);
     if (!agreeing.ok) return agreeing.failure;
-    return this.asked(agreeing.agreed);
+    const { agreed } = agreeing;
+    const { releases, adapters } = settings;
+    const route = routed({ name: this.name, agreement: agreed, releases, adapters });
+    if (route.kind === "own") return this.asked(agreed);
+    this.release = agreed.release;
+    if (route.kind === "refused") return failedHere(route.error);
+    return this.elsewhere(route, agreed);
   }
 
-  private async asked(agreed: Agreed | undefined): Promise<Outcome> {
+  /** The call by what stands in for its tool. Its key is of that tool: none is replayed under two names. */
+  private async elsewhere(
+    route: Exclude<Routed, { kind: "own" | "refused" }>,
+    agreement: Agreed,
+  ): Promise<Called<AnyArms>> {
+    const { parts, options, request } = this;
+    const call = (tool: string, asked: JsonObject, more: CallOptions = options): Promise<Called<AnyArms>> =>
+      new ToolCalling(parts, tool, asked, more).run();
+    parts.settings.logger?.info({ tool: this.name, route: route.kind }, "the agent lacks a tool");
+    return route.kind === "direct" ? call(route.tool, request) : route.adapter(request, { call, options, agreement });
+  }
+
+  private async asked(agreed: Agreed | undefined): Promise<Outcome | Called<AnyArms>> {
     const { settings, agreements, judge } = this.parts;
     this.release = agreed?.release ?? this.release;
     this.pinBy = agreed?.pinBy ?? "nothing";

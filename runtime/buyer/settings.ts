@@ -22,6 +22,7 @@ export interface Settings
   readonly transport: TransportChoice;
   readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
   readonly retry: Required<RetryOptions>;
+  readonly adapters: NonNullable<BuyerOptions["adapters"]>;
   readonly signer: BuyerPlatform["signer"];
   readonly fetch: Fetcher;
   /** Present when the buyer made `fetch` itself, and has to close it. */
@@ -121,6 +122,7 @@ export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform):
       totalMs: positive("retry.totalMs", retry.totalMs ?? RETRY.totalMs),
       baseMs: positive("retry.baseMs", retry.baseMs ?? RETRY.baseMs),
     },
+    adapters: options.adapters ?? {},
     timeoutMs,
     pollMs: positive("pollMs", options.pollMs ?? POLL_MS),
     giveUpMs: positive("giveUpMs", options.giveUpMs ?? GIVE_UP_MS),

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type {
   Answer,
+  AnyArms,
   ArmsOf,
   Handlers,
   JsonObject,
@@ -186,6 +187,20 @@ export interface RetryOptions {
   readonly baseMs?: number;
 }
 
+/**
+ * What a call becomes where its agent lacks the tool, and its release says that something else stands in for it, though not one
+ * for one: whoever writes it sees to it that nothing is done by halves, or twice.
+ */
+export type Adapter = (
+  request: JsonObject,
+  use: {
+    /** Calls another tool of the same agent. */
+    readonly call: (tool: string, request: JsonObject, options?: CallOptions) => Promise<Called<AnyArms>>;
+    readonly options: CallOptions;
+    readonly agreement: Agreement;
+  },
+) => Promise<Called<AnyArms>>;
+
 export interface InvalidMessage {
   readonly tool: string;
   readonly direction: "request" | "answer";
@@ -204,6 +219,8 @@ export interface BuyerOptions<R extends Release = Release> {
   readonly signing?: BuyerSigning;
   readonly auth?: BuyerAuth;
   readonly retry?: RetryOptions;
+  /** By the name of a tool: what is done where an agent lacks it. */
+  readonly adapters?: Readonly<Record<string, Adapter>>;
   /** How long one request may take, in milliseconds. Default 300,000: sellers may hold a call while they work on it. */
   readonly timeoutMs?: number;
   /**
