@@ -10,73 +10,57 @@ import {
   type JsonObject,
   type ProtocolError,
   type Release,
+  type TaskStatus,
 } from "../contract/index.js";
-import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { type Agreed, isCapabilitiesTool } from "./agreement.js";
+import { repeat } from "./attempts.js";
 import { failedHere, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
+import { type Intent, notRepeatable } from "./intents.js";
 import type { CallParts } from "./parts.js";
 import { type PinBy, pinOf } from "./pin.js";
 import { type Registered, registerWebhook, withOperations } from "./push.js";
 import { type Routed, routed } from "./route.js";
-import type { Settings } from "./settings.js";
 import { settle } from "./settle.js";
 import type { Called, CallOptions, RespondOptions, SettleOptions, TaskEnd } from "./types.js";
 
-/** Longest delay between attempts, in milliseconds. */
-const MAX_DELAY_MS = 60_000;
-/** Delays vary by a quarter either way, so that callers of one agent do not come back together. */
-const JITTER = 0.25;
-
-/** What the first error asks for, else the usual delay, in milliseconds. */
-function delayOf({ retry, random }: Settings, attempt: number, outcome: Outcome): number {
-  const [error] = (outcome.answer.data as Failure).errors;
-  const asked = error === undefined ? undefined : retryAfterSeconds(error);
-  if (asked !== undefined) return asked * 1000;
-  const usual = Math.min(retry.baseMs * 2 ** (attempt - 1), MAX_DELAY_MS);
-  return Math.round(usual * (1 - JITTER + 2 * JITTER * random()));
-}
-
-/** Sends until there is an answer to give, or no more use in sending. */
-export async function repeat(
-  settings: Settings,
-  { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: Outcome) => boolean },
-  send: (attempt: number) => Promise<Outcome>,
-): Promise<{ readonly outcome: Outcome; readonly attempts: number }> {
-  const { retry, now, pause } = settings;
-  const started = now();
-  for (let attempt = 1; ; attempt++) {
-    const outcome = await send(attempt);
-    const done = { outcome, attempts: attempt };
-    if (outcome.recovery !== "transient" || attempt >= retry.attempts) return done;
-    if (!mayRepeat(outcome)) return done;
-    const delay = delayOf(settings, attempt, outcome);
-    if (now() + delay - started > retry.totalMs) return done;
-    await pause(delay, signal);
-    if (signal?.aborted) return done;
-  }
-}
+/** Longest that timers of this platform run, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
   answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
 
+/** What a call may be told beside what its caller says. */
+export interface CallingOptions extends CallOptions {
+  readonly nativeTaskId?: string | undefined;
+  /** The very call that was kept, to be made again. */
+  readonly again?: Intent | undefined;
+}
+
 export class ToolCalling {
   /** The key all attempts have. */
   readonly key: string | undefined;
+  private readonly options: CallingOptions;
+  private readonly late: AbortSignal | undefined;
   private registered: Registered | undefined;
   private release: Release;
   private pinBy: PinBy = "nothing";
   private attempts = 0;
   private revised = false;
+  private intent: Intent | undefined;
   private request: JsonObject;
 
   constructor(
     private readonly parts: CallParts,
     private readonly name: string,
     request: JsonObject,
-    private readonly options: CallOptions & { readonly nativeTaskId?: string | undefined },
+    options: CallingOptions,
   ) {
+    const { signal, deadlineMs } = options;
+    this.late = deadlineMs === undefined ? undefined : AbortSignal.timeout(Math.min(deadlineMs, MAX_TIMER_MS));
+    const ends = [signal, this.late].filter((one) => one !== undefined);
+    this.options = ends.length === 0 ? options : { ...options, signal: AbortSignal.any(ends) };
     [this.release] = parts.settings.releases as [Release];
     const { idempotency, mutating } = this.toolOf(this.release) ?? { idempotency: "none", mutating: false };
     const given = request.idempotency_key;
@@ -97,7 +81,9 @@ export class ToolCalling {
     } catch (error) {
       if (!signal?.aborted) throw error;
       await this.registered?.forget();
-      const aborted = localError("CALL_ABORTED", "The caller ended the call", "terminal");
+      const aborted = this.late?.aborted
+        ? localError("DEADLINE_EXCEEDED", "The call took longer than its deadlineMs", "terminal")
+        : localError("CALL_ABORTED", "The caller ended the call", "terminal");
       return this.called(failedHere(aborted, { lost: this.attempts > 0 }));
     }
   }
@@ -108,6 +94,7 @@ export class ToolCalling {
     const { signal } = this.options;
     signal?.throwIfAborted();
     this.request = await withOperations(this.request, this.key, settings);
+    if (this.options.again !== undefined) return this.repeated(this.options.again);
     if (isCapabilitiesTool(this.name, settings.names)) return this.asked(agreements.known());
     const agreeing = await agreements.get(signal);
     if (!agreeing.ok) return agreeing.failure;
@@ -118,6 +105,18 @@ export class ToolCalling {
     this.release = agreed.release;
     if (route.kind === "refused") return failedHere(route.error);
     return this.elsewhere(route, agreed);
+  }
+
+  /** A call that was kept is made again as it was, if its agent still knows the key and the release is still spoken. */
+  private async repeated({ release: version, at }: Intent): Promise<Outcome | Called<AnyArms>> {
+    const { settings, agreements } = this.parts;
+    const agreeing = await agreements.get(this.options.signal);
+    if (!agreeing.ok) return agreeing.failure;
+    const { agreed } = agreeing;
+    const release = settings.releases.find((one) => one.version === version);
+    const refusal = notRepeatable({ release, version, agreed, ageMs: settings.now() - at });
+    if (refusal !== undefined) return failedHere(refusal, { lost: true });
+    return this.asked({ ...agreed, release: release!, pinBy: this.options.again!.pinBy });
   }
 
   /** The call by what stands in for its tool. Its key is of that tool: none is replayed under two names. */
@@ -138,10 +137,12 @@ export class ToolCalling {
     this.pinBy = agreed?.pinBy ?? "nothing";
     const tool = this.toolOf(this.release);
     if (tool === undefined) return this.notThere();
-    const args = this.argsFor();
+    const args = this.options.again?.args ?? this.argsFor();
     const refused = await judge.request(this.release, tool, args);
     if (refused !== undefined) return failedHere(refused);
     await this.register(tool);
+    const unkept = await this.keep(tool, args);
+    if (unkept !== undefined) return unkept;
     const outcome = await this.sent(tool, args, agreed);
     const error = firstError(outcome);
     if (error?.code === "VERSION_UNSUPPORTED" && !this.revised && agreements.revise(outcome.payload)) {
@@ -176,6 +177,36 @@ export class ToolCalling {
     this.registered = await registerWebhook(this.parts.settings, { tool, release: this.release, key: this.key });
   }
 
+  /** @returns why nothing is sent: what cannot be kept is not done */
+  private async keep(tool: AnyTool, args: JsonObject): Promise<Outcome | undefined> {
+    const { intents, settings } = this.parts;
+    if (intents === undefined || this.key === undefined || !tool.mutating) return undefined;
+    const { release, pinBy, name } = this;
+    const at = this.options.again?.at ?? settings.now();
+    const { push_notification_config: push } = this.request;
+    const kept = { idempotencyKey: this.key, tool: name, args, release: release.version, pinBy, at };
+    this.intent = { ...kept, ...(isJsonObject(push) && { push }) };
+    try {
+      await intents.keep(this.intent);
+      return undefined;
+    } catch (error) {
+      await this.registered?.forget();
+      const message = `The call could not be kept, so it was not made: ${error instanceof Error ? error.message : error}`;
+      return failedHere(localError("INTENT_NOT_KEPT", message, "transient"));
+    }
+  }
+
+  /** What is known to have ended is not to be repeated; what goes on is, with what was answered. */
+  private async noted(
+    status: TaskStatus,
+    { lost, taskId }: { lost: boolean; taskId: string | undefined },
+  ): Promise<void> {
+    const { intents } = this.parts;
+    if (intents === undefined || this.intent === undefined || lost) return;
+    if (isTerminal(status)) await intents.drop(this.intent.idempotencyKey);
+    else await intents.note({ ...this.intent, status, ...(taskId !== undefined && { taskId }) });
+  }
+
   private async sent(tool: AnyTool, args: JsonObject, agreed: Agreed | undefined): Promise<Outcome> {
     const { settings, exchange } = this.parts;
     const { signal, contextId, nativeTaskId: taskId } = this.options;
@@ -201,6 +232,7 @@ export class ToolCalling {
     const { status } = outcome.answer;
     // After a lost answer the agent may be at work: its webhook is still expected.
     if (isTerminal(status) && !outcome.lost) await this.registered?.forget();
+    await this.noted(status, outcome);
     return outcome;
   }
 
@@ -247,6 +279,9 @@ export class ToolCalling {
           account: request.account,
         });
         latest = settled;
+        const unknown =
+          isTerminal(settled.status) && (settled.data as Failure | undefined)?.errors?.[0]?.source === "buyer";
+        await this.noted(settled.status, { lost: unknown, taskId });
         return settled;
       },
       respond: (input, options = {}) => this.respond(latest, nativeTaskId, { input, options }),

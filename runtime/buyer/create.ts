@@ -2,8 +2,10 @@
 import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { createAgreements } from "./agreement.js";
-import { repeat, ToolCalling } from "./call.js";
+import { repeat } from "./attempts.js";
+import { ToolCalling } from "./call.js";
 import { createExchange } from "./exchange.js";
+import { createIntents, type Intent, requestOf } from "./intents.js";
 import { createJudge } from "./judge.js";
 import type { CallParts } from "./parts.js";
 import type { BuyerPlatform } from "./platform.js";
@@ -31,6 +33,17 @@ export interface Buyer<R extends Release = Release> {
   listed(options?: Pick<CallOptions, "signal">): Promise<readonly string[]>;
   /** Reads state instead of missed webhooks (service.md, "Persistent channels", 4). */
   readonly reconcile: Reconciler;
+  /** Calls that had not ended when they were last heard of, oldest first: what `intents` keep for this agent. */
+  readonly unfinished: {
+    list(): Promise<readonly Intent[]>;
+    /** Forgets one, which is then not carried on. */
+    drop(idempotencyKey: string): Promise<void>;
+  };
+  /**
+   * Carries on what a crash left: each unfinished call is made again with its key and payload, so that an agent which has done
+   * it says what came of it. What its agent would not know again is not sent: a failure, `INTENT_NOT_REPEATABLE`.
+   */
+  resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly Called<AnyArms>[]>;
   /** Asks the agent for its capabilities again before the next call. */
   refresh(): void;
   /** Closes the connection. Calls under way end as they can. */
@@ -50,7 +63,13 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     const asked = await repeat(settings, { signal, mayRepeat: () => true }, () => exchange.send(tool, release, call));
     return asked.outcome;
   });
-  const parts: CallParts = { settings, exchange, agreements, judge: createJudge(settings) };
+  const parts: CallParts = {
+    settings,
+    exchange,
+    agreements,
+    judge: createJudge(settings),
+    intents: createIntents(settings),
+  };
   const call: Buyer["call"] = (name, request, more = {}) => new ToolCalling(parts, name, request, more).run();
   const names = new Set(settings.releases.flatMap(({ tools }) => Object.keys(tools)));
   const tools = Object.fromEntries(
@@ -73,6 +92,17 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     },
     listed: async ({ signal } = {}) => (await exchange.connection(signal)).tools(signal),
     reconcile: reconciler(parts, call),
+    unfinished: {
+      list: async () => (await parts.intents?.list()) ?? [],
+      drop: async (key) => parts.intents?.drop(key),
+    },
+    async resume(more = {}) {
+      const calls: Called<AnyArms>[] = [];
+      // One by one and in their order: a later call may lean on an earlier one.
+      for (const again of (await parts.intents?.list()) ?? [])
+        calls.push(await new ToolCalling(parts, again.tool, requestOf(again), { ...more, again }).run());
+      return calls;
+    },
     refresh: agreements.expire,
     async close() {
       await exchange.close();

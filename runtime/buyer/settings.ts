@@ -9,7 +9,9 @@ import type { BuyerPlatform } from "./platform.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
 
 export interface Settings
-  extends Required<Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "now" | "random" | "uuid" | "pause">> {
+  extends Required<
+    Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "maxAnswerBytes" | "now" | "random" | "uuid" | "pause">
+  > {
   readonly auth: BuyerOptions["auth"] | undefined;
   readonly signing: BuyerOptions["signing"] | undefined;
   readonly onInvalid: BuyerOptions["onInvalid"] | undefined;
@@ -22,6 +24,7 @@ export interface Settings
   readonly transport: TransportChoice;
   readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
   readonly retry: Required<RetryOptions>;
+  readonly intents: BuyerOptions["intents"] | undefined;
   readonly adapters: NonNullable<BuyerOptions["adapters"]>;
   readonly signer: BuyerPlatform["signer"];
   readonly fetch: Fetcher;
@@ -36,6 +39,8 @@ const RETRY = { attempts: 4, totalMs: 300_000, baseMs: 2_000 } as const;
 const TIMEOUT_MS = 300_000;
 const POLL_MS = 30_000;
 const GIVE_UP_MS = 86_400_000;
+/** 4 MiB: lists of products are some hundred KiB; more would only fill the memory of whoever asks many agents. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MIN_SECRET_CHARS = 32;
 
 export const badOption = (where: string, remedy: string): AdbindError =>
@@ -122,10 +127,12 @@ export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform):
       totalMs: positive("retry.totalMs", retry.totalMs ?? RETRY.totalMs),
       baseMs: positive("retry.baseMs", retry.baseMs ?? RETRY.baseMs),
     },
+    intents: options.intents,
     adapters: options.adapters ?? {},
     timeoutMs,
     pollMs: positive("pollMs", options.pollMs ?? POLL_MS),
     giveUpMs: positive("giveUpMs", options.giveUpMs ?? GIVE_UP_MS),
+    maxAnswerBytes: positive("maxAnswerBytes", options.maxAnswerBytes ?? MAX_ANSWER_BYTES),
     auth: options.auth,
     signing: options.signing,
     onInvalid: options.onInvalid,

@@ -19,6 +19,7 @@ import type { Fetcher } from "../net/index.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
 
 import type { TaskEndings } from "./endings.js";
+import type { IntentStore } from "./intents.js";
 
 /** Request members the buyer fills in; giving one overrides it. */
 type Filled = "idempotency_key" | "push_notification_config";
@@ -36,6 +37,8 @@ export type CallRequest<T> = Open<RequestOf<T>>;
 export interface CallOptions {
   /** Ends the call, its retries and its waiting; the answer is then a failure made here. */
   readonly signal?: AbortSignal;
+  /** How long the call may take, retries and all, in milliseconds; then it is a failure, `DEADLINE_EXCEEDED`. None by default. */
+  readonly deadlineMs?: number;
   /** False: no webhook is registered for this call. Default true where the buyer has `webhooks`. */
   readonly webhook?: boolean;
   /** Conversation the call belongs to: `contextId` of an earlier answer. */
@@ -219,8 +222,16 @@ export interface BuyerOptions<R extends Release = Release> {
   readonly signing?: BuyerSigning;
   readonly auth?: BuyerAuth;
   readonly retry?: RetryOptions;
+  /**
+   * Keeps the key and payload of every call that changes something before its request leaves, and until it has ended:
+   * `documentStore(store.database)` of adbind/store. `buyer.resume()` carries on what a crash left. What a request holds is
+   * stored as it is.
+   */
+  readonly intents?: IntentStore;
   /** By the name of a tool: what is done where an agent lacks it. */
   readonly adapters?: Readonly<Record<string, Adapter>>;
+  /** Largest answer, in bytes; what is larger is a failure, `ANSWER_TOO_LARGE`. Default 4 MiB. */
+  readonly maxAnswerBytes?: number;
   /** How long one request may take, in milliseconds. Default 300,000: sellers may hold a call while they work on it. */
   readonly timeoutMs?: number;
   /**

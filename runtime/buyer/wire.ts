@@ -93,7 +93,18 @@ async function signed(
 
 async function exchange(settings: Settings, { seen }: WireUse, outbound: Outbound): Promise<Response> {
   const { url, method, headers, body, signal } = outbound;
-  const result = await settings.fetch(url, { method, headers, ...(body && { body }), ...(signal && { signal }) });
+  const { maxAnswerBytes: maxBytes } = settings;
+  const result = await settings.fetch(url, {
+    ...{ method, headers, maxBytes },
+    ...(body && { body }),
+    ...(signal && { signal }),
+  });
+  // Whoever carries requests may know no bound.
+  const size = result.ok ? result.body.byteLength : 0;
+  if (size > maxBytes || (result.ok && result.truncated) || (!result.ok && result.code === "too_large")) {
+    const remedy = "ask for less, or raise maxAnswerBytes";
+    throw new WireFault(`The agent's answer has more than ${maxBytes} bytes: ${remedy}`, { unread: true });
+  }
   if (!result.ok) throw new WireFault(`No answer from the agent: ${result.code}`, { retryable: result.retryable });
   const text = new TextDecoder().decode(result.body);
   if (result.status >= 300) {

@@ -329,6 +329,20 @@ test("an aborted call is a value, and waits no longer", () =>
     assert.is((called.answer.data as { errors: JsonObject[] }).errors[0]?.code, "CALL_ABORTED");
   }));
 
+test("an answer has a bound and a call a deadline, and either is told", async () => {
+  const code = (called: { answer: { data: unknown } }) =>
+    (called.answer.data as { errors: JsonObject[] }).errors[0]?.code;
+  const large = { payload: { status: "completed", products: [], note: "x".repeat(70_000) } };
+  await withScene({ answer: () => large, buyer: { maxAnswerBytes: 65_536 } }, async ({ buyer, calls }) => {
+    const called = await buyer.call("get_products", { buying_mode: "brief", brief: "b" });
+    assert.equal([code(called), called.recovery, calls().length], ["ANSWER_TOO_LARGE", "terminal", 1]);
+  });
+  await withScene({ answer: () => new Promise<Says>(() => {}) }, async ({ buyer }) => {
+    const called = await buyer.call("get_products", {}, { deadlineMs: 60 });
+    assert.is(code(called), "DEADLINE_EXCEEDED");
+  });
+});
+
 test("property: whatever an agent answers, a mutating call has one key and ends", () =>
   fc.assert(
     fc.asyncProperty(
