@@ -1,10 +1,11 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
-import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
+import type { Answer, AnyArms, Failure, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { createAgreements } from "./agreement.js";
 import { repeat } from "./attempts.js";
 import { ToolCalling } from "./call.js";
 import { createExchange } from "./exchange.js";
+import { type CapabilitiesOf, featureMissing, lackingFeatures } from "./features.js";
 import { createIntents, type Intent, requestOf } from "./intents.js";
 import { createJudge } from "./judge.js";
 import type { CallParts } from "./parts.js";
@@ -14,8 +15,13 @@ import { checkedSettings } from "./settings.js";
 import type { Agreement, BuyerOptions, BuyerTools, Called, CallOptions } from "./types.js";
 import { createWire } from "./wire.js";
 
-export type Agreeing =
-  | { readonly ok: true; readonly agreement: Agreement }
+/** What both sides have agreed on, with the agent's declaration in the types of one's own newest release. */
+export type TypedAgreement<R extends Release> = Omit<Agreement, "capabilities"> & {
+  readonly capabilities: CapabilitiesOf<R> | null;
+};
+
+export type Agreeing<R extends Release = Release> =
+  | { readonly ok: true; readonly agreement: TypedAgreement<R> }
   /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
   | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
@@ -26,7 +32,13 @@ export interface Buyer<R extends Release = Release> {
   /** Calls a tool by a name known at run time only. An unknown one is a failed answer, `UNSUPPORTED_FEATURE`. */
   call(tool: string, request: JsonObject, options?: CallOptions): Promise<Called<AnyArms>>;
   /** What both sides have agreed on; asked for before the first call, and again after an hour. */
-  agreement(options?: Pick<CallOptions, "signal">): Promise<Agreeing>;
+  agreement(options?: Pick<CallOptions, "signal">): Promise<Agreeing<R>>;
+  /**
+   * What the agent declares, if it declares all of these: dotted paths, `media_buy.features.property_list_filtering`, whose last
+   * name may be a word of a list, `specialisms.sales-guaranteed`.
+   * @throws AdbindError `feature_missing`, with those that it lacks, or why it could not be asked
+   */
+  requireFeature(...features: readonly string[]): Promise<CapabilitiesOf<R>>;
   /** Whether the agent claims a specialism. False too where it could not be asked: `agreement` tells. */
   claims(specialism: keyof R["specialisms"] & string, options?: Pick<CallOptions, "signal">): Promise<boolean>;
   /** Names of the tools the agent lists. @throws what its transport throws */
@@ -83,7 +95,26 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
       const agreeing = await agreements.get(signal);
       if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
       const { release, capabilities, idempotent } = agreeing.agreed;
-      return { ok: true, agreement: { release, capabilities, idempotent } };
+      return { ok: true, agreement: { release, capabilities: capabilities as CapabilitiesOf<R> | null, idempotent } };
+    },
+    async requireFeature(...features) {
+      const agreeing = await agreements.get(undefined);
+      if (!agreeing.ok) {
+        const [error] = (agreeing.failure.answer.data as Failure).errors;
+        throw featureMissing(
+          settings.url,
+          `the agent could not be asked: ${error?.message}`,
+          "see what agreement() says",
+        );
+      }
+      const { capabilities } = agreeing.agreed;
+      const lacking = lackingFeatures(capabilities, features);
+      if (lacking.length === 0) return capabilities as CapabilitiesOf<R>;
+      throw featureMissing(
+        settings.url,
+        `the agent does not declare ${lacking.join(", ")}`,
+        "ask another, or do without",
+      );
     },
     async claims(specialism, { signal } = {}) {
       const agreeing = await agreements.get(signal);

@@ -1,10 +1,15 @@
 /** Calling agents: `adbind/buyer`. */
-export type { Agreeing, Buyer } from "./create.js";
+export { agentsFrom, type NamedAgent } from "./agents.js";
+export type { Agreeing, Buyer, TypedAgreement } from "./create.js";
+export type { Buyers, BuyersOptions, EachAnswer, EachOptions } from "./each.js";
 export { createTaskEndings, type TaskEndings } from "./endings.js";
-export { createBuyer } from "./node.js";
+export type { CapabilitiesOf } from "./features.js";
+export type { Intent, IntentStore } from "./intents.js";
+export { createBuyer, createBuyers } from "./node.js";
 export type { Impaired, Reconciled, Reconciler, Resource } from "./reconcile.js";
 export { type Credentials, createRotation, type Rotated, type Rotation, type RotationOptions } from "./rotate.js";
 export type {
+  Adapter,
   AgentRef,
   Agreement,
   BuyerAuth,
@@ -18,8 +23,10 @@ export type {
   InvalidMessage,
   LocalError,
   PolledTask,
+  RespondOptions,
   RetryOptions,
   SettleOptions,
+  TaskEnd,
   ToolCall,
   TransportChoice,
   WebhookReceiver,

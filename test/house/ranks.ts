@@ -140,6 +140,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "call",
     "reconcile",
     "create",
+    "each",
     "node web",
     "rotate",
     "index",
