@@ -1,12 +1,12 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
 import type { Answer, AnyArms, Failure, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
-import { createAgreements } from "./agreement.js";
+import { type Agreements, createAgreements } from "./agreement.js";
 import { repeat } from "./attempts.js";
 import { ToolCalling } from "./call.js";
 import { createExchange } from "./exchange.js";
 import { type CapabilitiesOf, featureMissing, lackingFeatures } from "./features.js";
-import { createIntents, type Intent, requestOf } from "./intents.js";
+import { createIntents, type Intent, keptRequest } from "./intents.js";
 import { createJudge } from "./judge.js";
 import type { CallParts } from "./parts.js";
 import type { BuyerPlatform } from "./platform.js";
@@ -62,6 +62,45 @@ export interface Buyer<R extends Release = Release> {
   close(): Promise<void>;
 }
 
+/** What the agent says of itself. */
+const declarations = <R extends Release>(
+  url: string,
+  agreements: Agreements,
+): Pick<Buyer<R>, "agreement" | "requireFeature"> => ({
+  async agreement({ signal } = {}) {
+    const agreeing = await agreements.get(signal);
+    if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
+    const { release, capabilities, idempotent } = agreeing.agreed;
+    return { ok: true, agreement: { release, capabilities: capabilities as CapabilitiesOf<R> | null, idempotent } };
+  },
+  async requireFeature(...features) {
+    const agreeing = await agreements.get(undefined);
+    if (!agreeing.ok) {
+      const [error] = (agreeing.failure.answer.data as Failure).errors;
+      throw featureMissing(url, `the agent could not be asked: ${error?.message}`, "see what agreement() says");
+    }
+    const { capabilities } = agreeing.agreed;
+    const lacking = lackingFeatures(capabilities, features);
+    if (lacking.length === 0) return capabilities as CapabilitiesOf<R>;
+    throw featureMissing(url, `the agent does not declare ${lacking.join(", ")}`, "ask another, or do without");
+  },
+});
+
+/** What was not over when it was last heard of. */
+const carriedOn = (parts: CallParts): Pick<Buyer, "unfinished" | "resume"> => ({
+  unfinished: {
+    list: async () => (await parts.intents?.list()) ?? [],
+    drop: async (key) => parts.intents?.drop(key),
+  },
+  async resume(more = {}) {
+    const calls: Called<AnyArms>[] = [];
+    // One by one and in their order: a later call may lean on an earlier one.
+    for (const again of (await parts.intents?.list()) ?? [])
+      calls.push(await new ToolCalling(parts, again.tool, keptRequest(again), { ...more, again }).run());
+    return calls;
+  },
+});
+
 /**
  * Makes a buyer of one agent. Nothing is loaded or sent before the first call.
  * @throws AdbindError `buyer_option_invalid`
@@ -91,31 +130,7 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     agentUrl: settings.url,
     tools: tools as never,
     call,
-    async agreement({ signal } = {}) {
-      const agreeing = await agreements.get(signal);
-      if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
-      const { release, capabilities, idempotent } = agreeing.agreed;
-      return { ok: true, agreement: { release, capabilities: capabilities as CapabilitiesOf<R> | null, idempotent } };
-    },
-    async requireFeature(...features) {
-      const agreeing = await agreements.get(undefined);
-      if (!agreeing.ok) {
-        const [error] = (agreeing.failure.answer.data as Failure).errors;
-        throw featureMissing(
-          settings.url,
-          `the agent could not be asked: ${error?.message}`,
-          "see what agreement() says",
-        );
-      }
-      const { capabilities } = agreeing.agreed;
-      const lacking = lackingFeatures(capabilities, features);
-      if (lacking.length === 0) return capabilities as CapabilitiesOf<R>;
-      throw featureMissing(
-        settings.url,
-        `the agent does not declare ${lacking.join(", ")}`,
-        "ask another, or do without",
-      );
-    },
+    ...declarations<R>(settings.url, agreements),
     async claims(specialism, { signal } = {}) {
       const agreeing = await agreements.get(signal);
       const claimed = agreeing.ok ? list(member(agreeing.agreed.capabilities, "specialisms")) : [];
@@ -123,17 +138,7 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     },
     listed: async ({ signal } = {}) => (await exchange.connection(signal)).tools(signal),
     reconcile: reconciler(parts, call),
-    unfinished: {
-      list: async () => (await parts.intents?.list()) ?? [],
-      drop: async (key) => parts.intents?.drop(key),
-    },
-    async resume(more = {}) {
-      const calls: Called<AnyArms>[] = [];
-      // One by one and in their order: a later call may lean on an earlier one.
-      for (const again of (await parts.intents?.list()) ?? [])
-        calls.push(await new ToolCalling(parts, again.tool, requestOf(again), { ...more, again }).run());
-      return calls;
-    },
+    ...carriedOn(parts),
     refresh: agreements.expire,
     async close() {
       await exchange.close();

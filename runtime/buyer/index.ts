@@ -4,8 +4,9 @@ export type { Agreeing, Buyer, TypedAgreement } from "./create.js";
 export type { Buyers, BuyersOptions, EachAnswer, EachOptions } from "./each.js";
 export { createTaskEndings, type TaskEndings } from "./endings.js";
 export type { CapabilitiesOf } from "./features.js";
-export type { Intent, IntentStore } from "./intents.js";
+export type { Intent } from "./intents.js";
 export { createBuyer, createBuyers } from "./node.js";
+export type { Authorize, OAuthOptions, OAuthTokens, TokenStore } from "./oauth/types.js";
 export type { Impaired, Reconciled, Reconciler, Resource } from "./reconcile.js";
 export { type Credentials, createRotation, type Rotated, type Rotation, type RotationOptions } from "./rotate.js";
 export type {
@@ -20,6 +21,7 @@ export type {
   Called,
   CallOptions,
   CallRequest,
+  IntentStore,
   InvalidMessage,
   LocalError,
   PolledTask,

@@ -4,14 +4,10 @@
  */
 import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
 import { member } from "../extract/json-object.js";
-import type { DocumentStore } from "../store/documents.js";
 import type { Agreed } from "./agreement.js";
 import { localError } from "./fault.js";
 import type { PinBy } from "./pin.js";
 import type { Settings } from "./settings.js";
-
-/** Where intents are kept: `documentStore(store.database)` of adbind/store, or whatever else stores JSON by collection, owner and id. */
-export type IntentStore = Pick<DocumentStore, "list" | "commit">;
 
 /** A call that has not come to its end, as far as is known here. */
 export interface Intent {
@@ -32,7 +28,7 @@ export interface Intent {
 }
 
 /** The request that was kept, as its caller gave it. */
-export const requestOf = ({ args, push }: Intent): JsonObject => ({
+export const keptRequest = ({ args, push }: Intent): JsonObject => ({
   ...args,
   ...(push !== undefined && { push_notification_config: push }),
 });

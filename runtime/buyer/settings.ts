@@ -5,6 +5,7 @@ import { transportNames, wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Fetcher } from "../net/index.js";
 import type { AnyValidator } from "../validate/types.js";
+import { createOAuthClient, type OAuthClient } from "./oauth/client.js";
 import type { BuyerPlatform } from "./platform.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
 
@@ -13,6 +14,7 @@ export interface Settings
     Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "maxAnswerBytes" | "now" | "random" | "uuid" | "pause">
   > {
   readonly auth: BuyerOptions["auth"] | undefined;
+  readonly oauth: OAuthClient | undefined;
   readonly signing: BuyerOptions["signing"] | undefined;
   readonly onInvalid: BuyerOptions["onInvalid"] | undefined;
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
@@ -100,6 +102,22 @@ const timerPause: Settings["pause"] = (ms, signal) =>
     signal?.addEventListener("abort", done);
   });
 
+function oauthOf(
+  { auth, now = Date.now }: BuyerOptions,
+  { url: agentUrl, allowLocal, fetch }: { url: string; allowLocal: boolean; fetch: Fetcher },
+): OAuthClient | undefined {
+  if (auth === undefined || !("oauth" in auth)) return undefined;
+  const { oauth: options } = auth;
+  if (options.clientId === "") throw badOption("auth.oauth.clientId", "give the client's id at the issuer");
+  if (options.authorize === undefined && options.clientSecret === undefined) {
+    throw badOption("auth.oauth", "give clientSecret for the client itself, or authorize and redirectUri for a person");
+  }
+  if (options.authorize !== undefined && !URL.canParse(options.redirectUri ?? "")) {
+    throw badOption("auth.oauth.redirectUri", "give the URL that the issuer sends the person back to");
+  }
+  return createOAuthClient({ options, agentUrl, fetch, allowLocal, now });
+}
+
 function positive(where: string, value: number): number {
   if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) throw badOption(where, "give a number above 0");
   return value;
@@ -134,6 +152,7 @@ export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform):
     giveUpMs: positive("giveUpMs", options.giveUpMs ?? GIVE_UP_MS),
     maxAnswerBytes: positive("maxAnswerBytes", options.maxAnswerBytes ?? MAX_ANSWER_BYTES),
     auth: options.auth,
+    oauth: oauthOf(options, { url, allowLocal, fetch: options.fetch ?? own!.fetch }),
     signing: options.signing,
     onInvalid: options.onInvalid,
     validatorOf,

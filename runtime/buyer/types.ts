@@ -16,10 +16,11 @@ import type {
   TransportName,
 } from "../contract/index.js";
 import type { Fetcher } from "../net/index.js";
+import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
 
 import type { TaskEndings } from "./endings.js";
-import type { IntentStore } from "./intents.js";
+import type { OAuthOptions } from "./oauth/types.js";
 
 /** Request members the buyer fills in; giving one overrides it. */
 type Filled = "idempotency_key" | "push_notification_config";
@@ -109,7 +110,9 @@ export type TransportChoice = TransportName | "auto";
 /** What the agent is to know the caller by. A function is asked before each request, so that tokens may be renewed. */
 export type BuyerAuth =
   | { readonly bearer: string | (() => MaybePromise<string>) }
-  | { readonly headers: () => MaybePromise<Readonly<Record<string, string>>> };
+  | { readonly headers: () => MaybePromise<Readonly<Record<string, string>>> }
+  /** Tokens are got where the agent says that they are issued, kept, renewed, and got anew once when it refuses one. */
+  | { readonly oauth: OAuthOptions };
 
 export interface BuyerSigning {
   /** Private key: JWK with `d`, or the platform's key object (`SignOptions` of adbind/signing). */
@@ -179,6 +182,9 @@ export interface BuyerWebhooks {
   /** Deprecated credentials instead of signatures (service.md, "Authentication", legacy). */
   readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
 }
+
+/** Where intents are kept: `documentStore(store.database)` of adbind/store, or whatever else stores JSON by collection, owner and id. */
+export type IntentStore = Pick<DocumentStore, "list" | "commit">;
 
 /** How transient errors are retried (webhooks-facts.md 9). */
 export interface RetryOptions {

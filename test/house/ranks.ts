@@ -132,6 +132,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/buyer/": [
     "endings",
+    "pin",
+    "oauth/",
     "types",
     "platform",
     "node-platform web-platform",
