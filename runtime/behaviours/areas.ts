@@ -10,11 +10,14 @@ import { deliveryBehaviour } from "./delivery/behaviour.js";
 import { eventsBehaviour } from "./events/behaviour.js";
 import { financialsBehaviour } from "./financials/behaviour.js";
 import { formatsBehaviour } from "./formats/behaviour.js";
-import type { Behaviour, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
-import { forcedScenarios } from "./frame/forced.js";
+import type { Behaviour, ControllerScenario, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
+import type { BehaviourCall } from "./frame/call.js";
+import { forcedScenarios, resetForced } from "./frame/forced.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
+import { provenanceBehaviour } from "./provenance/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
+import { usageBehaviour } from "./usage/behaviour.js";
 
 /** In the order in which their declarations are laid over each other. */
 export const behaviours: readonly Behaviour[] = [
@@ -22,9 +25,11 @@ export const behaviours: readonly Behaviour[] = [
   governanceAgentsBehaviour,
   formatsBehaviour,
   productsBehaviour,
+  provenanceBehaviour,
   creativesBehaviour,
   deliveryBehaviour,
   mediaBuysBehaviour,
+  usageBehaviour,
   buildingBehaviour,
   signalsBehaviour,
   eventsBehaviour,
@@ -60,6 +65,14 @@ const CONTROLLER = "comply_test_controller";
 const isBuiltIn = (name: string): boolean =>
   /^get_\w+_capabilities$/.test(name) || name === "get_task_status" || name === "list_tasks";
 
+/** `reset_state`: what tests have put there for the caller is gone; what he ordered himself stays. */
+const resetOf =
+  (resets: readonly ((call: BehaviourCall) => Promise<void>)[]): ControllerScenario =>
+  async (_, call) => {
+    for (const reset of resets) await reset(call);
+    return { message: "what tests have put there is gone" };
+  };
+
 /** The areas of what the specialisms name, of what those need, and of what is asked for beside. */
 export function servedAreas({ releases, specialisms, with: beside = [], own = [] }: AreaChoice): ServedAreas {
   const [newest] = releases as readonly [Release];
@@ -72,7 +85,12 @@ export function servedAreas({ releases, specialisms, with: beside = [], own = []
   for (const area of chosen) for (const needed of byArea.get(area)?.needs ?? []) chosen.add(needed);
   const areas = behaviours.filter(({ area }) => chosen.has(area));
   // A test may force what it likes: what is not there, it is told.
-  const scenarios = Object.assign({}, forcedScenarios, ...behaviours.map((one) => one.scenarios ?? {})) as Scenarios;
+  const resets = [resetForced, ...behaviours.flatMap(({ reset }) => reset ?? [])];
+  const scenarios = Object.assign(
+    { reset_state: resetOf(resets) },
+    forcedScenarios,
+    ...behaviours.map((one) => one.scenarios ?? {}),
+  ) as Scenarios;
   const all = [...areas, controllerOf(scenarios)];
   const offered = (name: string): boolean => releases.some(({ tools }) => Object.hasOwn(tools, name));
   const tools = new Map(all.flatMap((one) => Object.entries(one.tools)).filter(([name]) => offered(name)));

@@ -22,7 +22,7 @@ type Handlers = Record<string, Handler>;
 
 type Shared<R extends Release> = Omit<
   SellerOptions<R, string, SellerStore>,
-  "tools" | "store" | "sender" | "signing" | "specialisms"
+  "tools" | "store" | "sender" | "signing" | "specialisms" | "baseUrl" | "name"
 >;
 
 /** A release's tools, each answered. */
@@ -31,6 +31,10 @@ export type ToolHandlers<R extends Release> = {
 };
 
 export interface BehavingSellerOptions<R extends Release = Release> extends Shared<R> {
+  /** Where callers reach it, without a path: `https://seller.example`. */
+  readonly baseUrl: string;
+  /** For people. */
+  readonly name: string;
   /** What is claimed; ids as the release has them. */
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism. */
@@ -85,6 +89,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const settings: BehaviourSettings = {
     agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
     name,
+    mode,
     ports: portsFrom(options.ports),
     store: documents as never,
     served: new Set(served.areas.map(({ area }) => area)),

@@ -117,6 +117,20 @@ export async function seedRow(
   return { failed: { answer, problem: `${kind.scenario} of ${named} was refused: ${why(answer)}` } };
 }
 
+const RESET = "reset_state";
+
+/**
+ * Has the controller take away what earlier storyboards have put there, where it says that it can.
+ * @returns what went wrong: whatever is seeded after that would stand beside what is left
+ */
+export async function reset(storyboard: Storyboard, { session, scenarios, spoken }: Seeding): Promise<SeedOutcome> {
+  if (!scenarios.includes(RESET)) return {};
+  const account = sandboxAccount(accountOf(storyboard));
+  const context = { correlation_id: `${storyboard.id}--__reset__` };
+  const answer = await session.call(CONTROLLER, { scenario: RESET, params: {}, account, context });
+  return saysNo(answer, spoken) ? { failed: { answer, problem: `${RESET} was refused: ${why(answer)}` } } : {};
+}
+
 /** Prepares what a storyboard starts from. */
 export async function seed(storyboard: Storyboard, seeding: Seeding): Promise<SeedOutcome> {
   const rows = fixtureRows(storyboard);

@@ -1,7 +1,7 @@
 /** One storyboard: its phases in order, what a failed step takes with it, and what it comes to. */
 import { isJsonObject } from "../contract/index.js";
 import { unfilledBranches } from "./branches.js";
-import { CONTROLLER, seed } from "./controller.js";
+import { CONTROLLER, reset, type SeedOutcome, seed } from "./controller.js";
 import type { Phase, StoryboardStep } from "./document.js";
 import { type FixturesFound, resolveFixtures } from "./fixtures.js";
 import { storyboardSkip } from "./gates.js";
@@ -170,8 +170,12 @@ const allSkipped = (story: StoryState, skip: Skip, phases: Iterable<Phase> = sto
 /** Has the agent prepare what the storyboard starts from. @returns whether it may be run */
 async function prepare(story: StoryState): Promise<boolean> {
   const { storyboard, run } = story;
-  if (storyboard.prerequisites?.controller_seeding !== true) return true;
   const { primary, release, scenarios } = run;
+  const spoken = { word: release.word, tool: release.tools[CONTROLLER] };
+  const seeding = { session: story.sessionOf(primary), scenarios, spoken };
+  const { failed } = await reset(storyboard, seeding);
+  if (failed !== undefined) return unprepared(story, failed);
+  if (storyboard.prerequisites?.controller_seeding !== true) return true;
   const controlled = primary.tools.size === 0 || primary.tools.has(CONTROLLER);
   const { fixture_resolution: ways } = storyboard;
   if (!controlled && ways === undefined) {
@@ -179,8 +183,6 @@ async function prepare(story: StoryState): Promise<boolean> {
     allSkipped(story, { reason: "missing_test_controller", detail });
     return false;
   }
-  const spoken = { word: release.word, tool: release.tools[CONTROLLER] };
-  const seeding = { session: story.sessionOf(primary), scenarios, spoken };
   const outcome: FixturesFound =
     ways === undefined ? await seed(storyboard, seeding) : await resolveFixtures(storyboard, seeding, controlled);
   story.bindings.push(...(outcome.bindings ?? []));
@@ -188,8 +190,11 @@ async function prepare(story: StoryState): Promise<boolean> {
     allSkipped(story, outcome.skip);
     return false;
   }
-  if (outcome.failed === undefined) return true;
-  const { answer, problem } = outcome.failed;
+  return outcome.failed === undefined || unprepared(story, outcome.failed);
+}
+
+/** What was refused fails, and the rest is not run. */
+function unprepared(story: StoryState, { answer, problem }: NonNullable<SeedOutcome["failed"]>): false {
   allSkipped(story, { reason: "prerequisite_failed", detail: problem });
   story.results.set("__seeding__", seedingStep(story, problem, answer));
   return false;

@@ -126,6 +126,8 @@ export interface EventFacts {
   readonly surface?: Fact<"domain" | "protocol">;
   /** Types of tasks that the envelope takes; absent where it takes any. */
   readonly taskTypes?: Fact<readonly string[]>;
+  /** A registration that names no operation is refused; where this is absent it may be taken, and is told of nothing it cannot be told of. */
+  readonly unnamed?: Fact<"refused">;
   /** A webhook key is bound to its payload: another payload under it is refused. */
   readonly keyBinding: Fact<"first-copy" | "payload">;
   /** Events by their kind, those of which the release has a schema. */

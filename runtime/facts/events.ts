@@ -121,5 +121,8 @@ export const keysBindPayloads = ({ facts }: Known): boolean => facts.events.keyB
 export const operationRequired = ({ facts }: Known): boolean =>
   facts.events.task?.value.required.includes("operation_id") ?? false;
 
+/** Whether a registration that names no operation is to be refused. */
+export const refusesUnnamed = ({ facts }: Known): boolean => facts.events.unnamed?.value === "refused";
+
 /** What the envelope of a task calls the protocol surface. */
 export const surfaceMember = ({ facts }: Known): "domain" | "protocol" => facts.events.surface?.value ?? "domain";

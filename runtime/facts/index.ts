@@ -9,6 +9,7 @@ export {
   keysBindPayloads,
   kindNamed,
   operationRequired,
+  refusesUnnamed,
   surfaceMember,
 } from "./events.js";
 export { type EndpointSigning, endpointSigning, legacySigned, peerProfile } from "./signing.js";

@@ -52,7 +52,18 @@ export interface TaskToolParts<Tx> {
   readonly database: SellerDatabase<Tx>;
 }
 
-/** @throws ToolError REFERENCE_NOT_FOUND; a task of another principal is no different from none */
+/** Two references that cannot mean one account: a member that both have differs. What says nothing of it is no sandbox. */
+function otherAccount(asked: unknown, kept: string | null): boolean {
+  const own = parsed(kept);
+  if (!isObject(asked) || own === undefined) return false;
+  const natural = [asked, own].every((one) => isObject(one.brand));
+  const sandbox = ({ sandbox = false }: JsonObject): unknown => sandbox;
+  if (natural && sandbox(asked) !== sandbox(own)) return true;
+  const both = Object.keys(asked).filter((name) => name !== "sandbox" && Object.hasOwn(own, name));
+  return both.some((name) => canonicalize(asked[name]) !== canonicalize(own[name]));
+}
+
+/** @throws ToolError REFERENCE_NOT_FOUND; a task of another principal or account is no different from none */
 export const getTaskStatus =
   <Tx>({ database }: TaskToolParts<Tx>): SellerHandler<AnyTool, Tx> =>
   async (request: JsonObject, ctx: SellerContext<AnyTool, Tx>) => {
@@ -61,7 +72,7 @@ export const getTaskStatus =
     const [row] = await database.transact(function* (tx): Coroutine<SellerTaskRow[]> {
       return yield* database.tables.task(tx, id);
     });
-    if (row === undefined || row.principal !== ctx.principal) {
+    if (row === undefined || row.principal !== ctx.principal || otherAccount(ctx.account, row.account)) {
       throw new ToolError("REFERENCE_NOT_FOUND", "There is no such task.", { field: "task_id" });
     }
     return ctx.complete(taskStatus(row, request));

@@ -2,7 +2,7 @@
 import type { JsonObject, MaybePromise } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
-import { operationRequired } from "../facts/index.js";
+import { refusesUnnamed } from "../facts/index.js";
 import { eachAlone, type PeriodicStep } from "../queue/periodic.js";
 import type { ChannelRow } from "../store/sender-tables.js";
 import { isFrequency, nextTurn } from "./calendar.js";
@@ -44,7 +44,8 @@ export interface Channels {
   /**
    * Opens a media buy's channels, or changes their config: what is fired from then on goes by the new one. Null closes.
    * A `reporting` channel without `operation_id`, where the release's payload needs one, is taken and never fired: an
-   * operator is told once, by the log and by an event of state `refused`. `events` without one is refused.
+   * operator is told once, by the log and by an event of state `refused`. `events` without one is refused where the release
+   * says so, and else treated alike.
    * @returns a refusal to answer the caller with; `MEDIA_BUY_NOT_FOUND` where the buy is another principal's
    */
   open(
@@ -156,7 +157,7 @@ function buyFault(
   }
   if (events == null) return undefined;
   const where = "push_notification_config";
-  const needed = operationRequired(spoken.of(version).release) || rules.refuse.withoutOperationId === true;
+  const needed = refusesUnnamed(spoken.of(version).release) || rules.refuse.withoutOperationId === true;
   if (needed && events.operation_id === undefined) return refused("operation_id is required", `${where}.operation_id`);
   return registrationFault(events, where, undefined, rules);
 }

@@ -9,6 +9,7 @@ import {
   channelOrderingKey,
   closedError,
   type EventsWebhook,
+  isNamed,
   target,
   tokenedBody,
 } from "./channel.js";
@@ -106,7 +107,7 @@ function envelopeOf({ spoken }: ChannelParts, { release: version }: ChannelRow, 
 export function* flush(parts: ChannelParts, tx: Query, channel: ChannelRow, until: number): Coroutine<Emitted> {
   const { tables, now, uuid } = parts;
   const rows = yield* tables.takeCoalesced(tx, channel.resource, until);
-  if (channel.config === "null") return { keys: [] };
+  if (channel.config === "null" || !isNamed(parts, channel)) return { keys: [] };
   const config = JSON.parse(channel.config) as StoredConfig<EventsWebhook>;
   const opened = yield* openedPayloads(parts, tx, rows, channel.principal);
   const deliveries = opened

@@ -24,6 +24,8 @@ export interface RegistrationRules {
   /** Version of the release: from 4.0 on there is no legacy authentication. */
   readonly version: string;
   readonly warn: (message: string) => void;
+  /** Tells an operator of a registration that is taken and comes to nothing. */
+  readonly tell: (of: object, message: string) => void;
   /** Whether there is a key to keep secrets under. */
   readonly keepsSecrets: () => boolean;
 }

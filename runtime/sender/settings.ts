@@ -58,6 +58,7 @@ export const rulesOf = (
   policy: checkedPolicy(net),
   version: release.version,
   keepsSecrets: () => keyring.seals,
+  tell: (of, message) => logger?.warn(of, message),
   warn: (message) => {
     logger?.warn(message);
     onDeprecated(message);

@@ -3,7 +3,7 @@ import type { MaybePromise } from "../contract/index.js";
 import { type AnyTool, answersLater, isTerminal, type TaskStatus } from "../contract/index.js";
 import type { Coroutine, Query } from "../db/index.js";
 import { AdbindError } from "../errors.js";
-import { operationRequired } from "../facts/index.js";
+import { operationRequired, refusesUnnamed } from "../facts/index.js";
 import { type EachWork, oneOf } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
@@ -80,10 +80,11 @@ export function createTasks(parts: TaskParts): Tasks {
   const updating = updateWork(parts);
   return {
     check: (tool, channels, version) => faultIn(parts, channels, tool, version),
-    register(start, channels, { tx } = {}) {
+    register(start, given, { tx } = {}) {
       if (isTerminal(start.status)) return { ok: true, registered: false };
-      const fault = faultIn(parts, channels, start.tool, start.release);
+      const fault = faultIn(parts, given, start.tool, start.release);
       if (fault !== undefined) return fault;
+      const channels = tellable(parts, start, given);
       if (channels.push === undefined && channels.a2a === undefined) return { ok: true, registered: false };
       const item = newTask(parts, start, channels);
       return inTransactionEach(queue, tx, registering, { item, key: start.taskId });
@@ -122,8 +123,20 @@ function faultIn(
   version: string | undefined,
 ): Refused | undefined {
   const { release } = spoken.of(version);
-  const refuse = operationRequired(release) ? { ...rules.refuse, withoutOperationId: true } : rules.refuse;
+  const refuse = refusesUnnamed(release) ? { ...rules.refuse, withoutOperationId: true } : rules.refuse;
   return channelsFault(channels, toolOf(release, name), { ...rules, refuse, version: release.version });
+}
+
+/** Without the push that no event of the release can be sent to: it names no operation, and none is ever invented. */
+function tellable({ spoken, rules }: TaskParts, { release, taskId }: TaskStart, channels: TaskChannels): TaskChannels {
+  const { push, ...others } = channels;
+  if (push === undefined || push.operation_id !== undefined) return channels;
+  if (!operationRequired(spoken.of(release).release)) return channels;
+  rules.tell(
+    { taskId },
+    "no webhook is sent of this task: its registration has no operation_id, which the payload requires",
+  );
+  return others;
 }
 
 function channelsFault({ push, a2a }: TaskChannels, tool: AnyTool, rules: RegistrationRules): Refused | undefined {

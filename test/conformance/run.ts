@@ -1,13 +1,15 @@
 /**
- * `./run conformance [--suite DIR] [--release DIR] [--specialism ID]... [--out DIR]`: for every specialism of a seller one
+ * `./run conformance [--suite DIR] [--release RELEASE] [--specialism ID]... [--out DIR]`: for every specialism of a seller one
  * is scaffolded and served, and the published storyboards of its release judge it in one default run. One line a run; ends
- * with a count of the steps, and with exit code 1 when one failed.
+ * with a count of the steps, and with exit code 1 when one failed, or fewer passed than once did (passed.json).
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { type WholeRelease, wholeReleaseAt } from "../../cli/check/release-value.js";
+import { userPath } from "../../cli/output.js";
+import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
+import { script } from "../../cli/script.js";
 import {
   type ConformanceReport,
   type Counts,
@@ -18,7 +20,9 @@ import {
   runConformance,
   type Suite,
 } from "../../runtime/conformance/index.js";
+import { AdbindError } from "../../runtime/errors.js";
 import { corpus } from "../support/corpus.js";
+import { heldToPassed } from "./passed.js";
 import { projectsFolder, RUN_TOKEN, type ServedSeller, scaffold, serveSeller, tls } from "./served-seller.js";
 
 const DEFAULT = ["3.0.26", "3.1.19", "3.2.0-beta.4"];
@@ -54,7 +58,11 @@ async function places({ suite, release }: Options): Promise<Place[]> {
     const { version } = await loadSuite(suite);
     return [await placeOf(suite, release ?? path.join(corpus, "releases", version ?? ""))];
   }
-  if (release !== undefined) return [await placeOf(path.join(corpus, "compliance", path.basename(release)), release)];
+  if (release !== undefined) {
+    const whole = await wholeReleaseAt(release);
+    const cached = path.join(corpus, "compliance", whole.release.version);
+    return [{ suite: await loadSuite(existsSync(cached) ? cached : release), source: release, ...whole }];
+  }
   return Promise.all(
     DEFAULT.map((version) => placeOf(path.join(corpus, "compliance", version), path.join(corpus, "releases", version))),
   );
@@ -154,6 +162,22 @@ function print(version: string, id: string, { counts, report, problem }: Graded)
         step.problem ?? `${broken?.check} ${broken?.pointer ?? ""}: ${broken?.note ?? broken?.description ?? ""}`;
       console.log(`  FAILED ${step.storyboard}/${step.step}: ${why.slice(0, 220)}`);
     }
+  if (report !== undefined) printSkips(report);
+}
+
+/** Reasons that are the seller's own lack; every step that has one is named. */
+const lacks: ReadonlySet<string> = new Set(["missing_tool", "missing_test_controller", "requirement_unmet"]);
+
+function printSkips({ storyboards }: ConformanceReport): void {
+  const skipped = storyboards
+    .flatMap(({ steps }) => steps)
+    .flatMap((step) => (step.skip ? [{ step, ...step.skip }] : []));
+  const reasons = new Map<string, number>();
+  for (const { reason } of skipped) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const list = [...reasons].sort(([a], [b]) => (a < b ? -1 : 1)).map(([reason, count]) => `${count} ${reason}`);
+  if (list.length > 0) console.log(`  skipped: ${list.join(", ")}`);
+  for (const { step, reason, detail } of skipped)
+    if (lacks.has(reason)) console.log(`  ${reason} ${step.storyboard}/${step.step}: ${detail.slice(0, 160)}`);
 }
 
 function keep(out: string | undefined, version: string, id: string, { report }: Graded): void {
@@ -184,8 +208,15 @@ async function main(options: Options): Promise<void> {
     const ids = specialismsOf(place).filter((id) => wanted.length === 0 || wanted.includes(snake(id)));
     const agents = options.roles ? await others(place, projects) : new Map<string, ServedSeller>();
     for (const id of ids) {
-      const graded = await grade(place, id, { projects, agents });
-      print(place.release.version, id, graded);
+      const run = await grade(place, id, { projects, agents });
+      const version = place.release.version;
+      // Without the other roles' agents less can pass.
+      const fewer = run.report && options.roles ? heldToPassed(version, id, run.counts.passed) : undefined;
+      const graded =
+        fewer === undefined
+          ? run
+          : { ...run, counts: { ...run.counts, failed: run.counts.failed + 1 }, problem: fewer };
+      print(version, id, graded);
       keep(options.out, place.release.version, id, graded);
       total = sum(total, graded.counts);
     }
@@ -195,39 +226,42 @@ async function main(options: Options): Promise<void> {
   if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 }
 
-function optionsOf(argv: readonly string[]): Options | string {
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        suite: { type: "string" },
-        release: { type: "string" },
-        specialism: { type: "string", multiple: true },
-        out: { type: "string" },
-        "no-roles": { type: "boolean" },
-      },
-    });
-    const at = (given: string | undefined): string | undefined =>
-      given === undefined ? undefined : path.resolve(process.env.ADBIND_CWD ?? process.cwd(), given);
-    for (const name of ["suite", "release"] as const) {
-      const place = at(values[name]);
-      if (place !== undefined && !existsSync(place)) return `--${name} ${values[name]}: there is nothing`;
-    }
-    const { specialism = [], "no-roles": alone = false } = values;
-    return {
-      suite: at(values.suite),
-      release: at(values.release),
-      specialisms: specialism,
-      out: at(values.out),
-      roles: !alone,
-    };
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+/** @throws AdbindError `usage`, `release_unreadable` */
+async function optionsOf(): Promise<Options> {
+  const command = script("conformance", "grades scaffolded sellers by the published storyboards of their release")
+    .option("--suite <dir>", "a suite of storyboards; without --release it is graded on the release of its version")
+    .option("--release <release>", releaseHelp)
+    .option("--specialism <id>", "only this one; may be repeated", (id: string, all: string[]) => [...all, id], [])
+    .option("--out <dir>", "where a report of each run is written, as HTML and JSON")
+    .option("--no-roles", "starts no agents of other roles; steps that need one are skipped")
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse();
+  const given = command.opts<{
+    suite?: string;
+    release?: string;
+    specialism: string[];
+    out?: string;
+    roles: boolean;
+  }>();
+  const suite = given.suite === undefined ? undefined : userPath(given.suite);
+  if (suite !== undefined && !existsSync(suite))
+    throw new AdbindError("usage", "there is no suite", { where: suite, remedy: "name a folder that has index.json" });
+  return {
+    suite,
+    release:
+      given.release === undefined
+        ? undefined
+        : await resolveRelease(given.release, { source: path.join(corpus, "releases") }),
+    specialisms: given.specialism,
+    out: given.out === undefined ? undefined : userPath(given.out),
+    roles: given.roles,
+  };
 }
 
-const options = optionsOf(process.argv.slice(2));
-if (typeof options === "string") {
-  console.error(`conformance: ${options}`);
+try {
+  await main(await optionsOf());
+} catch (error) {
+  if (!(error instanceof AdbindError)) throw error;
+  console.error(`conformance: ${error.message}`);
   process.exitCode = 2;
-} else await main(options);
+}

@@ -134,10 +134,12 @@ function refusalCases(test: Suite, open: Open): void {
     assert.equal(await sender.notifications.list(scope), []);
   });
 
-  test("a registration without an operation is refused where payloads need it; a report's is told undeliverable once", async (context) => {
+  test("a registration without an operation is refused where the release says so; a report's is told undeliverable once", async (context) => {
     const reports = () => ({ currency: "EUR", media_buy_deliveries: [] });
-    const sender = await open(context, { reports });
     const { operation_id: _, ...bare } = push;
+    const events = { ...eventRelease.facts.events, unnamed: { value: "refused", from: "a test" } } as const;
+    const strict = { ...eventRelease, facts: { ...eventRelease.facts, events } };
+    const sender = await open(context, { reports, release: strict as never });
     const refused = await sender.tasks.register(start(), { push: bare });
     assert.equal(refused.ok ? undefined : [refused.error.code, refused.error.field], [
       "INVALID_REQUEST",
@@ -157,6 +159,29 @@ function refusalCases(test: Suite, open: Open): void {
     await sender.channels.close("mb-1");
     await sender.channels.tick();
     assert.is(context.network.sent.length, 0);
+  });
+
+  test("a registration without an operation that may be taken is told of nothing: no operation is invented", async (context) => {
+    const told: string[] = [];
+    const logger = { warn: (_: object, message: string) => void told.push(message), error() {}, info() {}, debug() {} };
+    const sender = await open(context, { logger: logger as never });
+    const { operation_id: _, ...bare } = push;
+    assert.equal(await sender.tasks.register(start(), { push: bare }), { ok: true, registered: false });
+    assert.equal(told.length, 1);
+    assert.match(told[0]!, /no operation_id/);
+    const buy = { mediaBuyId: "mb-1", principal: "buyer-1" };
+    assert.equal(await sender.channels.open(buy, { events: bare }), { ok: true });
+    sender.start();
+    const impairment = { impairment_id: "imp-1" };
+    await sender.channels.impairment("mb-1", { notificationId: "imp-1", eventType: "fraud", impairment });
+    await sender.channels.open(buy, { events: push });
+    await sender.channels.impairment("mb-1", { notificationId: "imp-2", eventType: "fraud", impairment });
+    await until(() => context.network.sent.length > 0);
+    await until(() => drained(sender));
+    assert.equal(
+      context.network.sent.map(({ body }) => body.notification_id),
+      ["imp-2"],
+    );
   });
 }
 

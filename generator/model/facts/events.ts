@@ -18,6 +18,7 @@ import {
 /** The task's envelope, as published and as this project's own releases have it. */
 const envelopes = ["core/mcp-webhook-payload.json", "core/task-webhook-envelope.json"];
 const KINDS = "enums/notification-type.json";
+const REGISTRATION = "core/push-notification-config.json";
 /** Reports of delivery are results of a task type that is no tool. */
 const REPORT = "media-buy/media-buy-delivery-webhook-result.json";
 
@@ -29,6 +30,7 @@ export function eventFacts(source: FactSource): EventFacts {
   const known = { ...reportKinds(source), ...kindsOf(source) };
   return {
     ...envelopeFacts(source),
+    ...unnamedFact(source),
     keyBinding: keyBinding(source),
     kinds: { ...known, ...buyKinds(source, known) },
     ...(listed !== undefined && { subscribable: { value: valuesOf(source, listed), from: below(KINDS, "enum") } }),
@@ -49,6 +51,14 @@ function envelopeFacts(source: FactSource): Pick<EventFacts, "task" | "surface" 
     ...(surface !== undefined && { surface: { value: surface.name, from: surface.at!.ref } }),
     ...(values.length > 0 && { taskTypes: { value: values, from: types!.ref } }),
   };
+}
+
+/** What names no operation is optional in the schema of every release; where it is refused all the same, its words say so. */
+function unnamedFact(source: FactSource): Pick<EventFacts, "unnamed"> {
+  const at = propertyAt(source, REGISTRATION, ["operation_id"]);
+  const words = at?.schema.description;
+  if (at === undefined || typeof words !== "string" || !/\bMUST reject\b/.test(words)) return {};
+  return { unnamed: { value: "refused", from: at.ref } };
 }
 
 /** A sender that says how long it retries binds its keys to what it sends under them. */

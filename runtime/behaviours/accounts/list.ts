@@ -26,8 +26,9 @@ export const listAccounts: ToolBehaviour = async (request: Wanted, call) => {
   const listens = call.shape.has("accounts", "*", "notification_configs");
   const shown = async (one: Account): Promise<JsonObject> => {
     const scope = { principal: call.principal, account: one.account_id, release: call.release.version };
-    const configs = listens ? ((await call.ctx.sender?.notifications.list(scope)) ?? []) : [];
-    return { ...shownAccount(one), ...(configs.length > 0 && { notification_configs: configs }) };
+    // An account that nobody listens to any more says so.
+    const configs = listens ? await call.ctx.sender?.notifications.list(scope) : undefined;
+    return { ...shownAccount(one), ...(configs !== undefined && { notification_configs: configs }) };
   };
   return call.answer({ accounts: await Promise.all(items.map(shown)), pagination: cursor });
 };

@@ -78,10 +78,7 @@ async function syncConfigs(
   if (sender === undefined || !call.shapes.answer("sync_accounts").has("accounts", "*", "notification_configs"))
     return {};
   const scope = { principal: call.principal, account, release: call.release.version };
-  if (configs === undefined) {
-    const has = await sender.notifications.list(scope);
-    return has.length === 0 ? {} : { notification_configs: has };
-  }
+  if (configs === undefined) return { notification_configs: await sender.notifications.list(scope) };
   const taken = await sender.notifications.sync(scope, configs);
   return taken.ok ? { notification_configs: taken.configs } : { error: taken.error };
 }

@@ -67,6 +67,8 @@ export interface Behaviour {
   /** What it declares; members of several areas are laid over each other. */
   readonly capabilities?: (serving: Serving) => JsonObject;
   readonly scenarios?: Scenarios;
+  /** Takes away what scenarios have put there for the caller. */
+  readonly reset?: (call: BehaviourCall) => Promise<void>;
   /** Data of a delivery report; undefined for a buy that it does not know. */
   readonly report?: (call: BehaviourCall, mediaBuyId: string) => Promise<ReportContent | undefined>;
   /** What is done again and again while the seller runs: it carries on what was not finished. */

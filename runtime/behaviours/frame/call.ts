@@ -12,6 +12,7 @@ export interface BehaviourSettings {
   /** This seller as others name it: the address of its MCP endpoint. */
   readonly agentUrl: string;
   readonly name: string;
+  readonly mode: "development" | "production";
   readonly ports: Ports;
   readonly store: DocumentStore<never>;
   /** The areas that are served; a behaviour may ask whether a neighbour is there. */

@@ -1,29 +1,52 @@
 /** What a test has ordered the caller's next call of a tool to be answered with, once. */
+import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import { type ControllerScenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
-import type { BehaviourReply, BehaviourToolCall } from "./call.js";
+import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "./call.js";
 import { collection } from "./collection.js";
 
 export interface ForcedAnswer {
-  readonly arm: "submitted" | "input-required";
+  readonly arm: "submitted" | "input-required" | "rejected";
   readonly task_id?: string;
   readonly message?: string;
+  readonly reason?: string;
+  readonly suggestions?: readonly string[];
 }
 
 const kept = collection<ForcedAnswer>("forced_answer");
 /** The tool of a task that was ordered. */
 const tools = collection<{ readonly tool: string }>("forced_task");
 
+/** No answer is ordered any more, for the caller or the account that the call names. */
+export async function resetForced(call: BehaviourCall): Promise<void> {
+  const forceable = ["create_media_buy", "get_products", "get_signals"];
+  for (const owner of new Set([ownerOf(call), call.principal]))
+    for (const tool of forceable) kept.remove(call, owner, tool);
+}
+
+/** Ordered for one account where the order names one; else for whatever account the caller names next. */
+const ownerOf = ({ principal, ctx: { account } }: BehaviourCall): string =>
+  account?.brand === undefined && account?.account_id === undefined
+    ? principal
+    : `${principal}/${canonicalize(account)}`;
+
 /** What is ordered of the tool of this call; it holds for this call alone. */
 export async function forcedAnswer(call: BehaviourToolCall): Promise<ForcedAnswer | undefined> {
   if (call.ctx.mode !== "development") return undefined;
-  const found = await kept.get(call, call.principal, call.tool);
-  if (found !== undefined) kept.remove(call, call.principal, call.tool);
-  return found;
+  for (const owner of new Set([ownerOf(call), call.principal])) {
+    const found = await kept.get(call, owner, call.tool);
+    if (found === undefined) continue;
+    kept.remove(call, owner, call.tool);
+    return found;
+  }
+  return undefined;
 }
 
 /** The answer that was ordered. */
-export function forcedReply(call: BehaviourToolCall, { arm, task_id, message }: ForcedAnswer): BehaviourReply {
+export function forcedReply(call: BehaviourToolCall, forced: ForcedAnswer): BehaviourReply {
+  const { arm, task_id, message, reason, suggestions } = forced;
+  // The seller has understood, and declines: an answer, and no fault.
+  if (arm === "rejected") return { status: "rejected", data: { reason, ...(suggestions && { suggestions }) } };
   const said = message === undefined ? {} : { message };
   return (
     arm === "input-required"
@@ -36,12 +59,14 @@ const force =
   (tool: string): ControllerScenario =>
   async (params, call) => {
     const arm = textParam(params, "arm");
-    if (arm !== "submitted" && arm !== "input-required")
-      throw new ScenarioError("INVALID_PARAMS", "params.arm must be submitted or input-required");
+    if (arm !== "submitted" && arm !== "input-required" && arm !== "rejected")
+      throw new ScenarioError("INVALID_PARAMS", "params.arm must be submitted, input-required or rejected");
     const task = arm === "submitted" ? { task_id: textParam(params, "task_id") } : {};
-    const { message } = params as { message?: string };
+    const { message, suggestions } = params as Pick<ForcedAnswer, "message" | "suggestions">;
+    const declined =
+      arm === "rejected" ? { reason: textParam(params, "reason"), ...(suggestions && { suggestions }) } : {};
     if (task.task_id !== undefined) tools.put(call, call.principal, task.task_id, { tool });
-    kept.put(call, call.principal, tool, { arm, ...task, ...(message !== undefined && { message }) });
+    kept.put(call, ownerOf(call), tool, { arm, ...task, ...declined, ...(message !== undefined && { message }) });
     return { forced: { arm, ...task } };
   };
 

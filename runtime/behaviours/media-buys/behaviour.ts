@@ -9,7 +9,7 @@ import { carryOn } from "./upkeep.js";
 /** Orders, from the first to the last change. */
 export const mediaBuysBehaviour: Behaviour = {
   area: "media-buys",
-  needs: ["accounts", "products", "formats", "creatives", "delivery"],
+  needs: ["accounts", "products", "formats", "creatives", "delivery", "usage"],
   tools: {
     create_media_buy: createMediaBuy,
     update_media_buy: updateMediaBuy,

@@ -9,6 +9,9 @@ const fixed = (id: string, price: number, least = 500): PricingOption => ({
   min_spend_per_package: least,
 });
 
+/** What is watched is counted when it was watched to the end. */
+const watched = { available_metrics: ["impressions", "spend", "clicks", "completion_rate", "completed_views"] };
+
 export const exampleProducts: readonly Product[] = [
   {
     product_id: "lifestyle_display_q2",
@@ -26,6 +29,7 @@ export const exampleProducts: readonly Product[] = [
     delivery_type: "guaranteed",
     channels: ["olv"],
     formats: ["video_15s", "video_30s"],
+    reporting_capabilities: watched,
     pricing_options: [fixed("cpm_guaranteed", 22)],
   },
   {
@@ -35,6 +39,7 @@ export const exampleProducts: readonly Product[] = [
     delivery_type: "guaranteed",
     channels: ["ctv"],
     formats: ["video_15s", "video_30s"],
+    reporting_capabilities: watched,
     pricing_options: [fixed("cpm_standard", 38, 1000)],
   },
   {
@@ -44,6 +49,7 @@ export const exampleProducts: readonly Product[] = [
     delivery_type: "guaranteed",
     channels: ["ctv"],
     formats: ["video_30s"],
+    reporting_capabilities: watched,
     pricing_options: [fixed("cpm_guaranteed", 45, 1000)],
   },
   {

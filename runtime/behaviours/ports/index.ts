@@ -8,6 +8,7 @@ import { type EventsPort, keptEvents } from "./events.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleSignals } from "./example-signals.js";
+import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
 
@@ -17,6 +18,7 @@ export type * from "./approvals.js";
 export type * from "./catalogue.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
+export type * from "./provenance.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
 export {
@@ -40,6 +42,7 @@ export interface Ports {
   readonly signals: Signals;
   readonly reporting: Reporting;
   readonly events: EventsPort;
+  readonly provenance: ProvenancePort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -52,4 +55,5 @@ export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
   signals: given.signals ?? listedSignals(exampleSignals),
   reporting: given.reporting ?? adServerReporting,
   events: given.events ?? keptEvents,
+  provenance: given.provenance ?? {},
 });

@@ -1,5 +1,6 @@
 import type { Behaviour } from "../frame/behaviour.js";
 import { findProducts } from "./find.js";
+import { resetProducts } from "./products.js";
 import { productScenarios } from "./scenarios.js";
 
 /** What is sold. */
@@ -8,4 +9,5 @@ export const productsBehaviour: Behaviour = {
   needs: ["accounts", "formats"],
   tools: { get_products: findProducts },
   scenarios: productScenarios,
+  reset: resetProducts,
 };

@@ -5,7 +5,8 @@ import { forcedAnswer, forcedReply } from "../frame/forced.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
 import type { FormatId } from "../ports/creatives.js";
-import { isAuction, productsOf, queryOf, shownProduct, usualMetrics } from "./products.js";
+import { divergences } from "./divergence.js";
+import { isAuction, productsOf, queryOf, shelf, shownProduct, usualMetrics } from "./products.js";
 import { proposalsFor } from "./proposals.js";
 import { applyRefinements, type Refinement } from "./refine.js";
 import { briefWords, relevance } from "./relevance.js";
@@ -55,10 +56,13 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
     ({ product_id }) => product_id,
   );
   const plans = request.buying_mode === "brief" ? await proposalsFor(call, items) : proposals;
+  const products = await Promise.all(
+    items.map((one) => shown(call, inCurrencies(one, request.filters?.pricing_currencies), request)),
+  );
+  const errors = call.shapes.knowsError("FORMAT_DECLARATION_DIVERGENT") ? divergences(products) : [];
   return call.answer({
-    products: await Promise.all(
-      items.map((one) => shown(call, inCurrencies(one, request.filters?.pricing_currencies), request)),
-    ),
+    products,
+    ...(errors.length > 0 && { errors }),
     ...(plans.length > 0 && { proposals: plans }),
     ...(request.property_list !== undefined && { property_list_applied: false }),
     ...(request.catalog !== undefined && { catalog_applied: false }),
@@ -69,8 +73,12 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
 }
 
 /** What passes the filters, what answers the brief best first; the catalogue's order where nothing does. */
-async function ranked(call: BehaviourCall, request: Pick<Wanted, "brief" | "filters">): Promise<Product[]> {
-  const fitting = (await productsOf(call, request)).filter((one) => passes(one, request.filters));
+async function ranked(
+  call: BehaviourCall,
+  request: Pick<Wanted, "buying_mode" | "brief" | "filters">,
+): Promise<Product[]> {
+  const all = request.buying_mode === "wholesale" ? await shelf(call, request) : await productsOf(call, request);
+  const fitting = all.filter((one) => passes(one, request.filters));
   const brief = briefWords(request.brief ?? "");
   const scored = fitting.map((one, index) => ({
     one,
@@ -96,6 +104,25 @@ function inCurrencies(one: Product, wanted: readonly string[] | undefined): Prod
   return { ...one, pricing_options: one.pricing_options.filter(({ currency }) => wanted.includes(currency)) };
 }
 
+/** Signals that come with a product whether the buyer wants them or not, and what they cost. */
+interface SignalTerms {
+  readonly signal_targeting_rules?: { readonly selection_mode?: string };
+  readonly signal_targeting_options?: readonly {
+    readonly default_selected?: boolean;
+    readonly pricing_options?: readonly { readonly currency?: string }[];
+  }[];
+}
+
+/** Can all that must be paid beside the product's price be paid in one of the currencies? */
+function chargesPayable({ more = {} }: Product, wanted: readonly string[]): boolean {
+  const { signal_targeting_rules: rules, signal_targeting_options: options = [] } = more as SignalTerms;
+  const imposed = options.filter((one) => rules?.selection_mode === "fixed" || one.default_selected === true);
+  return imposed.every(
+    ({ pricing_options: prices = [] }) =>
+      prices.length === 0 || prices.some(({ currency }) => currency !== undefined && wanted.includes(currency)),
+  );
+}
+
 function passes(one: Product, filters: ProductFilters | undefined): boolean {
   if (filters === undefined) return true;
   const { delivery_type, is_fixed_price, channels, format_ids, budget_range } = filters;
@@ -105,7 +132,8 @@ function passes(one: Product, filters: ProductFilters | undefined): boolean {
   const { pricing_currencies, required_metrics = [], required_vendor_metrics = [] } = filters;
   return (
     (pricing_currencies === undefined ||
-      one.pricing_options.some(({ currency }) => pricing_currencies.includes(currency))) &&
+      (one.pricing_options.some(({ currency }) => pricing_currencies.includes(currency)) &&
+        chargesPayable(one, pricing_currencies))) &&
     required_metrics.every((metric) => (reported?.available_metrics ?? usualMetrics).includes(metric)) &&
     required_vendor_metrics.every((wanted) => reported?.vendor_metrics?.some((has) => isMetric(has, wanted))) &&
     (delivery_type === undefined || delivery_type === one.delivery_type) &&

@@ -42,6 +42,19 @@ export async function productsOf(call: BehaviourCall, request: { readonly brief?
   return [...added, ...offered.filter(({ product_id }) => !own.has(product_id))];
 }
 
+/** What tests have put there; what they took away again is not. */
+export const resetProducts = (call: BehaviourCall): Promise<void> =>
+  seeded.clear(call, call.principal, ({ product_id }) => product_id);
+
+/**
+ * The whole of what is offered: a test that has put products there has stocked the shelf, and sees what it put there; anything
+ * else of the catalogue can still be bought by its id.
+ */
+export async function shelf(call: BehaviourCall, request: { readonly brief?: string } = {}): Promise<Product[]> {
+  const stocked = call.mode === "development" ? await seeded.list(call, call.principal) : [];
+  return stocked.length > 0 ? stocked : productsOf(call, request);
+}
+
 export async function findProduct(call: BehaviourCall, id: string): Promise<Product | undefined> {
   return (await productsOf(call)).find(({ product_id }) => product_id === id);
 }
@@ -69,7 +82,7 @@ export async function shownProduct(call: BehaviourCall, product: Product): Promi
     reporting_capabilities: { ...usualReporting, ...reporting_capabilities },
     ...(formats.length > 0 && {
       format_ids: formats.map((id) => formatId(call, id)),
-      format_options: formatOptions(call.agentUrl, own),
+      format_options: formatOptions(call.agentUrl, own, call.shapes),
     }),
     ...more,
   };

@@ -48,7 +48,10 @@ function seededProduct(id: string, fixture: JsonObject): Product {
     name: title,
     description: description ?? `${title}, ${delivery_type ?? "guaranteed"}`,
     delivery_type: delivery_type ?? "guaranteed",
-    channels: ((named ?? []) as string[]).map((one) => alias[one] ?? one).filter((one) => channels.has(one)),
+    // Two names of a fixture may be one channel.
+    channels: [...new Set(((named ?? []) as string[]).map((one) => alias[one] ?? one))].filter((one) =>
+      channels.has(one),
+    ),
     formats: formatsNamed(format_ids, more),
     pricing_options: pricing_options ?? [usualPrice],
     ...(publisher_properties !== undefined && { publisher_properties }),

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
+import { findBuy } from "../buys/buys.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
@@ -10,10 +11,15 @@ interface Usage {
   readonly account?: AccountRef;
   readonly creative_id?: string;
   readonly media_buy_id?: string;
+  readonly package_id?: string;
   readonly pricing_option_id?: string;
   readonly impressions?: number;
   readonly vendor_cost: number;
   readonly currency: string;
+  /** These figures are what is billed. */
+  readonly final?: boolean;
+  readonly finalized_at?: string;
+  readonly measurement_window?: string;
 }
 
 interface Wanted {
@@ -21,9 +27,9 @@ interface Wanted {
   readonly usage: readonly Usage[];
 }
 
-/** Use of a creative, as its buyer has reported it. */
-export interface KeptUsage {
-  readonly creative_id: string;
+/** Use of a creative or of a media buy, as its buyer has reported it. */
+export interface KeptUsage extends Pick<Usage, "final" | "finalized_at" | "measurement_window"> {
+  readonly creative_id?: string;
   readonly media_buy_id?: string;
   readonly impressions: number;
   readonly spend: number;
@@ -46,7 +52,7 @@ interface Fault {
 /** Why a record is not taken. */
 async function faultOf(call: BehaviourCall, record: Usage): Promise<Fault | undefined> {
   const { creative_id: id, pricing_option_id: option, impressions = 0, vendor_cost: cost, currency } = record;
-  if (id === undefined) return { field: "creative_id", message: "only the use of creatives is billed here" };
+  if (id === undefined) return buyFault(call, record);
   const found = await findCreative(call, id);
   if (found === undefined) return { field: "creative_id", message: `there is no creative ${id}` };
   const price = found.pricing_options?.find(({ pricing_option_id }) => pricing_option_id === option);
@@ -58,6 +64,19 @@ async function faultOf(call: BehaviourCall, record: Usage): Promise<Fault | unde
   return Math.abs(owed - cost) <= Math.max(TOLERANCE, owed * TOLERANCE)
     ? undefined
     : { field: "vendor_cost", message: `${impressions} impressions cost ${owed} ${currency}, not ${cost}` };
+}
+
+/** Use of a media buy is billed at the prices of its packages. */
+async function buyFault(call: BehaviourCall, record: Usage): Promise<Fault | undefined> {
+  const { media_buy_id: id, package_id, pricing_option_id: option, currency } = record;
+  if (id === undefined) return { field: "creative_id", message: "it names neither a creative nor a media buy" };
+  const buy = await findBuy(call, id);
+  if (buy === undefined) return { field: "media_buy_id", message: "there is no such media buy" };
+  const lines = buy.packages.filter((one) => package_id === undefined || one.package_id === package_id);
+  if (lines.length === 0) return { field: "package_id", message: `there is no package ${package_id} in it` };
+  if (option !== undefined && lines.every(({ pricing_option_id }) => pricing_option_id !== option))
+    return { field: "pricing_option_id", message: `${option} is not how ${id} is billed` };
+  return currency === buy.currency ? undefined : { field: "currency", message: `${id} is billed in ${buy.currency}` };
 }
 
 /** `report_usage`: takes the records that are in order, and says what is wrong with the others. */
@@ -72,10 +91,13 @@ export const reportUsage: ToolBehaviour = async (request: Wanted, call) => {
       continue;
     }
     const used: KeptUsage = {
-      creative_id: record.creative_id as string,
+      ...(record.creative_id !== undefined && { creative_id: record.creative_id }),
       ...(record.media_buy_id !== undefined && { media_buy_id: record.media_buy_id }),
       impressions: record.impressions ?? 0,
       spend: record.vendor_cost,
+      ...(record.final !== undefined && { final: record.final }),
+      ...(record.finalized_at !== undefined && { finalized_at: record.finalized_at }),
+      ...(record.measurement_window !== undefined && { measurement_window: record.measurement_window }),
       start,
       end,
     };

@@ -1,0 +1,43 @@
+/** Whether a creative is what it says it is: who is asked, and what they may answer. */
+import type { JsonObject } from "../../contract/index.js";
+import type { CreativeUpload } from "./creatives.js";
+
+export interface VerifyAgent {
+  readonly agent_url: string;
+  readonly feature_id?: string;
+}
+
+export interface AcceptedVerifier extends VerifyAgent {
+  readonly providers?: readonly string[];
+}
+
+/** What a creative says of how it was made. */
+export interface Provenance {
+  readonly digital_source_type?: string | null;
+  readonly human_oversight?: string;
+  readonly disclosure?: { readonly required?: boolean };
+  readonly embedded_provenance?: readonly { readonly verify_agent?: VerifyAgent }[];
+  readonly watermarks?: readonly { readonly verify_agent?: VerifyAgent }[];
+}
+
+export interface VerifierQuestion {
+  readonly verifier: AcceptedVerifier;
+  readonly upload: CreativeUpload;
+  readonly provenance: Provenance;
+}
+
+/** What a verifier found of one feature. */
+export interface VerifierFinding {
+  readonly feature_id: string;
+  /** As measured, such as true for `ai_generated`. */
+  readonly value: unknown;
+  /** 0 to 1. */
+  readonly confidence?: number;
+  /** What the verifier wants audited; never a reason to refuse. */
+  readonly audit_observations?: readonly JsonObject[];
+}
+
+export interface ProvenancePort {
+  /** Asks a verifier whose URL a product of this seller lists; undefined where it has no opinion. */
+  verify?(question: VerifierQuestion): Promise<VerifierFinding | undefined>;
+}
