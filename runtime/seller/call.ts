@@ -9,6 +9,7 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import { producerFault } from "../facts/index.js";
 import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
@@ -20,7 +21,7 @@ import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } f
 import { isObject } from "./json-object.js";
 import { ownFault } from "./own-fault.js";
 import { channelsOf } from "./registrations.js";
-import { checkReply, statusMember } from "./reply.js";
+import { checkReply, openMembers, statusMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import type { TaskBook } from "./tasks.js";
@@ -105,7 +106,12 @@ function failed<Tx>(
     ...ownFault(error, `The call could not be answered; its reference is ${taskId}.`, release),
     ...(settings.mode === "development" && { details: { reason: error instanceof Error ? error.message : "unknown" } }),
   };
-  const payload = { status: "failed", ...echo(args), ...failurePayload([fault], release) };
+  const failure = failurePayload([fault], release);
+  const payload = { status: "failed", ...echo(args), ...failure };
+  const [told] = failure.errors as readonly ProtocolError[];
+  const wrong = producerFault(release, told);
+  if (wrong !== undefined)
+    settings.logger?.warn({ tool: call.tool, code: fault.code, wrong }, "an error is not as its release wants it");
   return { status: "failed", payload, failed: true, taskId };
 }
 
@@ -175,12 +181,7 @@ class Answering<Tx> {
   private replay(stored: JsonObject): Called {
     const { status, task_id: taskId, payload } = stored as { status: TaskStatus; task_id: string; payload: JsonObject };
     // Stored without what belongs to one call only.
-    return {
-      status,
-      payload: { ...payload, ...this.fitting(status, this.envelope()), replayed: true },
-      failed: false,
-      taskId,
-    };
+    return { status, payload: { ...payload, ...this.envelope(), replayed: true }, failed: false, taskId };
   }
 
   private async underClaim(claim: Claim<Tx>): Promise<Called> {
@@ -195,24 +196,16 @@ class Answering<Tx> {
     }
   }
 
-  /** What the answer has room for, of what is said beside its data. */
-  private fitting(status: TaskStatus, beside: JsonObject): JsonObject {
-    const { spoken, served } = this.at;
-    const members = status === "completed" ? spoken.members.get(served.tool.name) : undefined;
-    if (members === undefined) return beside;
-    return Object.fromEntries(Object.entries(beside).filter(([name]) => members.has(name)));
-  }
-
   private envelope(): JsonObject {
     const { args, spoken, served } = this.at;
     const pinned = typeof args[spoken.names.version] === "string";
     const key = keyOf(served.tool, args);
-    return {
+    return openMembers(spoken.release, served.tool.name, {
       ...echo(args),
       // A caller that retries sees which of its tries this answers.
       ...(key !== undefined && { idempotency_key: key }),
       ...(pinned && { [spoken.names.version]: spoken.version }),
-    };
+    });
   }
 
   /** A call whose documents another one changed meanwhile is done again, on what is there now. */
@@ -236,10 +229,10 @@ class Answering<Tx> {
     const payload = checkedAnswer(this.parts.settings, spoken, served, {
       status,
       payload: {
-        ...this.fitting(status, statusMember(spoken, served, status)),
+        ...statusMember(spoken, served.tool.name, status),
         ...full,
         ...(interim && { task_id: id }),
-        ...this.fitting(status, this.envelope()),
+        ...this.envelope(),
       },
     });
     await this.record({ claim, after, status, payload, id });

@@ -134,6 +134,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/buyer/": [
     "endings",
+    "pin",
+    "oauth/",
     "types",
     "platform",
     "node-platform web-platform",
@@ -142,6 +144,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "call",
     "reconcile",
     "create",
+    "each",
     "node web",
     "rotate",
     "index",
