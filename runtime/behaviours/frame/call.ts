@@ -100,7 +100,7 @@ async function openCall(settings: BehaviourSettings, ctx: CallFacts): Promise<Be
 }
 
 /** Commits what work on somebody's behalf came to: `write` belongs into one transaction. */
-export type StandingCommit<T> = (write: (tx: never) => MaybePromise<void>, result: T) => Promise<void>;
+export type StandingCommit<T> = (write: (tx: object) => MaybePromise<void>, result: T) => Promise<void>;
 
 /**
  * Does work on a principal's behalf that no answer waits for, and commits what it wrote; on what is there now where another
