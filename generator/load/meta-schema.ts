@@ -17,7 +17,13 @@ const isPattern = (text: string): boolean => {
 export async function checkSchemas({ schemas }: LoadedRelease): Promise<Finding[]> {
   const { Ajv } = await import("ajv");
   // The one format that counts here: references have been rewritten to paths by now, which need not be URIs.
-  const ajv = new Ajv({ strict: false, allErrors: true, logger: false, formats: { regex: isPattern } });
+  const ajv = new Ajv({
+    strict: false,
+    allErrors: true,
+    logger: false,
+    formats: { regex: isPattern },
+    code: { optimize: false },
+  });
   // ajv leaves formats alone in its own copy, and with them the one that says what a pattern is.
   const own = ajv.getSchema("http://json-schema.org/draft-07/schema")!.schema as object;
   const meta = ajv.compile({ ...own, $id: "https://adbind.invalid/draft-07" });

@@ -21,6 +21,8 @@ export interface Assembled {
   decide(decision: OrderDecision): Promise<void>;
   /** Listens, delivers webhooks, and carries on what was not finished. */
   start: Seller["start"];
+  /** The same inside a server of somebody else's. */
+  mount: Seller["mount"];
   /** Waits for what is under way; closes the store, unless it was handed over open. */
   close(): Promise<void>;
 }
@@ -67,6 +69,10 @@ export function assembled(parts: AssemblyParts): Assembled {
   });
   for (const { routes } of served.areas) routes?.(seller.app, settings);
   healthRoutes(seller.app, store);
+  const begin = (): void => {
+    sender.start();
+    upkeep.start();
+  };
   return {
     seller,
     missing,
@@ -74,9 +80,13 @@ export function assembled(parts: AssemblyParts): Assembled {
     decide: (decision) => decideOrder({ onBehalf, task }, decision),
     async start(where) {
       const address = await seller.start(where);
-      sender.start();
-      upkeep.start();
+      begin();
       return address;
+    },
+    async mount() {
+      const mounted = await seller.mount();
+      begin();
+      return mounted;
     },
     async close() {
       await upkeep.stop();

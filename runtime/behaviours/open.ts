@@ -23,7 +23,7 @@ type Handlers = Record<string, Handler>;
 
 type Shared<R extends Release> = Omit<
   SellerOptions<R, string, SellerStore>,
-  "tools" | "store" | "sender" | "signing" | "specialisms"
+  "tools" | "store" | "sender" | "signing" | "specialisms" | "baseUrl" | "name"
 >;
 
 /** A release's tools, each answered. */
@@ -32,6 +32,10 @@ export type ToolHandlers<R extends Release> = {
 };
 
 export interface BehavingSellerOptions<R extends Release = Release> extends Shared<R> {
+  /** Where callers reach it, without a path: `https://seller.example`. */
+  readonly baseUrl: string;
+  /** For people. */
+  readonly name: string;
   /** What is claimed; ids as the release has them. */
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism. */

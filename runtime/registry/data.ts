@@ -18,7 +18,7 @@ import {
   removeHosted,
 } from "../store/registry-agents.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { agentCounts, clock, count, counts, tick } from "../store/registry-profiles.js";
+import { clock, count, counts, recountMembers, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
@@ -142,14 +142,13 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
 
 function* stats(q: Query): Coroutine<Stats> {
   const kept = yield* counts(q);
-  const { agents, registered, domains } = yield* agentCounts(q);
   const of = (kind: string): Record<string, number> =>
     Object.fromEntries(kept.filter((row) => row.kind === kind).map(({ name, count: number }) => [name, number]));
   const sum = (numbers: Record<string, number>): number => Object.values(numbers).reduce((a, b) => a + b, 0);
   return {
-    registered_agents: registered,
-    registered_publishers: domains,
-    discovered_agents: agents - registered,
+    registered_agents: of("agents").registered ?? 0,
+    registered_publishers: of("domains").verified ?? 0,
+    discovered_agents: of("agents").discovered ?? 0,
     discovered_publishers: of("publishers").discovered ?? 0,
     discovered_properties: sum(of("properties")),
     authorizations: sum(of("authorizations")),
@@ -265,6 +264,7 @@ const membership = ({ db, now }: Parts) => {
   const changing = (flow: (q: Query) => Coroutine<number[]>): Promise<void> =>
     db.write(function* (q): Coroutine<void> {
       yield* finish(q, { agents: yield* flow(q), counts: [] }, now());
+      yield* recountMembers(q);
     });
   return {
     putMember: (member) => changing((q) => putMember(q, member)),
@@ -272,8 +272,10 @@ const membership = ({ db, now }: Parts) => {
     removeMember: (slug) =>
       db.write(function* (q): Coroutine<boolean> {
         const agents = yield* removeMember(q, slug);
-        if (agents !== undefined) yield* finish(q, { agents, counts: [] }, now());
-        return agents !== undefined;
+        if (agents === undefined) return false;
+        yield* finish(q, { agents, counts: [] }, now());
+        yield* recountMembers(q);
+        return true;
       }),
     member: (slug) =>
       db.read(function* (q): Coroutine<Member | undefined> {

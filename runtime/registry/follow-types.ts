@@ -14,6 +14,20 @@ export interface PageRequest {
   readonly limit: number;
 }
 
+/** A part of a publisher lookup: its properties are paged by one cursor, its agents by another. */
+export interface LookupPage extends Partial<PageRequest> {
+  readonly agentsCursor?: string | undefined;
+  readonly agentsLimit?: number | undefined;
+}
+
+/** A page of an agent's publishers. */
+export interface PublishersPage extends PageRequest {
+  /** Whose word it is; absent is everybody's. */
+  readonly source?: AuthorizationSource;
+  /** Only what is in effect now; and with the publisher's names for the properties, of its own file or none. */
+  readonly properties?: boolean;
+}
+
 /** A page, or why the cursor has none: it is not one of ours, or what it needs is not remembered any more. */
 export type Page<T> =
   | { readonly ok: true; readonly value: T }
@@ -46,8 +60,8 @@ export interface SnapshotPart {
 
 /** Of the registry's data what is read in parts. */
 export interface FollowedData {
-  /** The same, with the properties that a page asks for; the first thousand by default. */
-  publisherPage(domain: string, page: Partial<PageRequest>): Promise<Page<PublisherLookup>>;
+  /** The same, with the properties and the agents that a page asks for; the first thousand of each by default. */
+  publisherPage(domain: string, page: LookupPage): Promise<Page<PublisherLookup>>;
   /** What changed after a cursor; without one all that stands, and what ended lately. */
   feed(request: FeedRequest): Promise<Page<FeedPage>>;
   /** Counts on with every change of the feed: cheap to ask. */

@@ -4,21 +4,16 @@ import type { Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
   type AgentEdgeRow,
-  edgesOf,
   propertiesOfIdentifier,
   publishersById,
   publishersOfAgent,
+  slugsOf,
 } from "../store/registry-lookups.js";
+import { edgesAt } from "./agent-pages.js";
+import { activeEntries } from "./feed/changes.js";
 import { byCodePoint, identifierValue, isoOrNull } from "./model.js";
 import { counting, coverage, covers, knownProperty, standing } from "./publisher.js";
-import type {
-  AgentPublishers,
-  AuthorizationSource,
-  DiscoveryMethod,
-  Page,
-  PageRequest,
-  PropertyAgents,
-} from "./types.js";
+import type { AgentPublishers, DiscoveryMethod, Page, PropertyAgents, PublishersPage } from "./types.js";
 
 /** Agents that publishers let sell the property of an identifier, by domain and URL. */
 export function* lookupProperty(
@@ -33,7 +28,7 @@ export function* lookupProperty(
   for (const publisher of yield* publishersById(q, ids)) {
     const named = rows.filter((row) => row.publisher === publisher.id).map(knownProperty);
     const properties = counting(named, publisher.valid === 1);
-    for (const { edge, covered } of standing(yield* edgesOf(q, [publisher.id]), publisher.valid === 1, now)) {
+    for (const { edge, covered } of standing(yield* edgesAt(q, publisher.id), publisher.valid === 1, now)) {
       const found = properties.find((one) => covers(covered, edge, one));
       if (found === undefined) continue;
       agents.push({
@@ -54,11 +49,24 @@ const domainOfCursor = (cursor: string): string | undefined => {
   return /^[a-z0-9.-]+ (adagents_json|aao_hosted|agent_claim)$/.test(text) ? text : undefined;
 };
 
+/** Properties named on one page of an agent's publishers; a first publisher that has more is told whole. */
+const PAGE_PROPERTIES = 100_000;
+
+/** As many rows as have room with the names of their properties. */
+function fitting(rows: readonly AgentEdgeRow[]): AgentEdgeRow[] {
+  let sum = 0;
+  const end = rows.findIndex(({ property_count }, at) => {
+    sum += property_count;
+    return at > 0 && sum > PAGE_PROPERTIES;
+  });
+  return end < 0 ? [...rows] : rows.slice(0, end);
+}
+
 /** An agent's publishers by domain, one row per source; undefined for an agent nobody knows. */
 export function* agentPublishers(
   q: Query,
   agentUrl: string,
-  { cursor, limit, source, now }: PageRequest & { readonly source?: AuthorizationSource; readonly now: number },
+  { cursor, limit, source, properties = false, now }: PublishersPage & { readonly now: number },
 ): Coroutine<Page<AgentPublishers> | undefined> {
   const after = cursor === undefined ? " " : domainOfCursor(cursor);
   if (after === undefined) return { ok: false, reason: "cursor_invalid" };
@@ -72,22 +80,61 @@ export function* agentPublishers(
     limit: limit + 1,
     source: source ?? null,
   });
-  const shown = rows.slice(0, limit);
+  const page = rows.slice(0, limit);
+  const shown = properties ? fitting(page) : page;
   const end = shown.at(-1);
-  const more = rows.length > limit;
+  const more = rows.length > shown.length;
+  const named = properties ? yield* namesOf(q, shown, now) : undefined;
   return {
     ok: true,
     value: {
       agent_url: agentUrl,
-      publishers: shown.map((row) => publisherOfAgent(row, now)),
+      // What is over is not told, and what has not begun.
+      publishers: shown
+        .filter((row) => coverage(row, now) !== undefined)
+        .map((row) => ({
+          ...publisherOfAgent(row, now),
+          ...(named !== undefined && { property_ids: named.get(row) ?? [] }),
+        })),
       cursor: more ? Buffer.from(`${end!.domain} ${end!.source}`).toString("base64url") : null,
       has_more: more,
     },
   };
 }
 
+/** What publishers call the properties that the agent may sell of them. */
+function* namesOf(
+  q: Query,
+  rows: readonly AgentEdgeRow[],
+  now: number,
+): Coroutine<Map<AgentEdgeRow, readonly string[]>> {
+  const covered = new Map(rows.map((row) => [row, confirmedCoverage(row, now)]));
+  const wide = rows.filter((row) => covered.get(row) === null);
+  const slugs = new Map<AgentEdgeRow, string[]>();
+  for (const [source, some] of Map.groupBy(wide, (row) => row.source)) {
+    const ids = some.map(({ publisher }) => publisher);
+    const found = Map.groupBy(yield* slugsOf(q, ids, source), ({ publisher }) => publisher);
+    for (const row of some)
+      slugs.set(
+        row,
+        (found.get(row.publisher) ?? []).map(({ slug }) => slug),
+      );
+  }
+  const keysOf = (keys: ReadonlySet<string> | undefined): string[] =>
+    [...(keys ?? [])].filter((key) => key.startsWith("#")).map((key) => key.slice(1));
+  return new Map(rows.map((row) => [row, slugs.get(row) ?? keysOf(covered.get(row) ?? undefined)]));
+}
+
+/** What the publisher lets the agent sell: a claim is nobody's word but the claimant's. */
+const confirmedCoverage = (row: AgentEdgeRow, now: number): ReadonlySet<string> | null | undefined =>
+  row.source === "agent_claim" ? undefined : coverage(row, now);
+
+const pinsKeys = (row: AgentEdgeRow, now: number): boolean =>
+  row.source !== "agent_claim" &&
+  activeEntries(row.entries, now).some(({ signingKeys }) => (signingKeys ?? []).length > 0);
+
 function publisherOfAgent(row: AgentEdgeRow, now: number): AgentPublishers["publishers"][number] {
-  const covered = coverage(row, now);
+  const covered = confirmedCoverage(row, now);
   return {
     publisher_domain: row.domain,
     ...(row.authorized_for !== null && { authorized_for: row.authorized_for }),
@@ -97,6 +144,7 @@ function publisherOfAgent(row: AgentEdgeRow, now: number): AgentPublishers["publ
     properties_authorized: covered === null ? row.property_count : (covered?.size ?? 0),
     properties_total: row.property_count,
     publisher_wide: covered === null,
+    signing_keys_pinned: pinsKeys(row, now),
     last_validated: isoOrNull(row.validated_at),
   };
 }

@@ -3,13 +3,15 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
-  agentsAfter,
   brandsAfter,
   brandsNamed,
   brandsOf,
   domainsOfAgents,
+  foundAgentsAfter,
+  hostedPublishersAfter,
   type ListedAgentRow,
   type ListedPublisherRow,
+  memberAgentsAfter,
   validAfter,
 } from "../store/registry-lists.js";
 import { counts } from "../store/registry-profiles.js";
@@ -30,7 +32,7 @@ const cursorOf = (text: string | undefined): string | null =>
 const afterOf = (cursor: string | undefined): string =>
   cursor === undefined ? "" : Buffer.from(cursor, "base64url").toString("utf8");
 
-function listedAgent(row: ListedAgentRow, domains: readonly string[] | undefined): AgentList["agents"][number] {
+function listedAgent({ row, domains, truncated }: Partial<Told> & Pick<Told, "row">): AgentList["agents"][number] {
   const lists = JSON.parse(row.lists ?? "[]") as string[][];
   return {
     url: row.url,
@@ -39,9 +41,10 @@ function listedAgent(row: ListedAgentRow, domains: readonly string[] | undefined
     ...(row.slug !== null && { member: { slug: row.slug, display_name: row.display_name ?? row.slug } }),
     ...(domains !== undefined && {
       publisher_domains: domains,
+      ...(truncated && { domains_truncated: true }),
       property_summary: {
         total_count: row.property_count ?? 0,
-        count_by_type: {},
+        count_by_type: JSON.parse(row.type_counts ?? "{}") as Record<string, number>,
         tags: lists[4] ?? [],
         publisher_count: row.publisher_count ?? 0,
       },
@@ -74,27 +77,70 @@ function resolvedBrand(row: { domain: string; brand_name: string | null; brand_a
 
 type AgentsWanted = Parameters<ListedData["listAgents"]>[0];
 
-function* agentList(q: Query, { cursor, limit, type, properties }: AgentsWanted): Coroutine<AgentList> {
-  const rows = yield* agentsAfter(q, { after: afterOf(cursor), limit: limit + 1, type });
-  let shown = rows.slice(0, limit);
-  let domains: Map<number, string[]> | undefined;
-  if (properties) {
-    const found = yield* domainsOfAgents(
-      q,
-      shown.map(({ id }) => id),
-      LIST_DOMAINS,
-    );
-    domains = new Map();
-    for (const { agent, domain } of found) domains.set(agent, [...(domains.get(agent) ?? []), domain]);
-    // An agent whose domains did not all fit begins the next page; one alone has more than a page of them anyway.
-    const last = found.length === LIST_DOMAINS ? found.at(-1)!.agent : undefined;
-    if (last !== undefined) shown = shown.filter(({ id }, at) => at === 0 || id < last);
+/** The first of two lists that are in order. */
+const firstOf = <T>(lists: readonly (readonly T[])[], keyOf: (one: T) => string, limit: number): T[] =>
+  lists
+    .flat()
+    .sort((a, b) => byCodePoint(keyOf(a), keyOf(b)))
+    .slice(0, limit);
+
+interface Told {
+  readonly row: ListedAgentRow;
+  readonly domains: readonly string[];
+  readonly truncated?: true;
+}
+
+/** Agents whose domains are read at once. */
+const SLICE_AGENTS = 200;
+
+/** As many of the agents, from the first on, as have room with all their domains; the first has it in any case. */
+function* withDomains(q: Query, rows: readonly ListedAgentRow[], room: number): Coroutine<Told[]> {
+  const told: Told[] = [];
+  let left = room;
+  const domainsOf = function* (some: readonly ListedAgentRow[]): Coroutine<Map<number, string[]> | undefined> {
+    const ids = some.map(({ id }) => id);
+    const found = yield* domainsOfAgents(q, ids, left + 1);
+    if (found.length > left && (told.length > 0 || some.length > 1)) return undefined;
+    const kept = found.slice(0, left);
+    left -= found.length;
+    const byAgent = Map.groupBy(kept, ({ agent }) => agent);
+    return new Map(ids.map((id) => [id, (byAgent.get(id) ?? []).map(({ domain }) => domain)]));
+  };
+  const take = (some: readonly ListedAgentRow[], domains: ReadonlyMap<number, string[]>): void => {
+    for (const row of some)
+      told.push({ row, domains: domains.get(row.id)!, ...(left < 0 && { truncated: true as const }) });
+  };
+  for (let at = 0; at < rows.length; at += SLICE_AGENTS) {
+    const slice = rows.slice(at, at + SLICE_AGENTS);
+    const all = yield* domainsOf(slice);
+    if (all !== undefined) {
+      take(slice, all);
+      continue;
+    }
+    // The first that has no room begins the next page.
+    for (const row of slice) {
+      const domains = yield* domainsOf([row]);
+      if (domains === undefined) return told;
+      take([row], domains);
+    }
   }
-  const more = rows.length > shown.length;
+  return told;
+}
+
+function* agentList(q: Query, { cursor, limit, type, properties }: AgentsWanted, room: number): Coroutine<AgentList> {
+  const page = { after: afterOf(cursor), limit: limit + 1 };
+  const registered = yield* memberAgentsAfter(q, { ...page, type });
+  const found = type === undefined || type === "unknown" ? yield* foundAgentsAfter(q, page) : [];
+  const rows = firstOf([registered, found], ({ url }) => url, limit + 1);
+  const shown = rows.slice(0, limit);
+  const told = properties
+    ? yield* withDomains(q, shown, room)
+    : shown.map((row): Partial<Told> & Pick<Told, "row"> => ({ row }));
+  const more = rows.length > told.length;
   return {
-    agents: shown.map((row) => listedAgent(row, properties ? (domains?.get(row.id) ?? []) : undefined)),
-    count: shown.length,
-    cursor: more ? cursorOf(shown.at(-1)?.url) : null,
+    agents: told.map(listedAgent),
+    count: told.length,
+    cursor: more ? cursorOf(told.at(-1)?.row.url) : null,
     has_more: more,
   };
 }
@@ -108,16 +154,34 @@ function* brandsLike(q: Query, text: string, limit: number): Coroutine<ResolvedB
   return [...found.values()];
 }
 
-const noPrefix = { after: "", offset: 0 } as const;
+type PublishersWanted = Parameters<ListedData["listPublishers"]>[0];
+
+function* publisherList(
+  q: Query,
+  { cursor, limit, offset = 0, search = "" }: PublishersWanted,
+): Coroutine<PublisherList> {
+  const wanted = offset + limit + 1;
+  const page = { after: afterOf(cursor), prefix: search.trim().toLowerCase(), limit: wanted };
+  const both = [yield* validAfter(q, page), yield* hostedPublishersAfter(q, page)];
+  const rows = firstOf(both, ({ domain }) => domain, wanted).slice(offset);
+  const shown = rows.slice(0, limit);
+  const more = rows.length > limit;
+  return {
+    publishers: shown.map(listedPublisher),
+    count: shown.length,
+    cursor: more ? cursorOf(shown.at(-1)?.domain) : null,
+    has_more: more,
+  };
+}
 
 function* searchEverything(q: Query, text: string, now: number): Coroutine<FoundAll> {
   const prefix = text.trim().toLowerCase();
-  const publishers = yield* validAfter(q, { ...noPrefix, prefix, limit: FOUND });
+  const { publishers } = yield* publisherList(q, { search: prefix, limit: FOUND });
   const property = yield* lookupProperty(q, "domain", prefix, now);
   const domains = [...new Set(property.agents.map(({ publisher_domain }) => publisher_domain))].sort(byCodePoint);
   return {
     brands: yield* brandsLike(q, text, FOUND),
-    publishers: publishers.map(listedPublisher),
+    publishers,
     properties: domains.slice(0, FOUND).map((domain) => ({ publisher_domain: domain, name: prefix, type: "domain" })),
   };
 }
@@ -128,23 +192,13 @@ interface Parts {
   readonly now: () => number;
   /** Throws on what cannot be used. */
   readonly urlOf: (text: string) => string;
+  /** Domains in one list of agents; default 100,000. */
+  readonly listDomains?: number | undefined;
 }
 
-export const listedData = ({ db, now, urlOf }: Parts): ListedData => ({
-  listAgents: (wanted) => db.read((q) => agentList(q, wanted)),
-  listPublishers: ({ cursor, limit, offset = 0, search = "" }) =>
-    db.read(function* (q): Coroutine<PublisherList> {
-      const prefix = search.trim().toLowerCase();
-      const rows = yield* validAfter(q, { after: afterOf(cursor), prefix, limit: limit + 1, offset });
-      const shown = rows.slice(0, limit);
-      const more = rows.length > limit;
-      return {
-        publishers: shown.map(listedPublisher),
-        count: shown.length,
-        cursor: more ? cursorOf(shown.at(-1)?.domain) : null,
-        has_more: more,
-      };
-    }),
+export const listedData = ({ db, now, urlOf, listDomains = LIST_DOMAINS }: Parts): ListedData => ({
+  listAgents: (wanted) => db.read((q) => agentList(q, wanted, listDomains)),
+  listPublishers: (wanted) => db.read((q) => publisherList(q, wanted)),
   agentDomains: async (agent) => {
     const url = urlOf(agent);
     return db.read(function* (q): Coroutine<string[]> {

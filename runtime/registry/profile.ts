@@ -6,6 +6,7 @@ import {
   addMoves,
   type ContributionRow,
   contributionsOf,
+  count,
   type MoveRow,
   type ProfileRow,
   profilesOf,
@@ -45,6 +46,24 @@ class Votes {
   }
 }
 
+/** Properties by type: the files of publishers may have any number of types, of which those in the profile's list are told. */
+class TypeCounts {
+  readonly #counts = new Map<string, number>();
+  #whole = true;
+
+  add({ types, counts }: Contribution): void {
+    if (counts === undefined && types.length > 0) this.#whole = false;
+    for (const [type, count] of Object.entries(counts ?? {}))
+      this.#counts.set(type, (this.#counts.get(type) ?? 0) + count);
+  }
+
+  /** Null where some were not counted. */
+  of(types: readonly string[]): string | null {
+    if (!this.#whole) return null;
+    return JSON.stringify(Object.fromEntries(types.map((type) => [type, this.#counts.get(type) ?? 0])));
+  }
+}
+
 const listOf = (text: string | null): string[] => (text === null ? [] : (JSON.parse(text) as string[]));
 
 type Content = Omit<ProfileRow, "updated_at" | "born" | "version" | "gone">;
@@ -59,6 +78,7 @@ function profileOf(agent: AgentRow, edges: readonly ContributionRow[]): Content 
     markets: new Votes(),
     genres: new Votes(),
   };
+  const counts = new TypeCounts();
   const taxonomies = new Set<string>();
   const publishers = new Set<number>();
   let properties = 0;
@@ -70,10 +90,11 @@ function profileOf(agent: AgentRow, edges: readonly ContributionRow[]): Content 
     properties += edge.wide === 1 ? edge.property_count : edge.covered;
     const added = edge.wide === 1 ? edge.summary : edge.coverage;
     if (added !== null) {
-      const { types, channels, tags } = JSON.parse(added) as Contribution;
-      votes.types.add(types);
-      votes.channels.add(channels);
-      votes.tags.add(tags);
+      const contribution = JSON.parse(added) as Contribution;
+      votes.types.add(contribution.types);
+      votes.channels.add(contribution.channels);
+      votes.tags.add(contribution.tags);
+      counts.add(contribution);
     }
     votes.markets.add(listOf(edge.countries));
     const genres = listOf(edge.genres);
@@ -81,9 +102,10 @@ function profileOf(agent: AgentRow, edges: readonly ContributionRow[]): Content 
     if (genres.length > 0) taxonomies.add(edge.taxonomy ?? DEFAULT_TAXONOMY);
   }
   if (publishers.size === 0) return undefined;
+  const types = votes.types.list();
   const lists = [
     votes.channels.list(),
-    votes.types.list(),
+    types,
     votes.markets.list(),
     votes.genres.list(),
     votes.tags.list(),
@@ -100,6 +122,7 @@ function profileOf(agent: AgentRow, edges: readonly ContributionRow[]): Content 
     has_tmp: agent.has_tmp,
     taxonomy: [...taxonomies].sort(byCodePoint)[0] ?? null,
     lists: JSON.stringify(lists),
+    type_counts: counts.of(types),
   };
 }
 
@@ -130,6 +153,12 @@ function* contentsOf(q: Query, agents: readonly AgentRow[]): Coroutine<Map<numbe
   return contents;
 }
 
+/** Agents that no member registered, of those that have a profile. */
+const foundOf = (rows: readonly ProfileRow[], only: readonly ProfileRow[] = rows): number => {
+  const changed = new Set(only.map(({ agent }) => agent));
+  return rows.filter(({ agent, gone, registered }) => gone === 0 && registered === 0 && changed.has(agent)).length;
+};
+
 const compared = [
   "registered",
   "score",
@@ -138,6 +167,7 @@ const compared = [
   "has_tmp",
   "taxonomy",
   "lists",
+  "type_counts",
 ] as const satisfies readonly (keyof Content)[];
 
 /**
@@ -161,6 +191,9 @@ export function* computeProfiles(q: Query, agents: readonly number[], seq: numbe
     else profiles.push({ ...next, updated_at: now, born: there ? old.born : seq, version: seq, gone: 0 });
   }
   yield* putProfiles(q, profiles);
+  yield* count(q, [
+    { kind: "agents", name: "discovered", by: foundOf(profiles) - foundOf([...before.values()], profiles) },
+  ]);
   yield* addMoves(q, moves, now);
   yield* pruneMoves(q, now - MOVE_RETENTION_MS);
   return profiles.length;

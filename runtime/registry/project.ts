@@ -19,6 +19,8 @@ export interface Contribution {
   readonly types: readonly string[];
   readonly channels: readonly string[];
   readonly tags: readonly string[];
+  /** Properties by type. Rows from before it was kept have none. */
+  readonly counts?: Readonly<Record<string, number>>;
 }
 
 /** A property with what only some sources know of it. */
@@ -138,18 +140,23 @@ export const activeAt = (entry: Pick<AgentEntry, "effectiveFrom" | "effectiveUnt
 const distinct = (values: Iterable<string>): string[] => [...new Set(values)].sort(byCodePoint);
 
 export function contributionOf(properties: Iterable<SetProperty>): Contribution {
-  const types = new Set<string>();
+  const types = new Map<string, number>();
   const channels = new Set<string>();
   const tags = new Set<string>();
   for (const property of properties) {
-    types.add(property.type);
+    types.set(property.type, (types.get(property.type) ?? 0) + 1);
     const named = (property.channels ?? []).filter((channel) => channelNames.has(channel));
     for (const channel of named) channels.add(channel);
     const implied = channelOfType[property.type];
     if (named.length === 0 && implied !== undefined) channels.add(implied);
     for (const tag of property.tags) tags.add(tag);
   }
-  return { types: distinct(types), channels: distinct(channels), tags: distinct(tags) };
+  return {
+    types: distinct(types.keys()),
+    channels: distinct(channels),
+    tags: distinct(tags),
+    counts: Object.fromEntries(types),
+  };
 }
 
 /** An edge before its publisher and agent have numbers. */

@@ -9,26 +9,14 @@ import {
   type MemberRow,
   membersById,
 } from "../store/registry-agents.js";
-import {
-  type EdgeWithUrl,
-  edgesBetween,
-  edgesOf,
-  propertiesOf,
-  publishersByDomain,
-} from "../store/registry-lookups.js";
+import { type EdgeWithUrl, edgesBetween, propertiesOf, publishersByDomain } from "../store/registry-lookups.js";
 import type { EdgeSource, PropertyRow, PublisherRow } from "../store/registry-publishers.js";
+import { AGENTS_LIMIT, edgesAt, pagedAgents, readAgentsCursor } from "./agent-pages.js";
 import { brandTold } from "./brand.js";
 import { byCodePoint, expectedUrl, hostedUrl, isoOrNull } from "./model.js";
 import { activeAt, effective, propertyOfRow, type SetProperty, type StoredEntry } from "./project.js";
 import { fileStateOf, PROPERTIES_LIMIT, paged, readPropertiesCursor } from "./property-pages.js";
-import type {
-  AuthorizationLookup,
-  DiscoveryMethod,
-  DomainAgents,
-  Page,
-  PageRequest,
-  PublisherLookup,
-} from "./types.js";
+import type { AuthorizationLookup, DiscoveryMethod, DomainAgents, LookupPage, Page, PublisherLookup } from "./types.js";
 
 /** Most agents whose counts a lookup makes (service.md, "Publisher lookup result", rule 2b). */
 const ROLLUP_CAP_AGENTS = 50;
@@ -82,7 +70,7 @@ export function standing<E extends { readonly source: EdgeSource; readonly entri
   });
 }
 
-interface LookupOptions extends Partial<PageRequest> {
+interface LookupOptions extends LookupPage {
   readonly publicUrl: string;
   readonly now: number;
 }
@@ -90,10 +78,12 @@ interface LookupOptions extends Partial<PageRequest> {
 export function* lookupPublisher(
   q: Query,
   domain: string,
-  { publicUrl, now, cursor: text, limit = PROPERTIES_LIMIT }: LookupOptions,
+  { publicUrl, now, cursor: text, limit = PROPERTIES_LIMIT, agentsCursor, agentsLimit = AGENTS_LIMIT }: LookupOptions,
 ): Coroutine<Page<PublisherLookup>> {
   const cursor = text === undefined ? undefined : readPropertiesCursor(text);
-  if (text !== undefined && cursor === undefined) return { ok: false, reason: "cursor_invalid" };
+  const after = agentsCursor === undefined ? undefined : readAgentsCursor(agentsCursor);
+  if ((text !== undefined && cursor === undefined) || (agentsCursor !== undefined && after === undefined))
+    return { ok: false, reason: "cursor_invalid" };
   const [row] = yield* publishersByDomain(q, [domain]);
   const state = fileStateOf(row);
   // Pages of different files make no list of properties.
@@ -101,7 +91,7 @@ export function* lookupPublisher(
   const hosted = yield* hostedByDomain(q, domain);
   const member = yield* verifiedOwner(q, [domain]);
   const known = row === undefined ? [] : (yield* propertiesOf(q, [row.id])).map(knownProperty);
-  const edges = row === undefined ? [] : yield* edgesOf(q, [row.id]);
+  const edges = row === undefined ? [] : yield* edgesAt(q, row.id);
   const valid = row?.valid === 1;
   const stored = counting(known, valid);
   const brand = known.filter(({ source }) => source === "brand_json");
@@ -111,6 +101,7 @@ export function* lookupPublisher(
   const counted = !(stored.length === 0 && brand.length > 0 && !claimed);
   const told = stored.length > 0 ? stored : brand;
   const { shown, about } = paged(told, { offset: cursor?.offset ?? 0, limit, state });
+  const page = pagedAgents(agents, after, agentsLimit);
   const value: PublisherLookup = {
     domain,
     member: member === undefined ? null : { slug: member.slug, display_name: member.display_name },
@@ -133,17 +124,18 @@ export function* lookupPublisher(
         kept: known.filter(({ source }) => source === "adagents_json").length,
       },
     }),
-    authorized_agents: agents.map(({ edge, covered }, index) => ({
+    authorized_agents: page.shown.map(({ edge, covered }, index) => ({
       url: edge.url,
       ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
       source: edge.source,
       ...(counted &&
-        index < ROLLUP_CAP_AGENTS && {
+        page.before + index < ROLLUP_CAP_AGENTS && {
           properties_authorized: stored.filter((one) => confirmed(edge, covered, one)).length,
           properties_total: stored.length,
           publisher_wide: edge.source !== "agent_claim" && covered === null,
         }),
     })),
+    ...page.about,
     ...(agents.length > ROLLUP_CAP_AGENTS && {
       rollup_truncated: { cap: ROLLUP_CAP_AGENTS, total_agents: agents.length },
     }),
@@ -259,7 +251,7 @@ export function* lookupAuthorization(
 
 export function* lookupDomain(q: Query, domain: string, now: number): Coroutine<DomainAgents> {
   const [row] = yield* publishersByDomain(q, [domain]);
-  const edges = row === undefined ? [] : yield* edgesOf(q, [row.id]);
+  const edges = row === undefined ? [] : yield* edgesAt(q, row.id);
   const agents = standing(distinctEdges(edges), row?.valid === 1, now).map(({ edge }) => edge);
   const named = agents.filter(({ source }) => source !== "agent_claim");
   const own = new Set(named.map(({ url }) => url));

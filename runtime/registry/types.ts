@@ -4,12 +4,18 @@
  */
 import type { components } from "../../generated/registry/openapi.js";
 import type { FileProblem } from "./file-problems.js";
-import type { FollowedData, Page, PageRequest } from "./follow-types.js";
+import type { AppliedCrawl, AuthorizationFile, CrawlResult } from "./file-types.js";
+import type { FollowedData, Page, PageRequest, PublishersPage } from "./follow-types.js";
 import type { JsonBytes } from "./json-bytes.js";
 import type { ListedData } from "./listed-types.js";
+import type { Member, MemberAgent, OperatorScope, OperatorViewer } from "./member-types.js";
+import type { SearchFilters } from "./search-types.js";
 
+export type * from "./file-types.js";
 export type * from "./follow-types.js";
 export type * from "./listed-types.js";
+export type * from "./member-types.js";
+export * from "./search-types.js";
 
 type Schemas = components["schemas"];
 export type PublisherLookup = Schemas["PublisherLookup"];
@@ -32,191 +38,6 @@ export type AuthorizationSource = Schemas["AuthorizationSource"];
 
 /** A JSON document, as it is kept and handed on. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
-export type DiscoveryMethod = "direct" | "authoritative_location" | "ads_txt_managerdomain";
-export type DelegationType = "direct" | "delegated" | "ad_network";
-/** A member's word on who may see an agent (registry-facts.md 4). */
-export type Visibility = "public" | "members_only" | "private";
-export type AuthorizationType =
-  | "property_ids"
-  | "property_tags"
-  | "inline_properties"
-  | "publisher_properties"
-  | "signal_ids"
-  | "signal_tags";
-
-export interface Identifier {
-  readonly type: string;
-  readonly value: string;
-}
-
-/** A property, of the domain whose file it stands in. */
-export interface PropertyRecord {
-  /** The publisher's name for it. */
-  readonly id: string | null;
-  readonly type: string;
-  readonly name: string;
-  readonly identifiers: readonly Identifier[];
-  readonly tags: readonly string[];
-  /** `supported_channels`; absent or empty where the file does not say. */
-  readonly channels?: readonly string[];
-}
-
-/** One entry of `authorized_agents`, narrowed to what it may say about one domain. */
-export interface AgentEntry {
-  /** Canonical. */
-  readonly agentUrl: string;
-  readonly authorizedFor: string | null;
-  /** Null in what is no file: an agent's own claim, or an import by who runs the registry; then all the publisher has. */
-  readonly authorizationType: AuthorizationType | null;
-  /** With `property_ids`. */
-  readonly propertyIds?: readonly string[];
-  /** With `property_tags`. */
-  readonly propertyTags?: readonly string[];
-  /** With `inline_properties`: they become properties of the domain, and the entry covers just them. */
-  readonly properties?: readonly PropertyRecord[];
-  /** With `publisher_properties`: the selectors that name this domain, in the protocol's own form. */
-  readonly publisherProperties?: readonly PropertySelector[];
-  readonly countries?: readonly string[];
-  readonly delegationType?: DelegationType | null;
-  readonly exclusive?: boolean | null;
-  /** Outside of the two the entry authorizes nothing. */
-  readonly effectiveFrom?: number | null;
-  readonly effectiveUntil?: number | null;
-  readonly placementIds?: readonly string[];
-  readonly signalIds?: readonly string[];
-  readonly signalTags?: readonly string[];
-  /** JWKs, as the file has them. */
-  readonly signingKeys?: readonly object[];
-}
-
-/** Absent lists do not restrict; present ones must all hold, values within one are alternatives. */
-export interface PropertySelector {
-  readonly propertyIds?: readonly string[];
-  readonly propertyTypes?: readonly string[];
-  readonly tags?: readonly string[];
-}
-
-/** An agent-authorization file after checking, as far as it may speak for the domain. */
-export interface AuthorizationFile {
-  readonly agents: readonly AgentEntry[];
-  readonly properties: readonly PropertyRecord[];
-  /** Properties the file declares, where those are more than are kept. */
-  readonly propertiesDeclared?: number;
-  /** Of `collections[]`: what categories are made of. */
-  readonly genres: readonly string[];
-  /** `genre_taxonomy` of the collections; null: the registry's default. */
-  readonly genreTaxonomy: string | null;
-  /** `last_updated`. */
-  readonly lastUpdated: number | null;
-  /** What the file says of other domains: kept as claims, never as those domains' own word. */
-  readonly others: readonly { readonly publisherDomain: string; readonly agent: AgentEntry }[];
-}
-
-/** An entry of a brand file's `properties[]`. */
-export interface BrandProperty {
-  /** A namespace or kind as the file has it; null is a website. */
-  readonly type: string | null;
-  readonly identifier: string;
-  readonly relationship: "owned" | DelegationType | null;
-}
-
-/**
- * How a fetch ended. `absent`: the origin says that there is no file (404, 410). `unreachable`: the origin could not be
- * asked, or said come again. `held`: there is another file, which is not taken before it has stayed, or at all. After any
- * but the first the last good copy stays, for seven days.
- */
-export type AdagentsOutcome = "valid" | "invalid" | "absent" | "unreachable" | "held";
-
-/** What the crawler hands over after it fetched one domain. */
-export interface CrawlResult {
-  readonly domain: string;
-  readonly crawledAt: number;
-  readonly adagents: {
-    readonly outcome: AdagentsOutcome;
-    readonly method: DiscoveryMethod;
-    /** With `ads_txt_managerdomain` only. */
-    readonly managerDomain: string | null;
-    /** Of the last response; null when there was none. */
-    readonly httpStatus: number | null;
-    /** Decompressed size of the document that counts. */
-    readonly bytes: number | null;
-    /** Where the document came from; null when that is the expected URL. */
-    readonly resolvedUrl: string | null;
-    readonly problems: readonly FileProblem[];
-    /** With `valid` only. */
-    readonly file?: AuthorizationFile;
-  };
-  readonly brand: {
-    readonly outcome: "present" | "absent" | "invalid" | "unreachable";
-    readonly name: string | null;
-    readonly properties: readonly BrandProperty[];
-    readonly agents: readonly BrandAgent[];
-  };
-}
-
-export interface AppliedCrawl {
-  /** Properties and authorizations were written; false when the file is as it was. */
-  readonly changed: boolean;
-  readonly properties: number;
-  readonly authorizations: number;
-  /** Agents whose profiles were computed again. */
-  readonly agents: number;
-}
-
-/** A member's agent. */
-export interface MemberAgent {
-  readonly url: string;
-  readonly name: string | null;
-  readonly type: AgentType;
-  readonly visibility: Visibility;
-  readonly deliveryTypes: readonly string[];
-  readonly formatKinds: readonly string[];
-  /** Trusted match is supported. */
-  readonly hasTmp: boolean;
-}
-
-/** A member of the registry, as the registry's data knows it; keys and users are another part's. */
-export interface Member {
-  /** Names it; lower case letters, digits, hyphens. */
-  readonly slug: string;
-  readonly organization: string | null;
-  readonly displayName: string;
-  readonly tier: string | null;
-  readonly founding: boolean;
-  /** Tier and founding are shown to everyone. */
-  readonly isPublic: boolean;
-  readonly domains: readonly { readonly domain: string; readonly verified: boolean }[];
-  readonly agents: readonly MemberAgent[];
-}
-
-/** What an operator lookup needs to know of its caller (registry-facts.md 4). */
-export interface OperatorViewer {
-  /** The caller's tier includes API access. */
-  readonly seesMembersOnly: boolean;
-  readonly owns: (member: Member) => boolean;
-  /** Its tier counts only while the organization's subscription is live. Default: it is. */
-  readonly tierLive?: (member: Member) => boolean | Promise<boolean>;
-}
-export type OperatorScope = "public" | "member" | "private" | "all";
-
-/** The list filters, in the order that `matched_filters` names them. */
-export const SEARCH_DIMENSIONS = [
-  "channels",
-  "property_types",
-  "markets",
-  "categories",
-  "tags",
-  "delivery_types",
-  "format_kinds",
-] as const;
-export type SearchDimension = (typeof SEARCH_DIMENSIONS)[number];
-
-/** Filters of different names must all hold; values of one are alternatives; an empty list is no filter. */
-export type SearchFilters = { readonly [dimension in SearchDimension]?: readonly string[] } & {
-  readonly has_tmp?: boolean;
-  readonly min_properties?: number;
-};
 
 /** A file the registry serves for a publisher. */
 export interface HostedFile {
@@ -252,10 +73,7 @@ export interface RegistryData extends FollowedData, ListedData {
    */
   warm(): Promise<void>;
   /** Undefined: nobody knows the agent. */
-  agentPublishers(
-    agentUrl: string,
-    page: PageRequest & { readonly source?: AuthorizationSource },
-  ): Promise<Page<AgentPublishers> | undefined>;
+  agentPublishers(agentUrl: string, page: PublishersPage): Promise<Page<AgentPublishers> | undefined>;
   lookupDomain(domain: string): Promise<DomainAgents>;
   lookupProperty(type: PropertyAgents["type"], value: string): Promise<PropertyAgents>;
   expand(request: ExpandRequest): Promise<ExpandResult>;

@@ -1,4 +1,5 @@
 /** Puts the parts together: handlers in, a server out. */
+import { setTimeout } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
 import type { Database } from "../db/types.js";
@@ -11,6 +12,7 @@ import { answerCall, type CallParts } from "./call.js";
 import { deriveCapabilities, filterCapabilities } from "./capabilities.js";
 import { type Endpoint, endpointsOf, settingsAt, transportPath } from "./endpoint.js";
 import { mediaBuyPlug } from "./media-buys.js";
+import { type MountedSeller, mountOf } from "./mount.js";
 import { createApp, type ServedEndpoint } from "./server.js";
 import { badOption, builtInNames, checkedSettings, type Settings } from "./settings.js";
 import { type ServedTool, type Spoken, speak } from "./spoken.js";
@@ -27,6 +29,8 @@ export interface Seller<Tx = unknown> {
    * Listens. @returns where, without a path
    */
   start(options?: { readonly port?: number; readonly host?: string }): Promise<string>;
+  /** Begins without a server of its own, inside somebody else's; `close` ends that too. */
+  mount(): Promise<MountedSeller>;
   /** Takes no more calls, waits for those under way, and up to 5 s for what goes on after them. The store stays open. */
   close(): Promise<void>;
   /** A task by its id, to be changed from anywhere: another process on the same store may have opened it. */
@@ -44,6 +48,13 @@ export interface Seller<Tx = unknown> {
   call(call: Call): Promise<Called>;
 }
 
+/** A store for as long as the seller is there. */
+const passingStore = async () => (await import("../store/index.js")).temporaryStore();
+
+const isThisMachine = (host: string): boolean => /^(localhost|127\.[\d.]+|::1)$/.test(host);
+
+/** How long answers under way in somebody else's server are waited for, in milliseconds. */
+const MOUNTED_MS = 5_000;
 /** Tasks told of at once. */
 const UNFINISHED = 100;
 
@@ -54,11 +65,13 @@ const UNFINISHED = 100;
  */
 export async function createSeller<
   R extends Release,
-  S extends keyof R["specialisms"] & string,
-  St extends SellerStore,
+  S extends keyof R["specialisms"] & string = never,
+  St extends SellerStore = SellerStore,
 >(options: SellerOptions<R, S, St>): Promise<Seller<TxOf<St>>> {
   type Tx = TxOf<St>;
-  const settings = checkedSettings<Tx>(options);
+  const checked = checkedSettings<Tx>(options);
+  const passing = options.store === undefined ? await passingStore() : undefined;
+  const settings = passing === undefined ? checked : { ...checked, store: passing.store };
   const database = sellerDatabase(settings.store.database as Database as Database<Tx>);
   const [current, ...others] = endpointsOf(settings.releases);
   const spokenAt = async (at: Endpoint) => spokenReleases(settingsAt(settings, at), database);
@@ -79,11 +92,19 @@ export async function createSeller<
   const first = await serve(current, main);
   const more: ServedEndpoint<Tx>[] = [];
   for (const at of others) more.push(await serve(at, await spokenAt(at)));
-  const app = await createApp({ settings, endpoints: [first, ...more] });
+  const { app, owns } = await createApp({ settings, endpoints: [first, ...more] });
   const upkeep = sellerUpkeep(database, settings);
+  const mounted = mountOf(app, owns, settings.logger);
   return {
     app,
+    async mount() {
+      await app.ready();
+      upkeep.start();
+      return mounted;
+    },
     async start({ port = 0, host = "127.0.0.1" } = {}) {
+      if (options.baseUrl === undefined && !isThisMachine(host))
+        throw badOption("baseUrl", "give the URL that callers elsewhere reach it by", "it is to listen to others");
       const address = await app.listen({ port, host });
       upkeep.start();
       return address;
@@ -91,8 +112,10 @@ export async function createSeller<
     async close() {
       closing.abort();
       await upkeep.stop();
+      await Promise.race([mounted.idle(), setTimeout(MOUNTED_MS, undefined, { ref: false })]);
       await app.close();
       await book.idle();
+      await passing?.close();
     },
     task: (taskId) => book.handle(taskId),
     unfinished: (after = 0, limit = UNFINISHED) => book.unfinished(after, limit),

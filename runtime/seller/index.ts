@@ -7,8 +7,9 @@ export {
   type AccountChanges,
   createAccountChanges,
 } from "./account-changes.js";
-export { type JwtAuthOptions, jwtAuth, signatureAuth, type TokenAuthOptions, tokenAuth } from "./auth.js";
+export { type JwtAuthOptions, jwtAuth, openAuth, signatureAuth, type TokenAuthOptions, tokenAuth } from "./auth.js";
 export { createSeller, type Seller } from "./create.js";
+export type { MountedSeller } from "./mount.js";
 export { createPrincipals, type PrincipalOptions, type Principals, type PrincipalTools } from "./principals.js";
 export { ToolError } from "./tool-error.js";
 export type * from "./types.js";

@@ -10,6 +10,7 @@ import { rpcCodes, rpcErrorBody } from "../transport/rpc.js";
 import type { CallParts } from "./call.js";
 import { type Endpoint, transportPath } from "./endpoint.js";
 import { type Asked, createGate, type Gate, type RawBody, type Refused } from "./gate.js";
+import { ownPaths } from "./mount.js";
 import { publish } from "./publish.js";
 import type { Settings } from "./settings.js";
 
@@ -27,7 +28,13 @@ export interface ServerParts<Tx> {
   readonly endpoints: readonly [ServedEndpoint<Tx>, ...ServedEndpoint<Tx>[]];
 }
 
-export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInstance> {
+/** The app, and which paths are its own. */
+export interface SellerApp {
+  readonly app: FastifyInstance;
+  owns(path: string): boolean;
+}
+
+export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<SellerApp> {
   const { settings, endpoints } = parts;
   const app = fastify({
     bodyLimit: settings.limits.bodyBytes,
@@ -36,6 +43,7 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     // Those that wait for nothing are ended; answers under way are given.
     forceCloseConnections: "idle",
   });
+  const owns = ownPaths(app);
   await app.register(rateLimit, { global: false });
   readBodies(app, settings.limits.depth);
   const gateOf = gatesOf(app, endpoints);
@@ -64,7 +72,7 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<FastifyInst
     settings,
     endpoints: endpoints.map(({ at }) => at),
   });
-  return app;
+  return { app, owns };
 }
 
 /** A gate for every transport of every endpoint, by the URL it is asked at; the first one where nothing is there. */

@@ -66,6 +66,8 @@ const DEPTH = 64;
 /** Calls in ten seconds (webhooks-facts.md 9, "Insert limits"). */
 const CALLS = { reads: 1_500, writes: 300 } as const;
 const IN_FLIGHT_WAIT_MS = 2_000;
+/** Where a seller without an address is: nobody else reaches it. */
+const THIS_MACHINE = "http://127.0.0.1";
 /** Forces states for tests: a seller in production must not have it, whatever its specialisms name. */
 const CONTROLLER = "comply_test_controller";
 
@@ -84,24 +86,26 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   const given = options as SellerOptions;
   const releases = releasesOf(given);
   const handlers = handlersOf<Tx>(given, releases);
-  const specialisms = checkedSpecialisms(given, handlers);
-  const { replayTtlSeconds = REPLAY_TTL.default, mode = "production" } = given;
+  const { replayTtlSeconds = REPLAY_TTL.default, name = "A seller" } = given;
+  const mode = given.mode ?? (given.baseUrl === undefined ? "development" : "production");
+  const specialisms = checkedSpecialisms(given, handlers, mode);
+  if (mode === "production") refuseOpen(given, handlers, releases);
   if (!(replayTtlSeconds >= REPLAY_TTL.min && replayTtlSeconds <= REPLAY_TTL.max)) {
     throw badOption("replayTtlSeconds", `give ${REPLAY_TTL.min} to ${REPLAY_TTL.max}`);
   }
-  if (given.name.trim() === "") throw badOption("name", "give the name people know the seller by");
+  if (name.trim() === "") throw badOption("name", "give the name people know the seller by");
   const { limits = {} } = given;
-  const baseUrl = baseUrlOf(given.baseUrl, mode);
+  const baseUrl = baseUrlOf(given.baseUrl ?? THIS_MACHINE, mode);
   return {
     releases,
     specialisms,
     handlers,
-    store: given.store,
+    store: given.store as SellerStore,
     sender: given.sender as Sender | undefined,
     signing: given.signing,
     baseUrl,
-    name: given.name,
-    description: given.description ?? given.name,
+    name,
+    description: given.description ?? name,
     auth: given.auth,
     requestSigning: checkedSigning(given.requestSigning),
     unchecked: new Set(given.unchecked),
@@ -127,6 +131,22 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     metrics: sellerMetrics(given.meter),
     validatorOf: validatorOf(given, releases, handlers),
   };
+}
+
+/** Production is closed: what is open to everybody there was said to be. */
+function refuseOpen(
+  { auth, requestSigning, store, baseUrl }: SellerOptions,
+  handlers: ReadonlyMap<string, unknown>,
+  releases: readonly Release[],
+): void {
+  const refuse = (where: string, what: string, remedy: string): AdbindError => badOption(where, remedy, what);
+  if (baseUrl === undefined) throw refuse("baseUrl", "in production callers reach a seller somewhere", "give its URL");
+  if (store === undefined)
+    throw refuse("store", "in production what a seller keeps outlives it", "give a store: openStore of adbind/store");
+  const changes = [...handlers.keys()].find((tool) => releases.some(({ tools }) => tools[tool]?.mutating === true));
+  if (auth !== undefined || requestSigning !== undefined || changes === undefined) return;
+  const what = `in production everybody could call ${changes} in anybody's name`;
+  throw refuse("auth", what, "give auth (tokenAuth, jwtAuth), requestSigning, or openAuth where that is meant");
 }
 
 const capabilitiesOf = ({ capabilities = {} }: SellerOptions): Settings<never>["capabilities"] =>
@@ -181,8 +201,9 @@ function handlersOf<Tx>(
 
 /** What is claimed, as the release spells it: ids may be given in snake or kebab case. */
 function checkedSpecialisms(
-  { specialisms, release, mode = "production" }: SellerOptions,
+  { specialisms = [], release }: SellerOptions,
   handlers: ReadonlyMap<string, unknown>,
+  mode: Settings<never>["mode"],
 ): string[] {
   const check = specialismChecks(release.specialisms);
   const { capabilities, task, tasks } = builtInNames(release);

@@ -220,20 +220,24 @@ export interface SellerOptions<
   readonly release: R;
   /** Further releases spoken with callers who ask for them, by the same handlers; `ctx.release` tells which. */
   readonly releases?: readonly Release[];
-  /** What is claimed; ids as keys of `release.specialisms`. */
-  readonly specialisms: readonly S[];
+  /** What is claimed, ids as keys of `release.specialisms`; nothing by default. */
+  readonly specialisms?: readonly S[];
   readonly tools: SellerHandlers<R["tools"], RequiredTools<R, S>, TxOf<St>>;
-  readonly store: St;
+  /** In development, by default, one that is gone with the seller. */
+  readonly store?: St;
   /** Delivers webhooks; without one, a request that registers a webhook for a later answer is refused. */
   readonly sender?: Sender;
   /** Signs webhooks (the same key is given to the sender); its public part is published. */
   readonly signing?: SellerSigning;
-  /** Where callers reach it, without a path: `https://seller.example`. */
-  readonly baseUrl: string;
+  /** Where callers reach it, without a path: `https://seller.example`. Without one it is for this machine, and in development. */
+  readonly baseUrl?: string;
   /** For people. */
-  readonly name: string;
+  readonly name?: string;
   readonly description?: string;
-  /** Who may call; everybody, as one principal, by default. */
+  /**
+   * Who may call; everybody, as one principal, by default. In production that has to be meant where a tool changes something:
+   * `openAuth`.
+   */
   readonly auth?: AuthHook;
   readonly requestSigning?: RequestSigningOptions;
   /** Tools whose requests their handlers judge: one that breaks its schema reaches them as it came. */
@@ -263,7 +267,7 @@ export interface SellerOptions<
   readonly origins?: readonly string[];
   /** Proxies whose forwarding headers tell the caller's address, as fastify takes it; none by default. */
   readonly trustProxy?: boolean | string | string[];
-  /** Development refuses its own answers that break the release's schemas; production reports them. Default production. */
+  /** Development refuses its own answers that break the release's schemas; production reports them. Default production where `baseUrl` is given. */
   readonly mode?: "development" | "production";
   /** Told of each answer that breaks the release's schema, in either mode. */
   readonly onInvalidAnswer?: (report: InvalidAnswer) => void;

@@ -18,6 +18,9 @@ export interface ActivityRecord {
   readonly error_message: string | null;
   readonly payload_size_bytes?: number;
   readonly sequence_number?: number;
+  /** Of what a config is told: what happened, and which config. */
+  readonly notification_id?: string;
+  readonly subscriber_id?: string;
   /** Without query, fragment and secrets. */
   readonly url: string;
 }
@@ -55,6 +58,8 @@ export function activityRow(
     error_message: report.error,
     payload_size_bytes: report.bytes,
     ...(meta.sequence !== undefined && { sequence_number: meta.sequence }),
+    ...(meta.notificationId !== undefined && { notification_id: meta.notificationId }),
+    ...(meta.subscriberId !== undefined && { subscriber_id: meta.subscriberId }),
     url: redactUrl(url),
   };
   const { answer } = report;

@@ -36,6 +36,9 @@ export interface DeliveryMeta {
   readonly undeliverable?: string;
   /** The account it tells of, where who is told must be authorized for it at each attempt. */
   readonly account?: string;
+  /** Of what a config is told: which config, and what happened. */
+  readonly subscriberId?: string;
+  readonly notificationId?: string;
 }
 
 export interface AttemptOptions {

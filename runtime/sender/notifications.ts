@@ -33,6 +33,8 @@ export interface NotificationEvent {
   readonly principal?: string;
   /** Names what happened; the same when it is told again. Random by default. */
   readonly notificationId?: string;
+  /** What its deliveries are listed under in `webhook_activity[]`; the account, or the agent's principal, by default. */
+  readonly subject?: string;
   /** What the kind requires beside the fields that every notification has. */
   readonly body: JsonObject;
 }
@@ -55,6 +57,8 @@ export interface NotificationConfigs {
   ): Promise<PreparedConfigs | Refused>;
   read(scope: NotificationScope): Promise<NotificationSet>;
   list(scope: NotificationScope): Promise<readonly NotificationConfigState[]>;
+  /** Whether accounts, or agents, are told of a kind at all, as the seller's release has it. */
+  tells(channel: "account" | "agent", kind: string): boolean;
   /**
    * Stores an event for each config that asked for its kind, in the caller's transaction.
    * @throws AdbindError `event_invalid` for a kind or a body that the release does not have
@@ -78,6 +82,7 @@ export function createNotifications(parts: NotificationParts): NotificationConfi
     prepare,
     read: (scope) => readSet(parts, scope),
     list: async (scope) => (await readSet(parts, scope)).configs,
+    tells: (channel, kind) => isToldOf(parts, channel, kind),
     notify(event, options = {}) {
       checkEvent(parts, event);
       return inTransaction(queue, options.tx, (tx) => notifyFlow(parts, tx, event));
@@ -132,10 +137,12 @@ function kindsFault(
 /** Fields that every notification has, and the sender fills in. */
 const filled = ["idempotency_key", "notification_id", "notification_type", "fired_at", "subscriber_id"];
 
-function checkEvent({ spoken }: NotificationParts, { kind, account }: NotificationEvent): void {
-  const entry = eventCatalogue(spoken.of().release).get(kind);
+const isToldOf = ({ spoken }: NotificationParts, channel: "account" | "agent", kind: string): boolean =>
+  eventCatalogue(spoken.of().release).get(kind)?.channels.includes(channel) === true;
+
+function checkEvent(parts: NotificationParts, { kind, account }: NotificationEvent): void {
   const channel = account === undefined ? "agent" : "account";
-  if (entry?.channels.includes(channel) === true) return;
+  if (isToldOf(parts, channel, kind)) return;
   throw new AdbindError("event_invalid", `the release tells no ${channel} of ${kind}`, {
     where: kind,
     remedy: "name an event of the release's catalogue, and its account where it tells of one",
@@ -161,7 +168,9 @@ function* notifyFlow(parts: NotificationParts, tx: Query, event: NotificationEve
     const body = bodyOf(parts, row, event, { key, notificationId, firedAt });
     const orderingKey = orderingKeyOf(row.kind, JSON.stringify([account ?? "", row.subscriber]));
     const more = account !== undefined && row.kind === "agent" && { account };
-    return { ...target(parts, row), ...more, subject: account ?? row.principal, key, orderingKey, type: kind, body };
+    const subject = event.subject ?? account ?? row.principal;
+    const named = { notificationId, subscriberId: storedIn(row)!.subscriber_id };
+    return { ...target(parts, row), ...more, ...named, subject, key, orderingKey, type: kind, body };
   });
   yield* enqueue(parts, tx, deliveries);
   return { keys: deliveries.map(({ key }) => key) };

@@ -9,8 +9,10 @@ import type { RetentionOptions } from "./types.js";
 const DAY_MS = 86_400_000;
 /** Rows removed in one transaction. */
 const ROWS = 500;
-/** How often it is looked, in milliseconds: what is removed is counted in days, or in many rows. */
+/** How often it is looked while there is something to remove, in milliseconds: that is counted in days, or in many rows. */
 const LOOK_MS = 10_000;
+/** And after a look that found nothing. */
+const IDLE_LOOK_MS = 60_000;
 /** Days activity is kept, at least (webhooks-facts.md 5). */
 const ACTIVITY_DAYS = 30;
 
@@ -46,21 +48,24 @@ interface RetentionParts {
   readonly now: () => number;
 }
 
-/** Until fewer than were asked for are left. */
-async function allOf(remove: () => Promise<number>, stopping: AbortSignal): Promise<void> {
-  while ((await remove()) >= ROWS && !stopping.aborted);
+/** Until fewer than were asked for are left. @returns whether there was something to remove */
+async function allOf(remove: () => Promise<number>, stopping: AbortSignal): Promise<boolean> {
+  let removed = await remove();
+  const some = removed > 0;
+  while (removed >= ROWS && !stopping.aborted) removed = await remove();
+  return some;
 }
 
 export function retentionSteps({ queue, tables, now }: RetentionParts, retention: Retention): PeriodicStep[] {
   const step = (what: string, remove: () => Promise<number>): PeriodicStep => {
-    let looked = Number.NEGATIVE_INFINITY;
+    let next = Number.NEGATIVE_INFINITY;
     return {
       name: `remove ${what}`,
       meanwhile: "they stay, and the database grows; see what it says in the error",
       async run(stopping) {
-        if (performance.now() - looked < LOOK_MS) return;
-        await allOf(remove, stopping);
-        looked = performance.now();
+        if (performance.now() < next) return;
+        const some = await allOf(remove, stopping);
+        next = performance.now() + (some ? LOOK_MS : IDLE_LOOK_MS);
       },
     };
   };

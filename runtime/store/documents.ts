@@ -28,6 +28,8 @@ export interface DocumentChange extends DocumentPlace {
   readonly version: number | undefined;
   /** JSON; undefined removes it. */
   readonly body: string | undefined;
+  /** Nothing is written: it is to be as it was read, for what is written beside it. */
+  readonly unchanged?: true;
 }
 
 /** Another transaction has changed what this one meant to change: it is to be done again on what is there now. */
@@ -76,8 +78,12 @@ const INSERT = "insert into adbind_documents (collection, owner, id, version, bo
 /** Not a count: a document that is removed and put again must not pass for the one somebody read before. */
 const nextVersion = (): number => randomInt(1, 2 ** 48 - 1);
 
-function* writeOne(q: Query, { collection, owner, id, version, body }: DocumentChange): Coroutine<boolean> {
+function* writeOne(q: Query, { collection, owner, id, version, body, unchanged }: DocumentChange): Coroutine<boolean> {
   const at = [collection, owner, id];
+  if (unchanged === true) {
+    const rows = yield* q.rows<object>(`select 1 from adbind_documents ${AT} and version = ?`, [...at, version ?? 0]);
+    return rows.length > 0;
+  }
   if (body === undefined) {
     if (version === 0) return true;
     if (version !== undefined)

@@ -112,7 +112,7 @@ export const standingOf = (q: Query, agent: number, limit: number): Coroutine<To
   q.rows(
     `${told(
       "select x.* from adbind_registry_feed x where x.gone = 0 and x.agent = ? and x.publisher in " +
-        "(select publisher from adbind_registry_authorizations where agent = ?) order by x.publisher limit ?",
+        "(select publisher from adbind_registry_authorizations where agent = ? and source <> 'agent_claim') order by x.publisher limit ?",
     )} order by p.domain`,
     [agent, agent, limit],
   );

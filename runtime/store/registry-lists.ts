@@ -13,20 +13,38 @@ export interface ListedAgentRow {
   readonly lists: string | null;
   readonly property_count: number | null;
   readonly publisher_count: number | null;
+  readonly type_counts: string | null;
 }
 
-/** Agents after one, by URL: those that members show everybody, and those of no member that have a profile. */
-export const agentsAfter = (
+interface AgentsPage {
+  /** URL of the last one seen. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+const listed =
+  "g.id, g.url, g.name, g.type, m.slug, m.display_name, p.lists, p.property_count, p.publisher_count, p.type_counts";
+
+/** Agents that members show everybody, by URL. */
+export const memberAgentsAfter = (
   q: Query,
-  { after, limit, type }: { readonly after: string; readonly limit: number; readonly type: string | undefined },
+  { after, limit, type }: AgentsPage & { readonly type: string | undefined },
 ): Coroutine<ListedAgentRow[]> =>
   q.rows(
-    "select g.id, g.url, g.name, g.type, m.slug, m.display_name, p.lists, p.property_count, p.publisher_count " +
-      "from adbind_registry_agents g left join adbind_registry_members m on m.id = g.member " +
+    `select ${listed} from adbind_registry_agents g join adbind_registry_members m on m.id = g.member ` +
       "left join adbind_registry_profiles p on p.agent = g.id and p.gone = 0 " +
-      "where g.url > ? and ((g.member is not null and g.visibility = 'public') or (g.member is null and p.agent is not null)) " +
-      `${type === undefined ? "" : "and g.type = ? "}order by g.url limit ?`,
+      `where g.member is not null and g.visibility = 'public' and g.url > ? ${type === undefined ? "" : "and g.type = ? "}` +
+      "order by g.url limit ?",
     type === undefined ? [after, limit] : [after, type, limit],
+  );
+
+/** Agents of no member that publishers' files authorize, by URL. Nobody says of what type they are. */
+export const foundAgentsAfter = (q: Query, { after, limit }: AgentsPage): Coroutine<ListedAgentRow[]> =>
+  q.rows(
+    `select ${listed.replace("m.slug, m.display_name", "null as slug, null as display_name")} ` +
+      "from adbind_registry_profiles p join adbind_registry_agents g on g.id = p.agent " +
+      "where p.gone = 0 and p.registered = 0 and p.url > ? order by p.url limit ?",
+    [after, limit],
   );
 
 /** Domains that authorize agents, each once, `limit` at most. */
@@ -53,21 +71,34 @@ export interface ListedPublisherRow {
 /** The end of all texts that begin with one. */
 const endOf = (prefix: string): string => `${prefix}\uffff`;
 
-/** Publishers after one whose file is valid, by domain. */
-export const validAfter = (
+interface PublishersPage {
+  readonly after: string;
+  /** What domains begin with. */
+  readonly prefix: string;
+  readonly limit: number;
+}
+
+const publisherColumns = (source: string): string =>
+  "p.domain, p.valid, p.validated_at, p.property_count, (select count(*) from adbind_registry_authorizations a " +
+  `where a.publisher = p.id and a.source = '${source}') as agents`;
+
+/** Publishers whose file is valid, by domain. */
+export const validAfter = (q: Query, { after, prefix, limit }: PublishersPage): Coroutine<ListedPublisherRow[]> =>
+  q.rows(
+    `select ${publisherColumns("adagents_json")} from adbind_registry_publishers p ` +
+      "where p.valid = 1 and p.domain > ? and p.domain >= ? and p.domain < ? order by p.domain limit ?",
+    [after, prefix, endOf(prefix), limit],
+  );
+
+/** Publishers for whom a file is hosted that counts, since their own is not valid; by domain. */
+export const hostedPublishersAfter = (
   q: Query,
-  {
-    after,
-    prefix,
-    limit,
-    offset,
-  }: { readonly after: string; readonly prefix: string; readonly limit: number; readonly offset: number },
+  { after, prefix, limit }: PublishersPage,
 ): Coroutine<ListedPublisherRow[]> =>
   q.rows(
-    "select p.domain, p.valid, p.validated_at, p.property_count, (select count(*) from adbind_registry_authorizations a " +
-      "where a.publisher = p.id and a.source = 'adagents_json') as agents from adbind_registry_publishers p " +
-      "where p.valid = 1 and p.domain > ? and p.domain >= ? and p.domain < ? order by p.domain limit ? offset ?",
-    [after, prefix, endOf(prefix), limit, offset],
+    `select ${publisherColumns("aao_hosted")} from adbind_registry_hosted h join adbind_registry_publishers p on p.domain = h.domain ` +
+      "where coalesce(p.valid, 0) <> 1 and h.domain > ? and h.domain >= ? and h.domain < ? order by h.domain limit ?",
+    [after, prefix, endOf(prefix), limit],
   );
 
 type BrandRow = Pick<PublisherRow, "domain" | "brand_name" | "brand_agents">;

@@ -26,6 +26,23 @@ export const edgesOf = (q: Query, publishers: readonly number[]): Coroutine<Edge
     [q.dialect.list(publishers)],
   );
 
+/** What publishers say themselves, and files hosted for them: as many as a file may have. */
+export const ownEdgesOf = (q: Query, publishers: readonly number[]): Coroutine<EdgeWithUrl[]> =>
+  q.rows(
+    "select a.*, g.url from adbind_registry_authorizations a join adbind_registry_agents g on g.id = a.agent " +
+      `where ${q.dialect.among("a.publisher", "bigint")} and a.source in ('aao_hosted', 'adagents_json') ` +
+      "order by a.publisher, a.source, g.url",
+    [q.dialect.list(publishers)],
+  );
+
+/** The first claims about a publisher: anybody may make any number of them. */
+export const claimsAt = (q: Query, publisher: number, limit: number): Coroutine<EdgeWithUrl[]> =>
+  q.rows(
+    "select a.*, g.url from (select * from adbind_registry_authorizations where publisher = ? and source = 'agent_claim' " +
+      "order by publisher, source, agent, claimant limit ?) a join adbind_registry_agents g on g.id = a.agent",
+    [publisher, limit],
+  );
+
 export const edgesBetween = (q: Query, agent: number, publishers: readonly number[]): Coroutine<EdgeRow[]> =>
   q.rows(
     `select * from adbind_registry_authorizations where agent = ? and ${q.dialect.among("publisher", "bigint")} order by publisher, source`,
@@ -53,6 +70,9 @@ export interface AgentEdgeRow extends EdgeRow {
   readonly valid: number | null;
 }
 
+/** Claims looked at of one agent: anybody may make any number. */
+const AGENT_CLAIMS = 1_000;
+
 /** An agent's publishers by domain: one row per source, hosted files left out where the publisher's own is valid. */
 export const publishersOfAgent = (
   q: Query,
@@ -66,13 +86,27 @@ export const publishersOfAgent = (
   },
 ): Coroutine<AgentEdgeRow[]> =>
   q.rows(
-    "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid " +
-      "from adbind_registry_authorizations a join adbind_registry_publishers p on p.id = a.publisher " +
-      "where a.agent = ? and (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
+    "select a.*, p.domain, p.method, p.manager_domain, p.validated_at, p.property_count, p.valid from (" +
+      "select * from adbind_registry_authorizations where agent = ? and source <> 'agent_claim' union all select * from (" +
+      "select * from adbind_registry_authorizations where agent = ? and source = 'agent_claim' order by agent, publisher limit ?) c" +
+      ") a join adbind_registry_publishers p on p.id = a.publisher " +
+      "where (p.domain, a.source) > (?, ?) and (cast(? as text) is null or a.source = ?) " +
       "and (a.source <> 'aao_hosted' or coalesce(p.valid, 0) <> 1) and not exists (select 1 from adbind_registry_authorizations o " +
       "where o.publisher = a.publisher and o.source = a.source and o.agent = a.agent and o.claimant < a.claimant) " +
       "order by p.domain, a.source limit ?",
-    [given.agent, given.domain, given.after, given.source, given.source, given.limit],
+    [given.agent, given.agent, AGENT_CLAIMS, given.domain, given.after, given.source, given.source, given.limit],
+  );
+
+/** What publishers call the properties of one source. */
+export const slugsOf = (
+  q: Query,
+  publishers: readonly number[],
+  source: EdgeSource,
+): Coroutine<{ publisher: number; slug: string }[]> =>
+  q.rows(
+    `select publisher, slug from adbind_registry_properties where ${q.dialect.among("publisher", "bigint")} ` +
+      "and source = ? and slug is not null order by publisher, position",
+    [q.dialect.list(publishers), source],
   );
 
 /** Publishers whose file was imported and never fetched; those only named by others are not among them. */

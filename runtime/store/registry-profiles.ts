@@ -21,6 +21,8 @@ export interface ProfileRow {
   readonly version: number;
   /** Removed; the row stays, so that instances hear of it. */
   readonly gone: number;
+  /** JSON: properties by type, of the types in `lists`; null where they were not counted by the publisher's last change. */
+  readonly type_counts: string | null;
 }
 
 /** An agent's score before a change. */
@@ -65,6 +67,7 @@ const profileColumns: Columns = [
   ["born", "bigint"],
   ["version", "bigint"],
   ["gone", "bigint"],
+  ["type_counts", "text"],
 ];
 
 export function* putProfiles(q: Query, rows: readonly ProfileRow[]): Coroutine<void> {
@@ -192,14 +195,19 @@ export function* count(q: Query, changes: readonly CountChange[]): Coroutine<voi
 export const counts = (q: Query): Coroutine<{ kind: string; name: string; count: number }[]> =>
   q.rows("select kind, name, count from adbind_registry_counts where count <> 0 order by kind, name");
 
-/** Agents in all, those of members, and members' verified domains; counted when asked. */
-export function* agentCounts(q: Query): Coroutine<{ agents: number; registered: number; domains: number }> {
-  const rows = yield* q.rows<{ agents: number; registered: number; domains: number }>(
-    "select (select count(*) from adbind_registry_agents) as agents, " +
-      "(select count(*) from adbind_registry_agents where member is not null) as registered, " +
-      "(select count(*) from adbind_registry_member_domains where verified = 1) as domains",
-  );
-  return rows[0]!;
+/**
+ * Counts members' agents and verified domains again, which change seldom, and few at a time. The clock is locked already.
+ */
+export function* recountMembers(q: Query): Coroutine<void> {
+  for (const [kind, name, rows] of [
+    ["agents", "registered", "adbind_registry_agents where member is not null"],
+    ["domains", "verified", "adbind_registry_member_domains where verified = 1"],
+  ] as const)
+    yield* q.run(
+      "insert into adbind_registry_counts (kind, name, count) values (?, ?, (select count(*) from " +
+        `${rows})) on conflict (kind, name) do update set count = excluded.count`,
+      [kind, name],
+    );
 }
 
 export interface CheckpointRow {

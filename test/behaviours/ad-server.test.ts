@@ -5,6 +5,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AdServer, Order } from "../../runtime/behaviours/index.js";
 import { ToolError } from "../../runtime/seller/index.js";
+import { cellsOf } from "../support/cells.js";
+import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
 import { until } from "../support/until.js";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
@@ -18,8 +20,12 @@ const order = () => ({ ...key(), account, brand, ...flight, packages });
 function countingServer(answer: (call: number) => Promise<void>) {
   const booked = new Map<string, Order>();
   const changes: string[] = [];
+  let latest: Order | undefined;
   let calls = 0;
-  const change: AdServer["change"] = async (_, __, { idempotencyKey }) => void changes.push(idempotencyKey);
+  const change: AdServer["change"] = async (_, now, { idempotencyKey }) => {
+    changes.push(idempotencyKey);
+    latest = now;
+  };
   const adServer: AdServer = {
     async book(wanted, { idempotencyKey }) {
       calls += 1;
@@ -32,8 +38,15 @@ function countingServer(answer: (call: number) => Promise<void>) {
     resume: change,
     cancel: change,
   };
-  return { adServer, booked, changes, calls: () => calls };
+  return { adServer, booked, changes, calls: () => calls, latest: () => latest };
 }
+
+const engine = cellsOf("ADBIND_CELLS=all ./run test test/behaviours", ["sqlite", "postgres"], 1).at(-1);
+const cluster = engine === "postgres" && version !== undefined ? await sharedPostgres() : undefined;
+test.after(() => cluster?.stop());
+
+const databaseOf = async (): Promise<string> =>
+  cluster?.database() ?? `sqlite:${path.join(tempFolder(), `${randomUUID()}.db`)}`;
 
 const sellerOf = (adServer: AdServer, more: object = {}) =>
   behavingSeller(version!, ["sales_non_guaranteed"], { ports: { adServer }, ...more });
@@ -66,7 +79,7 @@ if (version !== undefined) {
     const server = countingServer(async () => {
       if (!lives) await new Promise(() => undefined);
     });
-    const database = `sqlite:${path.join(tempFolder(), `${randomUUID()}.db`)}`;
+    const database = await databaseOf();
     const gone = await sellerOf({ ...server.adServer, patienceMs: 4_000 }, { database });
     const wanted = order();
     const unanswered = gone.ask("create_media_buy", wanted).catch(() => undefined);
@@ -89,6 +102,28 @@ if (version !== undefined) {
     await gone.close();
   });
 
+  test("two changes at once are both made; creatives that are assigned reach the ad server", async () => {
+    const server = countingServer(async () => undefined);
+    const { ask, start, close } = await sellerOf(server.adServer, { database: await databaseOf() });
+    await start();
+    const { media_buy_id, packages } = await ask("create_media_buy", order());
+    const [{ package_id }] = packages;
+    const change = (what: object) => ask("update_media_buy", { ...key(), account, media_buy_id, ...what });
+    await Promise.all([change({ packages: [{ package_id, budget: 900 }] }), change({ paused: true })]);
+    assert.is(server.latest()?.lines[0]?.budget, 900);
+    assert.is(server.latest()?.lines[0]?.paused, true);
+    const format_id = { agent_url: "https://seller.example/mcp", id: "display_300x250" };
+    const image = { asset_type: "image", url: "https://cdn.example/b.png", width: 300, height: 250 };
+    const creatives = [{ creative_id: "banner", name: "Banner", format_id, assets: { image } }];
+    const assignments = [{ creative_id: "banner", package_id }];
+    const { creatives: synced } = await ask("sync_creatives", { ...key(), account, creatives, assignments });
+    assert.equal(synced[0].assigned_to, [package_id], JSON.stringify(synced));
+    await until(async () => server.latest()?.lines[0]?.creativeIds.includes("banner") === true);
+    const { media_buys } = await ask("get_media_buys", { account, media_buy_ids: [media_buy_id] });
+    assert.is(media_buys[0].total_budget, 900);
+    await close();
+  });
+
   test("a refusal is told, and nothing is kept of the order", async () => {
     const server = countingServer(async () => {
       throw new ToolError("PRODUCT_UNAVAILABLE", "sold out");
@@ -102,7 +137,8 @@ if (version !== undefined) {
   test("the first orders of a new account do not stand in each other's way", async () => {
     const server = countingServer(async () => undefined);
     // On a busy machine a repetition waits for the first call longer than callers would.
-    const { ask, close } = await sellerOf(server.adServer, { limits: { inFlightWaitMs: 30_000 } });
+    const database = await databaseOf();
+    const { ask, close } = await sellerOf(server.adServer, { database, limits: { inFlightWaitMs: 30_000 } });
     const wanted = Array.from({ length: 15 }, order);
     const answers = await Promise.all(
       wanted.flatMap((one) => [ask("create_media_buy", one), ask("create_media_buy", one)]),

@@ -7,9 +7,9 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { close } from "../../cli/closing-line.js";
+import { script } from "../../cli/script.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
 import { projectsFolder, RUN_TOKEN, scaffold, serveSeller, tls } from "./served-seller.js";
@@ -227,8 +227,8 @@ async function specialisms(): Promise<string[]> {
   return Object.keys(release.specialisms).filter((id) => tested.includes(id.replaceAll("-", "_")));
 }
 
-const { values } = parseArgs({
-  args: process.argv.slice(2),
-  options: { specialism: { type: "string", multiple: true } },
-});
-await main(values.specialism ?? (await specialisms()));
+const { specialism } = script("conformance differences", "steps that our runner and the npm one grade differently")
+  .option("--specialism <id>", "only this one; may be repeated", (id: string, all: string[]) => [...all, id], [])
+  .parse()
+  .opts<{ specialism: string[] }>();
+await main(specialism.length > 0 ? specialism : await specialisms());

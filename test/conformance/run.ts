@@ -1,13 +1,15 @@
 /**
- * `./run conformance [--suite DIR] [--release DIR] [--specialism ID]... [--out DIR]`: for every specialism of a seller one
+ * `./run conformance [--suite DIR] [--release RELEASE] [--specialism ID]... [--out DIR]`: for every specialism of a seller one
  * is scaffolded and served, and the published storyboards of its release judge it in one default run. One line a run; ends
  * with a count of the steps, and with exit code 1 when one failed, or fewer passed than once did (passed.json).
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { type WholeRelease, wholeReleaseAt } from "../../cli/check/release-value.js";
+import { userPath } from "../../cli/output.js";
+import { releaseHelp, resolveRelease } from "../../cli/release/resolve.js";
+import { script } from "../../cli/script.js";
 import {
   type ConformanceReport,
   type Counts,
@@ -18,6 +20,7 @@ import {
   runConformance,
   type Suite,
 } from "../../runtime/conformance/index.js";
+import { AdbindError } from "../../runtime/errors.js";
 import { corpus } from "../support/corpus.js";
 import { heldToPassed } from "./passed.js";
 import { projectsFolder, RUN_TOKEN, type ServedSeller, scaffold, serveSeller, tls } from "./served-seller.js";
@@ -55,7 +58,11 @@ async function places({ suite, release }: Options): Promise<Place[]> {
     const { version } = await loadSuite(suite);
     return [await placeOf(suite, release ?? path.join(corpus, "releases", version ?? ""))];
   }
-  if (release !== undefined) return [await placeOf(path.join(corpus, "compliance", path.basename(release)), release)];
+  if (release !== undefined) {
+    const whole = await wholeReleaseAt(release);
+    const cached = path.join(corpus, "compliance", whole.release.version);
+    return [{ suite: await loadSuite(existsSync(cached) ? cached : release), source: release, ...whole }];
+  }
   return Promise.all(
     DEFAULT.map((version) => placeOf(path.join(corpus, "compliance", version), path.join(corpus, "releases", version))),
   );
@@ -219,39 +226,42 @@ async function main(options: Options): Promise<void> {
   if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 }
 
-function optionsOf(argv: readonly string[]): Options | string {
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        suite: { type: "string" },
-        release: { type: "string" },
-        specialism: { type: "string", multiple: true },
-        out: { type: "string" },
-        "no-roles": { type: "boolean" },
-      },
-    });
-    const at = (given: string | undefined): string | undefined =>
-      given === undefined ? undefined : path.resolve(process.env.ADBIND_CWD ?? process.cwd(), given);
-    for (const name of ["suite", "release"] as const) {
-      const place = at(values[name]);
-      if (place !== undefined && !existsSync(place)) return `--${name} ${values[name]}: there is nothing`;
-    }
-    const { specialism = [], "no-roles": alone = false } = values;
-    return {
-      suite: at(values.suite),
-      release: at(values.release),
-      specialisms: specialism,
-      out: at(values.out),
-      roles: !alone,
-    };
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+/** @throws AdbindError `usage`, `release_unreadable` */
+async function optionsOf(): Promise<Options> {
+  const command = script("conformance", "grades scaffolded sellers by the published storyboards of their release")
+    .option("--suite <dir>", "a suite of storyboards; without --release it is graded on the release of its version")
+    .option("--release <release>", releaseHelp)
+    .option("--specialism <id>", "only this one; may be repeated", (id: string, all: string[]) => [...all, id], [])
+    .option("--out <dir>", "where a report of each run is written, as HTML and JSON")
+    .option("--no-roles", "starts no agents of other roles; steps that need one are skipped")
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
+    .parse();
+  const given = command.opts<{
+    suite?: string;
+    release?: string;
+    specialism: string[];
+    out?: string;
+    roles: boolean;
+  }>();
+  const suite = given.suite === undefined ? undefined : userPath(given.suite);
+  if (suite !== undefined && !existsSync(suite))
+    throw new AdbindError("usage", "there is no suite", { where: suite, remedy: "name a folder that has index.json" });
+  return {
+    suite,
+    release:
+      given.release === undefined
+        ? undefined
+        : await resolveRelease(given.release, { source: path.join(corpus, "releases") }),
+    specialisms: given.specialism,
+    out: given.out === undefined ? undefined : userPath(given.out),
+    roles: given.roles,
+  };
 }
 
-const options = optionsOf(process.argv.slice(2));
-if (typeof options === "string") {
-  console.error(`conformance: ${options}`);
+try {
+  await main(await optionsOf());
+} catch (error) {
+  if (!(error instanceof AdbindError)) throw error;
+  console.error(`conformance: ${error.message}`);
   process.exitCode = 2;
-} else await main(options);
+}

@@ -1,16 +1,13 @@
 /** Kills sellers while buyers buy, each buyer repeating a call under its key until it is answered; then counts what was bought. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "better-sqlite3";
 import { request } from "undici";
-import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js";
-import { fromSource } from "../runner/from-source.js";
+import type { Database } from "../../runtime/db/types.js";
 import { buyRequest } from "../seller/fixture.js";
-import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
+import { openGround, Sellers } from "./seller-ground.js";
 
 export interface Ledger {
   readonly engine: "sqlite" | "postgres";
@@ -30,80 +27,10 @@ export interface Plan {
 }
 
 const BUYERS = 6;
-const child = path.join(import.meta.dirname, "seller-child.ts");
 
 interface Bought {
   readonly id: string;
   readonly key: string;
-}
-
-interface Ground {
-  readonly url: string;
-  readonly sellers: number;
-  bought(): Promise<Bought[]>;
-  stop(): Promise<void>;
-}
-
-async function sqliteGround(): Promise<Ground> {
-  const file = path.join(tempFolder(), "seller.db");
-  await openSqliteStore({ path: file }).close();
-  const db = new Database(file);
-  db.exec("create table bought (id text primary key, key text not null)");
-  return {
-    url: `sqlite:${file}`,
-    sellers: 1,
-    bought: async () => db.prepare("select id, key from bought").all() as Bought[],
-    stop: async () => void db.close(),
-  };
-}
-
-async function postgresGround(): Promise<Ground> {
-  const cluster = await sharedPostgres();
-  const url = await cluster.database();
-  const store = await openPostgresStore({ url });
-  await store.pool.query("create table bought (id text primary key, key text not null)");
-  return {
-    url,
-    sellers: 2,
-    bought: async () => (await store.pool.query<Bought>("select id, key from bought")).rows,
-    async stop() {
-      await store.close();
-      await cluster.stop();
-    },
-  };
-}
-
-/** Sellers by place; an address is undefined while its seller is down. */
-class Sellers {
-  readonly addresses: (string | undefined)[] = [];
-  private readonly children: ChildProcess[] = [];
-  private readonly began = Date.now();
-
-  constructor(
-    private readonly url: string,
-    private readonly log: string,
-  ) {}
-
-  async start(place: number): Promise<void> {
-    const flags = [...fromSource, child, this.url, this.log, String(this.began)];
-    const one = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
-    this.children[place] = one;
-    for await (const chunk of one.stdout!) {
-      const found = /http:\S+/.exec(String(chunk))?.[0];
-      if (found === undefined) continue;
-      this.addresses[place] = found;
-      return;
-    }
-  }
-
-  async kill(place: number): Promise<void> {
-    this.addresses[place] = undefined;
-    const one = this.children[place];
-    if (one === undefined || one.exitCode !== null || one.signalCode !== null) return;
-    const ended = new Promise((resolve) => one.once("exit", resolve));
-    one.kill("SIGKILL");
-    await ended;
-  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every kind
@@ -126,10 +53,12 @@ async function ask(address: string, key: string, product: string): Promise<any> 
 /** Runs the plan and says what was wrong with what it left. */
 export async function runSellerFaults({ engine, kills }: Plan): Promise<Ledger> {
   const ledger: Ledger = { engine, kills: 0, answered: 0, replayed: 0, handlerRuns: 0, faults: [] };
-  const ground = engine === "sqlite" ? await sqliteGround() : await postgresGround();
+  const ground = await openGround(engine);
+  const bought = ground.store.database as Database;
+  await bought.write((q) => q.run("create table bought (id text primary key, key text not null)"));
   const log = path.join(tempFolder(), "handlers.log");
   writeFileSync(log, "");
-  const sellers = new Sellers(ground.url, log);
+  const sellers = new Sellers("seller-child.ts", [ground.url, log, String(Date.now())]);
   const answers = new Map<string, string>();
   const over = { yes: false };
   try {
@@ -144,10 +73,10 @@ export async function runSellerFaults({ engine, kills }: Plan): Promise<Ledger> 
     }
     over.yes = true;
     await Promise.all(buyers);
-    const bought = await ground.bought();
+    const rows = await bought.query((q) => q.rows<Bought>("select id, key from bought"));
     ledger.answered = answers.size;
     ledger.handlerRuns = readFileSync(log, "utf8").split("\n").length - 1;
-    ledger.faults.push(...auditBuys(answers, bought));
+    ledger.faults.push(...auditBuys(answers, rows));
   } finally {
     for (let place = 0; place < ground.sellers; place++) await sellers.kill(place);
     await ground.stop();
@@ -168,8 +97,7 @@ async function buyer(n: number, { sellers, answers, ledger, over }: Market): Pro
     const key = `buyer-${n}-${randomUUID()}`;
     const product = turn % 3 === 0 ? "prod_later" : "prod_ctv_evening";
     for (let tried = 0; ; tried++) {
-      const up = sellers.addresses.filter((address) => address !== undefined);
-      const address = up[(turn + tried) % Math.max(1, up.length)];
+      const address = sellers.any(turn + tried);
       const answer = address === undefined ? undefined : await ask(address, key, product).catch(() => undefined);
       const made = answer?.media_buy_id ?? answer?.task_id;
       if (typeof made !== "string") {

@@ -228,7 +228,13 @@ for (const version of cellsOf(
     const { schemas } = await loaded;
     const { resolve } = readShapes(schemas);
     const validation = validationOf(schemas);
-    const ajv = new Ajv({ strict: false, validateSchema: false, logger: false, validateFormats: false });
+    const ajv = new Ajv({
+      strict: false,
+      validateSchema: false,
+      logger: false,
+      validateFormats: false,
+      code: { optimize: false },
+    });
     for (const one of schemas.keys()) ajv.addSchema(JSON.parse(validation(one)), schemaUri(one));
     let refused = 0;
     for (const { schema, payload } of JSON.parse(readFileSync(file, "utf8")) as Payload[]) {

@@ -160,9 +160,13 @@ export function programOf(root: string, files: readonly string[]): ts.Program {
   const read = ts.readConfigFile(path.join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(read.config, ts.sys, root);
   const { incremental: _incremental, tsBuildInfoFile: _file, ...rest } = options;
+  const host = ts.createCompilerHost(rest);
+  // What is said of declarations is most of their text.
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
   return ts.createProgram(
     files.map((file) => path.join(root, file)),
     rest,
+    host,
   );
 }
 
@@ -184,6 +188,9 @@ export function findings(root: string, program: ts.Program, files: readonly stri
   return found;
 }
 
+/** The language's own: a browser's are most of what would be read otherwise. */
+const LIBRARIES = ["lib.es2023.d.ts"];
+
 /** What is found in a text of its own, without any file. */
 export function findingsIn(text: string): Finding[] {
   const name = "/example.ts";
@@ -191,7 +198,14 @@ export function findingsIn(text: string): Finding[] {
   const example = ts.createSourceFile(name, `${text}\nexport {};`, ts.ScriptTarget.ES2023, true);
   const program = ts.createProgram(
     [name],
-    { strict: true, target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, types: [], noEmit: true },
+    {
+      strict: true,
+      target: ts.ScriptTarget.ES2023,
+      lib: LIBRARIES,
+      module: ts.ModuleKind.NodeNext,
+      types: [],
+      noEmit: true,
+    },
     {
       ...host,
       getSourceFile: (file, ...more) =>

@@ -126,7 +126,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "shape documents effects words page",
+    "canonical documents effects words page",
+    "shape",
     "call",
     "collection behaviour",
     "forced",
@@ -164,7 +165,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/registry/": [
-    "file-problems json-bytes json-items client follow-types listed-types types",
+    "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
     "model",
     "crawl/ search/",
     "project",

@@ -7,7 +7,10 @@ import { algorithms, judgeSigning, type PeerName, peerNames } from "./signing/ju
 import { judgeWebhooks } from "./webhooks/judge.js";
 
 const command = script("interop", "adbind against an official SDK: what one side makes, the other believes")
-  .argument("<peer>", `${peerNames.join(", ")}, or transports: the official MCP and A2A packages of every line`)
+  .argument(
+    "<peer>",
+    `${peerNames.join(", ")}, transports: the official MCP and A2A packages of every line, or matrix: our own two sides, release by release`,
+  )
   .addOption(
     new Option("--part <name>", "what is judged").choices(["signing", "webhooks", "registry"]).default("signing"),
   )
@@ -18,6 +21,11 @@ const [peer = ""] = command.args;
 if (peer === "transports") {
   const { judgeTransports } = await import("./transports/judge.js");
   close(await judgeTransports(), "steps");
+  process.exit();
+}
+if (peer === "matrix") {
+  const { judgeMatrix } = await import("./matrix/judge.js");
+  close(await judgeMatrix(), "steps");
   process.exit();
 }
 if (!peerNames.includes(peer as PeerName)) {

@@ -24,6 +24,9 @@ const aliases = new Map(
   Object.entries(compilerOptions.paths).map(([name, [file]]) => [name, pathToFileURL(path.join(root, file)).href]),
 );
 const ownUrl = pathToFileURL(`${root}/`).href;
+const { target, verbatimModuleSyntax } = compilerOptions;
+const options = JSON.stringify({ compilerOptions: { target, verbatimModuleSyntax } });
+const COMPILED = /** @type {const} */ ({ loader: "ts", format: "esm", sourcemap: "inline", sourcesContent: false });
 
 /**
  * For the next process; this one may be of somebody who may not write here.
@@ -41,26 +44,20 @@ function keep(file, code) {
   }
 }
 
-/** @param {string} file @returns {string} */
+/**
+ * By what a file says, wherever it stands: tests generate the same files again and again. Its map names it without a folder,
+ * which is found beside the file.
+ * @param {string} file
+ * @returns {string}
+ */
 function compiled(file) {
   const text = readFileSync(file, "utf8");
-  const { target, verbatimModuleSyntax } = compilerOptions;
-  const compile = () =>
-    esbuild().transformSync(text, {
-      loader: "ts",
-      format: "esm",
-      sourcefile: file,
-      sourcemap: "inline",
-      sourcesContent: false,
-      tsconfigRaw: { compilerOptions: { target, verbatimModuleSyntax } },
-    }).code;
-  // What a test generates is read once.
-  if (!file.startsWith(root + path.sep)) return compile();
-  const kept = path.join(cache, createHash("sha256").update(`${file}\0${text}`).digest("hex"));
+  const sourcefile = path.basename(file);
+  const kept = path.join(cache, createHash("sha256").update(`${sourcefile}\0${options}\0${text}`).digest("hex"));
   try {
     return readFileSync(kept, "utf8");
   } catch {
-    const code = compile();
+    const { code } = esbuild().transformSync(text, { ...COMPILED, sourcefile, tsconfigRaw: options });
     keep(kept, code);
     return code;
   }

@@ -7,7 +7,7 @@ import { releaseNamed } from "../../cli/check/release-value.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
 import type { JsonObject, Release } from "../../runtime/contract/index.js";
 import type { Fetcher } from "../../runtime/net/index.js";
-import { createSeller, type Seller, tokenAuth } from "../../runtime/seller/index.js";
+import { createSeller, openAuth, type Seller, tokenAuth } from "../../runtime/seller/index.js";
 import { signRequestSync, staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
 import { createValidator } from "../../runtime/validate/index.js";
@@ -197,7 +197,7 @@ else {
     const dispatched = vectors.filter(
       ({ expected_outcome: to }) => to.status !== undefined && to.dispatch === undefined,
     );
-    for (const more of [{}, { requestSigning: { keys, required_for: ["create_media_buy"] } }]) {
+    for (const more of [{ auth: openAuth }, { requestSigning: { keys, required_for: ["create_media_buy"] } }]) {
       await opened(more, async ({ seller, ran }) => {
         for (const { name, request, expected_outcome: expected } of vectors) {
           const headers = Object.fromEntries(

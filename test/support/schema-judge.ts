@@ -80,7 +80,13 @@ async function readPublished(release: string): Promise<Published> {
 }
 
 function compiled({ schemas }: Published, change: (schema: JsonMap) => object): (path: string) => ValidateFunction {
-  const ajv = new Ajv({ strict: false, validateSchema: false, logger: false, allErrors: true });
+  const ajv = new Ajv({
+    strict: false,
+    validateSchema: false,
+    logger: false,
+    allErrors: true,
+    code: { optimize: false },
+  });
   formats.default(ajv);
   for (const schema of schemas.values()) ajv.addSchema(change(schema));
   return (ref) => {

@@ -1,9 +1,28 @@
+import type { JsonObject } from "../../contract/index.js";
 import { formatOptions } from "../formats/options.js";
-import type { Behaviour } from "../frame/behaviour.js";
+import type { Behaviour, Serving } from "../frame/behaviour.js";
 import { buildCreative } from "./build.js";
+import { capabilityId, isBuilt } from "./capability.js";
 import { creativeDelivery } from "./delivery.js";
 import { serveHosted } from "./hosted.js";
 import { previewCreative } from "./preview.js";
+
+/** What can be done with each format; without references to formats: this is what is built, whatever it is called elsewhere. */
+function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObject[] {
+  const answer = shapes.answer(`get_${word}_capabilities`);
+  const named = answer.has("creative", "supported_formats", "*", "operations");
+  const preview = tools.has("preview_creative") ? ["preview"] : [];
+  return formatOptions(agentUrl, formats, shapes).flatMap(
+    ({ v1_format_ref: _, format_option_id: id, ...format }, at) => {
+      const operations = [...(isBuilt(formats[at]!) ? ["build"] : []), ...preview];
+      // Where operations are not named, each is said to be built.
+      if (operations.length === 0 || (!named && !operations.includes("build"))) return [];
+      return [
+        { capability_id: capabilityId(shapes, String(id)), format: { ...format, format_option_id: id }, operations },
+      ];
+    },
+  );
+}
 
 /** Making creatives, showing them, and serving them by tags. */
 export const buildingBehaviour: Behaviour = {
@@ -15,16 +34,11 @@ export const buildingBehaviour: Behaviour = {
     get_creative_delivery: creativeDelivery,
   },
   /** A library is one that can be looked into. */
-  capabilities: ({ tools, formats, agentUrl, word }) => ({
+  capabilities: (serving) => ({
     creative: {
-      [`bills_through_${word}`]: false,
-      // Without references to formats: this is what is built, whatever it is called elsewhere.
-      supported_formats: formatOptions(agentUrl, formats).map(({ v1_format_ref: _, format_option_id, ...format }) => ({
-        capability_id: format_option_id,
-        format,
-        operations: ["build"],
-      })),
-      has_creative_library: tools.has("list_creatives"),
+      [`bills_through_${serving.word}`]: false,
+      supported_formats: operated(serving),
+      has_creative_library: serving.tools.has("list_creatives"),
       supports_generation: true,
       supports_transformation: true,
       supports_compliance: false,

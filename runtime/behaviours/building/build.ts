@@ -2,15 +2,23 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
 import { formatId } from "../formats/formats.js";
-import { canonicalKind } from "../formats/options.js";
+import { canonicalKind, slotNames } from "../formats/options.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, findCreative } from "../library/creatives.js";
 import type { CreativeFormat } from "../ports/creatives.js";
+import { capabilityIn, isBuilt } from "./capability.js";
 import { catalogFor } from "./catalogs.js";
 import { host } from "./hosted.js";
 import { fillLiteral } from "./macros.js";
-import { assetTypesOf, type CreativeManifest, knownFormat, type ManifestAsset, sizeOf } from "./manifest.js";
+import {
+  assetTypesOf,
+  type CreativeManifest,
+  knownFormat,
+  type ManifestAsset,
+  sizeOf,
+  unsupported,
+} from "./manifest.js";
 import { type PreviewInput, previewsExpire, previewsOf } from "./preview.js";
 import { type CatalogItems, renderPage } from "./render.js";
 import { makeTag } from "./tags.js";
@@ -72,11 +80,11 @@ async function targetsOf(
   const { target_format_id: one, target_format_ids: many } = request;
   // Who names several means several, whatever else a client has filled in.
   if (many !== undefined)
-    return Promise.all(many.map((id, index) => knownFormat(call, id, `target_format_ids[${index}]`)));
+    return Promise.all(many.map((id, index) => buildable(call, id, `target_format_ids[${index}]`)));
   const { target_capability_id: capability, target_capability_ids: capabilities } = request;
   if (capability !== undefined || capabilities !== undefined) {
     const field = capability === undefined ? "target_capability_ids" : "target_capability_id";
-    return Promise.all((capabilities ?? [capability!]).map((id) => knownFormat(call, { id }, field)));
+    return Promise.all((capabilities ?? [capability!]).map((id) => buildable(call, { id }, field)));
   }
   const wanted = one ?? given;
   if (wanted === undefined) {
@@ -84,7 +92,14 @@ async function targetsOf(
       field: "target_format_id",
     });
   }
-  return [await knownFormat(call, wanted, "target_format_id")];
+  return [await buildable(call, wanted, "target_format_id")];
+}
+
+/** A format that manifests are made of here. @throws ToolError */
+async function buildable(call: BehaviourCall, { id }: { readonly id: string }, field: string): Promise<CreativeFormat> {
+  const found = await knownFormat(call, { id: capabilityIn(call.shapes, id) ?? id }, field);
+  if (isBuilt(found)) return found;
+  throw new ToolError(unsupported(call), "creatives of this format are not built here", { field });
 }
 
 const contentOf = (asset: ManifestAsset | undefined): string | undefined =>
@@ -228,27 +243,44 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
 }
 
 /** Who names what is built by its canonical format is answered by that. */
-const isCanonical = ({ target_capability_id, target_capability_ids, creative_manifest: given }: Build): boolean =>
-  target_capability_id !== undefined || target_capability_ids !== undefined || given?.format_kind !== undefined;
+function isCanonical({ shapes }: BehaviourCall, request: Build): boolean {
+  const { target_format_id: one, target_format_ids: many = [], creative_manifest: given } = request;
+  const targets = one === undefined ? many : [one, ...many];
+  return (
+    request.target_capability_id !== undefined ||
+    request.target_capability_ids !== undefined ||
+    targets.some(({ id }) => capabilityIn(shapes, id) !== undefined) ||
+    given?.format_kind !== undefined
+  );
+}
 
+/** A manifest by its canonical format, with its assets in the slots of that. */
 async function canonical(call: BehaviourCall, { format_id, assets }: CreativeManifest): Promise<CreativeManifest> {
   const of = format_id === undefined ? undefined : await knownFormat(call, format_id, "creative_manifest");
-  return { format_kind: of === undefined ? "image" : canonicalKind(of), assets };
+  const kind = of === undefined ? "image" : canonicalKind(of);
+  const given = Object.entries(assets).map(([asset_id, { asset_type }]) => ({ asset_id, asset_type }));
+  const names = slotNames(given, call.shapes.canonical(kind));
+  const placed = Object.entries(assets).map(([name, asset]) => [names.get(name) ?? name, asset]);
+  return { format_kind: kind, assets: Object.fromEntries(placed) };
 }
+
+/** What a manifest is of, in the words it is in itself. */
+const named = ({ format_id, format_kind }: CreativeManifest): JsonObject =>
+  format_id === undefined ? { format_kind } : { format_id };
 
 /** `build_creative`: from the library, from another creative, or from words. */
 export const buildCreative: ToolBehaviour = async (request: Build, call) => {
   const { manifests: raw, catalog, cost } = await build(call, request);
-  const named = raw.map((manifest) => filled(manifest, request.macro_values));
-  const manifests = await Promise.all(named.map((one) => (isCanonical(request) ? canonical(call, one) : one)));
+  const filledIn = raw.map((manifest) => filled(manifest, request.macro_values));
+  const manifests = await Promise.all(filledIn.map((one) => (isCanonical(call, request) ? canonical(call, one) : one)));
   const [first] = manifests as [CreativeManifest];
-  const many = request.target_format_ids !== undefined;
+  const many = request.target_format_ids !== undefined || request.target_capability_ids !== undefined;
   const options = { output: request.preview_output_format, catalog, field: "creative_manifest" };
   const inputs = many ? undefined : request.preview_inputs;
   const previews: JsonObject[] = [];
   for (const manifest of request.include_preview === true ? manifests : [])
     for (const one of await previewsOf(call, manifest, { ...options, inputs }))
-      previews.push(many ? { format_id: manifest.format_id, ...one } : one);
+      previews.push(many ? { ...named(manifest), ...one } : one);
   return call.answer({
     ...(many ? { creative_manifests: manifests } : { creative_manifest: first }),
     expires_at: expiry(call, request),

@@ -1,7 +1,9 @@
 import type { JsonObject } from "../../contract/index.js";
 import { type AccountRef, ownerOfRef } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
+import { type Creative, findCreative } from "../library/creatives.js";
 import { type KeptUsage, usageOf } from "../usage/usage.js";
 import { type ServingTag, tagsOf } from "./tags.js";
 
@@ -20,6 +22,8 @@ interface Place {
   readonly creative_id: string;
   readonly media_buy_id: string | undefined;
   readonly tags: readonly ServingTag[];
+  /** Of a creative without tags. */
+  readonly library?: Creative;
 }
 
 const keyOf = ({ creative_id, media_buy_id }: { creative_id: string; media_buy_id?: string | undefined }): string =>
@@ -43,9 +47,27 @@ const totalsOf = (usage: readonly KeptUsage[]): JsonObject => ({
   spend: usage.reduce((sum, { spend }) => sum + spend, 0),
 });
 
+/** Creatives of the library that were named, and have no tag: nothing is known of where they run but what was used. */
+async function untagged(call: BehaviourCall, named: readonly string[], places: readonly Place[]): Promise<Place[]> {
+  const tagged = new Set(places.map(({ creative_id }) => creative_id));
+  const found = await Promise.all(named.filter((id) => !tagged.has(id)).map((id) => findCreative(call, id)));
+  return found.flatMap((one): Place[] =>
+    one === undefined ? [] : [{ creative_id: one.creative_id, media_buy_id: undefined, tags: [], library: one }],
+  );
+}
+
+/** What a creative is of, in the words its buyer uses. */
+const formatOf = ({ tags: [first], library }: Place): JsonObject => {
+  const id = first?.manifest.format_id ?? library?.format_id;
+  const kind = library?.more?.format_kind;
+  return {
+    ...(id !== undefined && { format_id: id }),
+    ...(id === undefined && kind !== undefined && { format_kind: kind }),
+  };
+};
+
 function shown(place: Place, usage: readonly KeptUsage[], most: number | undefined): JsonObject {
   const totals = totalsOf(usedBy(usage, place));
-  const [first] = place.tags as [ServingTag, ...ServingTag[]];
   // Use is reported by creative, not by tag: the first tag stands for all where there is one only.
   const variants = place.tags.map(({ tag_id: variant_id, manifest }) => ({
     variant_id,
@@ -55,7 +77,7 @@ function shown(place: Place, usage: readonly KeptUsage[], most: number | undefin
   return {
     creative_id: place.creative_id,
     ...(place.media_buy_id !== undefined && { media_buy_id: place.media_buy_id }),
-    format_id: first.manifest.format_id,
+    ...formatOf(place),
     totals,
     variant_count: variants.length,
     variants: variants.slice(0, most),
@@ -70,11 +92,14 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
   const usage = (await usageOf(call, owner)).filter(
     (one) => one.end.slice(0, 10) >= start && one.start.slice(0, 10) <= end,
   );
-  const places = placesOf(await tagsOf(call, owner)).filter(
+  const tagged = placesOf(await tagsOf(call, owner)).filter(
     ({ creative_id, media_buy_id }) =>
       (creatives === undefined || creatives.includes(creative_id)) &&
       (buys === undefined || (media_buy_id !== undefined && buys.includes(media_buy_id))),
   );
+  // What runs on a media buy is known by its tags alone.
+  const others = buys === undefined ? await untagged(call, creatives ?? [], tagged) : [];
+  const places = [...tagged, ...others];
   const { items, pagination } = listPage(places, request.pagination, keyOf);
   const [first] = items;
   const offset = first === undefined ? places.length : places.indexOf(first);

@@ -26,9 +26,12 @@ export async function knownFormat(
 ): Promise<CreativeFormat> {
   const found = (await formatsOf(call)).get(id);
   if (found !== undefined) return found;
-  const code = call.shapes.knowsError("FORMAT_NOT_SUPPORTED") ? "FORMAT_NOT_SUPPORTED" : "REFERENCE_NOT_FOUND";
-  throw new ToolError(code, "there is no such format here", { field });
+  throw new ToolError(unsupported(call), "there is no such format here", { field });
 }
+
+/** The release's word for a format that is not to be had. */
+export const unsupported = ({ shapes }: BehaviourCall): string =>
+  shapes.knowsError("FORMAT_NOT_SUPPORTED") ? "FORMAT_NOT_SUPPORTED" : "REFERENCE_NOT_FOUND";
 
 /** Size where a format does not say. */
 const DEFAULT_SIZE: Dimensions = { width: 640, height: 360 };

@@ -110,6 +110,8 @@ interface Preview extends Item {
   readonly requests?: readonly Item[];
   readonly variant_id?: string;
   readonly format_id?: CreativeManifest["format_id"];
+  /** As `creative.supported_formats` of the capabilities names it. */
+  readonly target_capability_id?: string;
 }
 
 const optionsOf = (request: Preview | Item, output: PreviewOptions["output"], field: string): PreviewOptions => ({
@@ -155,8 +157,9 @@ async function variant(call: BehaviourCall, request: Preview): Promise<JsonObjec
 }
 
 async function single(call: BehaviourCall, request: Preview): Promise<JsonObject> {
-  const { creative_manifest: manifest, format_id } = request;
-  const chosen = format_id === undefined ? manifest : { ...manifest, format_id };
+  const { creative_manifest: manifest, format_id, target_capability_id: capability } = request;
+  const named = capability === undefined ? format_id : { agent_url: call.agentUrl, id: capability };
+  const chosen = named === undefined ? manifest : { ...manifest, format_id: named };
   const previews = await previewsOf(call, chosen, optionsOf(request, undefined, "creative_manifest"));
   return { response_type: "single", previews, expires_at: previewsExpire(call) };
 }

@@ -1,5 +1,6 @@
 /** Creatives onto packages of buys that still change. */
 import { buyOfPackage, buyState, revised, saveBuy, terminalStates } from "../buys/buys.js";
+import { tellLater } from "../buys/news.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { findCreative } from "../library/creatives.js";
 
@@ -58,6 +59,8 @@ async function assignOne(
           ],
         },
   );
-  await saveBuy(call, revised({ ...buy, packages }, call.time, [{ action: "creative_assigned", package_id }]));
+  const changed = revised({ ...buy, packages }, call.time, [{ action: "creative_assigned", package_id }]);
+  await saveBuy(call, changed);
+  tellLater(call, changed);
   return undefined;
 }

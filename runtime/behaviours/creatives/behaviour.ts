@@ -6,7 +6,11 @@ import { syncCreatives } from "./sync.js";
 /** The creative library. */
 export const creativesBehaviour: Behaviour = {
   area: "creatives",
-  needs: ["formats", "provenance"],
+  // Whose creatives they are; and who is told of them is said with the account.
+  needs: ["formats", "accounts", "provenance"],
   tools: { list_creatives: listLibrary, sync_creatives: syncCreatives },
+  capabilities: () => ({
+    creative: { has_creative_library: true, localization: { locale_matching: "rfc4647_lookup" } },
+  }),
   scenarios: creativeScenarios,
 };

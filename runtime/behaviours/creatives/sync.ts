@@ -6,6 +6,7 @@ import { saveCreative } from "../buys/impairments.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, type CreativeState, creativesOf, findCreative, removeCreative } from "../library/creatives.js";
+import { type Localization, localizationProblem, localizationShown } from "../library/localization.js";
 import { uploadProblems } from "../library/review.js";
 import type { CreativeUpload } from "../ports/creatives.js";
 import { type Assigned, assignAll, type WantedAssignment } from "./assign.js";
@@ -21,14 +22,16 @@ interface Wanted {
 }
 
 /**
- * `sync_creatives`: uploads into the library, then assignments to packages. Each creative has its own outcome; in strict mode
- * one that cannot be taken stops all.
+ * `sync_creatives`: uploads into the library, then assignments to packages. In strict mode one that is not what its format asks
+ * for stops all; what the seller says of each, and of its languages, is its own outcome.
+ * @throws ToolError
  */
 export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
   const { account_id: accountId } = await spendingAccount(call, request.account);
   const wanted = request.creative_ids === undefined ? undefined : new Set(request.creative_ids);
   const uploads = (request.creatives ?? []).filter((one) => wanted?.has(one.creative_id) ?? true);
   const dryRun = request.dry_run === true;
+  if (request.validation_mode !== "lenient") await refuseInvalid(call, uploads);
   const results: (JsonObject & { creative_id: string })[] = [];
   for (const [index, upload] of uploads.entries())
     results.push(await takeUpload(call, { accountId, upload, dryRun, field: `creatives[${index}]` }));
@@ -45,20 +48,43 @@ export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
   return call.answer({ creatives: shown, ...(dryRun && { dry_run: true }) });
 };
 
+/** @throws ToolError of the first upload that is not what its format asks for */
+async function refuseInvalid(call: BehaviourCall, uploads: readonly CreativeUpload[]): Promise<void> {
+  for (const [index, upload] of uploads.entries()) {
+    const [first] = await uploadProblems(call, upload, `creatives[${index}]`);
+    if (first !== undefined) throw new ToolError(first.code, first.message, first as never);
+  }
+}
+
+interface LocalizedUpload extends CreativeUpload {
+  /** `null` takes the languages away; left out, those that there are stay. */
+  readonly localization?: Localization | null;
+}
+
 interface Upload {
   readonly accountId: string;
-  readonly upload: CreativeUpload;
+  readonly upload: LocalizedUpload;
   readonly dryRun: boolean;
   readonly field: string;
 }
 
 async function takeUpload(call: BehaviourCall, given: Upload): Promise<JsonObject & { creative_id: string }> {
   const { upload, field } = given;
-  const found = await uploadProblems(call, upload, field);
+  const found = [...(await uploadProblems(call, upload, field)), ...(await languageProblems(call, given))];
   const kept = found.length > 0 ? found : await keepUpload(call, given);
   return Array.isArray(kept)
     ? { creative_id: upload.creative_id, action: "failed", errors: kept }
     : { creative_id: upload.creative_id, ...(kept as JsonObject) };
+}
+
+async function languageProblems(call: BehaviourCall, { upload, field }: Upload): Promise<ProtocolError[]> {
+  const wrong = localizationProblem(upload, field);
+  if (wrong !== undefined) return [wrong];
+  const before = await findCreative(call, upload.creative_id);
+  const same = JSON.stringify(before?.assets) === JSON.stringify(upload.assets);
+  if (before?.localization === undefined || upload.localization !== undefined || same) return [];
+  const message = "its other languages were made from other assets: give localization anew, or null to do without";
+  return [{ code: "VALIDATION_ERROR", message, field: `${field}.localization`, recovery: "correctable" }];
 }
 
 /** Uploads that come with a package of a buy. @throws ToolError CREATIVE_REJECTED */
@@ -76,12 +102,14 @@ export async function storeCreatives(
 
 async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObject | readonly ProtocolError[]> {
   const { accountId, upload, dryRun } = given;
-  const { creative_id, name, format_id, assets, tags, ...more } = upload;
-  const content = createHash("sha256")
-    .update(JSON.stringify([name, format_id, assets, tags, more]))
-    .digest("hex");
+  const { creative_id, name, format_id, assets, tags, localization: wanted, ...more } = upload;
   const before = await findCreative(call, creative_id);
-  if (before?.content === content) return { action: "unchanged", status: before.status };
+  const localization = wanted === undefined ? before?.localization : (wanted ?? undefined);
+  const content = createHash("sha256")
+    .update(JSON.stringify([name, format_id, assets, tags, more, localization]))
+    .digest("hex");
+  const read = localization === undefined ? {} : { localization: localizationShown(localization, assets) };
+  if (before?.content === content) return { action: "unchanged", status: before.status, ...read };
   const verdict = await reviewed(call, upload, before?.status);
   if (typeof verdict !== "string") return verdict;
   const kept: Creative = {
@@ -95,10 +123,11 @@ async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObjec
     created_date: before?.created_date ?? call.time,
     updated_date: call.time,
     content,
+    ...(localization !== undefined && { localization }),
     more: { ...more },
   };
   if (!dryRun) await saveCreative(call, kept);
-  return { action: before === undefined ? "created" : "updated", status: kept.status };
+  return { action: before === undefined ? "created" : "updated", status: kept.status, ...read };
 }
 
 /** The seller's word; else its own formats are checked by machine, and another agent's by a human. */

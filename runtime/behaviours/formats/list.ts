@@ -2,7 +2,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { CreativeFormat, FormatId } from "../ports/creatives.js";
-import { formatsFor, shownFormat } from "./formats.js";
+import { formatsOf, shownFormat } from "./formats.js";
 
 interface Wanted {
   readonly format_ids?: readonly FormatId[];
@@ -17,7 +17,7 @@ interface Wanted {
 
 /** `list_creative_formats`: what fits all filters given. */
 export const listFormats: ToolBehaviour = async (request: Wanted, call) => {
-  const fitting = (await formatsFor(call)).filter((one) => fits(call, one, request));
+  const fitting = [...(await formatsOf(call)).values()].filter((one) => fits(call, one, request));
   const { items, pagination } = listPage(fitting, request.pagination, ({ id }) => id);
   // How many there are is no use: what a test has put there stands beside what is sold.
   const { total_count: _, ...cursor } = pagination;

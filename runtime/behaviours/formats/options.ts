@@ -1,5 +1,7 @@
 /** A seller's formats as declarations of canonical ones, for releases that have those. */
 import type { JsonObject } from "../../contract/index.js";
+import type { CanonicalSlot } from "../frame/canonical.js";
+import type { AnswerShapes } from "../frame/shape.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 
 const kinds: Readonly<Record<string, string>> = {
@@ -13,37 +15,71 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** What the format is made of decides which canonical one it narrows. */
-export function canonicalKind({ assets = [], more }: CreativeFormat): string {
-  const stated = (more?.canonical as { kind?: string } | undefined)?.kind;
+export function canonicalKind({ assets = [], canonical, more }: CreativeFormat): string {
+  const stated = canonical?.kind ?? (more?.canonical as { kind?: string } | undefined)?.kind;
   if (stated !== undefined) return stated;
   const types = assets.map(({ asset_type }) => asset_type);
   const known = types.map((type) => kinds[type]).find((kind) => kind !== undefined);
   return known ?? "image";
 }
 
-function paramsOf({ renders, assets = [] }: CreativeFormat, kind: string): JsonObject {
+/** What assets of our own are called in canonical formats. */
+const alias: Readonly<Record<string, string>> = { click_url: "landing_page_url" };
+
+/**
+ * The slots of a canonical format that assets go into, by their own names: a slot of that name, or the required one of their
+ * type. What has no slot there keeps its name.
+ */
+export function slotNames(
+  assets: readonly { readonly asset_id: string; readonly asset_type?: string | undefined }[],
+  slots: readonly CanonicalSlot[] = [],
+): Map<string, string> {
+  const known = new Set(slots.map(({ asset_group_id }) => asset_group_id));
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const { asset_id, asset_type } of assets) {
+    const named = known.has(asset_id) ? asset_id : alias[asset_id];
+    const required = slots.find(
+      (slot) => slot.required === true && slot.asset_type === asset_type && !taken.has(slot.asset_group_id),
+    );
+    const name = named !== undefined && known.has(named) ? named : (required?.asset_group_id ?? asset_id);
+    names.set(asset_id, name);
+    taken.add(name);
+  }
+  return names;
+}
+
+function paramsOf(format: CreativeFormat, kind: string, { canonical }: Pick<AnswerShapes, "canonical">): JsonObject {
+  const { renders, assets = [] } = format;
   const size = renders?.[0]?.dimensions;
   const longest = assets
     .map(({ requirements }) => requirements?.max_duration_ms)
     .find((one): one is number => typeof one === "number");
+  const names = slotNames(assets, canonical(kind));
   const slots = assets.map(({ asset_id, asset_type, required }) => ({
-    asset_group_id: asset_id,
+    asset_group_id: names.get(asset_id),
     asset_type,
     required,
   }));
+  const stated = format.canonical?.params;
+  if (stated !== undefined) return { ...stated, slots };
   const timed = kind === "video_hosted" || kind === "audio_hosted";
   if (timed) return { ...(longest !== undefined && { duration_ms_range: [null, longest] }), slots };
   return { ...(size !== undefined && { width: size.width, height: size.height }), slots };
 }
 
-export const formatOptions = (agentUrl: string, formats: readonly CreativeFormat[]): JsonObject[] =>
+export const formatOptions = (
+  agentUrl: string,
+  formats: readonly CreativeFormat[],
+  shapes: Pick<AnswerShapes, "canonical">,
+): JsonObject[] =>
   formats.map((format) => {
     const kind = canonicalKind(format);
     return {
       format_option_id: format.id,
       display_name: format.name,
       format_kind: kind,
-      params: paramsOf(format, kind),
+      params: paramsOf(format, kind, shapes),
       v1_format_ref: [{ agent_url: agentUrl, id: format.id }],
     };
   });

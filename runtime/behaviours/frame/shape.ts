@@ -4,6 +4,7 @@
  * gets its part.
  */
 import { type JsonObject, type Release, type SchemaRef, schemaUri } from "../../contract/index.js";
+import { type CanonicalFormats, canonicalFormats } from "./canonical.js";
 
 interface Place {
   readonly schema: JsonObject;
@@ -30,6 +31,8 @@ export interface AnswerShapes {
   request(tool: string): AnswerShape;
   /** Does the release know the tool? */
   offers(tool: string): boolean;
+  /** What the release's canonical formats are made of. */
+  readonly canonical: CanonicalFormats;
   /** Is this one of the release's error codes? */
   knowsError(code: string): boolean;
 }
@@ -50,7 +53,8 @@ export function shapesOf(release: Release): Promise<AnswerShapes> {
 }
 
 async function readShapes(release: Release): Promise<AnswerShapes> {
-  const documents = new Documents(await release.schemas());
+  const texts = await release.schemas();
+  const documents = new Documents(texts);
   const made = new Map<SchemaRef, AnswerShape>();
   const shapeAt = (ref: SchemaRef | null | undefined): AnswerShape => {
     const key = ref ?? "";
@@ -61,6 +65,7 @@ async function readShapes(release: Release): Promise<AnswerShapes> {
   return {
     answer: (tool) => shapeAt((release.tools[tool]?.arms as { completed?: SchemaRef } | undefined)?.completed),
     request: (tool) => shapeAt(release.tools[tool]?.request),
+    canonical: canonicalFormats(texts),
     offers: (tool) => Object.hasOwn(release.tools, tool),
     knowsError: (code) => Object.hasOwn(release.errors, code),
   };

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CreativeAssets, FormatId } from "../ports/creatives.js";
+import type { Localization } from "./localization.js";
 
 export const creativeStates = [
   "processing",
@@ -38,6 +39,10 @@ export interface Creative {
   readonly created_date: string;
   readonly updated_date: string;
   readonly rejection_reason?: string;
+  /** A creative that was destroyed: nothing of it is left but that it was there. */
+  readonly purge?: { readonly kind: "soft"; readonly at: string; readonly reason_code: string };
+  /** Its languages, as the buyer gave them. */
+  readonly localization?: Localization;
   /** Digest of what the buyer sent, to tell a change from a repeat. */
   readonly content: string;
   /** More of what the buyer sent, as on the wire. */
@@ -50,16 +55,27 @@ const kept = collection<Creative>("creative");
 export const nextCreativeStates: { readonly [S in CreativeState]: readonly CreativeState[] } = {
   processing: ["pending_review", "approved", "rejected"],
   pending_review: ["approved", "rejected"],
-  approved: ["suspended", "rejected", "archived"],
+  approved: ["pending_review", "suspended", "rejected", "archived"],
   suspended: ["approved", "rejected", "archived"],
   rejected: ["processing", "pending_review"],
   archived: ["approved"],
 };
 
-export const findCreative = (call: BehaviourCall, id: string): Promise<Creative | undefined> =>
-  kept.get(call, call.principal, id);
+/** A creative that is there; one that was destroyed is not. */
+export async function findCreative(call: BehaviourCall, id: string): Promise<Creative | undefined> {
+  const found = await kept.get(call, call.principal, id);
+  return found?.purge === undefined ? found : undefined;
+}
 
-export const creativesOf = (call: BehaviourCall): Promise<Creative[]> => kept.list(call, call.principal);
+/** How long a tombstone stands, in days: as long as `webhook_activity[]` is kept. */
+const TOMBSTONE_DAYS = 30;
+
+/** The library; `purged`: with the tombstones of what was destroyed. */
+export async function creativesOf(call: BehaviourCall, { purged = false } = {}): Promise<Creative[]> {
+  const all = await kept.list(call, call.principal);
+  const since = call.now.getTime() - TOMBSTONE_DAYS * 86_400_000;
+  return all.filter(({ purge }) => purge === undefined || (purged && Date.parse(purge.at) >= since));
+}
 
 export const keepCreative = (call: BehaviourCall, creative: Creative): void =>
   kept.put(call, call.principal, creative.creative_id, creative);

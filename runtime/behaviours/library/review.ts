@@ -1,6 +1,8 @@
 /** Whether a creative is what its format asks for. */
 import type { ProtocolError } from "../../contract/index.js";
 import { formatFromId, formatsOf } from "../formats/formats.js";
+import { narrowedProblems } from "../formats/narrowed.js";
+import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
 import { productsOf, shelf } from "../products/products.js";
@@ -22,18 +24,33 @@ export async function uploadProblems(
 }
 
 /** None where the format is another agent's, which only that agent can judge. */
-async function formatProblems(
-  call: BehaviourCall,
-  { format_id, assets }: CreativeUpload,
-  field: string,
-): Promise<ProtocolError[]> {
-  if (format_id === undefined || format_id.agent_url !== call.agentUrl) return [];
+async function formatProblems(call: BehaviourCall, upload: CreativeUpload, field: string): Promise<ProtocolError[]> {
+  const { format_id, assets } = upload;
+  if (format_id === undefined) return canonicalProblems(call, upload, field);
+  if (format_id.agent_url !== call.agentUrl) return [];
   const known = (await formatsOf(call)).get(format_id.id);
   const named = known === undefined && (await productsOf(call)).some(({ formats }) => formats.includes(format_id.id));
   const wanted = named ? formatFromId(format_id.id) : known;
   if (wanted === undefined) return [problem("REFERENCE_NOT_FOUND", `no format ${format_id.id}`, `${field}.format_id`)];
   const given = Object.values(assets).flat() as CreativeAsset[];
   return (wanted.assets ?? []).flatMap((asset) => assetProblems(asset, given, field));
+}
+
+/**
+ * Problems of an upload in a canonical format: it has to fit the one of the seller's that it names, or any of that kind. Of
+ * several that it does not fit, those of the one it comes closest to.
+ */
+async function canonicalProblems(
+  call: BehaviourCall,
+  { format_kind: kind, format_option_ref: option, assets }: CreativeUpload,
+  field: string,
+): Promise<ProtocolError[]> {
+  const ofKind = [...(await formatsOf(call)).values()].filter((one) => canonicalKind(one) === kind);
+  const named = ofKind.filter(({ id }) => id === option?.format_option_id);
+  const all = (named.length > 0 ? named : ofKind).map(({ canonical }) =>
+    narrowedProblems(canonical?.params ?? {}, assets, { shapes: call.shapes, field }),
+  );
+  return all.reduce((least, one) => (one.length < least.length ? one : least), all[0] ?? []);
 }
 
 function assetProblems(asset: FormatAsset, given: readonly CreativeAsset[], field: string): ProtocolError[] {

@@ -31,7 +31,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
     keepInstruction(call, { ...instruction, state: "signature", taskId: call.context.taskId, due });
     return submitted(call, message);
   }
-  const outcome = await instruct(call, key, "book", known?.buy ?? buy);
+  const outcome = await instruct(call, { key, kind: "book", buy: known?.buy ?? buy, known });
   if (outcome.kind === "refused") throw outcome.error;
   if (outcome.kind === "done") {
     await saveBuy(call, outcome.buy);

@@ -32,7 +32,7 @@ export async function decideOrder(upkeep: Pick<Upkeep, "onBehalf" | "task">, dec
   if (approved) return;
   await upkeep.onBehalf(
     principal,
-    async (call) => dropInstruction(call, found.key),
+    async (call) => dropInstruction(call, found),
     (write) => upkeep.task(taskId).reject({ code: "IO_REQUIRED", message: reason }, { effect: write }),
   );
 }

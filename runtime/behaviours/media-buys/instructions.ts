@@ -4,9 +4,10 @@
  * transaction with the removal of the wish. Whatever ends this process between those steps, the next one carries on.
  */
 import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { ToolError } from "../../seller/tool-error.js";
 import { type DocumentChange, StaleDocument } from "../../store/documents.js";
-import { type MediaBuy, saveBuy } from "../buys/buys.js";
+import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { Booking } from "../ports/ad-server.js";
@@ -24,6 +25,8 @@ export interface Instruction {
   readonly state: "signature" | "open" | "done";
   /** The buy as it is to be. */
   readonly buy: MediaBuy;
+  /** The buy that was to be changed; none of an order that is new. */
+  readonly base?: MediaBuy;
   /** What else is kept with it. */
   readonly writes: readonly DocumentChange[];
   /** The task that waits for it. */
@@ -35,6 +38,9 @@ export interface Instruction {
 }
 
 const kept = collection<Instruction>("ad_server_instruction");
+const TURN = "ad_server_turn";
+/** Whose turn it is with a buy: changes of one buy are told one after the other, each made on what the one before left. */
+const turns = collection<{ readonly key: string }>(TURN);
 
 /** How long one attempt may take, in milliseconds: a buyer waits for the answer meanwhile. */
 const PATIENCE_MS = 10_000;
@@ -42,6 +48,8 @@ const PATIENCE_MS = 10_000;
 const leaseOf = ({ ports }: BehaviourCall): number => (ports.adServer.patienceMs ?? PATIENCE_MS) + PATIENCE_MS;
 /** The longest pause between attempts, in milliseconds. */
 const MAX_PAUSE_MS = 60_000;
+/** How long a change waits for the one before it, in milliseconds, and how often it looks. */
+const TURN_MS = { most: 5_000, look: 50 } as const;
 /** How long what was carried on is remembered, in milliseconds: as long as a call may be repeated. */
 const REMEMBERED_MS = 7 * 86_400_000;
 
@@ -60,7 +68,18 @@ export const instructionsOf = (call: BehaviourCall): Promise<Instruction[]> => k
 export const keepInstruction = (call: BehaviourCall, instruction: Instruction): void =>
   kept.put(call, call.principal, instruction.key, instruction);
 
-export const dropInstruction = (call: BehaviourCall, key: string): void => kept.remove(call, call.principal, key);
+/** Its outcome is remembered no more. */
+export const forgetInstruction = (call: BehaviourCall, key: string): void => kept.remove(call, call.principal, key);
+
+/** Over: told, refused, or not wanted any more. */
+export function dropInstruction(call: BehaviourCall, instruction: Pick<Instruction, "key" | "base">): void {
+  kept.remove(call, call.principal, instruction.key);
+  endTurn(call, instruction);
+}
+
+function endTurn(call: BehaviourCall, { base }: Pick<Instruction, "base">): void {
+  if (base !== undefined) turns.remove(call, call.principal, base.media_buy_id);
+}
 
 export type InstructionOutcome =
   | { readonly kind: "done"; readonly buy: MediaBuy }
@@ -96,38 +115,105 @@ export async function tellAdServer(call: BehaviourCall, { key, kind, buy }: Inst
   }
 }
 
+/** What a call wants of the ad server. */
+export interface Wish extends Pick<Instruction, "key" | "kind" | "buy" | "base"> {
+  /** As an earlier try of the same call left it. */
+  readonly known?: Instruction | undefined;
+}
+
 /**
  * Has the ad server do something as part of a call; what the call wrote so far is kept with it, whoever carries it on.
  * `open`: the answer is a task, or the call is to be repeated; see `awaited`.
+ * @throws ToolError CONFLICT while another change of the buy waits for the ad server
  */
-export async function instruct(
-  call: BehaviourToolCall,
-  key: string,
-  kind: InstructionKind,
-  buy: MediaBuy,
-): Promise<InstructionOutcome> {
+export async function instruct(call: BehaviourToolCall, { known, ...wish }: Wish): Promise<InstructionOutcome> {
   const { adServer } = call.ports;
-  const release = call.release.version;
-  const base = { key, kind, tool: call.tool, buy, release, attempts: 0 } as const;
+  const { key, base } = wish;
+  const { tool, release } = call;
+  const fresh = { ...wish, tool, release: release.version, attempts: 0, state: "open" } as const;
   // What keeps its orders where the documents are loses nothing that they do not lose.
-  if (adServer.remembers === true) return tellAdServer(call, { ...base, state: "open", writes: [], due: 0 });
-  const known = await findInstruction(call, key);
-  const instruction: Instruction = known ?? {
-    ...base,
-    state: "open",
-    writes: call.documents.changes(),
-    due: call.ctx.now() + leaseOf(call),
-  };
+  if (adServer.remembers === true) return tellAdServer(call, { ...fresh, writes: [], due: 0 });
+  const instruction = known ?? { ...fresh, writes: call.documents.changes(), due: call.ctx.now() + leaseOf(call) };
   const place = { collection: "ad_server_instruction", owner: call.principal, id: key };
-  if (known === undefined) await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }]);
-  // It was written beside this call: what the call does to it goes by the version that is there.
-  call.documents.forget(place.collection, place.owner, place.id);
+  const turn = base === undefined ? [] : [{ collection: TURN, owner: call.principal, id: base.media_buy_id }];
+  if (known === undefined) {
+    const from = base === undefined ? [] : [await ownTurn(call, key, base)];
+    const held = turn.map((at) => ({ ...at, version: 0, body: JSON.stringify({ key }) }));
+    await call.store.commit([{ ...place, version: 0, body: JSON.stringify(instruction) }, ...held, ...from]);
+  }
+  // They were written beside this call: what the call does to them goes by the version that is there.
+  for (const { collection: name, owner, id } of [place, ...turn]) call.documents.forget(name, owner, id);
   const outcome = await tellAdServer(call, instruction);
   // Failed answers keep nothing: what was refused is forgotten at once.
-  if (outcome.kind === "refused") await call.store.commit([{ ...place, version: undefined, body: undefined }]);
+  if (outcome.kind === "refused")
+    await call.store.commit([place, ...turn].map((at) => ({ ...at, version: undefined, body: undefined })));
+  if (outcome.kind !== "done") return outcome;
   // Another process may have carried it on meanwhile: then this call is done again, and finds what came of it.
-  if (outcome.kind === "done" && (await findInstruction(call, key)) !== undefined) dropInstruction(call, key);
-  return outcome;
+  const now = await findInstruction(call, key);
+  if (now === undefined || now.state === "done") throw new StaleDocument(place);
+  dropInstruction(call, now);
+  return { kind: "done", buy: await onWhatIsThere(call, instruction, outcome.buy) };
+}
+
+/** Has the ad server told of a buy as it is, by whoever carries instructions on; not now, where a change of it is under way. */
+export async function instructLater(call: BehaviourCall, buy: MediaBuy): Promise<boolean> {
+  const id = buy.media_buy_id;
+  if ((await turns.get(call, call.principal, id)) !== undefined) return false;
+  const key = `adbind-${id}-${buy.revision}`;
+  const release = call.release.version;
+  turns.put(call, call.principal, id, { key });
+  const wish = { key, kind: "change", tool: "update_media_buy", state: "open", buy, base: buy, writes: [] } as const;
+  keepInstruction(call, { ...wish, release, due: call.ctx.now(), attempts: 0 });
+  return true;
+}
+
+/**
+ * Waits for the change before this one.
+ * @returns what the commit that takes the turn is to see unchanged: the buy that this change was made of
+ * @throws StaleDocument where it is another by now: this change is then made on what is there
+ */
+async function ownTurn(call: BehaviourToolCall, key: string, base: MediaBuy): Promise<DocumentChange> {
+  const place = { collection: TURN, owner: call.principal, id: base.media_buy_id };
+  const until = performance.now() + TURN_MS.most;
+  for (;;) {
+    const found = await call.store.get(place);
+    if (found === undefined || (JSON.parse(found.body) as { key: string }).key === key) break;
+    if (performance.now() > until)
+      throw new ToolError("CONFLICT", "Another change of this media buy waits for the ad server.", { retry_after: 5 });
+    await setTimeout(TURN_MS.look);
+  }
+  const buy = { collection: "media_buy", owner: call.principal, id: base.media_buy_id };
+  const stored = await call.store.get(buy);
+  if (stored === undefined || (JSON.parse(stored.body) as MediaBuy).revision !== base.revision)
+    throw new StaleDocument(buy);
+  return { ...buy, version: stored.version, body: stored.body, unchanged: true };
+}
+
+/** What was wished, on the buy as it is by now: creatives, impairments and states change without the ad server. */
+async function onWhatIsThere(call: BehaviourCall, { base }: Instruction, wished: MediaBuy): Promise<MediaBuy> {
+  const now = base === undefined ? undefined : await findBuy(call, base.media_buy_id);
+  if (base === undefined || now === undefined || now.revision === base.revision) return wished;
+  if (wished.revision === base.revision) return now;
+  const assigned = (buy: MediaBuy, id: string) =>
+    buy.packages.find(({ package_id }) => package_id === id)?.creative_assignments;
+  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+  const packages = wished.packages.map((one) => {
+    const [before, since] = [base, now].map((buy) => assigned(buy, one.package_id));
+    return since !== undefined && same(one.creative_assignments, before)
+      ? { ...one, creative_assignments: since }
+      : one;
+  });
+  const own = wished.history.slice(base.history.length);
+  const revision = now.revision + 1;
+  const { impairments, fixed } = now;
+  return {
+    ...wished,
+    packages,
+    revision,
+    history: [...now.history, ...own.map((one) => ({ ...one, revision }))],
+    ...(impairments !== undefined && { impairments }),
+    ...(fixed !== undefined && fixed !== base.fixed && { fixed }),
+  };
 }
 
 /** Carries an instruction on after the call: as a task that waits for it. @throws StaleDocument where it is over already */
@@ -151,14 +237,32 @@ export const postponed = (instruction: Instruction, now: number): Instruction =>
   due: now + Math.min(1_000 * 2 ** instruction.attempts, MAX_PAUSE_MS),
 });
 
-/** Done without the call that asked for it: what was to be kept is kept, and the outcome remembered for its repetition. */
-export async function settled(call: BehaviourCall, instruction: Instruction, buy: MediaBuy): Promise<void> {
+/** The outcome of an instruction that is over by another's hand: nothing of it is to be kept again. */
+export class InstructionOver extends Error {
+  override readonly name = "InstructionOver";
+}
+
+/**
+ * Done without the call that asked for it: what was to be kept is kept, and the outcome remembered for its repetition.
+ * @throws InstructionOver where somebody else has done so
+ */
+export async function settled(call: BehaviourCall, instruction: Instruction, buy: MediaBuy): Promise<MediaBuy> {
+  const found = await findInstruction(call, instruction.key);
+  if (found === undefined || found.state !== "open") throw new InstructionOver(instruction.key);
   for (const { collection: name, owner, id, version = 0, body } of instruction.writes) {
     const now = await call.store.get({ collection: name, owner, id });
     // What somebody has written since is newer.
     if ((now?.version ?? 0) !== version || body === undefined) continue;
     call.documents.put(name, owner, id, JSON.parse(body) as object);
   }
-  await saveBuy(call, buy);
-  keepInstruction(call, { ...instruction, buy, state: "done", writes: [], due: call.ctx.now() + REMEMBERED_MS });
+  const settledBuy = await onWhatIsThere(call, instruction, buy);
+  await saveBuy(call, settledBuy);
+  // Nobody repeats what nobody asked for.
+  if (found.buy.revision === found.base?.revision) {
+    dropInstruction(call, found);
+    return settledBuy;
+  }
+  endTurn(call, instruction);
+  keepInstruction(call, { ...found, buy: settledBuy, state: "done", writes: [], due: call.ctx.now() + REMEMBERED_MS });
+  return settledBuy;
 }

@@ -42,6 +42,12 @@ export const buyScenarios: Scenarios = {
   },
 };
 
+/** Creatives on a line: a fixture names them, or says more of each. */
+const assignmentsIn = ({ creative_assignments: all }: JsonObject): { readonly creative_id: string }[] =>
+  (Array.isArray(all) ? all : []).map((one: string | { readonly creative_id: string }) =>
+    typeof one === "string" ? { creative_id: one } : one,
+  );
+
 /** A buy on the account of the call, in the state the fixture names, of the first product unless it says otherwise. */
 async function seededBuy(id: string, fixture: JsonObject, call: BehaviourCall): Promise<MediaBuy> {
   const opened = await openAccount(call, (call.ctx.account ?? fixture.account ?? {}) as AccountRef);
@@ -81,8 +87,8 @@ async function seededBuy(id: string, fixture: JsonObject, call: BehaviourCall): 
       start_time: start_time ?? time,
       end_time: end_time ?? later,
       paused: false,
-      creative_assignments: [],
       ...line,
+      creative_assignments: assignmentsIn(line),
       terms: {},
     })),
     history: [{ revision: 1, timestamp: time, action: "created" }],

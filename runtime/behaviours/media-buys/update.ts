@@ -67,7 +67,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
   await checkChangeable(call, buy, request);
   const { changed, affected, done } = await changes(call, buy, request);
   const next = known?.buy ?? revised(changed, call.time, done);
-  const outcome = await instruct(call, key, kindOf(request), next);
+  const outcome = await instruct(call, { key, kind: kindOf(request), buy: next, base: known?.base ?? buy, known });
   if (outcome.kind === "refused") throw outcome.error;
   if (outcome.kind === "open") return unconfirmed(call, key);
   await saveBuy(call, outcome.buy);

@@ -1,12 +1,17 @@
 /** Carries on what the ad server was to do and has not confirmed, and orders that wait for a signature. */
 import type { JsonObject } from "../../contract/index.js";
+import { findBuy } from "../buys/buys.js";
+import { forgetNews, NEWS, newsOf } from "../buys/news.js";
 import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import {
   dropInstruction,
   findInstruction,
+  forgetInstruction,
   type Instruction,
+  InstructionOver,
   instructionsOf,
+  instructLater,
   keepInstruction,
   postponed,
   settled,
@@ -17,17 +22,26 @@ import { bookedAnswer, changedAnswer } from "./shown.js";
 
 export async function carryOn(upkeep: Upkeep): Promise<void> {
   const { settings, stopping, onBehalf } = upkeep;
+  for (const principal of await settings.store.owners(NEWS)) await onBehalf(principal, tellNews);
   for (const principal of await settings.store.owners("ad_server_instruction")) {
     const due = await onBehalf(principal, async (call) => {
       const waiting = (await instructionsOf(call)).filter(({ due: at }) => at <= call.ctx.now());
       // What was remembered long enough is forgotten.
-      for (const { key, state } of waiting) if (state === "done") dropInstruction(call, key);
+      for (const one of waiting) if (one.state === "done") forgetInstruction(call, one.key);
       return waiting.filter(({ state }) => state === "open" || (state === "signature" && signsItself(call)));
     });
     for (const { key } of due) {
       if (stopping.aborted) return;
       await carryOnOne(upkeep, principal, key);
     }
+  }
+}
+
+/** What changed without the ad server becomes an instruction; what waits its turn, a later time. */
+async function tellNews(call: BehaviourCall): Promise<void> {
+  for (const { media_buy_id: id } of await newsOf(call)) {
+    const buy = await findBuy(call, id);
+    if (buy === undefined || (await instructLater(call, buy))) forgetNews(call, id);
   }
 }
 
@@ -47,17 +61,17 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
   });
   if (instruction === undefined) return;
   const outcome = await onBehalf(principal, (call) => tellAdServer(call, instruction));
+  if (outcome.kind === "done") return settle(upkeep, principal, { instruction, buy: outcome.buy });
   const { taskId } = instruction;
-  if (outcome.kind === "open") {
-    await onBehalf(principal, async (call) => keepInstruction(call, postponed(instruction, call.ctx.now())));
-    return;
-  }
-  if (outcome.kind === "refused") {
-    if (taskId !== undefined) await upkeep.task(taskId).reject(outcome.error.fault).catch(unlessOver);
-    await onBehalf(principal, async (call) => dropInstruction(call, key));
-    return;
-  }
-  await settle(upkeep, principal, { instruction, buy: outcome.buy });
+  const refusal = outcome.kind === "refused" ? outcome.error : undefined;
+  if (refusal !== undefined && taskId !== undefined) await upkeep.task(taskId).reject(refusal.fault).catch(unlessOver);
+  await onBehalf(principal, async (call) => {
+    const found = await findInstruction(call, key);
+    // The call itself may have come through meanwhile.
+    if (found?.state !== "open") return;
+    if (refusal !== undefined) dropInstruction(call, found);
+    else keepInstruction(call, postponed(found, call.ctx.now()));
+  });
 }
 
 /** A task that is over already has had its outcome. */
@@ -66,19 +80,24 @@ function unlessOver(error: unknown): void {
 }
 
 /** What is to be kept, the outcome and the end of the task are one transaction. */
-function settle(
+async function settle(
   upkeep: Upkeep,
   principal: string,
   { instruction, buy }: { instruction: Instruction; buy: Instruction["buy"] },
-): Promise<JsonObject> {
+): Promise<void> {
   const { taskId, kind, tool, release } = instruction;
   const who = { principal, release };
   const work = async (call: BehaviourCall): Promise<JsonObject> => {
-    await settled(call, instruction, buy);
-    return kind === "book" ? bookedAnswer(call, buy, tool) : changedAnswer(call, buy, undefined, tool);
+    const kept = await settled(call, instruction, buy);
+    return kind === "book" ? bookedAnswer(call, kept, tool) : changedAnswer(call, kept, undefined, tool);
   };
-  if (taskId === undefined) return upkeep.onBehalf(who, work);
-  return upkeep.onBehalf(who, work, (write, answer) =>
-    upkeep.task(taskId).complete(answer as never, { effect: write }),
-  );
+  try {
+    if (taskId === undefined) await upkeep.onBehalf(who, work);
+    else
+      await upkeep.onBehalf(who, work, (write, answer) =>
+        upkeep.task(taskId).complete(answer as never, { effect: write }),
+      );
+  } catch (error) {
+    if (!(error instanceof InstructionOver)) throw error;
+  }
 }

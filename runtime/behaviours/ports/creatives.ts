@@ -29,6 +29,11 @@ export interface CreativeFormat {
   readonly description?: string;
   readonly renders?: readonly { readonly role: string; readonly dimensions?: Dimensions }[];
   readonly assets?: readonly FormatAsset[];
+  /**
+   * The canonical format it narrows, and how, as the wire has `params`: `title_max_chars`, `cta_values`, `main_image_sizes`.
+   * What it is made of decides where this is left out.
+   */
+  readonly canonical?: { readonly kind: string; readonly params?: JsonObject };
   /** More of the format's own fields, as on the wire. */
   readonly more?: JsonObject;
 }
@@ -46,6 +51,8 @@ export interface CreativeUpload {
   /** Absent where it names a canonical format. */
   readonly format_id?: FormatId;
   readonly format_kind?: string;
+  /** Which of several formats of that kind. */
+  readonly format_option_ref?: { readonly format_option_id?: string; readonly publisher_domain?: string };
   readonly assets: CreativeAssets;
   readonly tags?: readonly string[];
   /** How it was made, as its buyer says. */
@@ -73,8 +80,8 @@ export interface Creatives {
     upload: CreativeUpload,
     who: { readonly principal: string },
   ): Promise<"approved" | "pending_review" | readonly ProtocolError[]>;
-  /** Writes copy for a brief; `before` is what an earlier version said. */
   /** Colours to draw in, by the brand's domain. */
   palette?(brandDomain: string): Promise<Palette | undefined>;
+  /** Writes copy for a brief; `before` is what an earlier version said. */
   write?(brief: string, before: Partial<Copy>): Promise<Copy>;
 }

@@ -62,6 +62,29 @@ const formats: readonly CreativeFormat[] = [
     name: "Audio, 30 seconds",
     description: "A hosted audio spot of up to 30 seconds.",
   },
+  {
+    id: "native_in_feed",
+    name: "Native, in the feed",
+    description: "A title, a picture and an advertiser, put together in the look of the page.",
+    canonical: {
+      kind: "native_in_feed",
+      params: {
+        title_max_chars: 80,
+        body_text_max_chars: 140,
+        main_image_sizes: [
+          { width: 1200, height: 627 },
+          { width: 1080, height: 1080 },
+        ],
+        cta_values: ["LEARN_MORE", "SHOP_NOW", "SIGN_UP", "DOWNLOAD"],
+      },
+    },
+    assets: [
+      { item_type: "individual", asset_id: "title", asset_type: "text", required: true },
+      { item_type: "individual", asset_id: "main_image", asset_type: "image", required: false },
+      { item_type: "individual", asset_id: "advertiser_name", asset_type: "text", required: true },
+      { item_type: "individual", asset_id: "landing_page_url", asset_type: "url", required: true },
+    ],
+  },
 ];
 
 export const exampleCreatives: Creatives = { formats: async () => formats };

@@ -97,7 +97,7 @@ export async function shownProduct(call: BehaviourCall, product: Product): Promi
     reporting_capabilities: { ...usualReporting, ...reporting_capabilities },
     ...(formats.length > 0 && {
       format_ids: formats.map((id) => formatId(call, id)),
-      format_options: formatOptions(call.agentUrl, own),
+      format_options: formatOptions(call.agentUrl, own, call.shapes),
     }),
     ...more,
   };

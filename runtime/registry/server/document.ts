@@ -115,8 +115,15 @@ const bodyOf = ({ requestBody }: RawOperation): Pick<Operation, "body"> => {
   return { body: { schema: content.schema, ...(example !== undefined && { example }) } };
 };
 
-/** Reads the document that comes with the package. */
+let document: ApiDocument | undefined;
+
+/** @returns the document that comes with the package; it is long, and read once in a process */
 export function readDocument(): ApiDocument {
+  document ??= read();
+  return document;
+}
+
+function read(): ApiDocument {
   const file = path.join(packageFolder("manifests"), "registry/openapi.yaml");
   const json = parse(readFileSync(file, "utf8")) as ApiDocument["json"] & Node;
   const resolve = resolver(json);

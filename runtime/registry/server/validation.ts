@@ -22,7 +22,7 @@ export type Checker = (parts: RequestParts) => CheckedRequest;
 
 export function createAjv(): Ajv2020 {
   // Examples, and formats that say nothing about the wire, are no errors.
-  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  const ajv = new Ajv2020({ strict: false, allErrors: false, code: { optimize: false } });
   (addFormats as unknown as (target: Ajv2020) => void)(ajv);
   return ajv;
 }
@@ -121,8 +121,18 @@ function explainBody(faults: readonly ErrorObject[]): Problem {
   return where === "" ? badRequest(`The body ${fault.message}`) : explain(where, fault);
 }
 
-/** Compiles what the document says of one operation's request. */
+const checkers = new WeakMap<Operation, Checker>();
+
+/** Compiles what the document says of one operation's request; once, however many servers a process has. */
 export function checkerOf(operation: Operation, ajv: Ajv2020): Checker {
+  const known = checkers.get(operation);
+  if (known !== undefined) return known;
+  const checker = compileChecker(operation, ajv);
+  checkers.set(operation, checker);
+  return checker;
+}
+
+function compileChecker(operation: Operation, ajv: Ajv2020): Checker {
   const compile = (place: Parameter["in"]): CompiledParameter[] =>
     operation.parameters
       .filter((parameter) => parameter.in === place)

@@ -144,7 +144,7 @@ let compiled: Record<Kind, ValidateFunction> | undefined;
 /** Made with the first line: compiling takes some milliseconds. */
 const validators = (): Record<Kind, ValidateFunction> => {
   if (compiled !== undefined) return compiled;
-  const ajv = new Ajv2020({ strict: true });
+  const ajv = new Ajv2020({ strict: true, code: { optimize: false } });
   compiled = Object.fromEntries(
     Object.entries(lineSchemas).map(([kind, schema]) => [kind, ajv.compile({ ...schema, $defs })]),
   ) as Record<Kind, ValidateFunction>;

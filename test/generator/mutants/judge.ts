@@ -24,7 +24,7 @@ export type Judge = (file: string, value: unknown) => boolean;
 
 /** ajv over the files as they are: draft-07, formats, nothing of ours. */
 function plainJudge(files: Files): Judge {
-  const ajv = new Ajv({ strict: false, validateSchema: false, logger: false });
+  const ajv = new Ajv({ strict: false, validateSchema: false, logger: false, code: { optimize: false } });
   formats.default(ajv);
   const known = new Set<string>();
   const keyOf = (file: string): string => {

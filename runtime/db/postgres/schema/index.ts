@@ -9,6 +9,7 @@ import { seller } from "./0006-seller.js";
 import { senderPlaces } from "./0007-places.js";
 import { registryFeed } from "./0008-registry-feed.js";
 import { documents } from "./0009-documents.js";
+import { registryLists } from "./0010-registry-lists.js";
 
 export const schema = schemaOf({
   receiver,
@@ -20,4 +21,5 @@ export const schema = schemaOf({
   places: senderPlaces,
   "registry-feed": registryFeed,
   documents,
+  "registry-lists": registryLists,
 });

@@ -31,30 +31,34 @@ const unknownAgent = (agentUrl: string): Problem => notFound("No such agent", { 
 
 /** The directory's own shape of an agent's publishers: what their files say, and nothing that is only claimed. */
 const directoryOf =
-  ({ data, now }: Parts) =>
+  ({ data }: Parts) =>
   async ({ params, query }: Pick<Call<"readAgentPublishers">, "params" | "query">) => {
     const agentUrl = agentOf(params.agent_url);
-    const { cursor, limit = DIRECTORY_LIMIT, since } = query;
-    const wanted = { limit, source: "adagents_json", ...(cursor !== undefined && { cursor }) } as const;
+    const { cursor, limit = DIRECTORY_LIMIT, since, include } = query;
+    const properties = include?.includes("properties") === true;
+    const wanted = { limit, source: "adagents_json", properties, ...(cursor !== undefined && { cursor }) } as const;
     const page = await within(data.agentPublishers(agentUrl, wanted));
     if (page === undefined) throw unknownAgent(agentUrl);
     const { publishers, cursor: next } = pageOf(page);
-    const standing = query.status === undefined || query.status.includes("authorized") ? publishers : [];
+    const wantsStanding = query.status === undefined || query.status.includes("authorized");
+    const told = (wantsStanding ? publishers : []).filter(
+      ({ last_validated }) => since === undefined || Date.parse(last_validated ?? "") >= Date.parse(since),
+    );
+    const validated = told.flatMap(({ last_validated }) => last_validated ?? []).sort();
     const body = {
       agent_url: agentUrl,
-      directory_indexed_at: new Date(now()).toISOString(),
-      publishers: standing
-        .filter(({ last_validated }) => since === undefined || Date.parse(last_validated ?? "") >= Date.parse(since))
-        .map((one) => ({
-          publisher_domain: one.publisher_domain,
-          discovery_method: one.discovery_method,
-          manager_domain: one.manager_domain,
-          properties_authorized: one.properties_authorized,
-          properties_total: one.properties_total,
-          signing_keys_pinned: false,
-          status: "authorized" as const,
-          last_verified_at: one.last_validated,
-        })),
+      directory_indexed_at: validated.at(-1) ?? null,
+      publishers: told.map((one) => ({
+        publisher_domain: one.publisher_domain,
+        discovery_method: one.discovery_method,
+        manager_domain: one.manager_domain,
+        properties_authorized: one.properties_authorized,
+        properties_total: one.properties_total,
+        ...(one.property_ids !== undefined && { property_ids: one.property_ids }),
+        signing_keys_pinned: one.signing_keys_pinned ?? false,
+        status: "authorized" as const,
+        last_verified_at: one.last_validated,
+      })),
       next_cursor: next,
     };
     return { body, headers: CACHED };

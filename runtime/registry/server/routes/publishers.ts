@@ -1,5 +1,5 @@
 /** What publishers declare. */
-import type { PageRequest, PublisherLookup } from "../../types.js";
+import type { LookupPage, PublisherLookup } from "../../types.js";
 import { hasApiAccess } from "../auth/accounts.js";
 import { optionalCaller } from "../auth/caller.js";
 import { type Answer, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
@@ -31,7 +31,7 @@ function marked(found: PublisherLookup, triggered: boolean): PublisherLookup {
 export async function publisherLookup(
   { data, crawler, telemetry, log }: Parts,
   domain: string,
-  page: Partial<PageRequest> = {},
+  page: LookupPage = {},
 ): Promise<PublisherLookup> {
   const found = pageOf(await within(data.publisherPage(domain, page)));
   if (crawler === undefined || found.adagents_valid !== null) return found;
@@ -59,7 +59,8 @@ export const publisherRoutes = (parts: Parts): Handlers<Ids> => {
   };
   return {
     async lookupPublisher({ query }): Promise<Answer<PublisherLookup>> {
-      const body = await publisherLookup(parts, domainOf(query.domain), query);
+      const { domain, agents_cursor: agentsCursor, agents_limit: agentsLimit, ...page } = query;
+      const body = await publisherLookup(parts, domainOf(domain), { ...page, agentsCursor, agentsLimit });
       // What is on its way is worth asking for again at once.
       const settled = body.adagents_valid !== null;
       return { body, headers: { "cache-control": settled ? LOOKUP_CACHE : "no-cache" } };

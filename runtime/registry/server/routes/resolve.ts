@@ -34,6 +34,7 @@ function resolved(found: PublisherLookup) {
       .map(({ url, authorized_for }) => ({ url, ...(authorized_for !== undefined && { authorized_for }) })),
     properties: found.properties,
     properties_total: found.properties_total ?? found.properties.length,
+    ...(found.agents_total !== undefined && { agents_total: found.agents_total }),
     verified: valid,
   };
 }

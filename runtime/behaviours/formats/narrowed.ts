@@ -1,0 +1,76 @@
+/**
+ * What a canonical format is narrowed to, and whether assets fit: parameters are named after the slot they bound, such as
+ * `title_max_chars`, `cta_values`, `main_image_sizes`.
+ */
+import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import type { AnswerShapes } from "../frame/shape.js";
+import type { CreativeAsset, CreativeAssets } from "../ports/creatives.js";
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+type Rule = (
+  asset: CreativeAsset,
+  bound: never,
+  shapes: AnswerShapes,
+) => Pick<ProtocolError, "code" | "message"> | undefined;
+
+const textOf = ({ content }: CreativeAsset): string | undefined => (typeof content === "string" ? content : undefined);
+
+/** The release's word for a request that is not what it should be. */
+const invalid = (shapes: AnswerShapes): string =>
+  shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST";
+
+const tooLong: Rule = (asset, most: number, shapes) => {
+  const length = [...(textOf(asset) ?? "")].length;
+  return length <= most
+    ? undefined
+    : { code: invalid(shapes), message: `it may have ${most} characters, and has ${length}` };
+};
+
+const unlisted: Rule = (asset, values: readonly string[], shapes) => {
+  const text = textOf(asset);
+  if (text === undefined || values.includes(text)) return undefined;
+  const code = shapes.knowsError("CREATIVE_VALUE_NOT_ALLOWED") ? "CREATIVE_VALUE_NOT_ALLOWED" : "CREATIVE_REJECTED";
+  return { code, message: `it may be one of ${values.join(", ")}` };
+};
+
+/** A denser picture of the same size is as good. */
+const isOfSize = ({ width, height, pixel_ratio: ratio }: CreativeAsset, of: Size): boolean => {
+  const dense = typeof ratio === "number" && ratio > 0 ? ratio : 1;
+  return width === of.width * dense && height === of.height * dense;
+};
+
+const misfit: Rule = (asset, sizes: readonly Size[], shapes) => {
+  if (asset.width === undefined || sizes.some((size) => isOfSize(asset, size))) return undefined;
+  const all = sizes.map(({ width, height }) => `${width} x ${height}`).join(", ");
+  return { code: invalid(shapes), message: `it is ${asset.width} x ${asset.height}, and may be ${all}` };
+};
+
+const rules: readonly (readonly [suffix: string, rule: Rule])[] = [
+  ["_max_chars", tooLong],
+  ["_values", unlisted],
+  ["_sizes", misfit],
+  ["_size", (asset, size: Size, shapes) => misfit(asset, [size] as never, shapes)],
+];
+
+/** What in the assets is outside of the parameters, slot by slot. */
+export function narrowedProblems(
+  params: JsonObject,
+  assets: CreativeAssets,
+  { shapes, field }: { readonly shapes: AnswerShapes; readonly field: string },
+): ProtocolError[] {
+  return Object.entries(params).flatMap(([name, bound]) => {
+    const found = rules.find(([suffix]) => name.endsWith(suffix));
+    if (found === undefined) return [];
+    const [suffix, rule] = found;
+    const slot = name.slice(0, -suffix.length);
+    const given = Object.hasOwn(assets, slot) ? ([assets[slot]].flat() as CreativeAsset[]) : [];
+    return given.flatMap((asset): ProtocolError[] => {
+      const problem = rule(asset, bound as never, shapes);
+      return problem === undefined ? [] : [{ ...problem, field: `${field}.assets.${slot}`, recovery: "correctable" }];
+    });
+  });
+}
