@@ -93,6 +93,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     mode,
     ports: portsFrom(options.ports),
     store: documents as never,
+    place: store,
     served: new Set(served.areas.map(({ area }) => area)),
   };
   const key = options.key ?? (await developmentKey(documents, release.word));
@@ -181,6 +182,7 @@ async function declarations(
   const declared = async (release: Release): Promise<[string, JsonObject]> => {
     const formats = await offeredFormats(settings);
     const serving = {
+      release,
       shapes: await shapesOf(release),
       tools: answered,
       specialisms,

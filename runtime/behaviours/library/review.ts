@@ -24,7 +24,11 @@ export async function uploadProblems(
 }
 
 /** None where the format is another agent's, which only that agent can judge. */
-async function formatProblems(call: BehaviourCall, upload: CreativeUpload, field: string): Promise<ProtocolError[]> {
+export async function formatProblems(
+  call: BehaviourCall,
+  upload: CreativeUpload,
+  field: string,
+): Promise<ProtocolError[]> {
   const { format_id, assets } = upload;
   if (format_id === undefined) return canonicalProblems(call, upload, field);
   if (format_id.agent_url !== call.agentUrl) return [];
