@@ -16,7 +16,7 @@ export const changesBehaviour: Behaviour = {
   area: FEED,
   needs: ["accounts"],
   tools: { list_account_changes: listChanges },
-  capabilities: ({ word }) => ({
+  capabilities: () => ({
     account: {
       change_feed: {
         supported: true,
@@ -27,6 +27,5 @@ export const changesBehaviour: Behaviour = {
         resource_types: Object.keys(recorded),
       },
     },
-    ...(word !== "" && { experimental_features: ["account.change_feed"] }),
   }),
 };

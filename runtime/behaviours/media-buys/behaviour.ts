@@ -27,8 +27,10 @@ export const mediaBuysBehaviour: Behaviour = {
     get_media_buys: listMediaBuys,
     provide_performance_feedback: takeFeedback,
   },
-  capabilities: () => ({
+  capabilities: ({ ports }) => ({
     media_buy: {
+      // Where nobody looks at creatives, none waits for it.
+      ...(ports.creatives.review === undefined && { creative_approval_mode: "auto_approve" }),
       supported_pricing_models: ["cpm", "cpc", "cpcv", "cpa", "flat_rate"],
       features: { inline_creative_management: true, property_list_filtering: false },
     },
