@@ -8,6 +8,9 @@ const foreign = new Set(["auth-required", "unknown"]);
 const speaksOfTasks = (value: unknown): boolean =>
   isTaskStatus(value) || (typeof value === "string" && foreign.has(value));
 
+const isDomains = (values: readonly unknown[]): boolean => values.length === 0 || !values.every(speaksOfTasks);
+const takesCompleted = (values: readonly unknown[]): boolean => values.length === 0 || values.includes("completed");
+
 export interface AnswerReader {
   /** The answer's `status` is not the task's. */
   hasDomainStatus(ref: SchemaRef): boolean;
@@ -45,41 +48,35 @@ export function answerReader(documents: SchemaDocuments): AnswerReader {
     }
   }
 
-  const isDomains = (status: unknown, uri: string): boolean => {
-    const values = [...applied(status, uri)].flatMap(({ schema }) =>
+  /** Values that a member is restricted to; none where any will do. */
+  const valuesOf = (property: unknown, uri: string): unknown[] =>
+    [...applied(property, uri)].flatMap(({ schema }) =>
       "const" in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : [],
     );
-    return values.length === 0 || !values.every(speaksOfTasks);
-  };
+
+  // A status that is only for other answers is none of one that is done.
+  const membersOf = ({ schema: { properties }, uri }: { schema: JsonObject; uri: string }): string[] =>
+    Object.entries(isObject(properties) ? properties : {}).flatMap(([name, one]) =>
+      name !== "status" || takesCompleted(valuesOf(one, uri)) ? [name] : [],
+    );
 
   const places = (ref: SchemaRef): { schema: JsonObject; uri: string }[] => {
     const [document = "", pointer] = ref.split("#");
     const root = at(pointer === undefined ? schemaUri(document) : `${schemaUri(document)}#${pointer}`, "");
     return [...applied(root.schema, root.uri)];
   };
-  const takes = (property: unknown, uri: string, value: string): boolean => {
-    const values = [...applied(property, uri)].flatMap(({ schema }) =>
-      "const" in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : [],
-    );
-    return values.length === 0 || values.includes(value);
-  };
   return {
     hasDomainStatus: (ref) =>
       places(ref).some(
         ({ schema, uri }) =>
-          isObject(schema.properties) && "status" in schema.properties && isDomains(schema.properties.status, uri),
+          isObject(schema.properties) &&
+          "status" in schema.properties &&
+          isDomains(valuesOf(schema.properties.status, uri)),
       ),
     members(ref) {
       const closed = places(ref).filter(({ schema }) => schema.additionalProperties === false);
       if (closed.length === 0) return undefined;
-      const names = closed.flatMap(({ schema, uri }) => {
-        const properties = isObject(schema.properties) ? schema.properties : {};
-        // A status that is only for other answers is none of this one's.
-        return Object.keys(properties).filter(
-          (name) => name !== "status" || takes(properties.status, uri, "completed"),
-        );
-      });
-      return new Set(names);
+      return new Set(closed.flatMap(membersOf));
     },
   };
 }

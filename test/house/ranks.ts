@@ -129,7 +129,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "canonical documents effects words page",
     "shape",
     "call",
-    "collection behaviour",
+    "collection behaviour changes",
     "forced",
     "index",
   ],

@@ -25,7 +25,7 @@ export const recorded = {
   creative: "list_creatives",
 } as const;
 
-export interface Change {
+export interface RecordedChange {
   /** The seller's own id. */
   readonly account: string;
   readonly type: keyof typeof recorded;
@@ -34,13 +34,13 @@ export interface Change {
 }
 
 /** Records a change in the transaction that makes it. */
-export function recordChange(call: BehaviourCall, { account, type, id, action }: Change): void {
+export function recordChange(call: BehaviourCall, { account, type, id, action }: RecordedChange): void {
   if (!call.served.has(FEED) || !call.shapes.offers(TOOL) || account === "") return;
   const change: AccountChange = {
     account,
     resource: { type, resource_id: id },
     action,
-    origin: { kind: "adcp" },
+    origin: { kind: call.release.word },
     repair: { task: recorded[type] },
   };
   const feed = accountFeed(call, () => undefined);

@@ -8,10 +8,10 @@ import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { demographicResolution, findConfigured } from "../products/configured.js";
 import { checkOverlay, type Overlay } from "../products/overlay.js";
 import { checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
-import { checkBound, type Named } from "./bound.js";
+import { checkBound, type NamedByBuyer } from "./bound.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
 
-export interface WantedPackage extends ProposedTerms, Named {
+export interface WantedPackage extends ProposedTerms, NamedByBuyer {
   readonly product_id: string;
   readonly pricing_option_id: string;
   readonly budget?: number | null;

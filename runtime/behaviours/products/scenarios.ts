@@ -39,6 +39,13 @@ function formatsNamed(ids: unknown, { format_options: options }: JsonObject, on:
 const objectsOnly = (ids: unknown): JsonObject =>
   Array.isArray(ids) && ids.some((one) => typeof one === "object" && "agent_url" in one) ? { format_ids: ids } : {};
 
+/** Properties of a publisher: all of them, where a fixture names none. */
+const selectorsOf = (all: readonly JsonObject[]): readonly JsonObject[] =>
+  all.map((one) => ({
+    selection_type: one.property_ids !== undefined ? "by_id" : one.property_tags !== undefined ? "by_tag" : "all",
+    ...one,
+  }));
+
 function seededProduct(id: string, fixture: JsonObject): Product {
   const {
     name,
@@ -62,7 +69,7 @@ function seededProduct(id: string, fixture: JsonObject): Product {
     ),
     formats: formatsNamed(format_ids, more, (named ?? []) as string[]),
     pricing_options: pricing_options ?? [usualPrice],
-    ...(publisher_properties !== undefined && { publisher_properties }),
+    ...(publisher_properties !== undefined && { publisher_properties: selectorsOf(publisher_properties) }),
     ...(reporting_capabilities !== undefined && { reporting_capabilities }),
     more: Object.fromEntries(
       Object.entries({ ...more, ...objectsOnly(format_ids) }).filter(([field]) => field !== "product_id"),
