@@ -18,6 +18,9 @@ export interface FaultyStep {
 const otherBeta =
   "universal/version-negotiation.yaml: VERSION_UNSUPPORTED is the answer to a buyer that pins a release outside the seller's supported_versions; the step pins 3.2-beta.3 in the suite of 3.2.0-beta.4";
 
+const noPreviewThere =
+  "creative/preview-render.json: preview_html is of a render, in preview.previews[].renders[] of what build_creative answers; core/creative-manifest.json has none, and the step looks for it there";
+
 export const faultySteps: readonly FaultyStep[] = [
   {
     release: "3.2.0-beta.4",
@@ -43,6 +46,44 @@ export const faultySteps: readonly FaultyStep[] = [
     contradicts:
       'of the step itself: "At least one creative from the sync phase"; its check takes the first of the library for it, where seeds of earlier storyboards for the same account may stand',
     pointer: "/creatives/0/creative_id",
+    sometimes: true,
+  },
+  {
+    release: "3.0.26",
+    storyboard: "creative_generative",
+    step: "expect_substitution_safe",
+    hash: "9978d0e7d0a3",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.1.19",
+    storyboard: "creative_generative",
+    step: "expect_substitution_safe",
+    hash: "9978d0e7d0a3",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.2.0-beta.4",
+    storyboard: "creative_generative",
+    step: "expect_substitution_safe",
+    hash: "9978d0e7d0a3",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.1.19",
+    storyboard: "signals_baseline/get_signals_async",
+    step: "complete_signals_task",
+    hash: "013ac18d3465",
+    contradicts:
+      'core/signal-id.json: the source of a signal is catalog or agent; the step asks for a "schema-valid get-signals result payload", and gives one whose signal_id has the source agent_native and no agent_url',
+  },
+  {
+    release: "3.0.26",
+    storyboard: "pagination_integrity_creative_formats",
+    step: "terminal_page",
+    hash: "73b277076983",
+    contradicts:
+      'media-buy/list-creative-formats-response.json: "Full format definitions for all formats this agent supports"; the step takes the two that were seeded for all there are, and asks for no others by name',
     sometimes: true,
   },
 ];

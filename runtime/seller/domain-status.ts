@@ -1,4 +1,4 @@
-/** What a tool's answers have room for: a `status` of their domain, which the task's must not be written over; an envelope. */
+/** Whether a tool's answers have a `status` of their domain, which the task's must not be written over. */
 import { isTaskStatus, type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract/index.js";
 import { isObject } from "./json-object.js";
 
@@ -8,18 +8,8 @@ const foreign = new Set(["auth-required", "unknown"]);
 const speaksOfTasks = (value: unknown): boolean =>
   isTaskStatus(value) || (typeof value === "string" && foreign.has(value));
 
-const isDomains = (values: readonly unknown[]): boolean => values.length === 0 || !values.every(speaksOfTasks);
-const takesCompleted = (values: readonly unknown[]): boolean => values.length === 0 || values.includes("completed");
-
-export interface AnswerReader {
-  /** The answer's `status` is not the task's. */
-  hasDomainStatus(ref: SchemaRef): boolean;
-  /** Names that an answer may have at its root; undefined where it may have any. */
-  members(ref: SchemaRef): ReadonlySet<string> | undefined;
-}
-
 /** Reads schemas of one release. */
-export function answerReader(documents: SchemaDocuments): AnswerReader {
+export function domainStatusReader(documents: SchemaDocuments): (ref: SchemaRef) => boolean {
   const byUri = new Map(Object.entries(documents).map(([path, text]) => [schemaUri(path), text]));
 
   const at = (reference: string, here: string): { schema: unknown; uri: string } => {
@@ -48,35 +38,19 @@ export function answerReader(documents: SchemaDocuments): AnswerReader {
     }
   }
 
-  /** Values that a member is restricted to; none where any will do. */
-  const valuesOf = (property: unknown, uri: string): unknown[] =>
-    [...applied(property, uri)].flatMap(({ schema }) =>
+  const isDomains = (status: unknown, uri: string): boolean => {
+    const values = [...applied(status, uri)].flatMap(({ schema }) =>
       "const" in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : [],
     );
+    return values.length === 0 || !values.every(speaksOfTasks);
+  };
 
-  // A status that is only for other answers is none of one that is done.
-  const membersOf = ({ schema: { properties }, uri }: { schema: JsonObject; uri: string }): string[] =>
-    Object.entries(isObject(properties) ? properties : {}).flatMap(([name, one]) =>
-      name !== "status" || takesCompleted(valuesOf(one, uri)) ? [name] : [],
-    );
-
-  const places = (ref: SchemaRef): { schema: JsonObject; uri: string }[] => {
+  return (ref) => {
     const [document = "", pointer] = ref.split("#");
     const root = at(pointer === undefined ? schemaUri(document) : `${schemaUri(document)}#${pointer}`, "");
-    return [...applied(root.schema, root.uri)];
-  };
-  return {
-    hasDomainStatus: (ref) =>
-      places(ref).some(
-        ({ schema, uri }) =>
-          isObject(schema.properties) &&
-          "status" in schema.properties &&
-          isDomains(valuesOf(schema.properties.status, uri)),
-      ),
-    members(ref) {
-      const closed = places(ref).filter(({ schema }) => schema.additionalProperties === false);
-      if (closed.length === 0) return undefined;
-      return new Set(closed.flatMap(membersOf));
-    },
+    return [...applied(root.schema, root.uri)].some(
+      ({ schema, uri }) =>
+        isObject(schema.properties) && "status" in schema.properties && isDomains(schema.properties.status, uri),
+    );
   };
 }

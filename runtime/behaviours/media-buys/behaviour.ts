@@ -10,17 +10,7 @@ import { carryOn } from "./upkeep.js";
 /** Orders, from the first to the last change. */
 export const mediaBuysBehaviour: Behaviour = {
   area: "media-buys",
-  needs: [
-    "accounts",
-    "products",
-    "formats",
-    "creatives",
-    "delivery",
-    "usage",
-    "governance-agents",
-    "lifecycle",
-    "events",
-  ],
+  needs: ["accounts", "products", "formats", "creatives", "delivery", "usage", "lifecycle", "events"],
   tools: {
     create_media_buy: createMediaBuy,
     update_media_buy: updateMediaBuy,

@@ -129,8 +129,7 @@ export interface Wish extends Pick<Instruction, "key" | "kind" | "buy" | "base">
 export async function instruct(call: BehaviourToolCall, { known, ...wish }: Wish): Promise<InstructionOutcome> {
   const { adServer } = call.ports;
   const { key, base } = wish;
-  const { tool, release } = call;
-  const fresh = { ...wish, tool, release: release.version, attempts: 0, state: "open" } as const;
+  const fresh = { ...wish, tool: call.tool, release: call.release.version, attempts: 0, state: "open" } as const;
   // What keeps its orders where the documents are loses nothing that they do not lose.
   if (adServer.remembers === true) return tellAdServer(call, { ...fresh, writes: [], due: 0 });
   const instruction = known ?? { ...fresh, writes: call.documents.changes(), due: call.ctx.now() + leaseOf(call) };
