@@ -83,7 +83,6 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const logger = options.logger ?? plainLogger(mode);
   const store = typeof database === "string" ? await openStore(database) : database;
   const documents = documentStore(store.database as never);
-  const development = mode === "development";
   const all = [release, ...releases];
   const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
   const settings: BehaviourSettings = {
@@ -97,7 +96,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   };
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
-  const net = { allowHttp: development, allowLoopback: development };
+  const net = { allowHttp: mode === "development", allowLoopback: mode === "development" };
   const sender = (await createSender({
     store: store as never,
     release,
