@@ -84,7 +84,6 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const logger = options.logger ?? plainLogger(mode);
   const store = typeof database === "string" ? await openStore(database) : database;
   const documents = documentStore(store.database as Database);
-  const development = mode === "development";
   const all = [release, ...releases];
   const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
   const settings: BehaviourSettings = {
@@ -93,11 +92,12 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     mode,
     ports: portsFrom(options.ports),
     store: documents,
+    place: store,
     served: new Set(served.areas.map(({ area }) => area)),
   };
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
-  const net = { allowHttp: development, allowLoopback: development };
+  const net = { allowHttp: mode === "development", allowLoopback: mode === "development" };
   const sender = (await createSender({
     store,
     release,
@@ -188,6 +188,7 @@ async function declarations(
   const declared = async (release: Release): Promise<[string, JsonObject]> => {
     const formats = await offeredFormats(settings);
     const serving = {
+      release,
       shapes: await shapesOf(release),
       tools: answered,
       specialisms,

@@ -2,6 +2,7 @@
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../../contract/index.js";
 import type { SellerContext, TaskHandle } from "../../seller/types.js";
 import { type DocumentStore, onFreshDocuments } from "../../store/documents.js";
+import type { AnyStore } from "../../store/index.js";
 import type { Ports } from "../ports/index.js";
 import { type Documents, openDocuments } from "./documents.js";
 import { effectsInTurn } from "./effects.js";
@@ -15,6 +16,8 @@ export interface BehaviourSettings {
   readonly mode: "development" | "production";
   readonly ports: Ports;
   readonly store: DocumentStore<object>;
+  /** Where all state is, the documents among it. */
+  readonly place: AnyStore;
   /** The areas that are served; a behaviour may ask whether a neighbour is there. */
   readonly served: ReadonlySet<string>;
 }
