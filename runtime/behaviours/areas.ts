@@ -57,6 +57,8 @@ export interface AreaChoice {
   readonly with?: readonly string[];
   /** Tools that the application answers itself. */
   readonly own?: Iterable<string>;
+  /** What a test may ask of this seller beside what areas bring about. */
+  readonly scenarios?: Scenarios;
 }
 
 const CONTROLLER = "comply_test_controller";
@@ -74,7 +76,13 @@ const resetOf =
   };
 
 /** The areas of what the specialisms name, of what those need, and of what is asked for beside. */
-export function servedAreas({ releases, specialisms, with: beside = [], own = [] }: AreaChoice): ServedAreas {
+export function servedAreas({
+  releases,
+  specialisms,
+  with: beside = [],
+  own = [],
+  scenarios: more = {},
+}: AreaChoice): ServedAreas {
   const [newest] = releases as readonly [Release];
   const claimed = specialisms.flatMap((id) => newest.specialisms[id] ?? []);
   const exercised = new Set(claimed.flatMap((one) => [...one.entryPoints, ...one.exercised]));
@@ -90,6 +98,7 @@ export function servedAreas({ releases, specialisms, with: beside = [], own = []
     { reset_state: resetOf(resets) },
     forcedScenarios,
     ...behaviours.map((one) => one.scenarios ?? {}),
+    more,
   ) as Scenarios;
   const all = [...areas, controllerOf(scenarios)];
   const offered = (name: string): boolean => releases.some(({ tools }) => Object.hasOwn(tools, name));

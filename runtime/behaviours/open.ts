@@ -11,11 +11,13 @@ import type { Sender } from "../sender/sender.js";
 import { type AnyStore, documentStore, openStore } from "../store/index.js";
 import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
+import { trafficScenarios } from "./controller/traffic.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
-import { type Ports, portsFrom } from "./ports/index.js";
+import { upstreamRecorder } from "./frame/upstream.js";
+import { type CallsUpstream, type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, never>;
@@ -86,12 +88,22 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const documents = documentStore(store.database as never);
   const development = mode === "development";
   const all = [release, ...releases];
-  const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
+  const given = portsFrom(options.ports);
+  // Who asks nobody has nothing to show.
+  const asks = development && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
+  const upstream = asks ? upstreamRecorder(options.now) : undefined;
+  const served = servedAreas({
+    releases: all,
+    specialisms: options.specialisms,
+    with: options.with ?? [],
+    ...(asks && { scenarios: trafficScenarios }),
+  });
   const settings: BehaviourSettings = {
     agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
     name,
     mode,
-    ports: portsFrom(options.ports),
+    ports: upstream?.watched(given) ?? given,
+    ...(upstream !== undefined && { upstream }),
     store: documents as never,
     served: new Set(served.areas.map(({ area }) => area)),
   };
@@ -145,7 +157,9 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {
       const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, never>);
-      const reply = await behave(request, call);
+      const { upstream } = settings;
+      const answered = () => behave(request, call);
+      const reply = await (upstream === undefined ? answered() : upstream.within(call.principal, answered));
       const changes = call.documents.changes();
       if (changes.length > 0) context.effect((tx) => settings.store.write(tx as never, changes));
       return reply as Reply<AnyTool>;

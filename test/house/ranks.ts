@@ -125,7 +125,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "shape documents effects words page",
+    "shape documents effects words page upstream",
     "call",
     "collection behaviour",
     "forced",

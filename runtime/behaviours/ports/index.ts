@@ -21,6 +21,7 @@ export type * from "./events.js";
 export type * from "./provenance.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
+export type * from "./upstream.js";
 export {
   exampleCreatives,
   exampleProducts,

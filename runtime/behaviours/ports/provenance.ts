@@ -1,6 +1,7 @@
 /** Whether a creative is what it says it is: who is asked, and what they may answer. */
 import type { JsonObject } from "../../contract/index.js";
 import type { CreativeUpload } from "./creatives.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface VerifyAgent {
   readonly agent_url: string;
@@ -37,7 +38,7 @@ export interface VerifierFinding {
   readonly audit_observations?: readonly JsonObject[];
 }
 
-export interface ProvenancePort {
+export interface ProvenancePort extends CallsUpstream {
   /** Asks a verifier whose URL a product of this seller lists; undefined where it has no opinion. */
   verify?(question: VerifierQuestion): Promise<VerifierFinding | undefined>;
 }

@@ -1,5 +1,6 @@
 /** Figures that come from somewhere else than the ad server. */
 import type { DeliveredTotals } from "./ad-server.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface DeliveryQuery {
   readonly principal: string;
@@ -10,7 +11,7 @@ export interface DeliveryQuery {
   readonly before?: string | undefined;
 }
 
-export interface Reporting {
+export interface Reporting extends CallsUpstream {
   /** Totals by package id; undefined where the ad server's hold. */
   delivery(query: DeliveryQuery): Promise<Readonly<Record<string, DeliveredTotals>> | undefined>;
 }
