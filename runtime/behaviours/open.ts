@@ -131,6 +131,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     // Its own codes say what is wrong with a request.
     logger,
     unchecked: ["comply_test_controller"],
+    judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
     tools: tools as never,
     store: store as never,
     sender,

@@ -52,12 +52,12 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
   const parts: CallParts = { settings, exchange, agreements, judge: createJudge(settings) };
   const call: Buyer["call"] = (name, request, more = {}) => new ToolCalling(parts, name, request, more).run();
   const names = new Set(settings.releases.flatMap(({ tools }) => Object.keys(tools)));
-  const tools = Object.fromEntries(
+  const tools: object = Object.fromEntries(
     [...names].map((name) => [name, (request: JsonObject, more?: CallOptions) => call(name, request, more)]),
   );
   return {
     agentUrl: settings.url,
-    tools: tools as never,
+    tools: tools as BuyerTools<R>,
     call,
     async agreement({ signal } = {}) {
       const agreeing = await agreements.get(signal);

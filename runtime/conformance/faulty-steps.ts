@@ -104,4 +104,10 @@ export const eitherSteps: readonly EitherStep[] = [
     hashes: ["ae4384753304", "217b273264e3"],
     says: "Either return products or return a structured error. Both are valid.",
   },
+  {
+    storyboard: "media_buy_seller/read_filter_behavior",
+    step: "reject_empty_delivery_range",
+    hashes: ["96a559efcaf9"],
+    says: "Reject the empty half-open interval with the documented VALIDATION_ERROR classification.",
+  },
 ];

@@ -125,7 +125,7 @@ class Answering<Tx> {
     const { tool } = served;
     if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
       const judged = spoken.validator.request(tool.name, args);
-      if (!judged.ok && !this.parts.settings.unchecked.has(tool.name)) throw invalidRequest(judged.errors);
+      if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);
     }
     this.checkChannels();
     const key = keyOf(tool, args);
@@ -135,6 +135,19 @@ class Answering<Tx> {
     const claimed = await claimKey(this.parts.idempotency, of);
     if (claimed.kind === "replay") return this.replay(claimed.answer);
     return this.underClaim(claimed.claim);
+  }
+
+  /** Whether all that is wrong with the request is for the handler to judge. */
+  private leftToHandler(errors: readonly { readonly pointer: string }[]): boolean {
+    const { unchecked, judgedByHandler } = this.parts.settings;
+    const { name } = this.at.served.tool;
+    if (unchecked.has(name)) return true;
+    const parts = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
+    const isBelow = (pointer: string): boolean => {
+      const at = pointer.split("/");
+      return parts.some((part) => part.every((key, index) => key === "*" || key === at[index]));
+    };
+    return errors.every(({ pointer }) => isBelow(pointer));
   }
 
   /** Registrations that could not be honoured refuse the call before it has done anything. */
@@ -156,7 +169,12 @@ class Answering<Tx> {
   private replay(stored: JsonObject): Called {
     const { status, task_id: taskId, payload } = stored as { status: TaskStatus; task_id: string; payload: JsonObject };
     // Stored without what belongs to one call only.
-    return { status, payload: { ...payload, ...this.envelope(), replayed: true }, failed: false, taskId };
+    return {
+      status,
+      payload: { ...payload, ...this.fitting(status, this.envelope()), replayed: true },
+      failed: false,
+      taskId,
+    };
   }
 
   private async underClaim(claim: Claim<Tx>): Promise<Called> {
@@ -169,6 +187,14 @@ class Answering<Tx> {
       // A failure is not remembered; where releasing fails too, the lease runs out.
       if (answered === undefined || answered.failed) await claim.release().catch(() => undefined);
     }
+  }
+
+  /** What the answer has room for, of what is said beside its data. */
+  private fitting(status: TaskStatus, beside: JsonObject): JsonObject {
+    const { spoken, served } = this.at;
+    const members = status === "completed" ? spoken.members.get(served.tool.name) : undefined;
+    if (members === undefined) return beside;
+    return Object.fromEntries(Object.entries(beside).filter(([name]) => members.has(name)));
   }
 
   private envelope(): JsonObject {
@@ -204,10 +230,10 @@ class Answering<Tx> {
     const payload = checkedAnswer(this.parts.settings, spoken, served, {
       status,
       payload: {
-        ...statusMember(spoken, served, status),
+        ...this.fitting(status, statusMember(spoken, served, status)),
         ...full,
         ...(interim && { task_id: id }),
-        ...this.envelope(),
+        ...this.fitting(status, this.envelope()),
       },
     });
     await this.record({ claim, after, status, payload, id });

@@ -1,7 +1,7 @@
 /** The releases a seller speaks, and which of them a call is answered in. */
 import { type AnyTool, type JsonObject, type Release, type WireNames, wireNames } from "../contract/index.js";
 import type { AnyValidator } from "../validate/types.js";
-import { domainStatusReader } from "./domain-status.js";
+import { answerReader } from "./domain-status.js";
 import { ToolError } from "./tool-error.js";
 import type { SellerHandler } from "./types.js";
 
@@ -29,6 +29,8 @@ export interface Spoken<Tx> {
   readonly tools: ReadonlyMap<string, ServedTool<Tx>>;
   /** Tools whose answers have a `status` that is not the task's. */
   readonly domainStatus: ReadonlySet<string>;
+  /** What may stand in answers of tools whose schema takes no other names: an envelope has no place there. */
+  readonly members: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const numeric = (release: Release): number[] => release.version.split(/[.-]/).map(Number);
@@ -48,11 +50,16 @@ export async function speak<Tx>(
   tools: ReadonlyMap<string, ServedTool<Tx>>,
   validator: AnyValidator,
 ): Promise<Spoken<Tx>> {
-  const hasDomainStatus = domainStatusReader(await release.schemas());
+  const reader = answerReader(await release.schemas());
   const served = [...new Set([...tools.values()].map(({ tool }) => tool))];
-  const arms = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed;
+  const arm = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed ?? "";
+  const closed = served.flatMap((tool): [string, ReadonlySet<string>][] => {
+    const members = reader.members(arm(tool));
+    return members === undefined ? [] : [[tool.name, members]];
+  });
   return {
-    domainStatus: new Set(served.filter((tool) => hasDomainStatus(arms(tool) ?? "")).map(({ name }) => name)),
+    domainStatus: new Set(served.filter((tool) => reader.hasDomainStatus(arm(tool))).map(({ name }) => name)),
+    members: new Map(closed),
     release,
     names: wireNames(release.word),
     validator,

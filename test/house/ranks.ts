@@ -118,6 +118,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "delivery/ creatives/ usage/",
     "building/ financials/",
     "media-buys/",
+    "lifecycle/",
     "areas",
     "assembled",
     "open",

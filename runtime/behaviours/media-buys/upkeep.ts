@@ -85,11 +85,11 @@ async function settle(
   principal: string,
   { instruction, buy }: { instruction: Instruction; buy: Instruction["buy"] },
 ): Promise<void> {
-  const { taskId, kind, release } = instruction;
+  const { taskId, kind, tool, release } = instruction;
   const who = { principal, release };
   const work = async (call: BehaviourCall): Promise<JsonObject> => {
     const kept = await settled(call, instruction, buy);
-    return kind === "book" ? bookedAnswer(call, kept) : changedAnswer(call, kept);
+    return kind === "book" ? bookedAnswer(call, kept, tool) : changedAnswer(call, kept, undefined, tool);
   };
   try {
     if (taskId === undefined) await upkeep.onBehalf(who, work);
