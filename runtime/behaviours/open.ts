@@ -76,26 +76,23 @@ function refuseOpen({
     throw closed("key", "in production webhooks are signed by a key of the seller's own", "give a private JWK as key");
 }
 
-/**
- * Opens a seller. `start` makes it listen, `close` leaves nothing open.
- * @throws AdbindError `seller_option_invalid`
- */
-export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
-  refuseOpen(options);
-  const { database, mode = "production", release, releases = [], baseUrl, name } = options;
-  const logger = options.logger ?? plainLogger(mode);
-  const store = typeof database === "string" ? await openStore(database) : database;
-  const documents = documentStore(store.database as never);
-  const development = mode === "development";
-  const all = [release, ...releases];
+/** What is served, and what every call is given. */
+function partsOf(
+  options: Pick<
+    BehavingSellerOptions,
+    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
+  >,
+  store: BehaviourSettings["store"],
+): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
+  const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
   const given = portsFrom(options.ports);
   // Who asks nobody has nothing to show.
-  const asks = development && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
+  const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
   const upstream = asks ? upstreamRecorder(options.now) : undefined;
   const served = servedAreas({
-    releases: all,
-    specialisms: options.specialisms,
-    with: options.with ?? [],
+    releases: [release, ...releases],
+    specialisms,
+    with: beside,
     ...(asks && { scenarios: trafficScenarios }),
   });
   const settings: BehaviourSettings = {
@@ -104,9 +101,25 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     mode,
     ports: upstream?.watched(given) ?? given,
     ...(upstream !== undefined && { upstream }),
-    store: documents as never,
+    store,
     served: new Set(served.areas.map(({ area }) => area)),
   };
+  return { served, settings };
+}
+
+/**
+ * Opens a seller. `start` makes it listen, `close` leaves nothing open.
+ * @throws AdbindError `seller_option_invalid`
+ */
+export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
+  refuseOpen(options);
+  const { database, mode = "production", release, releases = [] } = options;
+  const logger = options.logger ?? plainLogger(mode);
+  const store = typeof database === "string" ? await openStore(database) : database;
+  const documents = documentStore(store.database as never);
+  const development = mode === "development";
+  const all = [release, ...releases];
+  const { served, settings } = partsOf(options, documents as never);
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: development, allowLoopback: development };
