@@ -57,6 +57,11 @@ export interface AnswerFields {
   readonly refused: readonly string[];
 }
 
+/** What requests of a tool refuse, of the fields that every request may have. */
+export interface RequestFields {
+  readonly refused: readonly string[];
+}
+
 export interface EnvelopeFacts {
   /** The root `status` of answers: the task's, and demanded; or free to be something else. */
   readonly status: Fact<"free" | "task">;
@@ -69,6 +74,11 @@ export interface EnvelopeFacts {
    * demand `status` where it is the task's.
    */
   readonly answers: FactTable<AnswerFields>;
+  /**
+   * Tools whose requests are closed to members by which a request says what release it is in, such as the version; the others
+   * take them all.
+   */
+  readonly requests: FactTable<RequestFields>;
   readonly recovery: Fact<"optional" | "advised" | "required">;
   readonly retryAfter: Fact<"number" | "integer">;
   /** Whether errors may carry a text for buyers. */

@@ -16,6 +16,7 @@ export type {
   FactTable,
   RecoveryFacts,
   ReleaseFacts,
+  RequestFields,
   RequestProfileName,
   ResultFacts,
   ResultResolution,
@@ -63,4 +64,4 @@ export {
   type Tools,
 } from "./tool.js";
 export { type TransportName, transportNames } from "./transport.js";
-export { type WireNames, wireNames } from "./wire-names.js";
+export { shortVersion, type WireNames, wireNames } from "./wire-names.js";

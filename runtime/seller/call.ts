@@ -9,20 +9,25 @@ import {
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
+import { producerFault } from "../facts/index.js";
 import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
+import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
 import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
+import { ownFault } from "./own-fault.js";
 import { channelsOf } from "./registrations.js";
-import { checkReply, statusMember, unnamedFailure } from "./reply.js";
+import { checkReply, openMembers, statusMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import type { TaskBook } from "./tasks.js";
 import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
+import { tracedCall } from "./tracing.js";
+import type { Fault } from "./types.js";
 
 export interface CallParts<Tx> {
   readonly plug: CallPlug<Tx>;
@@ -36,7 +41,7 @@ export interface CallParts<Tx> {
 /** Answers a call. It never throws: what goes wrong is the answer. */
 export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
   const began = performance.now();
-  const called = await answerOf(parts, call);
+  const called = await tracedCall(parts.settings.tracer, call, () => answerOf(parts, call));
   // Names nobody serves are the caller's invention, and would be labels without end.
   const tool = parts.spoken.map(({ tools }) => tools.get(call.tool)?.name).find((name) => name !== undefined);
   const { status, payload, failed: isFailure } = called;
@@ -49,7 +54,10 @@ export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<
     code: error?.code,
     replayed: payload.replayed === true,
   };
-  parts.settings.metrics.answered(counted, performance.now() - began);
+  const ms = performance.now() - began;
+  parts.settings.metrics.answered(counted, ms);
+  const mutating = parts.spoken.some(({ tools }) => tools.get(call.tool)?.tool.mutating === true);
+  await audited(parts.settings, call, called, { mutating, tool: counted.tool, code: error?.code, ms });
   return called;
 }
 
@@ -95,11 +103,15 @@ function failed<Tx>(
   const known = error instanceof ToolError ? error : undefined;
   if (known === undefined) settings.logger?.error({ err: error, tool: call.tool, taskId }, "a handler failed");
   const fault = known?.fault ?? {
-    code: "SERVICE_UNAVAILABLE",
-    message: `The call could not be answered; its reference is ${taskId}.`,
+    ...ownFault(error, `The call could not be answered; its reference is ${taskId}.`, release),
     ...(settings.mode === "development" && { details: { reason: error instanceof Error ? error.message : "unknown" } }),
   };
-  const payload = { status: "failed", ...echo(args), ...failurePayload([fault], release) };
+  const failure = failurePayload([fault], release);
+  const payload = { status: "failed", ...echo(args), ...failure };
+  const [told] = failure.errors as readonly ProtocolError[];
+  const wrong = producerFault(release, told);
+  if (wrong !== undefined)
+    settings.logger?.warn({ tool: call.tool, code: fault.code, wrong }, "an error is not as its release wants it");
   return { status: "failed", payload, failed: true, taskId };
 }
 
@@ -169,12 +181,7 @@ class Answering<Tx> {
   private replay(stored: JsonObject): Called {
     const { status, task_id: taskId, payload } = stored as { status: TaskStatus; task_id: string; payload: JsonObject };
     // Stored without what belongs to one call only.
-    return {
-      status,
-      payload: { ...payload, ...this.fitting(status, this.envelope()), replayed: true },
-      failed: false,
-      taskId,
-    };
+    return { status, payload: { ...payload, ...this.envelope(), replayed: true }, failed: false, taskId };
   }
 
   private async underClaim(claim: Claim<Tx>): Promise<Called> {
@@ -189,24 +196,16 @@ class Answering<Tx> {
     }
   }
 
-  /** What the answer has room for, of what is said beside its data. */
-  private fitting(status: TaskStatus, beside: JsonObject): JsonObject {
-    const { spoken, served } = this.at;
-    const members = status === "completed" ? spoken.members.get(served.tool.name) : undefined;
-    if (members === undefined) return beside;
-    return Object.fromEntries(Object.entries(beside).filter(([name]) => members.has(name)));
-  }
-
   private envelope(): JsonObject {
     const { args, spoken, served } = this.at;
     const pinned = typeof args[spoken.names.version] === "string";
     const key = keyOf(served.tool, args);
-    return {
+    return openMembers(spoken.release, served.tool.name, {
       ...echo(args),
       // A caller that retries sees which of its tries this answers.
       ...(key !== undefined && { idempotency_key: key }),
       ...(pinned && { [spoken.names.version]: spoken.version }),
-    };
+    });
   }
 
   /** A call whose documents another one changed meanwhile is done again, on what is there now. */
@@ -220,7 +219,7 @@ class Answering<Tx> {
     const reply: unknown = await served.handle(args, ctx);
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
-      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [unnamedFailure];
+      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
       const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
       return { status, payload, failed: true, taskId };
     }
@@ -230,15 +229,20 @@ class Answering<Tx> {
     const payload = checkedAnswer(this.parts.settings, spoken, served, {
       status,
       payload: {
-        ...this.fitting(status, statusMember(spoken, served, status)),
+        ...statusMember(spoken, served.tool.name, status),
         ...full,
         ...(interim && { task_id: id }),
-        ...this.fitting(status, this.envelope()),
+        ...this.envelope(),
       },
     });
     await this.record({ claim, after, status, payload, id });
     if (interim && after.later !== undefined) this.parts.book.runLater(id, after.later);
     return { status, payload, failed: false, taskId: id };
+  }
+
+  /** What a failure without errors says. */
+  private unnamed(): Fault {
+    return ownFault(undefined, `The call failed; its reference is ${this.at.taskId}.`, this.at.spoken.release);
   }
 
   private answered(payload: JsonObject): AnsweredCall {

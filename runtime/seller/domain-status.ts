@@ -1,4 +1,4 @@
-/** What a tool's answers have room for: a `status` of their domain, which the task's must not be written over; an envelope. */
+/** Whether a tool's answers have a `status` of their domain, which the task's must not be written over. */
 import { isTaskStatus, type JsonObject, type SchemaDocuments, type SchemaRef, schemaUri } from "../contract/index.js";
 import { isObject } from "./json-object.js";
 
@@ -8,15 +8,8 @@ const foreign = new Set(["auth-required", "unknown"]);
 const speaksOfTasks = (value: unknown): boolean =>
   isTaskStatus(value) || (typeof value === "string" && foreign.has(value));
 
-export interface AnswerReader {
-  /** The answer's `status` is not the task's. */
-  hasDomainStatus(ref: SchemaRef): boolean;
-  /** Names that an answer may have at its root; undefined where it may have any. */
-  members(ref: SchemaRef): ReadonlySet<string> | undefined;
-}
-
 /** Reads schemas of one release. */
-export function answerReader(documents: SchemaDocuments): AnswerReader {
+export function domainStatusReader(documents: SchemaDocuments): (ref: SchemaRef) => boolean {
   const byUri = new Map(Object.entries(documents).map(([path, text]) => [schemaUri(path), text]));
 
   const at = (reference: string, here: string): { schema: unknown; uri: string } => {
@@ -52,34 +45,12 @@ export function answerReader(documents: SchemaDocuments): AnswerReader {
     return values.length === 0 || !values.every(speaksOfTasks);
   };
 
-  const places = (ref: SchemaRef): { schema: JsonObject; uri: string }[] => {
+  return (ref) => {
     const [document = "", pointer] = ref.split("#");
     const root = at(pointer === undefined ? schemaUri(document) : `${schemaUri(document)}#${pointer}`, "");
-    return [...applied(root.schema, root.uri)];
-  };
-  const takes = (property: unknown, uri: string, value: string): boolean => {
-    const values = [...applied(property, uri)].flatMap(({ schema }) =>
-      "const" in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : [],
+    return [...applied(root.schema, root.uri)].some(
+      ({ schema, uri }) =>
+        isObject(schema.properties) && "status" in schema.properties && isDomains(schema.properties.status, uri),
     );
-    return values.length === 0 || values.includes(value);
-  };
-  return {
-    hasDomainStatus: (ref) =>
-      places(ref).some(
-        ({ schema, uri }) =>
-          isObject(schema.properties) && "status" in schema.properties && isDomains(schema.properties.status, uri),
-      ),
-    members(ref) {
-      const closed = places(ref).filter(({ schema }) => schema.additionalProperties === false);
-      if (closed.length === 0) return undefined;
-      const names = closed.flatMap(({ schema, uri }) => {
-        const properties = isObject(schema.properties) ? schema.properties : {};
-        // A status that is only for other answers is none of this one's.
-        return Object.keys(properties).filter(
-          (name) => name !== "status" || takes(properties.status, uri, "completed"),
-        );
-      });
-      return new Set(names);
-    },
   };
 }

@@ -1,5 +1,6 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
+import { type Tracer, trace } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
 import { specialismChecks } from "../contract/index.js";
@@ -54,6 +55,8 @@ export interface Settings<Tx> {
   readonly uuid: () => string;
   readonly logger: Logger | undefined;
   readonly metrics: SellerMetrics;
+  readonly tracer: Tracer;
+  readonly audit: SellerOptions["audit"];
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
 }
 
@@ -129,6 +132,8 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     uuid: given.uuid ?? randomUUID,
     logger: given.logger,
     metrics: sellerMetrics(given.meter),
+    tracer: given.tracer ?? trace.getTracer("adbind"),
+    audit: given.audit,
     validatorOf: validatorOf(given, releases, handlers),
   };
 }

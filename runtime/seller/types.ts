@@ -1,6 +1,6 @@
 /** What an application gives a seller, and what its handlers get. Names of wire fields are kept as they are on the wire. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Meter } from "@opentelemetry/api";
+import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   AnyTool,
@@ -21,9 +21,11 @@ import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
 import type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
+import type { AuditEntry } from "./audit-entry.js";
 
 export type { Effect, TxOf } from "../store/types.js";
 export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
+export type { AuditEntry } from "./audit-entry.js";
 
 export type SellerStore = AnyStore;
 
@@ -278,6 +280,10 @@ export interface SellerOptions<
   readonly logger?: Logger;
   /** Gets calls, failures, replays and durations; the global meter by default. */
   readonly meter?: Meter;
+  /** Gets a span for each call; the global tracer by default. */
+  readonly tracer?: Tracer;
+  /** Told of each call that was answered, before its caller is. What it throws is logged. */
+  readonly audit?: (entry: AuditEntry) => MaybePromise<void>;
 }
 
 export interface InvalidAnswer {

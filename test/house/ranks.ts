@@ -134,6 +134,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/buyer/": [
     "endings",
+    "pin",
+    "oauth/",
     "types",
     "platform",
     "node-platform web-platform",
@@ -142,13 +144,14 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "call",
     "reconcile",
     "create",
+    "each",
     "node web",
     "rotate",
     "index",
   ],
   "runtime/seller/": ["types", "*", "task-changes", "tasks", "agent-tasks call", "server", "create", "index"],
   "runtime/conformance/": [
-    "document equality paths substitution",
+    "document equality paths substitution check/",
     "agent/ load schemas",
     "result checks/",
     "gates select faulty-steps faulty invariants-status invariants-impairment invariants tool-names captures controller fixture-matching",
@@ -166,7 +169,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/registry/": [
     "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
     "model",
-    "crawl/ search/",
+    "crawl/ probe/ search/ contribution",
     "project",
     "feed/",
     "*",
