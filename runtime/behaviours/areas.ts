@@ -17,6 +17,7 @@ import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 import { provenanceBehaviour } from "./provenance/behaviour.js";
+import { reportingBehaviour } from "./reporting/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
 import { usageBehaviour } from "./usage/behaviour.js";
 
@@ -38,6 +39,7 @@ export const behaviours: readonly Behaviour[] = [
   catalogsBehaviour,
   audiencesBehaviour,
   financialsBehaviour,
+  reportingBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));
@@ -128,7 +130,10 @@ export function declaredBy({ areas, scenarios }: ServedAreas, serving: Serving, 
   const shape = serving.shapes.answer(
     ["get_agent_capabilities", `get_${word}_capabilities`].find((name) => serving.shapes.offers(name)) ?? "",
   );
-  const all = areas.map((one) => one.capabilities?.(serving) ?? {}).reduce(merge, {});
+  const each = areas.map((one) => one.capabilities?.(serving) ?? {});
+  // What several areas try out stands in one list.
+  const tried = [...new Set(each.flatMap(({ experimental_features: some }) => (Array.isArray(some) ? some : [])))];
+  const all = { ...each.reduce(merge, {}), ...(tried.length > 0 && { experimental_features: tried }) };
   const allowed = shape.values("compliance_testing", "scenarios", "*");
   const declarable = Object.keys(scenarios).filter((name) => allowed?.includes(name) ?? true);
   const controlled = serving.tools.has(CONTROLLER) && declarable.length > 0;

@@ -42,7 +42,7 @@ for (const version of versions) {
       account,
       creatives: [upload(canonical, "four"), unknown],
     });
-    assert.match(fault.field, /creatives\[1\]/);
+    assert.match(String(fault.field), /creatives\[1\]/);
     // In strict mode one that cannot be taken stops all.
     assert.equal(await ids({ creative_ids: ["four"] }), []);
     await close();

@@ -115,6 +115,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "provenance/",
     "library/",
     "buys/",
+    "reporting/",
     "delivery/ creatives/ usage/",
     "building/ financials/",
     "media-buys/",
