@@ -92,6 +92,7 @@ export function assembled(parts: AssemblyParts): Assembled {
       await upkeep.stop();
       await seller.close();
       await sender.stop();
+      settings.upstream?.stop();
       if (own) await store.close();
     },
   };

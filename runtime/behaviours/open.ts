@@ -11,11 +11,13 @@ import type { Sender } from "../sender/sender.js";
 import { type AnyStore, documentStore, openStore } from "../store/index.js";
 import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
+import { trafficScenarios } from "./controller/traffic.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
-import { type Ports, portsFrom } from "./ports/index.js";
+import { upstreamRecorder } from "./frame/upstream.js";
+import { type CallsUpstream, type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, object>;
@@ -74,27 +76,49 @@ function refuseOpen({
     throw closed("key", "in production webhooks are signed by a key of the seller's own", "give a private JWK as key");
 }
 
+/** What is served, and what every call is given. */
+function partsOf(
+  options: Pick<
+    BehavingSellerOptions,
+    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
+  >,
+  state: Pick<BehaviourSettings, "store" | "place">,
+): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
+  const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
+  const given = portsFrom(options.ports);
+  // Who asks nobody has nothing to show.
+  const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
+  const upstream = asks ? upstreamRecorder(options.now) : undefined;
+  const served = servedAreas({
+    releases: [release, ...releases],
+    specialisms,
+    with: beside,
+    ...(asks && { scenarios: trafficScenarios }),
+  });
+  const settings: BehaviourSettings = {
+    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
+    name,
+    mode,
+    ports: upstream?.watched(given) ?? given,
+    ...(upstream !== undefined && { upstream }),
+    ...state,
+    served: new Set(served.areas.map(({ area }) => area)),
+  };
+  return { served, settings };
+}
+
 /**
  * Opens a seller. `start` makes it listen, `close` leaves nothing open.
  * @throws AdbindError `seller_option_invalid`
  */
 export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
   refuseOpen(options);
-  const { database, mode = "production", release, releases = [], baseUrl, name } = options;
+  const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
   const store = typeof database === "string" ? await openStore(database) : database;
   const documents = documentStore(store.database as Database);
   const all = [release, ...releases];
-  const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
-  const settings: BehaviourSettings = {
-    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
-    name,
-    mode,
-    ports: portsFrom(options.ports),
-    store: documents,
-    place: store,
-    served: new Set(served.areas.map(({ area }) => area)),
-  };
+  const { served, settings } = partsOf(options, { store: documents, place: store });
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
   const net = { allowHttp: mode === "development", allowLoopback: mode === "development" };
@@ -152,7 +176,9 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {
       const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, object>);
-      const reply = await behave(request, call);
+      const { upstream } = settings;
+      const answered = () => behave(request, call);
+      const reply = await (upstream === undefined ? answered() : upstream.within(call.principal, answered));
       const changes = call.documents.changes();
       if (changes.length > 0) context.effect((tx) => settings.store.write(tx, changes));
       return reply as Reply<AnyTool>;

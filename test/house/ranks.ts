@@ -115,6 +115,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "provenance/",
     "library/",
     "buys/",
+    "reporting/",
     "delivery/ creatives/ usage/",
     "building/ financials/",
     "media-buys/",
@@ -126,7 +127,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "shape documents effects words page",
+    "shape documents effects words page upstream",
     "call",
     "collection behaviour changes",
     "forced",

@@ -1,5 +1,6 @@
 /** What is sold. */
 import type { JsonObject } from "../../contract/index.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface PricingOption {
   readonly pricing_option_id: string;
@@ -65,7 +66,7 @@ export interface AvailabilityQuery extends CatalogueQuery {
   readonly end: string;
 }
 
-export interface Catalogue {
+export interface Catalogue extends CallsUpstream {
   /** Everything on sale to the caller, in the order it is shown in where nothing else decides. */
   products(query: CatalogueQuery): Promise<readonly Product[]>;
   proposals?(query: CatalogueQuery): Promise<readonly Proposal[]>;

@@ -1,6 +1,7 @@
 /** Whether a creative is what it says it is: who is asked, and what they may answer. */
 import type { JsonObject } from "../../contract/index.js";
 import type { CreativeUpload, Provenance, VerifyAgent } from "./creatives.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface AcceptedVerifier extends VerifyAgent {
   readonly providers?: readonly string[];
@@ -23,7 +24,7 @@ export interface VerifierFinding {
   readonly audit_observations?: readonly JsonObject[];
 }
 
-export interface ProvenancePort {
+export interface ProvenancePort extends CallsUpstream {
   /** Asks a verifier whose URL a product of this seller lists; undefined where it has no opinion. */
   verify?(question: VerifierQuestion): Promise<VerifierFinding | undefined>;
 }
