@@ -15,6 +15,7 @@ import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
+import { type MetricsOptions, metricsRoute, openMetrics } from "./metrics.js";
 import { type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
@@ -46,12 +47,25 @@ export interface BehavingSellerOptions<R extends Release = Release> extends Shar
   readonly database: string | AnyStore;
   /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
   readonly key?: object & { readonly kid: string };
+  /** How /metrics is served; false for nowhere, and where `meter` is given. */
+  readonly metrics?: MetricsOptions | false;
   /**
    * Tools that the application answers itself; it is given the library's, to go on from:
    * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
    */
   readonly tools?: (own: ToolHandlers<R>) => Partial<ToolHandlers<R>>;
 }
+
+/** By default the log says what changed something, and for whom. */
+const logged =
+  (logger: Logger): SellerOptions["audit"] =>
+  (entry) => {
+    if (entry.mutating) logger.info({ audit: entry }, "a call that changes something was answered");
+  };
+
+/** Counts are served where nobody else gets them: in development, or to who has the token. */
+const counts = ({ metrics, meter, mode }: Pick<BehavingSellerOptions, "metrics" | "meter" | "mode">): boolean =>
+  meter === undefined && metrics !== false && (mode === "development" || metrics?.token !== undefined);
 
 /** Every error reference that a caller is given is found in the log; standard output is the application's. */
 const plainLogger = (mode: "development" | "production"): Logger =>
@@ -66,8 +80,11 @@ function refuseOpen({
   auth,
   requestSigning,
   key,
-}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key">): void {
+  baseUrl,
+}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key" | "baseUrl">): void {
   if (mode !== "production") return;
+  if (!/^https:/i.test(baseUrl))
+    throw closed("baseUrl", `in production callers need https, and this is ${baseUrl}`, "give an https URL as baseUrl");
   if (auth === undefined && requestSigning === undefined)
     throw closed("auth", "in production everybody could order in anybody's name", "give auth, or requestSigning");
   if (key === undefined)
@@ -112,11 +129,14 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const tools = { ...library, ...options.tools?.(library as unknown as ToolHandlers<R>) };
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
+  const metrics = counts({ ...options, mode }) ? await openMetrics() : undefined;
   const seller = (await createSeller({
+    audit: logged(logger),
     ...(options as unknown as SellerOptions),
+    ...(metrics !== undefined && { meter: metrics.meter }),
     mode,
-    // Its own codes say what is wrong with a request.
     logger,
+    // Its own codes say what is wrong with a request.
     unchecked: ["comply_test_controller"],
     tools: tools as never,
     store: store as never,
@@ -124,6 +144,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     signing,
     capabilities: (one: Release) => declared.get(one.version) ?? {},
   } as SellerOptions)) as unknown as Seller<never>;
+  if (metrics !== undefined) metricsRoute(seller.app, metrics, options.metrics || {});
   const missing = served.missing.filter((tool) => !answered.has(tool));
   return assembled({
     seller,
@@ -132,6 +153,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     missing,
     store,
     own: typeof database === "string",
+    metrics,
     served,
     options: { ...options, mode, logger },
   });

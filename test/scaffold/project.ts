@@ -42,4 +42,4 @@ export function typeCheck(project: string): Promise<Ran> {
 
 /** Runs a project's own tests from source. */
 export const ownTests = (project: string): Promise<Ran> =>
-  run(process.execPath, [...fromSource, "--conditions=source", "--test", "test/*.test.ts"], project);
+  run(process.execPath, [...fromSource, "--test", "test/*.test.ts"], project);
