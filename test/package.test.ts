@@ -5,6 +5,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { provesSetup } from "./support/judges.js";
+import { packed, quietNpm, staged, unpack } from "./support/packed.js";
 import { tempFolder } from "./support/release.js";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -12,37 +13,13 @@ const root = path.resolve(import.meta.dirname, "..");
 /** Largest tarball we would publish, in bytes. */
 const MAX_TARBALL_BYTES = 2 * 1024 * 1024;
 
-const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-
-/** The tarball, from a build of its own: `dist/` in the tree belongs to whoever is working there. */
-function pack(): string {
-  const staged = tempFolder();
-  const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { files: string[] };
-  const copied = [...files.filter((name) => name !== "dist"), "package.json", "README.md", "LICENSE"];
-  execFileSync("cp", ["-r", ...copied.map((name) => path.join(root, name)), staged]);
-  // The run's own check of types says whether they are right.
-  const build = ["-p", path.join(root, "tsconfig.build.json"), "--noCheck", "--outDir", path.join(staged, "dist")];
-  execFileSync("tsc", build, { cwd: root });
-  execFileSync("npm", ["pack", "--ignore-scripts", ...quiet, "--pack-destination", staged], { cwd: staged });
-  const name = readdirSync(staged).find((file) => file.endsWith(".tgz"))!;
-  assert.ok(readFileSync(path.join(staged, name)).length < MAX_TARBALL_BYTES);
-  return path.join(staged, name);
-}
-
-const tarball = pack();
+const tarball = packed(staged());
+assert.ok(readFileSync(tarball).length < MAX_TARBALL_BYTES);
 const project = tempFolder();
 writeFileSync(path.join(project, "package.json"), '{"name":"empty","private":true,"type":"module"}');
 const installed = provesSetup("an installed package");
-if (installed) execFileSync("npm", ["install", ...quiet, tarball, "typescript@5.9"], { cwd: project });
-else unpack();
-
-/** The package alone, whose dependencies are those of this repository: what is shipped and loads can be told by it. */
-function unpack(): void {
-  const own = path.join(project, "node_modules/adbind");
-  mkdirSync(own, { recursive: true });
-  execFileSync("tar", ["-xzf", tarball, "-C", own, "--strip-components=1"]);
-  symlinkSync(path.join(root, "node_modules"), path.join(own, "node_modules"));
-}
+if (installed) execFileSync("npm", ["install", ...quietNpm, tarball, "typescript@5.9"], { cwd: project });
+else unpack(tarball, project);
 
 /** What only an installation can tell. */
 const whenInstalled = (name: string, proof: () => void): void => {
