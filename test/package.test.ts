@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { compiler } from "./runner/compiler.js";
 import { provesSetup } from "./support/judges.js";
 import { packed, quietNpm, staged, unpack } from "./support/packed.js";
 import { tempFolder } from "./support/release.js";
@@ -13,11 +14,13 @@ const root = path.resolve(import.meta.dirname, "..");
 /** Largest tarball we would publish, in bytes. */
 const MAX_TARBALL_BYTES = 2 * 1024 * 1024;
 
-const tarball = packed(staged());
+const installed = provesSetup("an installed package");
+// What is installed was built as what is published is; what is only looked at, by the compiler that takes a quarter of the
+// time and writes the same.
+const tarball = packed(staged(installed ? "tsc" : compiler()));
 assert.ok(readFileSync(tarball).length < MAX_TARBALL_BYTES);
 const project = tempFolder();
 writeFileSync(path.join(project, "package.json"), '{"name":"empty","private":true,"type":"module"}');
-const installed = provesSetup("an installed package");
 if (installed) execFileSync("npm", ["install", ...quietNpm, tarball, "typescript@5.9"], { cwd: project });
 else unpack(tarball, project);
 

@@ -80,12 +80,15 @@ function wanted(one: Diagnostic, what: string): string[] {
   });
 }
 
-/** @param folder of the project, its packages installed */
-export function compiles(folder: string): Compiled {
-  const project = new Project({ tsConfigFilePath: path.join(folder, "tsconfig.json") });
+/**
+ * @param folder of the project, its packages installed
+ * @param config the compiler's, in that folder
+ */
+export function compiles(folder: string, config = "tsconfig.json"): Compiled {
+  const project = new Project({ tsConfigFilePath: path.join(folder, config) });
   const faults = project.getPreEmitDiagnostics().flatMap((one): CompileFault[] => {
     const file = one.getSourceFile();
-    const at = file === undefined ? "tsconfig.json" : path.relative(folder, file.getFilePath());
+    const at = file === undefined ? config : path.relative(folder, file.getFilePath());
     // What is generated is not the reader's to mend.
     if (at.startsWith("bindings")) return [];
     const place = `${at}:${one.getLineNumber() ?? 1}`;

@@ -40,6 +40,7 @@ export interface Settings<Tx> {
   readonly auth: AuthHook | undefined;
   readonly requestSigning: RequestSigningOptions | undefined;
   readonly unchecked: ReadonlySet<string>;
+  readonly judgedByHandler: Readonly<Record<string, readonly string[]>>;
   readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
@@ -111,6 +112,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     auth: given.auth,
     requestSigning: checkedSigning(given.requestSigning),
     unchecked: new Set(given.unchecked),
+    judgedByHandler: given.judgedByHandler ?? {},
     capabilities: capabilitiesOf(given),
     replayTtlSeconds,
     limits: {

@@ -244,6 +244,8 @@ export interface SellerOptions<
   readonly requestSigning?: RequestSigningOptions;
   /** Tools whose requests their handlers judge: one that breaks its schema reaches them as it came. */
   readonly unchecked?: readonly string[];
+  /** Parts of requests that a tool's handler judges, as JSON pointers with `*` for any item: what is wrong below reaches it. */
+  readonly judgedByHandler?: Readonly<Record<string, readonly string[]>>;
   /** Laid over the derived capabilities, member by member; a function says it in the terms of each release. */
   readonly capabilities?: JsonObject | ((release: Release) => JsonObject);
   /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */

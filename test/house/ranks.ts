@@ -118,6 +118,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "delivery/ creatives/ usage/",
     "building/ financials/",
     "media-buys/",
+    "lifecycle/",
     "areas",
     "assembled",
     "open",
@@ -125,8 +126,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "canonical documents effects words page",
-    "shape",
+    "shape documents effects words page",
     "call",
     "collection behaviour",
     "forced",
@@ -134,6 +134,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/buyer/": [
     "endings",
+    "pin",
+    "oauth/",
     "types",
     "platform",
     "node-platform web-platform",
@@ -142,6 +144,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "call",
     "reconcile",
     "create",
+    "each",
     "node web",
     "rotate",
     "index",
@@ -166,7 +169,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/registry/": [
     "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
     "model",
-    "crawl/ search/",
+    "crawl/ probe/ search/ contribution",
     "project",
     "feed/",
     "*",

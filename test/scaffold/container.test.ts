@@ -6,6 +6,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { freePort } from "../../runtime/testing/free-port.js";
+import { compiler } from "../runner/compiler.js";
 import { provesSetup } from "../support/judges.js";
 import { packed, quietNpm, staged, unpack } from "../support/packed.js";
 import { tempFolder } from "../support/release.js";
@@ -85,7 +86,7 @@ async function served(container: Container, environment: Environment, work: (at:
 
 if (provesSetup("a seller's container"))
   test("a container of it is closed, healthy and drained; a newer adbind brings what was mended, and no line of its own changes", async () => {
-    const stage = staged();
+    const stage = staged(compiler());
     const first = packed(stage);
     const folder = tempFolder();
     const bin = path.join(unpack(first, folder), "dist/cli/bin.js");

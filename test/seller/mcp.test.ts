@@ -146,7 +146,13 @@ test("a caller's release is spoken where it can be, and else refused by name", a
     assert.is((await ask({ proto_version: "3.1.0" })).structuredContent.proto_version, "3.1");
     assert.is((await ask({ proto_major_version: 3 })).structuredContent.status, "completed");
     assert.equal(old.structuredContent.proto.supported_versions, ["3.1", "3.0"]);
-    for (const pin of [{ proto_version: "4.0" }, { proto_major_version: 9 }, { proto_version: "nonsense" }]) {
+    assert.is((await ask({ proto_version: "3.7" })).structuredContent.proto_version, "3.1", "the newest before it");
+    const refused = [
+      ...[{ proto_version: "4.0" }, { proto_major_version: 9 }, { proto_version: "nonsense" }],
+      // Pre-releases are spoken exactly or not at all, and a request has one major version.
+      ...[{ proto_version: "3.2-beta.1" }, { proto_version: "3.1", proto_major_version: 4 }],
+    ];
+    for (const pin of refused) {
       const { proto_error: error } = (await ask({ ...pin, context: { v: 1 } })).structuredContent;
       assert.is(error.code, "VERSION_UNSUPPORTED");
       assert.equal(error.details.supported_versions, ["3.1", "3.0"]);

@@ -8,15 +8,15 @@ const root = path.resolve(import.meta.dirname, "../..");
 
 export const quietNpm = ["--no-audit", "--no-fund", "--loglevel=error"];
 
-/** What is packed, built and not packed yet. */
-export function staged(): string {
+/** What is packed, built and not packed yet. @param compiler that builds it */
+export function staged(compiler: string): string {
   const folder = tempFolder();
   const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { files: string[] };
   const copied = [...files.filter((name) => name !== "dist"), "package.json", "README.md", "LICENSE"];
   execFileSync("cp", ["-r", ...copied.map((name) => path.join(root, name)), folder]);
   // The run's own check of types says whether they are right.
   const build = ["-p", path.join(root, "tsconfig.build.json"), "--noCheck", "--outDir", path.join(folder, "dist")];
-  execFileSync("tsc", build, { cwd: root });
+  execFileSync(compiler, build, { cwd: root });
   return folder;
 }
 

@@ -103,12 +103,13 @@ async function settle(
   principal: string,
   { instruction, buy }: { instruction: Instruction; buy: Instruction["buy"] },
 ): Promise<void> {
-  const { kind, release, key } = instruction;
+  const { kind, release, key, tool } = instruction;
   const work = async (call: BehaviourCall) => {
     const kept = await settled(call, instruction, buy);
     // Its call may have become a task since this process took it on.
     const taskId = (await findInstruction(call, key))?.taskId;
-    return { taskId, answer: await (kind === "book" ? bookedAnswer(call, kept) : changedAnswer(call, kept)) };
+    const answer = kind === "book" ? bookedAnswer(call, kept, tool) : changedAnswer(call, kept, undefined, tool);
+    return { taskId, answer: await answer };
   };
   try {
     await upkeep.onBehalf({ principal, release }, work, (write, { taskId, answer }) =>
