@@ -83,14 +83,14 @@ const budgets: Record<string, number> = {
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications and what operators do.
   "./sender": 615,
   "./extract": 30,
-  // Both transports, and what a model is listed.
-  "./seller": 345,
+  // Both transports, what a model is listed, and what mounts, traces and audits.
+  "./seller": 360,
   // The seller and the sender are part of it, with their stores.
-  "./behaviours": 1114,
+  "./behaviours": 1250,
   "./buyer": 115,
   "./buyer/web": 115,
-  // Storyboards of sellers and of buyers, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "./conformance": 468,
+  // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
+  "./conformance": 620,
   // Lists, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept.
   "./registry": 909,
   "./registry/client": 30,

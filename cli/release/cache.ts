@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { releaseCache } from "../../runtime/conformance/cached.js";
+import { releaseCache } from "../../runtime/conformance/cache-place.js";
 
 /** A staging folder this old, in milliseconds, was left by a process that died. */
 const ABANDONED_MS = 60 * 60 * 1000;

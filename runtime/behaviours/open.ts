@@ -96,11 +96,22 @@ function refuseOpen({
  */
 export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
   refuseOpen(options);
+  const { database } = options;
+  if (typeof database !== "string") return openOn(options, database);
+  const store = await openStore(database);
+  try {
+    return await openOn(options, store);
+  } catch (error) {
+    // What is refused holds nothing open.
+    await store.close();
+    throw error;
+  }
+}
+
+async function openOn<R extends Release>(options: BehavingSellerOptions<R>, store: AnyStore): Promise<Assembled> {
   const { database, mode = "production", release, releases = [], baseUrl, name } = options;
   const logger = options.logger ?? plainLogger(mode);
-  const store = typeof database === "string" ? await openStore(database) : database;
   const documents = documentStore(store.database as never);
-  const development = mode === "development";
   const all = [release, ...releases];
   const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
   const settings: BehaviourSettings = {
@@ -113,18 +124,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   };
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
-  const net = { allowHttp: development, allowLoopback: development };
-  const sender = (await createSender({
-    store: store as never,
-    release,
-    ...(releases.length > 0 && { releases }),
-    signer: signing,
-    agentUrl: settings.agentUrl,
-    net,
-    mode,
-    ...reporting(settings, served, { release, mode }),
-    logger,
-  })) as Sender;
+  const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
   const tools = { ...library, ...options.tools?.(library as unknown as ToolHandlers<R>) };
   const answered = new Set(Object.keys(tools));
@@ -158,6 +158,38 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     served,
     options: { ...options, mode, logger },
   });
+}
+
+interface SenderParts {
+  readonly settings: BehaviourSettings;
+  readonly served: ServedAreas;
+  readonly store: AnyStore;
+  readonly signer: { readonly key: object; readonly keyid: string };
+}
+
+async function openSender(
+  {
+    release,
+    releases = [],
+    mode,
+    logger,
+  }: Pick<BehavingSellerOptions, "release" | "releases" | "logger"> & {
+    readonly mode: CallFacts["mode"];
+  },
+  { settings, served, store, signer }: SenderParts,
+): Promise<Sender> {
+  const development = mode === "development";
+  return (await createSender({
+    store: store as never,
+    release,
+    ...(releases.length > 0 && { releases }),
+    signer,
+    agentUrl: settings.agentUrl,
+    net: { allowHttp: development, allowLoopback: development },
+    mode,
+    ...reporting(settings, served, { release, mode }),
+    ...(logger !== undefined && { logger }),
+  })) as Sender;
 }
 
 /** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
