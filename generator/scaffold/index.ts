@@ -1,2 +1,3 @@
+export { type CompileFault, compiles } from "./compiles.js";
 export { type NewSellerOptions, type NewSellerResult, newSeller } from "./scaffold.js";
 export { addArms } from "./update.js";

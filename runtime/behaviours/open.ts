@@ -17,6 +17,7 @@ import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
 import { upstreamRecorder } from "./frame/upstream.js";
+import { type MetricsOptions, metricsRoute, openMetrics } from "./metrics.js";
 import { type CallsUpstream, type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
@@ -48,12 +49,25 @@ export interface BehavingSellerOptions<R extends Release = Release> extends Shar
   readonly database: string | AnyStore;
   /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
   readonly key?: object & { readonly kid: string };
+  /** How /metrics is served; false for nowhere, and where `meter` is given. */
+  readonly metrics?: MetricsOptions | false;
   /**
    * Tools that the application answers itself; it is given the library's, to go on from:
    * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
    */
   readonly tools?: (own: ToolHandlers<R>) => Partial<ToolHandlers<R>>;
 }
+
+/** By default the log says what changed something, and for whom. */
+const logged =
+  (logger: Logger): SellerOptions["audit"] =>
+  (entry) => {
+    if (entry.mutating) logger.info({ audit: entry }, "a call that changes something was answered");
+  };
+
+/** Counts are served where nobody else gets them: in development, or to who has the token. */
+const counts = ({ metrics, meter, mode }: Pick<BehavingSellerOptions, "metrics" | "meter" | "mode">): boolean =>
+  meter === undefined && metrics !== false && (mode === "development" || metrics?.token !== undefined);
 
 /** Every error reference that a caller is given is found in the log; standard output is the application's. */
 const plainLogger = (mode: "development" | "production"): Logger =>
@@ -68,8 +82,11 @@ function refuseOpen({
   auth,
   requestSigning,
   key,
-}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key">): void {
+  baseUrl,
+}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key" | "baseUrl">): void {
   if (mode !== "production") return;
+  if (!/^https:/i.test(baseUrl))
+    throw closed("baseUrl", `in production callers need https, and this is ${baseUrl}`, "give an https URL as baseUrl");
   if (auth === undefined && requestSigning === undefined)
     throw closed("auth", "in production everybody could order in anybody's name", "give auth, or requestSigning");
   if (key === undefined)
@@ -113,35 +130,39 @@ function partsOf(
  */
 export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
   refuseOpen(options);
+  const { database } = options;
+  if (typeof database !== "string") return openOn(options, database);
+  const store = await openStore(database);
+  try {
+    return await openOn(options, store);
+  } catch (error) {
+    // What is refused holds nothing open.
+    await store.close();
+    throw error;
+  }
+}
+
+async function openOn<R extends Release>(options: BehavingSellerOptions<R>, store: AnyStore): Promise<Assembled> {
   const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
-  const store = typeof database === "string" ? await openStore(database) : database;
   const documents = documentStore(store.database as Database);
   const all = [release, ...releases];
   const { served, settings } = partsOf(options, { store: documents, place: store });
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
-  const net = { allowHttp: mode === "development", allowLoopback: mode === "development" };
-  const sender = (await createSender({
-    store,
-    release,
-    ...(releases.length > 0 && { releases }),
-    signer: signing,
-    agentUrl: settings.agentUrl,
-    net,
-    mode,
-    ...reporting(settings, served, { release, mode }),
-    logger,
-  })) as Sender;
+  const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
   const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R>));
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
+  const metrics = counts({ ...options, mode }) ? await openMetrics() : undefined;
   const seller = (await createSeller({
+    audit: logged(logger),
     ...(options as unknown as SellerOptions),
+    ...(metrics !== undefined && { meter: metrics.meter }),
     mode,
-    // Its own codes say what is wrong with a request.
     logger,
+    // Its own codes say what is wrong with a request.
     unchecked: ["comply_test_controller"],
     judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
     tools,
@@ -150,6 +171,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     signing,
     capabilities: (one: Release) => declared.get(one.version) ?? {},
   } as SellerOptions)) as unknown as Seller<never>;
+  if (metrics !== undefined) metricsRoute(seller.app, metrics, options.metrics || {});
   const missing = served.missing.filter((tool) => !answered.has(tool));
   return assembled({
     seller,
@@ -158,6 +180,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     missing,
     store,
     own: typeof database === "string",
+    metrics,
     served,
     options: { ...options, mode, logger },
   });
@@ -168,6 +191,38 @@ const joined = (library: Handlers, own: object | undefined): Handlers => ({
   ...library,
   ...(own as Handlers | undefined),
 });
+
+interface SenderParts {
+  readonly settings: BehaviourSettings;
+  readonly served: ServedAreas;
+  readonly store: AnyStore;
+  readonly signer: { readonly key: object; readonly keyid: string };
+}
+
+async function openSender(
+  {
+    release,
+    releases = [],
+    mode,
+    logger,
+  }: Pick<BehavingSellerOptions, "release" | "releases" | "logger"> & {
+    readonly mode: CallFacts["mode"];
+  },
+  { settings, served, store, signer }: SenderParts,
+): Promise<Sender> {
+  const development = mode === "development";
+  return (await createSender({
+    store,
+    release,
+    ...(releases.length > 0 && { releases }),
+    signer,
+    agentUrl: settings.agentUrl,
+    net: { allowHttp: development, allowLoopback: development },
+    mode,
+    ...reporting(settings, served, { release, mode }),
+    ...(logger !== undefined && { logger }),
+  })) as Sender;
+}
 
 /** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
 function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: string): Handlers {

@@ -104,7 +104,7 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
     ...["acme-outdoor", "nova-motors", "summit-foods", "osei-natural", "bistro-oranje"].map((kit) => `demo-${kit}-v1`),
   ];
   const tokens = { ...Object.fromEntries(keys.map((key) => [key, "runner"])), "demo-acme-outdoor-live-v1": "live" };
-  const flags = [...fromSource, "--conditions=source"];
+  const flags = [...fromSource];
   const child = spawn(process.execPath, [...flags, "src/serve.ts"], {
     cwd: folder,
     env: {
