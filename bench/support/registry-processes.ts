@@ -31,8 +31,18 @@ export async function done<T>(program: Program, ...args: string[]): Promise<T> {
   return report;
 }
 
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
 export interface Served {
   get<T>(path: string): Promise<T>;
+  /** Whatever is answered; a POST where there is a body. */
+  ask(path: string, headers?: Readonly<Record<string, string>>, body?: string): Promise<Answered>;
+  /** Hands on what is told until it is stopped. */
+  stream(path: string, take: (text: string) => void): Promise<() => void>;
   readonly client: Client;
   readonly warmMs: number;
   /** Ends it. @returns its memory in bytes */
@@ -46,7 +56,7 @@ const SERVER_FLAGS = ["--max-semi-space-size=16"];
 export async function serve(program: Program, store: string): Promise<Served> {
   const child = new Child([...SERVER_FLAGS, program.file, "serve", store]);
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
-  const pool = new Pool(address, { connections: 4 });
+  const pool = new Pool(address, { connections: 8 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const client = startClient(address, headers);
   return {
@@ -55,6 +65,26 @@ export async function serve(program: Program, store: string): Promise<Served> {
       const text = await answer.body.text();
       if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${text}`);
       return JSON.parse(text) as T;
+    },
+    async ask(target, more = {}, body) {
+      const method = body === undefined ? "GET" : "POST";
+      const options = {
+        method,
+        path: target,
+        headers: { ...headers, ...more },
+        ...(body !== undefined && { body }),
+      } as const;
+      const { statusCode: status, headers: given, body: answer } = await pool.request(options);
+      return { status, headers: given, text: await answer.text() };
+    },
+    async stream(target, take) {
+      const ending = new AbortController();
+      const response = await fetch(address + target, { headers, signal: ending.signal });
+      const read = async (): Promise<void> => {
+        for await (const text of response.body!.pipeThrough(new TextDecoderStream())) take(text);
+      };
+      read().catch(() => undefined);
+      return () => ending.abort();
     },
     client,
     warmMs,
