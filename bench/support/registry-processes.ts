@@ -1,5 +1,5 @@
 /** The processes of the registry's bench: started, asked and ended. */
-import { symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { Pool } from "undici";
 import { Child } from "./child.js";
@@ -45,9 +45,14 @@ export interface Served {
   stream(path: string, take: (text: string) => void): Promise<() => void>;
   readonly client: Client;
   readonly warmMs: number;
+  /** Processor time it took so far, in milliseconds. */
+  cpuMs(): number;
   /** Ends it. @returns its memory in bytes */
   stop(): Promise<{ peak: number; now: number }>;
 }
+
+/** What the kernel counts processor time in, in milliseconds. */
+const TICK_MS = 10;
 
 /** As docs/registry.md recommends. */
 const SERVER_FLAGS = ["--max-semi-space-size=16"];
@@ -88,6 +93,10 @@ export async function serve(program: Program, store: string): Promise<Served> {
     },
     client,
     warmMs,
+    cpuMs() {
+      const fields = readFileSync(`/proc/${child.process.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    },
     async stop() {
       await pool.close();
       await client.close();
