@@ -44,6 +44,8 @@ const errorTable = {
   task_unknown: "there is no such task",
   // buyer
   buyer_option_invalid: "an option of a buyer cannot be used",
+  agent_late: "an agent had not answered by a deadline",
+  feature_missing: "an agent does not declare what is required of it",
   // conformance
   suite_unreadable: "a suite of storyboards could not be read",
   agent_unreachable: "an agent under test could not be asked",

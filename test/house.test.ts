@@ -22,8 +22,8 @@ const exceptions: Readonly<Record<string, Exceptions>> = JSON.parse(read("test/h
 /** How many things break each rule today. Lower a number with what is taken off the list; none is raised. */
 const listed: Readonly<Record<RuleName, number>> = {
   "imports point downwards between rooms": 3,
-  "imports point down a room's ranks": 3,
-  "no import circle between files": 3,
+  "imports point down a room's ranks": 2,
+  "no import circle between files": 2,
   "no two folders import each other": 23,
   "only load, render and disk of the generator touch the file system": 0,
   "only cli prints or exits": 0,
@@ -37,7 +37,7 @@ const listed: Readonly<Record<RuleName, number>> = {
 };
 
 /** How many faults of the walks are known. */
-const LISTED_WALKS = 13;
+const LISTED_WALKS = 12;
 
 /** Fails with every line, one below the other: a diff of two arrays hides what is to be done. */
 const none = (lines: readonly string[]): void => {

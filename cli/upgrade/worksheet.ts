@@ -74,7 +74,7 @@ function* factsOf(held: object, name = ""): Generator<[string, Fact<unknown>]> {
 /** Rules of the wire that no message shows. Tables of tools, kinds and codes have findings of their own. */
 const told = /^(signing|discovery|envelope|results|events\.keyBinding)/;
 
-const SAME_FOR_ALL = /^envelope\.answers/;
+const SAME_FOR_ALL = /^envelope\.(answers|requests)/;
 
 function factChanges(a: DiffSide, b: DiffSide): FactChange[] {
   const [before, now] = [new Map(factsOf(a.model.facts)), new Map(factsOf(b.model.facts))];

@@ -141,7 +141,10 @@ export function releaseFacts(release: LoadedRelease): PackageFacts {
     release,
     Object.keys(manifest.tools)
       .sort(byCodePoint)
-      .map((name) => ({ name, response: manifest.tools[name]!.response_schema })),
+      .map((name) => {
+        const { request_schema: request, response_schema: response } = manifest.tools[name]!;
+        return { name, request, response };
+      }),
   );
 }
 

@@ -1,10 +1,9 @@
 /** A seller of the library's behaviours and the application's ports: store, sender, tools and endpoints, put together. */
 import { randomUUID } from "node:crypto";
 import { type Logger, pino } from "pino";
-import type { AnyTool, JsonObject, Release, Reply } from "../contract/index.js";
+import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import { createSeller, type Seller } from "../seller/create.js";
-import { shortVersion } from "../seller/spoken.js";
 import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
 import { createSender } from "../sender/create.js";
 import type { Sender } from "../sender/sender.js";
@@ -103,6 +102,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     release,
     ...(releases.length > 0 && { releases }),
     signer: signing,
+    agentUrl: settings.agentUrl,
     net,
     mode,
     ...reporting(settings, served, { release, mode }),
@@ -118,6 +118,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     // Its own codes say what is wrong with a request.
     logger,
     unchecked: ["comply_test_controller"],
+    judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
     tools: tools as never,
     store: store as never,
     sender,

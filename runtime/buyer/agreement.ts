@@ -1,11 +1,19 @@
 /** Which release is spoken: the newest both sides have (service.md, "Versioning"; webhooks-facts.md 9). */
-import type { AnyTool, Failure, JsonObject, Release, WireNames } from "../contract/index.js";
+import {
+  type AnyTool,
+  type Failure,
+  type JsonObject,
+  type Release,
+  shortVersion,
+  type WireNames,
+} from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
 import { peerProfile } from "../facts/index.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { Outcome } from "./exchange.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
+import { majorOf, type PinBy } from "./pin.js";
 import type { Settings } from "./settings.js";
 import type { Agreement } from "./types.js";
 import type { Wire } from "./wire.js";
@@ -14,18 +22,13 @@ import type { Wire } from "./wire.js";
 const KEEP_MS = 3_600_000;
 
 export interface Agreed extends Agreement {
-  /** Members that tell the agent which release a request is in. */
-  readonly pin: JsonObject;
+  /** How the agent is told which release a request is in. */
+  readonly pinBy: PinBy;
 }
 
 export type Agreeing =
   | { readonly ok: true; readonly agreed: Agreed }
   | { readonly ok: false; readonly failure: Outcome };
-
-/** `3.1.0` as `3.1`, `3.2.0-beta.1` as `3.2-beta.1`. */
-const shortVersion = (version: string): string => version.replace(/^(\d+)\.(\d+)\.\d+/, "$1.$2");
-
-const majorOf = ({ version }: Release): number => Number.parseInt(version, 10);
 
 /** Versions and majors that an agent names, in its capabilities or in the details of VERSION_UNSUPPORTED. */
 interface Offer {
@@ -39,17 +42,23 @@ const offerOf = (versions: unknown, majors: unknown): Offer => ({
 });
 
 /** The newest of ours an offer has; undefined where there is none. */
-function choose(releases: readonly Release[], { versions, majors }: Offer, names: WireNames, word: string) {
+function choose(
+  releases: readonly Release[],
+  { versions, majors }: Offer,
+): Pick<Agreed, "release" | "pinBy"> | undefined {
   const offered = versions.map(shortVersion);
   const exact = releases.find(({ version }) => offered.includes(shortVersion(version)));
-  if (exact !== undefined) return { release: exact, pin: { [names.version]: shortVersion(exact.version) } };
-  // Agents that name versions have said all there is; older ones name majors only.
-  const release = versions.length > 0 ? undefined : releases.find((one) => majors.includes(majorOf(one)));
-  return release && { release, pin: { [`${word}_major_version`]: majorOf(release) } };
+  if (exact !== undefined) return { release: exact, pinBy: "release" };
+  // Agents that name versions have said all there is. Those that name majors only are of before there was more to name.
+  const those = versions.length > 0 ? [] : releases.filter((one) => majors.includes(majorOf(one)));
+  const release = those.find(({ facts }) => !facts.envelope.versionEcho.value) ?? those[0];
+  return release && { release, pinBy: "major" };
 }
 
 export interface Agreements {
   get(signal: AbortSignal | undefined): Promise<Agreeing>;
+  /** What is agreed now, without asking. */
+  known(): Agreed | undefined;
   /** After VERSION_UNSUPPORTED: whether another release may be tried. */
   revise(payload: unknown): boolean;
   /** What was agreed is asked for again before the next call. */
@@ -74,7 +83,7 @@ export function createAgreements(
     const own = member(declared, word);
     const offer = offerOf(member(own, "supported_versions"), member(own, "major_versions"));
     const silent = offer.versions.length === 0 && offer.majors.length === 0;
-    const chosen = silent ? { release: releases[0]!, pin: {} } : choose(releases, offer, names, word);
+    const chosen = silent ? ({ release: releases[0]!, pinBy: "nothing" } as const) : choose(releases, offer);
     if (chosen === undefined) return { ok: false, failure: noCommon(settings, offer) };
     wire.profile = peerProfile(releases, declared);
     wire.signature = member(declared, "request_signing") as RequestCapability | undefined;
@@ -94,11 +103,12 @@ export function createAgreements(
       });
       return asking;
     },
+    known: () => (current !== undefined && current.until > settings.now() ? current.agreed : undefined),
     revise(payload) {
       if (current === undefined) return false;
       const details = member(member(payload, names.error), "details");
       const offer = offerOf(member(details, "supported_versions"), member(details, "supported_majors"));
-      const chosen = choose(releases, offer, names, word);
+      const chosen = choose(releases, offer);
       if (chosen === undefined || chosen.release === current.agreed.release) return false;
       current = { ...current, agreed: { ...current.agreed, ...chosen } };
       return true;

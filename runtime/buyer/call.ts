@@ -10,77 +10,57 @@ import {
   type JsonObject,
   type ProtocolError,
   type Release,
+  type TaskStatus,
 } from "../contract/index.js";
-import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { type Agreed, type Agreements, isCapabilitiesTool } from "./agreement.js";
-import { type Exchange, failedHere, type Outcome } from "./exchange.js";
+import { type Agreed, isCapabilitiesTool } from "./agreement.js";
+import { repeat } from "./attempts.js";
+import { failedHere, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
-import type { Judge } from "./judge.js";
+import { type Intent, notRepeatable } from "./intents.js";
+import type { CallParts } from "./parts.js";
+import { type PinBy, pinOf } from "./pin.js";
 import { type Registered, registerWebhook, withOperations } from "./push.js";
-import type { Settings } from "./settings.js";
+import { type Routed, routed } from "./route.js";
 import { settle } from "./settle.js";
-import type { Called, CallOptions, SettleOptions } from "./types.js";
+import type { Called, CallOptions, RespondOptions, SettleOptions, TaskEnd } from "./types.js";
 
-/** Longest delay between attempts, in milliseconds. */
-const MAX_DELAY_MS = 60_000;
-/** Delays vary by a quarter either way, so that callers of one agent do not come back together. */
-const JITTER = 0.25;
-
-export interface CallParts {
-  readonly settings: Settings;
-  readonly exchange: Exchange;
-  readonly agreements: Agreements;
-  readonly judge: Judge;
-}
-
-/** What the first error asks for, else the usual delay, in milliseconds. */
-function delayOf({ retry, random }: Settings, attempt: number, outcome: Outcome): number {
-  const [error] = (outcome.answer.data as Failure).errors;
-  const asked = error === undefined ? undefined : retryAfterSeconds(error);
-  if (asked !== undefined) return asked * 1000;
-  const usual = Math.min(retry.baseMs * 2 ** (attempt - 1), MAX_DELAY_MS);
-  return Math.round(usual * (1 - JITTER + 2 * JITTER * random()));
-}
-
-/** Sends until there is an answer to give, or no more use in sending. */
-export async function repeat(
-  settings: Settings,
-  { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: Outcome) => boolean },
-  send: (attempt: number) => Promise<Outcome>,
-): Promise<{ readonly outcome: Outcome; readonly attempts: number }> {
-  const { retry, now, pause } = settings;
-  const started = now();
-  for (let attempt = 1; ; attempt++) {
-    const outcome = await send(attempt);
-    const done = { outcome, attempts: attempt };
-    if (outcome.recovery !== "transient" || attempt >= retry.attempts) return done;
-    if (!mayRepeat(outcome)) return done;
-    const delay = delayOf(settings, attempt, outcome);
-    if (now() + delay - started > retry.totalMs) return done;
-    await pause(delay, signal);
-    if (signal?.aborted) return done;
-  }
-}
+/** Longest that timers of this platform run, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
   answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
 
+/** What a call may be told beside what its caller says. */
+export interface CallingOptions extends CallOptions {
+  readonly nativeTaskId?: string | undefined;
+  /** The very call that was kept, to be made again. */
+  readonly again?: Intent | undefined;
+}
+
 export class ToolCalling {
   /** The key all attempts have. */
   readonly key: string | undefined;
+  private readonly options: CallingOptions;
+  private readonly late: AbortSignal | undefined;
   private registered: Registered | undefined;
   private release: Release;
+  private pinBy: PinBy = "nothing";
   private attempts = 0;
   private revised = false;
+  private intent: Intent | undefined;
   private request: JsonObject;
 
   constructor(
     private readonly parts: CallParts,
     private readonly name: string,
     request: JsonObject,
-    private readonly options: CallOptions,
+    options: CallingOptions,
   ) {
+    const { signal, deadlineMs } = options;
+    this.late = deadlineMs === undefined ? undefined : AbortSignal.timeout(Math.min(deadlineMs, MAX_TIMER_MS));
+    const ends = [signal, this.late].filter((one) => one !== undefined);
+    this.options = ends.length === 0 ? options : { ...options, signal: AbortSignal.any(ends) };
     [this.release] = parts.settings.releases as [Release];
     const { idempotency, mutating } = this.toolOf(this.release) ?? { idempotency: "none", mutating: false };
     const given = request.idempotency_key;
@@ -96,35 +76,73 @@ export class ToolCalling {
   async run(): Promise<Called<AnyArms>> {
     const { signal } = this.options;
     try {
-      return this.called(await this.answer());
+      const made = await this.answer();
+      return "settled" in made ? made : this.called(made);
     } catch (error) {
       if (!signal?.aborted) throw error;
       await this.registered?.forget();
-      const aborted = localError("CALL_ABORTED", "The caller ended the call", "terminal");
+      const aborted = this.late?.aborted
+        ? localError("DEADLINE_EXCEEDED", "The call took longer than its deadlineMs", "terminal")
+        : localError("CALL_ABORTED", "The caller ended the call", "terminal");
       return this.called(failedHere(aborted, { lost: this.attempts > 0 }));
     }
   }
 
-  private async answer(): Promise<Outcome> {
+  /** What the agent answered, or what the call became instead. */
+  private async answer(): Promise<Outcome | Called<AnyArms>> {
     const { settings, agreements } = this.parts;
     const { signal } = this.options;
     signal?.throwIfAborted();
     this.request = await withOperations(this.request, this.key, settings);
-    if (isCapabilitiesTool(this.name, settings.names)) return this.asked(undefined);
+    if (this.options.again !== undefined) return this.repeated(this.options.again);
+    if (isCapabilitiesTool(this.name, settings.names)) return this.asked(agreements.known());
     const agreeing = await agreements.get(signal);
     if (!agreeing.ok) return agreeing.failure;
-    return this.asked(agreeing.agreed);
+    const { agreed } = agreeing;
+    const { releases, adapters } = settings;
+    const route = routed({ name: this.name, agreement: agreed, releases, adapters });
+    if (route.kind === "own") return this.asked(agreed);
+    this.release = agreed.release;
+    if (route.kind === "refused") return failedHere(route.error);
+    return this.elsewhere(route, agreed);
   }
 
-  private async asked(agreed: Agreed | undefined): Promise<Outcome> {
+  /** A call that was kept is made again as it was, if its agent still knows the key and the release is still spoken. */
+  private async repeated({ release: version, at }: Intent): Promise<Outcome | Called<AnyArms>> {
+    const { settings, agreements } = this.parts;
+    const agreeing = await agreements.get(this.options.signal);
+    if (!agreeing.ok) return agreeing.failure;
+    const { agreed } = agreeing;
+    const release = settings.releases.find((one) => one.version === version);
+    const refusal = notRepeatable({ release, version, agreed, ageMs: settings.now() - at });
+    if (refusal !== undefined) return failedHere(refusal, { lost: true });
+    return this.asked({ ...agreed, release: release!, pinBy: this.options.again!.pinBy });
+  }
+
+  /** The call by what stands in for its tool. Its key is of that tool: none is replayed under two names. */
+  private async elsewhere(
+    route: Exclude<Routed, { kind: "own" | "refused" }>,
+    agreement: Agreed,
+  ): Promise<Called<AnyArms>> {
+    const { parts, options, request } = this;
+    const call = (tool: string, asked: JsonObject, more: CallOptions = options): Promise<Called<AnyArms>> =>
+      new ToolCalling(parts, tool, asked, more).run();
+    parts.settings.logger?.info({ tool: this.name, route: route.kind }, "the agent lacks a tool");
+    return route.kind === "direct" ? call(route.tool, request) : route.adapter(request, { call, options, agreement });
+  }
+
+  private async asked(agreed: Agreed | undefined): Promise<Outcome | Called<AnyArms>> {
     const { settings, agreements, judge } = this.parts;
     this.release = agreed?.release ?? this.release;
+    this.pinBy = agreed?.pinBy ?? "nothing";
     const tool = this.toolOf(this.release);
     if (tool === undefined) return this.notThere();
-    const args = this.argsFor(agreed);
+    const args = this.options.again?.args ?? this.argsFor();
     const refused = await judge.request(this.release, tool, args);
     if (refused !== undefined) return failedHere(refused);
     await this.register(tool);
+    const unkept = await this.keep(tool, args);
+    if (unkept !== undefined) return unkept;
     const outcome = await this.sent(tool, args, agreed);
     const error = firstError(outcome);
     if (error?.code === "VERSION_UNSUPPORTED" && !this.revised && agreements.revise(outcome.payload)) {
@@ -147,10 +165,11 @@ export class ToolCalling {
     return failedHere(localError("UNSUPPORTED_FEATURE", message, "correctable"));
   }
 
-  private argsFor(agreed: Agreed | undefined): JsonObject {
+  private argsFor(): JsonObject {
     // Where a registration goes is the transport's to say.
     const { push_notification_config: _, ...request } = this.request;
-    return { ...agreed?.pin, ...request, ...(this.key !== undefined && { idempotency_key: this.key }) };
+    const pin = pinOf(this.release, this.name, this.pinBy);
+    return { ...pin, ...request, ...(this.key !== undefined && { idempotency_key: this.key }) };
   }
 
   private async register(tool: AnyTool): Promise<void> {
@@ -158,9 +177,39 @@ export class ToolCalling {
     this.registered = await registerWebhook(this.parts.settings, { tool, release: this.release, key: this.key });
   }
 
+  /** @returns why nothing is sent: what cannot be kept is not done */
+  private async keep(tool: AnyTool, args: JsonObject): Promise<Outcome | undefined> {
+    const { intents, settings } = this.parts;
+    if (intents === undefined || this.key === undefined || !tool.mutating) return undefined;
+    const { release, pinBy, name } = this;
+    const at = this.options.again?.at ?? settings.now();
+    const { push_notification_config: push } = this.request;
+    const kept = { idempotencyKey: this.key, tool: name, args, release: release.version, pinBy, at };
+    this.intent = { ...kept, ...(isJsonObject(push) && { push }) };
+    try {
+      await intents.keep(this.intent);
+      return undefined;
+    } catch (error) {
+      await this.registered?.forget();
+      const message = `The call could not be kept, so it was not made: ${error instanceof Error ? error.message : error}`;
+      return failedHere(localError("INTENT_NOT_KEPT", message, "transient"));
+    }
+  }
+
+  /** What is known to have ended is not to be repeated; what goes on is, with what was answered. */
+  private async noted(
+    status: TaskStatus,
+    { lost, taskId }: { lost: boolean; taskId: string | undefined },
+  ): Promise<void> {
+    const { intents } = this.parts;
+    if (intents === undefined || this.intent === undefined || lost) return;
+    if (isTerminal(status)) await intents.drop(this.intent.idempotencyKey);
+    else await intents.note({ ...this.intent, status, ...(taskId !== undefined && { taskId }) });
+  }
+
   private async sent(tool: AnyTool, args: JsonObject, agreed: Agreed | undefined): Promise<Outcome> {
     const { settings, exchange } = this.parts;
-    const { signal, contextId } = this.options;
+    const { signal, contextId, nativeTaskId: taskId } = this.options;
     // A lost answer may be asked for again where doing it twice does nothing, or the agent knows the key again.
     const repeatable =
       !tool.mutating || tool.idempotency === "exempt" || (this.key !== undefined && agreed?.idempotent === true);
@@ -171,7 +220,7 @@ export class ToolCalling {
       { signal, mayRepeat: ({ lost }) => !lost || repeatable },
       () => {
         this.attempts += 1;
-        return exchange.send(tool, this.release, { args, push, contextId, signal });
+        return exchange.send(tool, this.release, { args, push, contextId, taskId, signal });
       },
     );
     settings.logger?.debug({ tool: tool.name, status: outcome.answer.status, attempts }, "called");
@@ -183,12 +232,35 @@ export class ToolCalling {
     const { status } = outcome.answer;
     // After a lost answer the agent may be at work: its webhook is still expected.
     if (isTerminal(status) && !outcome.lost) await this.registered?.forget();
+    await this.noted(status, outcome);
     return outcome;
   }
 
+  /** Goes on with a task that asks something: its question is the call's own answer, or what its task has come to since. */
+  private async respond(
+    question: Answer<AnyArms>,
+    nativeTaskId: string | undefined,
+    { input, options }: { input: JsonObject; options: RespondOptions },
+  ): Promise<Called<AnyArms>> {
+    if (question.status !== "input-required") {
+      const message = `${this.name} is ${question.status} and asks nothing`;
+      return this.called(failedHere(localError("INPUT_NOT_ASKED", message, "correctable")));
+    }
+    const { idempotency_key: _key, push_notification_config: _push, ...request } = this.request;
+    const { contextId } = question;
+    const { transport } = await this.parts.exchange.connection(options.signal);
+    // Over MCP the older releases thread the conversation through the arguments.
+    const byArguments = transport === "mcp" && this.release.facts.envelope.contextId.value === "threaded";
+    const threaded = byArguments && contextId !== undefined;
+    const next = { ...request, ...(threaded && { context_id: contextId }), ...input };
+    const more = { ...options, nativeTaskId, ...(contextId !== undefined && { contextId }) };
+    return new ToolCalling(this.parts, this.name, next, more).run();
+  }
+
   private called(outcome: Outcome): Called<AnyArms> {
-    const { answer, recovery, taskId } = outcome;
-    const { parts, release, registered, request } = this;
+    const { answer, recovery, taskId, nativeTaskId } = outcome;
+    const { parts, release, registered, request, pinBy } = this;
+    let latest = answer;
     return {
       tool: this.name,
       answer,
@@ -199,13 +271,20 @@ export class ToolCalling {
       replayed: member(outcome.payload, "replayed") === true,
       recovery,
       on: <R>(handlers: Handlers<AnyArms, R>): R => dispatch(answer, handlers),
-      settled: (options: SettleOptions = {}): Promise<Answer<AnyArms>> =>
-        settle(parts, {
+      settled: async (options: SettleOptions = {}): Promise<TaskEnd<AnyArms>> => {
+        const settled = await settle(parts, {
           tool: this.toolOf(release)!,
-          ...{ release, answer, taskId, options },
+          ...{ release, pinBy, answer, taskId, options },
           operationId: registered?.operationId,
           account: request.account,
-        }),
+        });
+        latest = settled;
+        const unknown =
+          isTerminal(settled.status) && (settled.data as Failure | undefined)?.errors?.[0]?.source === "buyer";
+        await this.noted(settled.status, { lost: unknown, taskId });
+        return settled;
+      },
+      respond: (input, options = {}) => this.respond(latest, nativeTaskId, { input, options }),
     };
   }
 }

@@ -1,18 +1,27 @@
 /** Puts the parts together: a release and an agent in, one typed method per tool out. */
-import type { Answer, AnyArms, JsonObject, Recovery, Release } from "../contract/index.js";
+import type { Answer, AnyArms, Failure, JsonObject, Recovery, Release } from "../contract/index.js";
 import { list, member } from "../extract/json-object.js";
-import { createAgreements } from "./agreement.js";
-import { type CallParts, repeat, ToolCalling } from "./call.js";
+import { type Agreements, createAgreements } from "./agreement.js";
+import { repeat } from "./attempts.js";
+import { ToolCalling } from "./call.js";
 import { createExchange } from "./exchange.js";
+import { type CapabilitiesOf, featureMissing, lackingFeatures } from "./features.js";
+import { createIntents, type Intent, keptRequest } from "./intents.js";
 import { createJudge } from "./judge.js";
+import type { CallParts } from "./parts.js";
 import type { BuyerPlatform } from "./platform.js";
 import { type Reconciler, reconciler } from "./reconcile.js";
 import { checkedSettings } from "./settings.js";
 import type { Agreement, BuyerOptions, BuyerTools, Called, CallOptions } from "./types.js";
 import { createWire } from "./wire.js";
 
-export type Agreeing =
-  | { readonly ok: true; readonly agreement: Agreement }
+/** What both sides have agreed on, with the agent's declaration in the types of one's own newest release. */
+export type TypedAgreement<R extends Release> = Omit<Agreement, "capabilities"> & {
+  readonly capabilities: CapabilitiesOf<R> | null;
+};
+
+export type Agreeing<R extends Release = Release> =
+  | { readonly ok: true; readonly agreement: TypedAgreement<R> }
   /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
   | { readonly ok: false; readonly answer: Answer<AnyArms>; readonly recovery: Recovery | undefined };
 
@@ -23,18 +32,74 @@ export interface Buyer<R extends Release = Release> {
   /** Calls a tool by a name known at run time only. An unknown one is a failed answer, `UNSUPPORTED_FEATURE`. */
   call(tool: string, request: JsonObject, options?: CallOptions): Promise<Called<AnyArms>>;
   /** What both sides have agreed on; asked for before the first call, and again after an hour. */
-  agreement(options?: Pick<CallOptions, "signal">): Promise<Agreeing>;
+  agreement(options?: Pick<CallOptions, "signal">): Promise<Agreeing<R>>;
+  /**
+   * What the agent declares, if it declares all of these: dotted paths, `media_buy.features.property_list_filtering`, whose last
+   * name may be a word of a list, `specialisms.sales-guaranteed`.
+   * @throws AdbindError `feature_missing`, with those that it lacks, or why it could not be asked
+   */
+  requireFeature(...features: readonly string[]): Promise<CapabilitiesOf<R>>;
   /** Whether the agent claims a specialism. False too where it could not be asked: `agreement` tells. */
   claims(specialism: keyof R["specialisms"] & string, options?: Pick<CallOptions, "signal">): Promise<boolean>;
   /** Names of the tools the agent lists. @throws what its transport throws */
   listed(options?: Pick<CallOptions, "signal">): Promise<readonly string[]>;
   /** Reads state instead of missed webhooks (service.md, "Persistent channels", 4). */
   readonly reconcile: Reconciler;
+  /** Calls that had not ended when they were last heard of, oldest first: what `intents` keep for this agent. */
+  readonly unfinished: {
+    list(): Promise<readonly Intent[]>;
+    /** Forgets one, which is then not carried on. */
+    drop(idempotencyKey: string): Promise<void>;
+  };
+  /**
+   * Carries on what a crash left: each unfinished call is made again with its key and payload, so that an agent which has done
+   * it says what came of it. What its agent would not know again is not sent: a failure, `INTENT_NOT_REPEATABLE`.
+   */
+  resume(options?: Pick<CallOptions, "signal" | "deadlineMs">): Promise<readonly Called<AnyArms>[]>;
   /** Asks the agent for its capabilities again before the next call. */
   refresh(): void;
   /** Closes the connection. Calls under way end as they can. */
   close(): Promise<void>;
 }
+
+/** What the agent says of itself. */
+const declarations = <R extends Release>(
+  url: string,
+  agreements: Agreements,
+): Pick<Buyer<R>, "agreement" | "requireFeature"> => ({
+  async agreement({ signal } = {}) {
+    const agreeing = await agreements.get(signal);
+    if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
+    const { release, capabilities, idempotent } = agreeing.agreed;
+    return { ok: true, agreement: { release, capabilities: capabilities as CapabilitiesOf<R> | null, idempotent } };
+  },
+  async requireFeature(...features) {
+    const agreeing = await agreements.get(undefined);
+    if (!agreeing.ok) {
+      const [error] = (agreeing.failure.answer.data as Failure).errors;
+      throw featureMissing(url, `the agent could not be asked: ${error?.message}`, "see what agreement() says");
+    }
+    const { capabilities } = agreeing.agreed;
+    const lacking = lackingFeatures(capabilities, features);
+    if (lacking.length === 0) return capabilities as CapabilitiesOf<R>;
+    throw featureMissing(url, `the agent does not declare ${lacking.join(", ")}`, "ask another, or do without");
+  },
+});
+
+/** What was not over when it was last heard of. */
+const carriedOn = (parts: CallParts): Pick<Buyer, "unfinished" | "resume"> => ({
+  unfinished: {
+    list: async () => (await parts.intents?.list()) ?? [],
+    drop: async (key) => parts.intents?.drop(key),
+  },
+  async resume(more = {}) {
+    const calls: Called<AnyArms>[] = [];
+    // One by one and in their order: a later call may lean on an earlier one.
+    for (const again of (await parts.intents?.list()) ?? [])
+      calls.push(await new ToolCalling(parts, again.tool, keptRequest(again), { ...more, again }).run());
+    return calls;
+  },
+});
 
 /**
  * Makes a buyer of one agent. Nothing is loaded or sent before the first call.
@@ -49,22 +114,23 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     const asked = await repeat(settings, { signal, mayRepeat: () => true }, () => exchange.send(tool, release, call));
     return asked.outcome;
   });
-  const parts: CallParts = { settings, exchange, agreements, judge: createJudge(settings) };
+  const parts: CallParts = {
+    settings,
+    exchange,
+    agreements,
+    judge: createJudge(settings),
+    intents: createIntents(settings),
+  };
   const call: Buyer["call"] = (name, request, more = {}) => new ToolCalling(parts, name, request, more).run();
   const names = new Set(settings.releases.flatMap(({ tools }) => Object.keys(tools)));
-  const tools = Object.fromEntries(
+  const tools: object = Object.fromEntries(
     [...names].map((name) => [name, (request: JsonObject, more?: CallOptions) => call(name, request, more)]),
   );
   return {
     agentUrl: settings.url,
-    tools: tools as never,
+    tools: tools as BuyerTools<R>,
     call,
-    async agreement({ signal } = {}) {
-      const agreeing = await agreements.get(signal);
-      if (!agreeing.ok) return { ok: false, answer: agreeing.failure.answer, recovery: agreeing.failure.recovery };
-      const { release, capabilities, idempotent } = agreeing.agreed;
-      return { ok: true, agreement: { release, capabilities, idempotent } };
-    },
+    ...declarations<R>(settings.url, agreements),
     async claims(specialism, { signal } = {}) {
       const agreeing = await agreements.get(signal);
       const claimed = agreeing.ok ? list(member(agreeing.agreed.capabilities, "specialisms")) : [];
@@ -72,6 +138,7 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     },
     listed: async ({ signal } = {}) => (await exchange.connection(signal)).tools(signal),
     reconcile: reconciler(parts, call),
+    ...carriedOn(parts),
     refresh: agreements.expire,
     async close() {
       await exchange.close();

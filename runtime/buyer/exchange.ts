@@ -30,6 +30,8 @@ export interface Outcome {
   /** No answer came that tells what became of the call, and the agent may have acted all the same. */
   readonly lost: boolean;
   readonly taskId: string | undefined;
+  /** The transport's own task, where it keeps some. */
+  readonly nativeTaskId?: string | undefined;
 }
 
 export interface Exchange {
@@ -136,7 +138,9 @@ function readOutcome(tool: AnyTool, release: Release, wire: WireAnswer): Outcome
   const transport = { status: state, taskId: wire.taskId, contextId: wire.contextId };
   const answer = readAnswer(tool, payload ?? {}, word, transport) as Answer<AnyArms>;
   const { taskId } = answer;
-  if (!isFailing(answer.status)) return { answer, payload, recovery: undefined, lost: false, taskId };
+  if (!isFailing(answer.status)) {
+    return { answer, payload, recovery: undefined, lost: false, taskId, nativeTaskId: wire.taskId };
+  }
   const data = answer.data as Failure;
   const errors = data.errors.length > 0 ? data.errors : error === null ? [] : [complete(error)];
   const named = errors.length > 0 ? errors : unnamed(wire);

@@ -67,6 +67,8 @@ export function missOf(fault: WireFault, word: string, release?: Release): Miss 
 }
 
 function unsignedMissOf(fault: WireFault, word: string): Miss {
+  // It may have acted: what was registered for it stays.
+  if (fault.unread) return { error: localError("ANSWER_TOO_LARGE", fault.message, "terminal"), lost: true };
   const stated = fault.body === "" ? null : extractTransportError(parse(fault.body), word);
   const after = fault.retryAfter === undefined ? {} : { retry_after: fault.retryAfter };
   if (stated !== null) return { error: { ...after, ...stated }, lost: false };

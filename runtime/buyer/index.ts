@@ -1,10 +1,16 @@
 /** Calling agents: `adbind/buyer`. */
-export type { Agreeing, Buyer } from "./create.js";
+export { agentsFrom, type NamedAgent } from "./agents.js";
+export type { Agreeing, Buyer, TypedAgreement } from "./create.js";
+export type { Buyers, BuyersOptions, EachAnswer, EachOptions } from "./each.js";
 export { createTaskEndings, type TaskEndings } from "./endings.js";
-export { createBuyer } from "./node.js";
+export type { CapabilitiesOf } from "./features.js";
+export type { Intent } from "./intents.js";
+export { createBuyer, createBuyers } from "./node.js";
+export type { Authorize, OAuthOptions, OAuthTokens, TokenStore } from "./oauth/types.js";
 export type { Impaired, Reconciled, Reconciler, Resource } from "./reconcile.js";
 export { type Credentials, createRotation, type Rotated, type Rotation, type RotationOptions } from "./rotate.js";
 export type {
+  Adapter,
   AgentRef,
   Agreement,
   BuyerAuth,
@@ -15,11 +21,14 @@ export type {
   Called,
   CallOptions,
   CallRequest,
+  IntentStore,
   InvalidMessage,
   LocalError,
   PolledTask,
+  RespondOptions,
   RetryOptions,
   SettleOptions,
+  TaskEnd,
   ToolCall,
   TransportChoice,
   WebhookReceiver,

@@ -5,12 +5,16 @@ import { transportNames, wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Fetcher } from "../net/index.js";
 import type { AnyValidator } from "../validate/types.js";
+import { createOAuthClient, type OAuthClient } from "./oauth/client.js";
 import type { BuyerPlatform } from "./platform.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
 
 export interface Settings
-  extends Required<Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "now" | "random" | "uuid" | "pause">> {
+  extends Required<
+    Pick<BuyerOptions, "timeoutMs" | "pollMs" | "giveUpMs" | "maxAnswerBytes" | "now" | "random" | "uuid" | "pause">
+  > {
   readonly auth: BuyerOptions["auth"] | undefined;
+  readonly oauth: OAuthClient | undefined;
   readonly signing: BuyerOptions["signing"] | undefined;
   readonly onInvalid: BuyerOptions["onInvalid"] | undefined;
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
@@ -22,6 +26,8 @@ export interface Settings
   readonly transport: TransportChoice;
   readonly webhooks: (BuyerWebhooks & { readonly route: string; readonly sender: string }) | undefined;
   readonly retry: Required<RetryOptions>;
+  readonly intents: BuyerOptions["intents"] | undefined;
+  readonly adapters: NonNullable<BuyerOptions["adapters"]>;
   readonly signer: BuyerPlatform["signer"];
   readonly fetch: Fetcher;
   /** Present when the buyer made `fetch` itself, and has to close it. */
@@ -35,6 +41,8 @@ const RETRY = { attempts: 4, totalMs: 300_000, baseMs: 2_000 } as const;
 const TIMEOUT_MS = 300_000;
 const POLL_MS = 30_000;
 const GIVE_UP_MS = 86_400_000;
+/** 4 MiB: lists of products are some hundred KiB; more would only fill the memory of whoever asks many agents. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MIN_SECRET_CHARS = 32;
 
 export const badOption = (where: string, remedy: string): AdbindError =>
@@ -94,6 +102,22 @@ const timerPause: Settings["pause"] = (ms, signal) =>
     signal?.addEventListener("abort", done);
   });
 
+function oauthOf(
+  { auth, now = Date.now }: BuyerOptions,
+  { url: agentUrl, allowLocal, fetch }: { url: string; allowLocal: boolean; fetch: Fetcher },
+): OAuthClient | undefined {
+  if (auth === undefined || !("oauth" in auth)) return undefined;
+  const { oauth: options } = auth;
+  if (options.clientId === "") throw badOption("auth.oauth.clientId", "give the client's id at the issuer");
+  if (options.authorize === undefined && options.clientSecret === undefined) {
+    throw badOption("auth.oauth", "give clientSecret for the client itself, or authorize and redirectUri for a person");
+  }
+  if (options.authorize !== undefined && !URL.canParse(options.redirectUri ?? "")) {
+    throw badOption("auth.oauth.redirectUri", "give the URL that the issuer sends the person back to");
+  }
+  return createOAuthClient({ options, agentUrl, fetch, allowLocal, now });
+}
+
 function positive(where: string, value: number): number {
   if (!(Number.isFinite(value) && value > 0 && value < 2 ** 31)) throw badOption(where, "give a number above 0");
   return value;
@@ -121,10 +145,14 @@ export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform):
       totalMs: positive("retry.totalMs", retry.totalMs ?? RETRY.totalMs),
       baseMs: positive("retry.baseMs", retry.baseMs ?? RETRY.baseMs),
     },
+    intents: options.intents,
+    adapters: options.adapters ?? {},
     timeoutMs,
     pollMs: positive("pollMs", options.pollMs ?? POLL_MS),
     giveUpMs: positive("giveUpMs", options.giveUpMs ?? GIVE_UP_MS),
+    maxAnswerBytes: positive("maxAnswerBytes", options.maxAnswerBytes ?? MAX_ANSWER_BYTES),
     auth: options.auth,
+    oauth: oauthOf(options, { url, allowLocal, fetch: options.fetch ?? own!.fetch }),
     signing: options.signing,
     onInvalid: options.onInvalid,
     validatorOf,

@@ -1,77 +1,144 @@
-/** A task to its end: webhooks and polling in one wait (service.md, "Dedup rules (receiver)", 7). */
+/**
+ * A task to its end: webhooks and polling in one wait (service.md, "Dedup rules (receiver)", 7). What comes back is an end, or a
+ * question; where neither could be learned, a failure made here says so.
+ */
 import {
   type Answer,
   type AnyArms,
-  type AnyTool,
-  type Failure,
+  isInterim,
   isTaskStatus,
   isTerminal,
-  type JsonObject,
-  type Release,
+  type ProtocolError,
   readWebhookAnswer,
+  type TaskStatus,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
-import { readingTool } from "./agreement.js";
-import type { CallParts } from "./call.js";
-import type { Outcome } from "./exchange.js";
-import type { PolledTask, SettleOptions } from "./types.js";
+import { failedHere } from "./exchange.js";
+import { localError } from "./fault.js";
+import type { CallParts } from "./parts.js";
+import { estimateIn, type Polled, type PolledCall, poll } from "./poll.js";
+import type { SettleOptions, TaskEnd } from "./types.js";
 
-/** Longest pause while polls fail, in milliseconds: half an hour. */
+/** Longest pause while polls fail, or until an agent's own estimate, in milliseconds: half an hour. */
 const MAX_PAUSE_MS = 1_800_000;
-/** Names of the tool that tells of a task, over the releases. */
-const pollTools = ["get_task_status", "tasks_get", "tasks/get"] as const;
-/** Events read at once when a webhook's data is looked for. */
-const INBOX_PAGE = 200;
+/** Pause after the first poll, in milliseconds; doubled after each up to the buyer's `pollMs`. */
+const FIRST_PAUSE_MS = 500;
+/** Events of one task read at most when a webhook's data is looked for. */
+const INBOX_EVENTS = 50;
 
-export interface Settling {
-  readonly tool: AnyTool;
-  readonly release: Release;
+export interface Settling extends Omit<PolledCall, "taskId" | "signal"> {
   readonly answer: Answer<AnyArms>;
   readonly taskId: string | undefined;
   readonly operationId: string | undefined;
-  /** The request's `account`: a task belongs to one. */
-  readonly account: unknown;
   readonly options: SettleOptions;
 }
 
-type Polled =
-  | { readonly kind: "task"; readonly task: PolledTask; readonly answer: Answer<AnyArms> }
-  /** Try again later. */
-  | { readonly kind: "failed" }
-  /** The agent has no way to ask. */
-  | { readonly kind: "unsupported" };
+type WithTask = PolledCall & Pick<Settling, "answer" | "operationId">;
 
-export async function settle(parts: CallParts, of: Settling): Promise<Answer<AnyArms>> {
-  const { answer, taskId, operationId } = of;
-  const { status } = answer;
-  if (isTerminal(status) || taskId === undefined) return answer;
+/** An end, or what the task waits for. */
+const stops = (status: TaskStatus): boolean => isTerminal(status) || status === "input-required";
+const isSettled = (answer: Answer<AnyArms>): answer is TaskEnd<AnyArms> => stops(answer.status);
+
+export async function settle(parts: CallParts, settling: Settling): Promise<TaskEnd<AnyArms>> {
+  const { answer, taskId, options } = settling;
+  if (isSettled(answer)) return answer;
+  const of = { ...settling, taskId: taskId ?? "", signal: options.signal };
+  if (taskId === undefined) return unknownEnd(of, "the agent named no task to ask for");
   const { webhooks } = parts.settings;
-  if (webhooks === undefined || operationId === undefined) return pollAlone(parts, { ...of, taskId });
-  let last: Answer<AnyArms> | undefined;
-  const ended = await webhooks.receiver.watchTask({
-    ...{ sender: webhooks.sender, taskId, taskType: of.tool.name, operationId, webhooks: true },
-    ...(of.options.signal !== undefined && { signal: of.options.signal }),
-    poll: async () => {
-      const polled = await poll(parts, { ...of, taskId });
-      if (polled.kind !== "task") throw new Error(`the poll ${polled.kind}`);
-      if (isTerminal(polled.task.status)) last = polled.answer;
-      return polled.task;
-    },
-  });
-  of.options.signal?.throwIfAborted();
-  if (last !== undefined) return last;
-  if (ended === null) return answer;
-  // A webhook was first. Its data has gone to the receiver's handler: the state is read, as after a missed one.
-  return (await readEnd(parts, { ...of, taskId })) ?? answer;
+  const alone = webhooks === undefined || of.operationId === undefined;
+  const end = await (alone ? pollAlone(parts, of) : withWebhooks(parts, of));
+  // Whatever the wire said of its end: what is still under way has not ended.
+  return isSettled(end) ? end : unknownEnd(of, "what was told of its end is none", { status: end.status });
 }
 
-type WithTask = Settling & { readonly taskId: string };
+/** The buyer's own failure: the task may go on, and nobody could say how. */
+function unknownEnd(
+  { answer, taskId, tool }: WithTask,
+  why: string,
+  more: { readonly error?: ProtocolError | undefined; readonly status?: TaskStatus } = {},
+): TaskEnd<AnyArms> {
+  const { error, status = answer.status } = more;
+  const told = error === undefined ? "" : `: ${error.code}, ${error.message}`;
+  const message = `What became of ${tool.name} is not known: ${why}${told}`;
+  const details = { status, ...(taskId !== "" && { task_id: taskId }), ...(error !== undefined && { error }) };
+  const failure = failedHere(localError("TASK_END_UNKNOWN", message, "terminal", { details })).answer;
+  return { ...failure, ...(taskId !== "" && { taskId }) } as TaskEnd<AnyArms>;
+}
+
+/** An end that a poll told of. An agent that ends a task without a result has not said what came of it. */
+function endOf(of: WithTask, polled: Extract<Polled, { kind: "task" }>): Answer<AnyArms> {
+  const { status, result } = polled.task;
+  if (status !== "completed" || result !== undefined) return polled.answer;
+  return unknownEnd(of, "it is completed, and the agent tells no result", { status });
+}
+
+const ms = (wait: number): number => Math.max(0, Math.round(wait));
+
+async function pollAlone(parts: CallParts, of: WithTask): Promise<Answer<AnyArms>> {
+  const { pollMs, giveUpMs, now, pause, logger } = parts.settings;
+  const { signal } = of;
+  const until = now() + giveUpMs;
+  let usual = Math.min(FIRST_PAUSE_MS, pollMs);
+  let failing = usual;
+  let expected = estimateIn(of.answer.data);
+  let status: TaskStatus = of.answer.status;
+  for (let wait = 0; now() + wait <= until; ) {
+    if (wait > 0) await pause(ms(wait), signal);
+    signal?.throwIfAborted();
+    const polled = await poll(parts, of);
+    if (polled.kind === "refused") return unknownEnd(of, "the agent does not say", { error: polled.error, status });
+    if (polled.kind === "failed") {
+      failing = Math.min(failing * 2, MAX_PAUSE_MS);
+      wait = Math.min(polled.afterMs ?? failing, MAX_PAUSE_MS);
+      continue;
+    }
+    ({ status } = polled.task);
+    if (stops(status)) return endOf(of, polled);
+    expected = polled.expected ?? expected;
+    wait = Math.max(usual, Math.min((expected ?? 0) - now(), MAX_PAUSE_MS));
+    failing = usual;
+    usual = Math.min(usual * 2, pollMs);
+  }
+  logger?.warn({ tool: of.tool.name, taskId: of.taskId }, "a task did not end in time");
+  return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
+}
+
+async function withWebhooks(parts: CallParts, of: WithTask): Promise<Answer<AnyArms>> {
+  const { giveUpMs, webhooks } = parts.settings;
+  const { sender, receiver } = webhooks!;
+  let last: Answer<AnyArms> | undefined;
+  let status: TaskStatus = of.answer.status;
+  const done = new AbortController();
+  const late = setTimeout(() => done.abort(), Math.min(giveUpMs, 2 ** 31 - 1));
+  const signal = of.signal === undefined ? done.signal : AbortSignal.any([of.signal, done.signal]);
+  const ended = await receiver
+    .watchTask({
+      ...{ sender, taskId: of.taskId, taskType: of.tool.name, operationId: of.operationId!, webhooks: true },
+      ...{ signal, firstMs: 0, release: of.release.version },
+      poll: async () => {
+        const polled = await poll(parts, of);
+        if (polled.kind !== "task") throw new Error(`the poll ${polled.kind}`);
+        ({ status } = polled.task);
+        if (stops(status)) last = endOf(of, polled);
+        // A question is no event of the receiver's: whoever waits is told.
+        if (isInterim(status) && stops(status)) done.abort();
+        return { ...polled.task, result: polled.task.result ?? {} };
+      },
+    })
+    .finally(() => clearTimeout(late));
+  of.signal?.throwIfAborted();
+  if (last !== undefined) return last;
+  if (ended === null) return unknownEnd(of, `it had not ended after ${Math.round(giveUpMs / 1_000)} s`, { status });
+  // A webhook was first. Its data has gone to the receiver's handler: the state is read, as after a missed one.
+  return (await readEnd(parts, of)) ?? unknownEnd(of, "its webhook is gone, and no poll tells", ended);
+}
 
 async function readEnd(parts: CallParts, of: WithTask): Promise<Answer<AnyArms> | undefined> {
   const heard = fromHandlers(parts, of);
   if (heard !== undefined) return heard;
   const polled = await poll(parts, of);
-  if (polled.kind === "task" && isTerminal(polled.task.status)) return polled.answer;
+  if (polled.kind === "task" && isTerminal(polled.task.status) && polled.task.result !== undefined)
+    return polled.answer;
   // Its handler may have run meanwhile, and the inbox have let it go.
   return (await fromInbox(parts, of)) ?? fromHandlers(parts, of);
 }
@@ -91,89 +158,10 @@ function endedBy(of: WithTask, envelope: unknown): Answer<AnyArms> | undefined {
 /** The webhook itself, while the receiver still holds it. */
 async function fromInbox({ settings }: CallParts, of: WithTask): Promise<Answer<AnyArms> | undefined> {
   const { receiver, sender } = settings.webhooks!;
-  let after = 0;
-  for (;;) {
-    const events = await receiver.store.inbox.list({ sender, limit: INBOX_PAGE, after });
-    for (const { taskId, body } of events) {
-      if (taskId !== of.taskId) continue;
-      const ended = endedBy(of, JSON.parse(new TextDecoder().decode(body)));
-      if (ended !== undefined) return ended;
-    }
-    if (events.length < INBOX_PAGE) return undefined;
-    after = events.at(-1)!.id;
+  const events = await receiver.store.inbox.list({ sender, taskId: of.taskId, limit: INBOX_EVENTS });
+  for (const { body } of events) {
+    const ended = endedBy(of, JSON.parse(new TextDecoder().decode(body)));
+    if (ended !== undefined) return ended;
   }
+  return undefined;
 }
-
-async function pollAlone(parts: CallParts, of: WithTask): Promise<Answer<AnyArms>> {
-  const { pollMs, giveUpMs, now, pause, logger } = parts.settings;
-  const { signal } = of.options;
-  const until = now() + giveUpMs;
-  for (let wait = pollMs; now() + wait <= until; ) {
-    await pause(wait, signal);
-    signal?.throwIfAborted();
-    const polled = await poll(parts, of);
-    if (polled.kind === "unsupported") return of.answer;
-    if (polled.kind === "task" && isTerminal(polled.task.status)) return polled.answer;
-    wait = polled.kind === "failed" ? Math.min(wait * 2, MAX_PAUSE_MS) : pollMs;
-  }
-  logger?.warn({ tool: of.tool.name, taskId: of.taskId }, "a task did not end in time");
-  return of.answer;
-}
-
-async function poll(parts: CallParts, of: WithTask): Promise<Polled> {
-  const native = await parts.exchange.task(of.tool, of.release, of.taskId, of.options.signal).catch(() => undefined);
-  const own = native === undefined ? undefined : nativeTask(native, parts.settings.now());
-  // A transport's task may have ended with the word that the work goes on: only the tool knows then.
-  if (own?.kind === "task" && isTerminal(own.task.status)) return own;
-  const { release } = of;
-  const names = [...pollTools].sort(
-    (a, b) => Number(Object.hasOwn(release.tools, b)) - Number(Object.hasOwn(release.tools, a)),
-  );
-  for (const name of names) {
-    const args = {
-      task_id: of.taskId,
-      include_result: true,
-      ...(isJsonObject(of.account) && { account: of.account }),
-    };
-    const tool = release.tools[name] ?? readingTool(name);
-    const call = { args, push: undefined, contextId: undefined, signal: of.options.signal };
-    const outcome = await parts.exchange.send(tool, release, call);
-    const found = readTask(of, outcome, parts.settings.now());
-    if (found !== undefined) return found;
-    if (outcome.lost || outcome.recovery === "transient") return { kind: "failed" };
-  }
-  return own ?? { kind: "unsupported" };
-}
-
-/** A task by A2A's own means; undefined where the agent keeps none under this id, or its tool's task has another. */
-function nativeTask(outcome: Outcome, now: number): Polled | undefined {
-  const { status } = outcome.answer;
-  const failedHere = status === "failed" && (outcome.answer.data as Failure).raw === undefined;
-  if (failedHere || outcome.payload === null) return undefined;
-  const timestamp = new Date(now).toISOString();
-  return { kind: "task", task: { status, timestamp, result: outcome.payload }, answer: outcome.answer };
-}
-
-/** What `get_task_status` says of a task; undefined when it says nothing. */
-function readTask({ tool, release, taskId }: WithTask, { payload }: Outcome, now: number): Polled | undefined {
-  const status = member(payload, "status");
-  if (!isJsonObject(payload) || member(payload, "task_id") !== taskId || !isTaskStatus(status)) return undefined;
-  const error = member(payload, "error");
-  const result = isJsonObject(payload.result)
-    ? payload.result
-    : isJsonObject(error)
-      ? ({ errors: [error] } as JsonObject)
-      : (progressOf(payload) ?? {});
-  const { updated_at: updated, message } = payload;
-  const timestamp = typeof updated === "string" ? updated : new Date(now).toISOString();
-  const words = typeof message === "string" ? { message } : {};
-  const envelope = { status, task_id: taskId, result, ...words };
-  return {
-    kind: "task",
-    task: { status, timestamp, result, ...words },
-    answer: readWebhookAnswer(tool, envelope, release.word) as Answer<AnyArms>,
-  };
-}
-
-const progressOf = (payload: JsonObject): JsonObject | undefined =>
-  isJsonObject(payload.progress) ? payload.progress : undefined;

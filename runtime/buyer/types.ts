@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type {
   Answer,
+  AnyArms,
   ArmsOf,
   Handlers,
   JsonObject,
@@ -11,12 +12,15 @@ import type {
   Release,
   RequestOf,
   TaskStatus,
+  TerminalStatus,
   TransportName,
 } from "../contract/index.js";
 import type { Fetcher } from "../net/index.js";
+import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
 
 import type { TaskEndings } from "./endings.js";
+import type { OAuthOptions } from "./oauth/types.js";
 
 /** Request members the buyer fills in; giving one overrides it. */
 type Filled = "idempotency_key" | "push_notification_config";
@@ -34,15 +38,23 @@ export type CallRequest<T> = Open<RequestOf<T>>;
 export interface CallOptions {
   /** Ends the call, its retries and its waiting; the answer is then a failure made here. */
   readonly signal?: AbortSignal;
+  /** How long the call may take, retries and all, in milliseconds; then it is a failure, `DEADLINE_EXCEEDED`. None by default. */
+  readonly deadlineMs?: number;
   /** False: no webhook is registered for this call. Default true where the buyer has `webhooks`. */
   readonly webhook?: boolean;
-  /** A2A context the call belongs to: `contextId` of an earlier answer. */
+  /** Conversation the call belongs to: `contextId` of an earlier answer. */
   readonly contextId?: string;
 }
+
+/** Options of `respond`. */
+export type RespondOptions = Omit<CallOptions, "contextId">;
 
 export interface SettleOptions {
   readonly signal?: AbortSignal;
 }
+
+/** How a task ended, or what it asks. */
+export type TaskEnd<Arms> = Extract<Answer<Arms>, { status: TerminalStatus | "input-required" }>;
 
 /** One call and its answer. */
 export interface Called<Arms> {
@@ -64,11 +76,18 @@ export interface Called<Arms> {
   /** Runs the one handler for the arm that came back. Leaving an arm out does not compile. */
   on<R>(handlers: Handlers<Arms, R>): R;
   /**
-   * Waits until the task ends: by a webhook or by polling, whichever is first. A call that has ended resolves at once.
-   * A seller that can be asked by neither way leaves the answer as it was.
+   * Waits until the task ends: by a webhook or by polling, whichever is first. A call that has ended resolves at once. A task
+   * that waits for the caller (`input-required`) is given back as it is: `respond` goes on with it. Where the end cannot be
+   * learned, what comes back is a failure made here, `TASK_END_UNKNOWN`, with the last known status in its details.
    * @throws the signal's reason when it is aborted
    */
-  settled(options?: SettleOptions): Promise<Answer<Arms>>;
+  settled(options?: SettleOptions): Promise<TaskEnd<Arms>>;
+  /**
+   * Goes on with a task that waits for the caller: the same request with these members laid over it, in the same conversation
+   * and under a key of its own, since another payload is another request. A task that asks nothing gives a failed answer,
+   * `INPUT_NOT_ASKED`.
+   */
+  respond(input: JsonObject, options?: RespondOptions): Promise<Called<Arms>>;
 }
 
 export type ToolCall<T> = (request: CallRequest<T>, options?: CallOptions) => Promise<Called<ArmsOf<T>>>;
@@ -91,7 +110,9 @@ export type TransportChoice = TransportName | "auto";
 /** What the agent is to know the caller by. A function is asked before each request, so that tokens may be renewed. */
 export type BuyerAuth =
   | { readonly bearer: string | (() => MaybePromise<string>) }
-  | { readonly headers: () => MaybePromise<Readonly<Record<string, string>>> };
+  | { readonly headers: () => MaybePromise<Readonly<Record<string, string>>> }
+  /** Tokens are got where the agent says that they are issued, kept, renewed, and got anew once when it refuses one. */
+  | { readonly oauth: OAuthOptions };
 
 export interface BuyerSigning {
   /** Private key: JWK with `d`, or the platform's key object (`SignOptions` of adbind/signing). */
@@ -106,11 +127,12 @@ export interface BuyerSigning {
 export interface WebhookReceiver {
   readonly store: {
     readonly inbox: {
+      /** Events of one task that the receiver still holds, in their order. */
       list(filter: {
         readonly sender: string;
+        readonly taskId: string;
         readonly limit: number;
-        readonly after?: number;
-      }): MaybePromise<readonly { readonly id: number; readonly taskId: string | null; readonly body: Uint8Array }[]>;
+      }): MaybePromise<readonly { readonly body: Uint8Array }[]>;
     };
   };
   expect(expectation: {
@@ -130,6 +152,10 @@ export interface WebhookReceiver {
     readonly operationId?: string;
     readonly poll: () => Promise<PolledTask>;
     readonly webhooks?: boolean;
+    /** Until the first poll, in milliseconds. */
+    readonly firstMs?: number;
+    /** Version of the release that the task's answers are in. */
+    readonly release?: string;
     readonly signal?: AbortSignal;
   }): Promise<{ readonly status: TaskStatus } | null>;
 }
@@ -157,6 +183,9 @@ export interface BuyerWebhooks {
   readonly authentication?: { readonly scheme: "HMAC-SHA256" | "Bearer"; readonly credentials: string };
 }
 
+/** Where intents are kept: `documentStore(store.database)` of adbind/store, or whatever else stores JSON by collection, owner and id. */
+export type IntentStore = Pick<DocumentStore, "list" | "commit">;
+
 /** How transient errors are retried (webhooks-facts.md 9). */
 export interface RetryOptions {
   /** Times a request is sent at most. Default 4. */
@@ -166,6 +195,20 @@ export interface RetryOptions {
   /** First delay, in milliseconds; doubled each time up to 60,000. An error's `retry_after` comes before it. Default 2,000. */
   readonly baseMs?: number;
 }
+
+/**
+ * What a call becomes where its agent lacks the tool, and its release says that something else stands in for it, though not one
+ * for one: whoever writes it sees to it that nothing is done by halves, or twice.
+ */
+export type Adapter = (
+  request: JsonObject,
+  use: {
+    /** Calls another tool of the same agent. */
+    readonly call: (tool: string, request: JsonObject, options?: CallOptions) => Promise<Called<AnyArms>>;
+    readonly options: CallOptions;
+    readonly agreement: Agreement;
+  },
+) => Promise<Called<AnyArms>>;
 
 export interface InvalidMessage {
   readonly tool: string;
@@ -185,11 +228,24 @@ export interface BuyerOptions<R extends Release = Release> {
   readonly signing?: BuyerSigning;
   readonly auth?: BuyerAuth;
   readonly retry?: RetryOptions;
+  /**
+   * Keeps the key and payload of every call that changes something before its request leaves, and until it has ended:
+   * `documentStore(store.database)` of adbind/store. `buyer.resume()` carries on what a crash left. What a request holds is
+   * stored as it is.
+   */
+  readonly intents?: IntentStore;
+  /** By the name of a tool: what is done where an agent lacks it. */
+  readonly adapters?: Readonly<Record<string, Adapter>>;
+  /** Largest answer, in bytes; what is larger is a failure, `ANSWER_TOO_LARGE`. Default 4 MiB. */
+  readonly maxAnswerBytes?: number;
   /** How long one request may take, in milliseconds. Default 300,000: sellers may hold a call while they work on it. */
   readonly timeoutMs?: number;
-  /** Pause between polls without webhooks, in milliseconds. Default 30,000. With webhooks the receiver has its own. */
+  /**
+   * Longest pause between polls without webhooks, in milliseconds. The first poll is at once, the pauses after it grow, and an
+   * agent's own estimate lengthens them. Default 30,000. With webhooks the receiver has its own.
+   */
   readonly pollMs?: number;
-  /** How long `settled` polls without webhooks, in milliseconds. Default 24 hours. */
+  /** How long `settled` waits at most, in milliseconds. Default 24 hours. */
   readonly giveUpMs?: number;
   /**
    * Judges requests and answers by the release's schemas, and tells. Nothing is judged without it: a valid request is

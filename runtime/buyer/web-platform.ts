@@ -3,7 +3,7 @@ import type { Fetcher } from "../net/index.js";
 import { validatorMaker } from "../validate/maker.js";
 import type { BuyerPlatform } from "./platform.js";
 
-/** Largest answer, in bytes: 5 MiB, as on node. Lists of products are some hundred KiB; more would only fill the memory of a page. */
+/** Largest answer where no bound is given, in bytes: 5 MiB, as on node. */
 const MOST_BYTES = 5 * 1024 * 1024;
 
 type Failure = Extract<Awaited<ReturnType<Fetcher>>, { ok: false }>;
@@ -12,7 +12,7 @@ const failure = (code: Failure["code"], retryable: boolean, detail: string): Fai
   ...{ ok: false, code, retryable, detail },
 });
 
-async function readAll(response: Response): Promise<Uint8Array | undefined> {
+async function readAll(response: Response, most: number): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = response.body?.getReader();
@@ -20,7 +20,7 @@ async function readAll(response: Response): Promise<Uint8Array | undefined> {
     const next = await reader?.read();
     if (next === undefined || next.done) break;
     size += next.value.byteLength;
-    if (size > MOST_BYTES) {
+    if (size > most) {
       await reader?.cancel();
       return undefined;
     }
@@ -37,7 +37,7 @@ async function readAll(response: Response): Promise<Uint8Array | undefined> {
 
 const webFetch =
   (allowLocal: boolean, timeoutMs: number): Fetcher =>
-  async (url, { method = "GET", headers = {}, body, signal } = {}) => {
+  async (url, { method = "GET", headers = {}, body, signal, maxBytes = MOST_BYTES } = {}) => {
     if (!allowLocal && new URL(url).protocol !== "https:")
       return failure("scheme_refused", false, "the URL is not https");
     const limit = AbortSignal.timeout(timeoutMs);
@@ -48,12 +48,12 @@ const webFetch =
       const response = await fetch(url, {
         ...init,
         redirect: "manual",
-        ...(body !== undefined && { body: body as never }),
+        ...(body !== undefined && { body: body }),
       });
       // What a browser makes of a redirect it does not follow.
       if (response.type === "opaqueredirect") return failure("redirect_limit", false, "the agent redirects");
-      const bytes = await readAll(response);
-      if (bytes === undefined) return failure("too_large", false, `the answer has more than ${MOST_BYTES} bytes`);
+      const bytes = await readAll(response, maxBytes);
+      if (bytes === undefined) return failure("too_large", false, `the answer has more than ${maxBytes} bytes`);
       const { status } = response;
       return { ok: true, url, status, headers: Object.fromEntries(response.headers), body: bytes, truncated: false };
     } catch (error) {

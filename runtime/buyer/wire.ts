@@ -3,6 +3,7 @@ import type { JsonObject, RequestProfileName } from "../contract/index.js";
 import type { RequestCapability } from "../signing/index.js";
 import type { WireUse } from "../transport/caller.js";
 import { shortText, WireFault } from "../transport/fault.js";
+import type { OAuthClient } from "./oauth/client.js";
 import type { Settings } from "./settings.js";
 
 export interface Wire {
@@ -22,9 +23,10 @@ function retryAfterOf(value: string | undefined, now: number): number | undefine
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
 }
 
-async function credentials({ auth }: Settings): Promise<Readonly<Record<string, string>>> {
+async function credentials({ auth, oauth }: Settings): Promise<Readonly<Record<string, string>>> {
   if (auth === undefined) return {};
   if ("headers" in auth) return auth.headers();
+  if ("oauth" in auth) return { authorization: `Bearer ${await oauth!.token()}` };
   const token = typeof auth.bearer === "string" ? auth.bearer : await auth.bearer();
   return { authorization: `Bearer ${token}` };
 }
@@ -46,15 +48,33 @@ export function createWire(settings: Settings): Wire {
       // Streams of a server's own messages are not used: none of them is an answer.
       if (method === "GET" && headers.accept === "text/event-stream") return new Response(null, { status: 405 });
       const edited = edit(init?.body, use);
-      // An agent card may name any host; credentials are for the one that was configured.
-      if (new URL(url).origin === origin) Object.assign(headers, await credentials(settings));
       const body = edited === undefined ? undefined : new TextEncoder().encode(edited);
-      if (body !== undefined) Object.assign(headers, await signed(wire, settings, { url, method, headers, body }));
       const signal = use.signal ?? init?.signal ?? undefined;
-      return exchange(settings, use, { url, method, headers, body, signal });
+      // An agent card may name any host; credentials are for the one that was configured.
+      const ours = new URL(url).origin === origin;
+      const send = async (): Promise<Response> => {
+        const sent = { ...headers, ...(ours && (await credentials(settings))) };
+        if (body !== undefined) Object.assign(sent, await signed(wire, settings, { url, method, headers: sent, body }));
+        return exchange(settings, use, { url, method, headers: sent, body, signal });
+      };
+      const { oauth } = settings;
+      if (oauth === undefined || !ours) return send();
+      return withFreshToken(oauth, send);
     },
   };
   return wire;
+}
+
+/** A token that is refused is got anew, once: it may have been withdrawn, or have ended on its way. */
+async function withFreshToken(oauth: OAuthClient, send: () => Promise<Response>): Promise<Response> {
+  const used = await oauth.token();
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof WireFault) || error.status !== 401) throw error;
+    if (!(await oauth.refused(used, error.challenge))) throw error;
+    return send();
+  }
 }
 
 function edit(body: RequestInit["body"], { edit }: WireUse): string | undefined {
@@ -93,7 +113,18 @@ async function signed(
 
 async function exchange(settings: Settings, { seen }: WireUse, outbound: Outbound): Promise<Response> {
   const { url, method, headers, body, signal } = outbound;
-  const result = await settings.fetch(url, { method, headers, ...(body && { body }), ...(signal && { signal }) });
+  const { maxAnswerBytes: maxBytes } = settings;
+  const result = await settings.fetch(url, {
+    ...{ method, headers, maxBytes },
+    ...(body && { body }),
+    ...(signal && { signal }),
+  });
+  // Whoever carries requests may know no bound.
+  const size = result.ok ? result.body.byteLength : 0;
+  if (size > maxBytes || (result.ok && result.truncated) || (!result.ok && result.code === "too_large")) {
+    const remedy = "ask for less, or raise maxAnswerBytes";
+    throw new WireFault(`The agent's answer has more than ${maxBytes} bytes: ${remedy}`, { unread: true });
+  }
   if (!result.ok) throw new WireFault(`No answer from the agent: ${result.code}`, { retryable: result.retryable });
   const text = new TextDecoder().decode(result.body);
   if (result.status >= 300) {

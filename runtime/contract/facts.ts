@@ -57,6 +57,11 @@ export interface AnswerFields {
   readonly refused: readonly string[];
 }
 
+/** What requests of a tool refuse, of the fields that every request may have. */
+export interface RequestFields {
+  readonly refused: readonly string[];
+}
+
 export interface EnvelopeFacts {
   /** The root `status` of answers: the task's, and demanded; or free to be something else. */
   readonly status: Fact<"free" | "task">;
@@ -69,6 +74,11 @@ export interface EnvelopeFacts {
    * demand `status` where it is the task's.
    */
   readonly answers: FactTable<AnswerFields>;
+  /**
+   * Tools whose requests are closed to members by which a request says what release it is in, such as the version; the others
+   * take them all.
+   */
+  readonly requests: FactTable<RequestFields>;
   readonly recovery: Fact<"optional" | "advised" | "required">;
   readonly retryAfter: Fact<"number" | "integer">;
   /** Whether errors may carry a text for buyers. */
@@ -144,6 +154,13 @@ export interface ToolFacts {
 /** Who is meant by a specialism: buyers and orchestrators call its tools, the others answer them. */
 export type SpecialismRole = "buyer" | "orchestrator" | "seller" | "governance";
 
+/** A place for an asset in a canonical format. */
+export interface CanonicalSlot {
+  readonly asset_group_id: string;
+  readonly asset_type: string;
+  readonly required: boolean;
+}
+
 export interface RecoveryFacts {
   /** How many of the standard codes have each class; the table itself is `Release.errors`. */
   readonly errors: Fact<{ readonly [R in Recovery]: number }>;
@@ -160,6 +177,8 @@ export interface ReleaseFacts {
   readonly tools: ToolFacts;
   readonly roles: FactTable<SpecialismRole>;
   readonly recovery: RecoveryFacts;
+  /** The canonical formats, by kind: what each is made of where a declaration does not say. */
+  readonly formats: FactTable<readonly CanonicalSlot[]>;
   /** Facts assumed of a release newer than any that is known, as sentences; empty for a known one. */
   readonly assumed: readonly string[];
 }

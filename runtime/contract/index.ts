@@ -6,6 +6,7 @@ export { type Answer, dispatch, type Handlers, UnexpectedStatusError } from "./a
 export type { EventBodyOf, Events, TypedEvent } from "./event.js";
 export type {
   AnswerFields,
+  CanonicalSlot,
   DiscoveryFacts,
   EnvelopeFacts,
   EventChannel,
@@ -15,6 +16,7 @@ export type {
   FactTable,
   RecoveryFacts,
   ReleaseFacts,
+  RequestFields,
   RequestProfileName,
   ResultFacts,
   ResultResolution,
@@ -62,4 +64,4 @@ export {
   type Tools,
 } from "./tool.js";
 export { type TransportName, transportNames } from "./transport.js";
-export { type WireNames, wireNames } from "./wire-names.js";
+export { shortVersion, type WireNames, wireNames } from "./wire-names.js";

@@ -46,11 +46,14 @@ const errorsAlone = (tool: AnyTool, payload: JsonObject, word: string): payload 
   Array.isArray(payload.errors) && !hasData(tool, payload, word);
 
 /**
- * Where a branch of the response demands errors, an answer of nothing else is of that branch, whatever it calls itself and
- * though the list be empty: `completed` has no type for it.
+ * An answer of errors and nothing else has failed, whatever it calls itself: it names no task that could go on, and says of no
+ * success. Where a branch of the response demands errors, the list may be empty too: `completed` has no type for it.
  */
 const isErrorsBranch = (tool: AnyTool, payload: JsonObject, word: string): boolean =>
-  tool.failureFields !== undefined && errorsAlone(tool, payload, word);
+  errorsAlone(tool, payload, word) &&
+  (tool.failureFields !== undefined || payload.errors.length > 0) &&
+  !text(payload.task_id) &&
+  payload.success !== true;
 
 /**
  * Status of a synchronous answer (decisions.md, "Manifest and releases"): the payload's own `status` where the schema
@@ -58,12 +61,9 @@ const isErrorsBranch = (tool: AnyTool, payload: JsonObject, word: string): boole
  */
 function statedStatus(tool: AnyTool, payload: JsonObject, word: string): TaskStatus {
   const own = payload.status;
-  if (isTaskStatus(own) && tool.statuses.includes(own) && !(own === "completed" && isErrorsBranch(tool, payload, word)))
-    return own;
-  if (isJsonObject(payload[wireNames(word).error])) return "failed";
-  return isErrorsBranch(tool, payload, word) || (errorsAlone(tool, payload, word) && payload.errors.length > 0)
-    ? "failed"
-    : "completed";
+  const errors = isErrorsBranch(tool, payload, word);
+  if (isTaskStatus(own) && tool.statuses.includes(own) && !(errors && !isFailing(own))) return own;
+  return errors || isJsonObject(payload[wireNames(word).error]) ? "failed" : "completed";
 }
 
 /** A task that its transport calls failed has failed, and one at work whose data names no status is at work. */

@@ -11,3 +11,6 @@ export const wireNames = (word: string) => ({
 });
 
 export type WireNames = ReturnType<typeof wireNames>;
+
+/** A version as the wire has it, without its patch: `3.1.0` as `3.1`, `3.2.0-beta.1` as `3.2-beta.1`. */
+export const shortVersion = (version: string): string => version.replace(/^(\d+)\.(\d+)\.\d+/, "$1.$2");

@@ -31,6 +31,8 @@ export interface WatchOptions {
   readonly poll: () => Promise<PolledTask>;
   /** Webhooks are configured too, and polling is the backup. Default true. */
   readonly webhooks?: boolean;
+  /** Until the first poll, in milliseconds; as long as between two by default. */
+  readonly firstMs?: number;
   /** Version of the release the sender speaks; its configured one by default. */
   readonly release?: string;
   /** Ends the watch early. */
@@ -88,7 +90,7 @@ export async function watch<Tx>(
   const { sender, taskId, poll, webhooks = true } = options;
   const signal = options.signal ?? new AbortController().signal;
   const usual = webhooks ? WITH_WEBHOOKS_MS : ALONE_MS;
-  let wait = usual;
+  let wait = options.firstMs ?? usual;
   // The last mark on the task that was answered by a poll: one that is there from before is polled for at once.
   let answered: number | null = null;
   while (!signal.aborted) {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../contract/index.js";
+import type { AnyTool, JsonObject } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import { createPeriodic, type Telling } from "../queue/periodic.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
@@ -46,6 +46,10 @@ const TOLERANCE_MS = 60_000;
 const REMEMBER_MS = 7 * 86_400_000;
 const POLL_MS = { first: 10, max: 200 } as const;
 
+/** The key a call is recognised by; tools that need none do not look at one. */
+export const keyOf = ({ idempotency }: AnyTool, { idempotency_key: key }: JsonObject): string | undefined =>
+  (idempotency === "required" || idempotency === "optional") && typeof key === "string" ? key : undefined;
+
 /** Whose key it is: one principal's, for one account. */
 export const scopeOf = (principal: string, account: unknown): string =>
   digest(`${principal}\0${account === undefined ? "" : canonicalize(account)}`);
@@ -76,15 +80,16 @@ export async function claimKey<Tx>(
   for (let pause: number = POLL_MS.first; ; pause = Math.min(pause * 2, POLL_MS.max)) {
     const found = await options.database.transact((tx) => claimFlow(options, tx, held, of.hash));
     if (found === "mine") return { kind: "mine", claim: claimOf(options, held) };
-    if (found !== "running") return { kind: "replay", answer: JSON.parse(found.answer) };
-    if (performance.now() + pause > until) throw inFlight();
+    if ("answer" in found) return { kind: "replay", answer: JSON.parse(found.answer) };
+    if (performance.now() + pause > until) throw inFlight(found.leaseMs);
     await sleep(pause);
   }
 }
 
-const inFlight = (): ToolError =>
+/** @param leaseMs how long the key is still held by the first call, should nothing more be heard of it */
+const inFlight = (leaseMs: number): ToolError =>
   new ToolError("IDEMPOTENCY_IN_FLIGHT", "The first call with this idempotency_key is still being answered.", {
-    retry_after: 1,
+    retry_after: Math.max(1, Math.ceil(leaseMs / 1_000)),
   });
 
 function* claimFlow<Tx>(
@@ -92,7 +97,7 @@ function* claimFlow<Tx>(
   tx: Tx,
   held: HeldCall,
   hash: string,
-): Coroutine<"mine" | "running" | { readonly answer: string }> {
+): Coroutine<"mine" | { readonly leaseMs: number } | { readonly answer: string }> {
   const at = now();
   const lease = at + LEASE_MS;
   const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
@@ -100,7 +105,7 @@ function* claimFlow<Tx>(
   if (added.length > 0) return "mine";
   const [row] = yield* tables.call(tx, held.scope, held.key);
   // Removed between the two: the next try adds it.
-  if (row === undefined) return "running";
+  if (row === undefined) return { leaseMs: 0 };
   if (row.owner === null && (row.answer === null || row.replay_until < at)) {
     throw new ToolError("IDEMPOTENCY_EXPIRED", "The answer to this idempotency_key is no longer kept.");
   }
@@ -109,7 +114,7 @@ function* claimFlow<Tx>(
     throw new ToolError("IDEMPOTENCY_CONFLICT", "This idempotency_key was used with another request.");
   }
   if (row.answer !== null) return { answer: row.answer };
-  if (row.lease >= at) return "running";
+  if (row.lease >= at) return { leaseMs: row.lease - at };
   yield* tables.takeCall(tx, { ...held, hash, lease });
   return "mine";
 }
@@ -134,7 +139,7 @@ function claimOf<Tx>({ database, now, replayMs, telling }: IdempotencyOptions<Tx
       const at = now();
       const times = { replay_until: at + replayMs + TOLERANCE_MS, forget_at: at + replayMs + REMEMBER_MS };
       const kept = yield* tables.answerCall(tx, held, JSON.stringify(answer), times);
-      if (kept.length === 0) throw inFlight();
+      if (kept.length === 0) throw inFlight(LEASE_MS);
     },
     async release() {
       await transact(function* (tx): Coroutine<void> {

@@ -1,17 +1,35 @@
 /** A handler's reply, on its way to become an answer. */
-import { type AnyTool, isTaskStatus, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
+import {
+  type AnyTool,
+  isTaskStatus,
+  isTerminal,
+  type JsonObject,
+  type Release,
+  type TaskStatus,
+} from "../contract/index.js";
 import { isObject } from "./json-object.js";
-import type { ServedTool, Spoken } from "./spoken.js";
+import type { Spoken } from "./spoken.js";
 
-/** Fills in the task's status, unless the tool's own `status` is a state of its domain. */
-export const statusMember = (
-  { domainStatus }: Spoken<never>,
-  { tool }: ServedTool<never>,
+/** The task's status where a tool's answer is to say it: not where its `status` is a state of its domain, or closed to any. */
+export function statusMember(
+  { domainStatus, release }: Pick<Spoken<never>, "domainStatus" | "release">,
+  tool: string,
   status: TaskStatus,
-): JsonObject => (isTerminal(status) && domainStatus.has(tool.name) ? {} : { status });
+): JsonObject {
+  if (!isTerminal(status)) return { status };
+  const { status: typed, answers } = release.facts.envelope;
+  const fields = Object.hasOwn(answers, tool) ? answers[tool]?.value : undefined;
+  if (fields?.refused.includes("status")) return {};
+  const demanded = typed.value === "task" && (fields === undefined || fields.required.includes("status"));
+  return demanded || !domainStatus.has(tool) ? { status } : {};
+}
 
-/** What a failure without errors says. */
-export const unnamedFailure = { code: "SERVICE_UNAVAILABLE", message: "The call failed." } as const;
+/** Members that belong to a call, less those that the release closes the tool's answers to. */
+export function openMembers({ facts }: Pick<Release, "facts">, tool: string, members: JsonObject): JsonObject {
+  const { answers } = facts.envelope;
+  const refused = Object.hasOwn(answers, tool) ? answers[tool]!.value.refused : [];
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !refused.includes(name)));
+}
 
 /** A handler's reply: typed, and still checked, since not every application compiles with types. */
 export function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {

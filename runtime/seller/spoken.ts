@@ -1,5 +1,12 @@
 /** The releases a seller speaks, and which of them a call is answered in. */
-import { type AnyTool, type JsonObject, type Release, type WireNames, wireNames } from "../contract/index.js";
+import {
+  type AnyTool,
+  type JsonObject,
+  type Release,
+  shortVersion,
+  type WireNames,
+  wireNames,
+} from "../contract/index.js";
 import type { AnyValidator } from "../validate/types.js";
 import { domainStatusReader } from "./domain-status.js";
 import { ToolError } from "./tool-error.js";
@@ -40,9 +47,6 @@ export const byAge = (a: Release, b: Release): number => {
   return Number(a.version.includes("-")) - Number(b.version.includes("-"));
 };
 
-/** `3.1.0` as `3.1`, `3.2.0-beta.1` as `3.2-beta.1`. */
-export const shortVersion = (version: string): string => version.replace(/^(\d+)\.(\d+)\.\d+/, "$1.$2");
-
 export async function speak<Tx>(
   release: Release,
   tools: ReadonlyMap<string, ServedTool<Tx>>,
@@ -50,9 +54,9 @@ export async function speak<Tx>(
 ): Promise<Spoken<Tx>> {
   const hasDomainStatus = domainStatusReader(await release.schemas());
   const served = [...new Set([...tools.values()].map(({ tool }) => tool))];
-  const arms = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed;
+  const arm = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed ?? "";
   return {
-    domainStatus: new Set(served.filter((tool) => hasDomainStatus(arms(tool) ?? "")).map(({ name }) => name)),
+    domainStatus: new Set(served.filter((tool) => hasDomainStatus(arm(tool))).map(({ name }) => name)),
     release,
     names: wireNames(release.word),
     validator,
@@ -62,26 +66,46 @@ export async function speak<Tx>(
   };
 }
 
+/** A version as it is negotiated; undefined for what is none. Patches are let pass, and count for nothing. */
+function linePinned(
+  pin: string,
+): { readonly major: number; readonly minor: number; readonly exact: string } | undefined {
+  const exact = shortVersion(pin);
+  const [, major, minor] = /^(\d+)\.(\d+)(-[\w.-]+)?$/.exec(exact) ?? [];
+  return major === undefined ? undefined : { major: Number(major), minor: Number(minor), exact };
+}
+
+/** The newest release of a major version that is no newer than what was asked for; pre-releases are met exactly or not at all. */
+const below = <Tx>(spoken: readonly Spoken<Tx>[], { major, minor }: { major: number; minor: number }) =>
+  spoken.find((one) => {
+    const line = linePinned(one.version);
+    return line !== undefined && !one.version.includes("-") && line.major === major && line.minor <= minor;
+  });
+
 /**
- * The release a request is answered in: the one it pins, else the newest of its major version, else the newest.
+ * The release a request is answered in: the one it pins, else the newest before it of the same major version, which the answer
+ * says; without a pin, the newest of its major version, else the newest.
  * @param spoken newest first
- * @throws ToolError VERSION_UNSUPPORTED
+ * @throws ToolError VERSION_UNSUPPORTED where there is none, or two members of the request ask for different ones
  */
 export function negotiate<Tx>(spoken: readonly Spoken<Tx>[], request: JsonObject): Spoken<Tx> {
   const [newest] = spoken as [Spoken<Tx>];
   const { word } = newest.release;
-  const pin = request[newest.names.version];
+  const [field, majorField] = [newest.names.version, `${word}_major_version`];
+  const { [field]: pin, [majorField]: major } = request;
   if (typeof pin === "string") {
-    const wanted = shortVersion(pin);
-    const found = spoken.find(({ version }) => version === wanted);
-    if (found !== undefined) return found;
-    throw unsupported(spoken, newest.names.version, pin);
+    const line = linePinned(pin);
+    if (line === undefined || (typeof major === "number" && major !== line.major))
+      throw unsupported(spoken, field, pin);
+    const served =
+      spoken.find(({ version }) => version === line.exact) ?? (pin.includes("-") ? undefined : below(spoken, line));
+    if (served !== undefined) return served;
+    throw unsupported(spoken, field, pin);
   }
-  const major = request[`${word}_major_version`];
   if (typeof major !== "number") return newest;
   const found = spoken.find((one) => one.major === major);
   if (found !== undefined) return found;
-  throw unsupported(spoken, `${word}_major_version`, major);
+  throw unsupported(spoken, majorField, major);
 }
 
 const unsupported = (spoken: readonly Spoken<never>[], field: string, asked: string | number): ToolError => {

@@ -5,6 +5,7 @@ import { AdbindError } from "../errors.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { CallPlug } from "./call-plug.js";
 import { faultList } from "./context.js";
+import { statusMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import type { Spoken } from "./spoken.js";
 import { failurePayload } from "./tool-error.js";
@@ -76,12 +77,13 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
  * Data of a change as it is stored and sent.
  * @throws AdbindError `event_invalid` where the release's schema refuses it
  */
-function dataOf<Tx>({ release, validator, domainStatus }: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
+function dataOf<Tx>(spoken: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
+  const { release, validator } = spoken;
   const { status } = change;
   const tool = release.tools[name];
   if (tool === undefined) return change.data;
   if (status === "failed" || status === "rejected") return change.data;
-  const data = { ...(!domainStatus.has(name) && { status }), ...change.data };
+  const data = { ...statusMember(spoken, name, status), ...change.data };
   if (!Object.hasOwn(tool.arms, status)) {
     throw new AdbindError("event_invalid", `${name} has no answer ${status}`, {
       where: `release ${release.version}`,
@@ -116,5 +118,5 @@ export function handleOf<Tx, T = AnyTool>(parts: BookParts<Tx>, taskId: string, 
     cancel: (more?: ChangeOptions<Tx>) => change("canceled", {}, more),
   };
   // What differs by tool is the types of the data, which the release's schemas judge in `dataOf`.
-  return handle as never;
+  return handle;
 }

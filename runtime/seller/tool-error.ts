@@ -56,7 +56,24 @@ function completeFault(fault: Fault, release: Release): ProtocolError {
   const entry = entryOf(release.errors, fault.code);
   const recovery: Recovery = fault.recovery ?? entry?.recovery ?? release.defaultUnknownRecovery;
   const suggestion = fault.suggestion ?? entry?.suggestion;
-  return { ...fault, recovery, ...(suggestion !== undefined && { suggestion }) } as ProtocolError;
+  const { retry_after: asked, ...rest } = fault;
+  const wait = waitOf(asked, release);
+  return {
+    ...rest,
+    recovery,
+    ...(suggestion !== undefined && { suggestion }),
+    ...(wait !== undefined && { retry_after: wait }),
+  } as ProtocolError;
+}
+
+/** Longest wait that releases with a bound let an error ask for, in seconds. */
+const MAX_WAIT_S = 3_600;
+
+/** A wait in whole seconds, never shorter than what was meant; undefined where none was. */
+function waitOf(asked: unknown, { facts }: Release): number | undefined {
+  if (typeof asked !== "number" || !Number.isFinite(asked) || asked < 0) return undefined;
+  const whole = Math.max(1, Math.ceil(asked));
+  return facts.envelope.retryAfter.value === "integer" ? Math.min(whole, MAX_WAIT_S) : whole;
 }
 
 /** The payload of a failed answer: the error in the envelope, all of them in `errors` (webhooks-facts.md 9). */

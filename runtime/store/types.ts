@@ -149,6 +149,8 @@ export interface Held {
 export interface InboxFilter {
   readonly state?: InboxState;
   readonly sender?: string;
+  /** Events of one task. */
+  readonly taskId?: string;
   /** Ids greater than this one. */
   readonly after?: number;
   readonly limit?: number;

@@ -9,6 +9,8 @@ export interface WireCall {
   /** Where the answers to come are to be sent. */
   readonly push: JsonObject | undefined;
   readonly contextId: string | undefined;
+  /** The transport's own task that the call goes on with. */
+  readonly taskId?: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 

@@ -11,6 +11,8 @@ export interface WireFaultFacts {
   readonly body?: string;
   /** `WWW-Authenticate`, as it came. */
   readonly challenge?: string | undefined;
+  /** An answer came, and was not read: it is larger than the caller wants. */
+  readonly unread?: boolean;
 }
 
 /** A request that got no answer of the protocol. */
@@ -21,14 +23,17 @@ export class WireFault extends Error {
   readonly retryAfter: number | undefined;
   readonly body: string;
   readonly challenge: string | undefined;
+  readonly unread: boolean;
 
-  constructor(message: string, { status, retryable = false, retryAfter, body = "", challenge }: WireFaultFacts) {
+  constructor(message: string, facts: WireFaultFacts) {
+    const { status, retryable = false, retryAfter, body = "", challenge, unread = false } = facts;
     super(message);
     this.status = status;
     this.retryable = retryable;
     this.retryAfter = retryAfter;
     this.body = body;
     this.challenge = challenge;
+    this.unread = unread;
   }
 }
 

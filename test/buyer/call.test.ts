@@ -3,16 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { Says } from "../support/agent.js";
-import { capabilities, failing, order, release, release30, type Scene, scene, transports } from "./fixtures.js";
-
-const withScene = async (options: Parameters<typeof scene>[0], job: (made: Scene) => Promise<void>): Promise<void> => {
-  const made = await scene(options);
-  try {
-    await job(made);
-  } finally {
-    await made.close();
-  }
-};
+import { capabilities, failing, order, release, release30, scene, transports, withScene } from "./fixtures.js";
 
 for (const kind of transports) {
   test(`${kind}: a tool is called by its wire name and answered by its arm`, () =>

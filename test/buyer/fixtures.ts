@@ -95,3 +95,13 @@ export const order = {
   end_time: "2026-12-31T00:00:00Z",
   packages: [{ product_id: "p1", budget: 1000, pricing_option_id: "cpm" }],
 } as never;
+
+/** Runs a job with a scene of its own. */
+export const withScene = async (options: SceneOptions, job: (made: Scene) => Promise<void>): Promise<void> => {
+  const made = await scene(options);
+  try {
+    await job(made);
+  } finally {
+    await made.close();
+  }
+};

@@ -4,8 +4,9 @@ import * as assert from "uvu/assert";
 import { createTaskEndings } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import type { Delivery } from "../../runtime/receiver/index.js";
+import type { Says } from "../support/agent.js";
 import { bought, envelope, PUBLIC_URL, SELLER, send, setup } from "../support/receiver.js";
-import { failing, order, scene } from "./fixtures.js";
+import { failing, order, type Scene, scene } from "./fixtures.js";
 
 const answer = ({ tool }: { tool: string }) =>
   tool === "create_media_buy"
@@ -58,6 +59,109 @@ test("a submitted answer without a task is a failure that says so, and its webho
     await hooks.close();
   }
 });
+
+/** A buyer that polls, before an agent whose order is `task-1`; `says` answers the n-th poll. */
+async function polling(
+  says: (count: number) => Says,
+  job: (made: Scene, called: Awaited<ReturnType<Scene["buyer"]["call"]>>) => Promise<void>,
+  { ordered = {}, ...buyer }: { ordered?: JsonObject; pollMs?: number; giveUpMs?: number } = {},
+): Promise<void> {
+  const made = await scene({
+    answer: ({ tool }, count) =>
+      tool === "get_task_status"
+        ? says(count)
+        : tool === "create_media_buy"
+          ? { payload: { status: "submitted", task_id: "task-1", ...ordered } }
+          : failing({ code: "UNSUPPORTED_FEATURE", message: "no such tool", recovery: "correctable" }),
+    buyer,
+  });
+  try {
+    await job(made, await made.buyer.call("create_media_buy", order));
+  } finally {
+    await made.close();
+  }
+}
+
+const state = (status: string, more: JsonObject = {}): Says => ({
+  payload: { task_id: "task-1", task_type: "create_media_buy", protocol: "media-buy", status, ...more },
+});
+
+test("a task is polled for at once, in the release of its call, and then less and less often", () =>
+  polling(
+    (count) => (count < 6 ? state("working") : state("completed", { result: bought })),
+    async (made, called) => {
+      assert.is((await called.settled()).status, "completed");
+      assert.equal(made.waits, [500, 1_000, 2_000, 3_000, 3_000]);
+      const polls = made.calls().filter(({ tool }) => tool === "get_task_status");
+      assert.equal([...new Set(polls.map(({ args }) => args.proto_version))], ["3.1"]);
+    },
+    { pollMs: 3_000 },
+  ));
+
+test("an agent's own estimate lengthens the pauses, and half an hour is the longest of them", () =>
+  polling(
+    (count) => (count < 3 ? state("working") : state("completed", { result: bought })),
+    async (made, called) => {
+      assert.is((await called.settled()).status, "completed");
+      assert.equal(made.waits, [1_800_000, 1_000]);
+    },
+    { ordered: { estimated_completion: new Date(1_776_520_800_000 + 1_800_500).toISOString() } },
+  ));
+
+test("what is under way is never given back as an end: where none can be learned, that is said", async () => {
+  const end = async (says: (count: number) => Says, giveUpMs = 60_000): Promise<JsonObject> => {
+    let told: JsonObject = {};
+    const job = async (_: Scene, called: Awaited<ReturnType<Scene["buyer"]["call"]>>): Promise<void> => {
+      const { status, taskId, data } = await called.settled();
+      const [error] = (data as { errors: JsonObject[] }).errors;
+      told = { status, taskId, code: error?.code, was: (error?.details as JsonObject)?.status, says: error?.message };
+    };
+    await polling(says, job, { giveUpMs });
+    return told;
+  };
+  const known = { status: "failed", taskId: "task-1", code: "TASK_END_UNKNOWN" };
+  const refused = await end(() =>
+    failing({ code: "VERSION_UNSUPPORTED", message: "not that one", recovery: "correctable" }),
+  );
+  assert.equal({ ...refused, says: undefined }, { ...known, was: "submitted", says: undefined });
+  assert.match(String(refused.says), /VERSION_UNSUPPORTED, not that one/);
+  const late = await end(() => state("working"));
+  assert.equal({ ...late, says: undefined }, { ...known, was: "working", says: undefined });
+  assert.match(String(late.says), /not ended after 60 s/);
+  const empty = await end(() => state("completed"));
+  assert.equal({ ...empty, says: undefined }, { ...known, was: "completed", says: undefined });
+});
+
+test("a task that asks something is given back, and the call goes on with what the caller says to it", () =>
+  polling(
+    () => state("input-required", { message: "Which region?" }),
+    async (made, called) => {
+      assert.is((await called.respond({})).answer.status, "failed", "it has asked nothing yet");
+      const asked = await called.settled();
+      assert.equal([asked.status, asked.message], ["input-required", "Which region?"]);
+      const next = await called.respond({ brand: { domain: "other.example" } });
+      assert.is(next.answer.status, "submitted");
+      const [first, second] = made.calls().filter(({ tool }) => tool === "create_media_buy");
+      assert.equal(second?.args.brand, { domain: "other.example" });
+      assert.equal(second?.args.packages, first?.args.packages);
+      assert.is.not(second?.args.idempotency_key, first?.args.idempotency_key);
+    },
+  ));
+
+test("a result that only the task's history has is the task's", () =>
+  polling(
+    () =>
+      state("completed", {
+        history: [
+          { timestamp: "2026-04-18T14:00:00Z", type: "request", data: {} },
+          { timestamp: "2026-04-18T14:00:01Z", type: "response", data: { ...bought, media_buy_id: "mb9" } },
+        ],
+      }),
+    async (_, called) => {
+      const end = await called.settled();
+      assert.equal([end.status, (end.data as JsonObject).media_buy_id], ["completed", "mb9"]);
+    },
+  ));
 
 test("an end is remembered by sender and task, and nothing else is", () => {
   const endings = createTaskEndings();

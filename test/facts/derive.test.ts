@@ -125,6 +125,15 @@ else {
     assert.is(Object.hasOwn(facts.envelope.answers, "preview_creative"), false);
   });
 
+  test("requests closed to the version, and to nothing else that says the release", async () => {
+    const closedIn = async (version: string) =>
+      (await read(path.join(folder, "releases", version))).facts.envelope.requests;
+    const old = await closedIn("3.0.26");
+    assert.equal(old.sync_plans, { value: { refused: ["adcp_version"] }, from: "governance/sync-plans-request.json" });
+    assert.is(Object.keys(old).length, 15);
+    assert.equal([await closedIn("3.1.19"), await closedIn("3.2.4")], [{}, {}]);
+  });
+
   for (const version of ["3.0.26", "3.1.19", "3.2.4"]) {
     test(`${version}: no answer refuses what it demands`, async () => {
       const { facts } = await read(path.join(folder, "releases", version));

@@ -41,12 +41,6 @@ export const walks: readonly Walk[] = [
     still: /queue\.transact\(/,
   },
   {
-    file: "runtime/buyer/settle.ts",
-    fault: "a sender's whole inbox is paged and parsed to find one task",
-    until: subjects.buyer,
-    still: /inbox\.list\(\{ sender, limit: INBOX_PAGE, after \}\)/,
-  },
-  {
     file: "generated/3.1.0/types/asset.ts",
     fault: "a list with `minItems: 1` is a tuple that writes its anonymous member out twice",
     until: subjects.types,

@@ -92,16 +92,20 @@ test("a field no type declares is read as unknown, and never off a prototype", (
   for (const none of [null, undefined, "text", 5]) assert.is(extra(none, "length"), undefined);
 });
 
-test("where a branch demands errors, an answer of nothing else has failed, whatever it says of itself", () => {
+test("an answer of errors that names no task and no success has failed, whatever it says of itself", () => {
   assert.is(statusOf({ errors: [] }, [], []), "failed");
   assert.is(statusOf({ status: "completed", errors: [wire] }, taskStatuses, []), "failed");
   assert.is(statusOf({ status: "completed", errors: [wire], orders: [] }, taskStatuses, []), "completed");
-  assert.is(statusOf({ status: "working", errors: [wire] }, taskStatuses, []), "working");
-  assert.is(statusOf({ status: "completed", errors: [wire] }, taskStatuses), "completed", "no branch demands them");
+  assert.is(statusOf({ status: "working", errors: [wire] }, taskStatuses, []), "failed");
+  assert.is(statusOf({ status: "working", errors: [wire], task_id: "t" }, taskStatuses, []), "working");
+  assert.is(statusOf({ status: "completed", errors: [wire] }, taskStatuses), "failed", "no branch demands them");
+  assert.is(statusOf({ status: "completed", errors: [wire], success: true }, taskStatuses), "completed");
+  assert.is(statusOf({ status: "completed", errors: [] }, taskStatuses), "completed", "no branch demands them");
+  assert.is(statusOf({ status: "rejected", errors: [wire] }, taskStatuses), "rejected");
   const webhook = (failureFields?: string[]) =>
     readWebhookAnswer(tool([], failureFields), { status: "completed", result: { errors: [wire] } }, "proto").status;
   assert.is(webhook([]), "failed", "nor does a webhook's result become a completed one");
-  assert.is(webhook(), "completed");
+  assert.is(webhook(), "failed", "whether a branch demands them or not");
 });
 
 test("a failure holds the errors of either place, and the payload as it came", () => {

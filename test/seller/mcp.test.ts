@@ -12,7 +12,7 @@ import { pino } from "pino";
 import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { createSeller } from "../../runtime/seller/index.js";
+import { createSeller, openAuth } from "../../runtime/seller/index.js";
 import { codeOf } from "../support/thrown.js";
 import { buyRequest, mcp, sellerOptions } from "./fixture.js";
 import { sellerSuite, tool, with_ } from "./mcp-suite.js";
@@ -90,10 +90,10 @@ test("a bad request is an answer with pointers, on both layers of the envelope",
 test("what a handler lets slip out stays here", async (context) => {
   const broken = await tool(context.seller, "create_media_buy", buyRequest("prod_broken"));
   assert.match(JSON.stringify(broken.body), /hunter2/, "development shows why");
-  await with_(context, { mode: "production" }, async (seller) => {
+  await with_(context, { mode: "production", auth: openAuth }, async (seller) => {
     const hidden = await tool(seller, "create_media_buy", buyRequest("prod_broken"));
     assert.not.match(JSON.stringify(hidden.body), /hunter2/);
-    assert.is(hidden.body.result.structuredContent.proto_error.code, "SERVICE_UNAVAILABLE");
+    assert.is(hidden.body.result.structuredContent.proto_error.code, "CONFIGURATION_ERROR");
   });
 });
 
@@ -103,7 +103,7 @@ test("a handler that answers with something else fails its call, which may be ma
   await with_(context, { logger }, async (seller) => {
     for (let tries = 0; tries < 2; tries++) {
       const { body } = await tool(seller, "create_media_buy", buyRequest("prod_mute"));
-      assert.is(body.result.structuredContent.proto_error.code, "SERVICE_UNAVAILABLE");
+      assert.is(body.result.structuredContent.proto_error.code, "CONFIGURATION_ERROR");
     }
   });
   assert.match(logged.join(), /the handler of create_media_buy must answer \{status, data\}/);
@@ -113,7 +113,11 @@ test("an answer the release refuses is refused in development and reported in pr
   const wrong = await tool(context.seller, "create_media_buy", buyRequest("prod_wrong"));
   assert.is(wrong.body.result.structuredContent.proto_error.code, "INVALID_ANSWER");
   const reports: unknown[] = [];
-  const options = { mode: "production", onInvalidAnswer: (report: unknown) => void reports.push(report) };
+  const options = {
+    mode: "production",
+    auth: openAuth,
+    onInvalidAnswer: (report: unknown) => void reports.push(report),
+  };
   await with_(context, options, async (seller) => {
     const passed = await tool(seller, "create_media_buy", buyRequest("prod_wrong"));
     assert.is(passed.body.result.structuredContent.media_buy_id, 7);
@@ -142,7 +146,13 @@ test("a caller's release is spoken where it can be, and else refused by name", a
     assert.is((await ask({ proto_version: "3.1.0" })).structuredContent.proto_version, "3.1");
     assert.is((await ask({ proto_major_version: 3 })).structuredContent.status, "completed");
     assert.equal(old.structuredContent.proto.supported_versions, ["3.1", "3.0"]);
-    for (const pin of [{ proto_version: "4.0" }, { proto_major_version: 9 }, { proto_version: "nonsense" }]) {
+    assert.is((await ask({ proto_version: "3.7" })).structuredContent.proto_version, "3.1", "the newest before it");
+    const refused = [
+      ...[{ proto_version: "4.0" }, { proto_major_version: 9 }, { proto_version: "nonsense" }],
+      // Pre-releases are spoken exactly or not at all, and a request has one major version.
+      ...[{ proto_version: "3.2-beta.1" }, { proto_version: "3.1", proto_major_version: 4 }],
+    ];
+    for (const pin of refused) {
       const { proto_error: error } = (await ask({ ...pin, context: { v: 1 } })).structuredContent;
       assert.is(error.code, "VERSION_UNSUPPORTED");
       assert.equal(error.details.supported_versions, ["3.1", "3.0"]);

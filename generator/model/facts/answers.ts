@@ -5,6 +5,7 @@ import {
   type Fact,
   isInterim,
   isTaskStatus,
+  type RequestFields,
   type ResultFacts,
   wireNames,
 } from "../../../runtime/contract/index.js";
@@ -36,6 +37,7 @@ export function envelopeFacts(source: FactSource, version: ByVersion): EnvelopeF
     versionEcho: { value: echo !== undefined, from: echo?.ref ?? "manifest.json#/tools" },
     mediaBuyState: mediaBuyState(source),
     answers: answerFields(source, status.value === "task" ? ["status"] : []),
+    requests: requestFields(source),
     recovery: version.fact("recovery"),
     retryAfter: version.fact("retryAfter"),
     buyerReason: {
@@ -80,7 +82,8 @@ const fieldIn = (parts: readonly Placed[], name: string, except?: string): strin
 /** Fields that any answer may have, as far as its schema lets it. */
 const common = (word: string): string[] => {
   const { error, version } = wireNames(word);
-  return [version, error, "context", "context_id", "errors", "message", "replayed", "status", "task_id", "timestamp"];
+  const keys = ["context", "context_id", "idempotency_key"];
+  return [version, error, ...keys, "errors", "message", "replayed", "status", "task_id", "timestamp"];
 };
 
 /** The tools whose completed answers are not as the release's answers are: `usual` is what all of them demand. */
@@ -89,6 +92,21 @@ function answerFields(source: FactSource, usual: readonly string[]): EnvelopeFac
     const fields = fieldsOf(source, tool);
     const same = fields.refused.length === 0 && fields.required.join() === usual.join();
     return same ? [] : [[tool.name, { value: fields, from: tool.response }]];
+  });
+  return Object.fromEntries(rows);
+}
+
+/** Fields by which any request may say which release it is in. */
+const pins = (word: string): string[] => [wireNames(word).version, `${word}_major_version`];
+
+/** The tools whose requests are closed to them. */
+function requestFields(source: FactSource): EnvelopeFacts["requests"] {
+  const rows = source.tools.flatMap(({ name, request }): [string, Fact<RequestFields>][] => {
+    const root = place(source, request);
+    const branches = root === undefined ? [] : alternatives(source, root);
+    const closed = (parts: readonly Placed[], field: string) => parts.some((part) => refuses(source, part, field));
+    const refused = pins(source.word).filter((field) => branches.some((parts) => closed(parts, field)));
+    return refused.length === 0 ? [] : [[name, { value: { refused }, from: request }]];
   });
   return Object.fromEntries(rows);
 }

@@ -6,6 +6,8 @@ import { atPointer, isMap, type Json, type JsonMap, type Schema } from "../../lo
 /** A tool, as far as facts need it. */
 export interface FactTool {
   readonly name: string;
+  /** Schema of its requests. */
+  readonly request: string;
   /** Schema of its answers. */
   readonly response: string;
 }

@@ -7,15 +7,7 @@ import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
-import {
-  analyze,
-  checkpoint,
-  count,
-  markDirty,
-  putCheckpoint,
-  recountMembers,
-  tick,
-} from "../../store/registry-profiles.js";
+import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
 import { noteChanges } from "../feed/changes.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";

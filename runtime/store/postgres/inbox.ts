@@ -152,11 +152,15 @@ const bury = (db: Db, { id, owner, now }: Held, error: string): Promise<void> =>
     if (changed === 1 && left !== undefined) await releaseLane(tx, left, now);
   });
 
-async function list(db: Db, { state, sender, after = 0, limit = LIST_LIMIT_ROWS }: InboxFilter): Promise<InboxEvent[]> {
+async function list(
+  db: Db,
+  { state, sender, taskId, after = 0, limit = LIST_LIMIT_ROWS }: InboxFilter,
+): Promise<InboxEvent[]> {
   const ofState = state === undefined ? sql`` : sql` and i.state = ${state}`;
   const ofSender = sender === undefined ? sql`` : sql` and s.url = ${sender}`;
+  const ofTask = taskId === undefined ? sql`` : sql` and i.task_id = ${taskId}`;
   const rows = await sql<InboxRow>`
-    ${joined} where i.id > ${after}${ofState}${ofSender} order by i.id limit ${Math.min(limit, LIST_LIMIT_ROWS)}`.rows(
+    ${joined} where i.id > ${after}${ofState}${ofSender}${ofTask} order by i.id limit ${Math.min(limit, LIST_LIMIT_ROWS)}`.rows(
     db,
   );
   return rows.map(toEvent);

@@ -189,9 +189,11 @@ const completer = (writer: Writer, release: ReturnType<typeof laneRelease>) => {
   };
 };
 
-function list(db: Database, { state, sender, after = 0, limit = LIST_LIMIT_ROWS }: InboxFilter): InboxEvent[] {
-  const where = ["i.id > ?", ...(state ? ["i.state = ?"] : []), ...(sender ? ["s.url = ?"] : [])].join(" and ");
-  const values = [after, ...(state ? [state] : []), ...(sender ? [sender] : []), Math.min(limit, LIST_LIMIT_ROWS)];
+function list(db: Database, { after = 0, limit = LIST_LIMIT_ROWS, ...filter }: InboxFilter): InboxEvent[] {
+  const columns = { "i.state": filter.state, "s.url": filter.sender, "i.task_id": filter.taskId };
+  const asked = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
+  const where = ["i.id > ?", ...asked.map(({ column }) => `${column} = ?`)].join(" and ");
+  const values = [after, ...asked.map(({ value }) => value), Math.min(limit, LIST_LIMIT_ROWS)];
   return db
     .prepare<(string | number)[], InboxRow>(`${source} where ${where} order by i.id limit ?`)
     .all(...values)

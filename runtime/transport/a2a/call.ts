@@ -60,7 +60,7 @@ export async function openA2a(
   };
   return {
     transport: "a2a",
-    call: ({ tool, args, push, contextId, signal: given }) =>
+    call: ({ tool, args, push, contextId, taskId, signal: given }) =>
       ask({ signal: given, edit: (message) => withPush(message, push) }, (client) =>
         client.sendMessage({
           message: {
@@ -68,6 +68,7 @@ export async function openA2a(
             role: ROLE_USER,
             parts: [{ content: { $case: "data", value: invocation(tool, args, profile) } }],
             ...(contextId !== undefined && { contextId }),
+            ...(taskId !== undefined && { taskId }),
           },
         } as SendMessageRequest),
       ),

@@ -1,7 +1,7 @@
 /** The steps of a buy, from what a seller is to what it has delivered. Each says what is wrong, or nothing. */
 import type { Failure, JsonObject } from "../../../runtime/contract/index.js";
 import type { Line } from "./answers.js";
-import { type CallerWorld, orders, type SellerWorld } from "./world.js";
+import { type CallerWorld, COMPACT, orders, type SellerWorld } from "./world.js";
 
 export interface Cell {
   readonly seller: SellerWorld;
@@ -98,6 +98,20 @@ export const steps: Readonly<Record<string, Step>> = {
   },
   products: call("get_products"),
   buy: call("create_media_buy", packagesOf(orders.now)),
+  /** A tool that not every release has: called where both have it, and refused with what stands in for it. */
+  async compact(cell) {
+    const line = shared(cell);
+    if (line === undefined) return refused(cell, COMPACT);
+    if (Object.hasOwn(line.release.tools, COMPACT)) return completes(cell, COMPACT);
+    const before = cell.seller.answered.length;
+    const called = await cell.caller.buyer.call(COMPACT, {});
+    const [error] = called.answer.status === "failed" ? (called.answer.data as Failure).errors : [];
+    if (error?.code !== "UNSUPPORTED_FEATURE") return told(called);
+    if (cell.seller.answered.length > before) return "the call reached the handler";
+    const fallback = (error.details as { fallback?: { tool?: string } } | undefined)?.fallback?.tool;
+    const known = cell.speaks.some(({ release }) => Object.hasOwn(release.tools, COMPACT));
+    return fallback === (known ? "get_products" : undefined) ? undefined : `it is told to call ${fallback}`;
+  },
   update: call("update_media_buy"),
   creative: call("sync_creatives"),
   delivery: call("get_media_buy_delivery"),

@@ -40,6 +40,9 @@ export interface CallerWorld {
 const productOf = (request: JsonObject): string =>
   (request.packages as { product_id?: string }[] | undefined)?.[0]?.product_id ?? "";
 
+/** A tool that the older releases have under another name. */
+export const COMPACT = "list_products";
+
 /** How long the seller works on an order that it answers later, in milliseconds. */
 const WORK_MS = 60;
 const work = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, WORK_MS));
@@ -75,12 +78,16 @@ export async function openSellerWorld(lines: readonly Line[]): Promise<SellerWor
       return { status: "completed", data: body };
     });
   };
+  const compact = Object.hasOwn(newest.release.tools, COMPACT) ? [COMPACT] : [];
   const names = ["get_products", "create_media_buy", "update_media_buy", "sync_creatives", "get_media_buy_delivery"];
   const seller = await createSeller({
     ...{ release: newest.release, releases, store, sender, baseUrl: url, name: "Seller of the matrix" },
     ...{ specialisms: [], mode: "development", limits: { calls: false }, validator },
-    tools: Object.fromEntries([...names, "get_media_buys"].map((name) => [name, answer(name)])),
-    capabilities: { account: { supported_billing: ["agent"] } },
+    tools: Object.fromEntries([...names, ...compact].map((name) => [name, answer(name)])),
+    capabilities: (release: Release) => ({
+      account: { supported_billing: ["agent"] },
+      ...(Object.hasOwn(release.tools, COMPACT) && { media_buy: { lifecycle_tools: [COMPACT] } }),
+    }),
   } as never);
   await seller.start({ port });
   return {

@@ -1,0 +1,39 @@
+/** One request, as often as it is of use: what is transient comes again later, and never under another key. */
+import type { Failure } from "../contract/index.js";
+import { retryAfterSeconds } from "../extract/index.js";
+import type { Outcome } from "./exchange.js";
+import type { Settings } from "./settings.js";
+
+/** Longest delay between attempts, in milliseconds. */
+const MAX_DELAY_MS = 60_000;
+/** Delays vary by a quarter either way, so that callers of one agent do not come back together. */
+const JITTER = 0.25;
+
+/** What the first error asks for, else the usual delay, in milliseconds. */
+function delayOf({ retry, random }: Settings, attempt: number, outcome: Outcome): number {
+  const [error] = (outcome.answer.data as Failure).errors;
+  const asked = error === undefined ? undefined : retryAfterSeconds(error);
+  if (asked !== undefined) return asked * 1000;
+  const usual = Math.min(retry.baseMs * 2 ** (attempt - 1), MAX_DELAY_MS);
+  return Math.round(usual * (1 - JITTER + 2 * JITTER * random()));
+}
+
+/** Sends until there is an answer to give, or no more use in sending. */
+export async function repeat(
+  settings: Settings,
+  { signal, mayRepeat }: { signal: AbortSignal | undefined; mayRepeat: (outcome: Outcome) => boolean },
+  send: (attempt: number) => Promise<Outcome>,
+): Promise<{ readonly outcome: Outcome; readonly attempts: number }> {
+  const { retry, now, pause } = settings;
+  const started = now();
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await send(attempt);
+    const done = { outcome, attempts: attempt };
+    if (outcome.recovery !== "transient" || attempt >= retry.attempts) return done;
+    if (!mayRepeat(outcome)) return done;
+    const delay = delayOf(settings, attempt, outcome);
+    if (now() + delay - started > retry.totalMs) return done;
+    await pause(delay, signal);
+    if (signal?.aborted) return done;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What a buyer was about to do, kept before it does it: a call's key and payload are stored before the request leaves, so that
+ * who starts again after a crash repeats the same call instead of making another.
+ */
+import type { JsonObject, ProtocolError, Release, TaskStatus } from "../contract/index.js";
+import { member } from "../extract/json-object.js";
+import type { Agreed } from "./agreement.js";
+import { localError } from "./fault.js";
+import type { PinBy } from "./pin.js";
+import type { Settings } from "./settings.js";
+
+/** A call that has not come to its end, as far as is known here. */
+export interface Intent {
+  readonly idempotencyKey: string;
+  readonly tool: string;
+  /** The arguments as they are sent, the key among them; without what the transport adds. */
+  readonly args: JsonObject;
+  /** The caller's own `push_notification_config`, credentials in it as they came. */
+  readonly push?: JsonObject;
+  /** Version of the release the call is in. */
+  readonly release: string;
+  readonly pinBy: PinBy;
+  /** When it was kept, unix milliseconds. */
+  readonly at: number;
+  /** What the agent has answered so far; undefined where no answer has come. */
+  readonly status?: TaskStatus;
+  readonly taskId?: string;
+}
+
+/** The request that was kept, as its caller gave it. */
+export const keptRequest = ({ args, push }: Intent): JsonObject => ({
+  ...args,
+  ...(push !== undefined && { push_notification_config: push }),
+});
+
+const COLLECTION = "buyer_intent";
+
+export interface Intents {
+  /** @throws what the store throws: the request must not leave then */
+  keep(intent: Intent): Promise<void>;
+  /** What was answered meanwhile; a store that is away is told in the log, since the call itself goes on. */
+  note(intent: Intent): Promise<void>;
+  /** The call has ended: nothing is to be repeated. */
+  drop(idempotencyKey: string): Promise<void>;
+  /** Oldest first. */
+  list(): Promise<readonly Intent[]>;
+}
+
+export function createIntents({ intents: store, url: owner, logger }: Settings): Intents | undefined {
+  if (store === undefined) return undefined;
+  const put = (id: string, intent: Intent | undefined): Promise<void> => {
+    const body = intent === undefined ? undefined : JSON.stringify(intent);
+    return store.commit([{ collection: COLLECTION, owner, id, version: undefined, body }]);
+  };
+  const quietly = async (id: string, intent: Intent | undefined): Promise<void> => {
+    try {
+      await put(id, intent);
+    } catch (error) {
+      logger?.warn(
+        { err: error, idempotencyKey: id },
+        "an intent could not be changed; it will be repeated under its key",
+      );
+    }
+  };
+  return {
+    keep: (intent) => put(intent.idempotencyKey, intent),
+    note: (intent) => quietly(intent.idempotencyKey, intent),
+    drop: (key) => quietly(key, undefined),
+    list: async () => (await store.list(COLLECTION, owner)).map(({ body }) => JSON.parse(body) as Intent),
+  };
+}
+
+/** Why a call that was kept is not made again; undefined where it may be. */
+export function notRepeatable({
+  release,
+  version,
+  agreed,
+  ageMs,
+}: {
+  release: Release | undefined;
+  version: string;
+  agreed: Agreed;
+  ageMs: number;
+}): ProtocolError | undefined {
+  const why = (message: string): ProtocolError => localError("INTENT_NOT_REPEATABLE", message, "terminal");
+  if (release === undefined) return why(`It was made in release ${version}, which this buyer no longer speaks`);
+  if (!agreed.idempotent) return why("The agent keeps no keys: read its state, and drop the intent or call anew");
+  const keptS = member(member(member(agreed.capabilities, release.word), "idempotency"), "replay_ttl_seconds");
+  if (typeof keptS !== "number" || ageMs < keptS * 1_000) return undefined;
+  return why("The agent has let the key go by now: read its state, and drop the intent or call anew");
+}

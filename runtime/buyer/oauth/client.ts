@@ -1,0 +1,197 @@
+/** Tokens for one agent: got by the client itself or for a person, kept, renewed before they end, got anew when refused. */
+import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import type { Fetcher } from "../../net/index.js";
+import { shortText, WireFault } from "../../transport/fault.js";
+import { discoverIssuer, type TokenIssuer } from "./discovery.js";
+import type { OAuthOptions, OAuthTokens, TokenStore } from "./types.js";
+
+/** A token this close to its end is renewed first, in milliseconds: it has to arrive while it is good. */
+const SLACK_MS = 30_000;
+const MAX_BYTES = 65_536;
+
+export interface OAuthClient {
+  /** @throws WireFault where none can be had, with the reason */
+  token(): Promise<string>;
+  /** The agent refused a token: another is got, or the refusal stands. @returns whether there is another */
+  refused(token: string, challenge: string | undefined): Promise<boolean>;
+}
+
+export interface OAuthParts {
+  readonly options: OAuthOptions;
+  readonly agentUrl: string;
+  readonly fetch: Fetcher;
+  readonly allowLocal: boolean;
+  readonly now: () => number;
+}
+
+function memoryTokens(): TokenStore {
+  const kept = new Map<string, OAuthTokens>();
+  return {
+    get: (agentUrl) => kept.get(agentUrl),
+    set(agentUrl, tokens) {
+      if (tokens === undefined) kept.delete(agentUrl);
+      else kept.set(agentUrl, tokens);
+    },
+  };
+}
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
+const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)));
+
+const refusal = (why: string): WireFault => new WireFault(`No token for the agent: ${why}`, { status: 401 });
+
+export function createOAuthClient(parts: OAuthParts): OAuthClient {
+  const { options, agentUrl, now } = parts;
+  const store = options.tokens ?? memoryTokens();
+  let issuer: TokenIssuer | undefined;
+  let challenge: string | undefined;
+  let getting: Promise<OAuthTokens> | undefined;
+
+  async function theIssuer(): Promise<TokenIssuer> {
+    if (issuer !== undefined) return issuer;
+    const found = await discoverIssuer(parts, { agentUrl, challenge, trusted: options.issuer });
+    if (!found.ok) throw refusal(found.why);
+    issuer = found.issuer;
+    return issuer;
+  }
+
+  async function get(kept: OAuthTokens | undefined): Promise<OAuthTokens> {
+    const from = await theIssuer();
+    const renewed = kept?.refreshToken === undefined ? undefined : await renew(parts, from, kept.refreshToken);
+    const tokens = renewed ?? (await granted(parts, from));
+    await store.set(agentUrl, tokens);
+    return tokens;
+  }
+
+  /** Calls at the same time get one token between them: a refresh token is often good once. */
+  const obtain = (kept: OAuthTokens | undefined): Promise<OAuthTokens> => {
+    getting ??= get(kept).finally(() => {
+      getting = undefined;
+    });
+    return getting;
+  };
+
+  return {
+    async token() {
+      const kept = await store.get(agentUrl);
+      const good = kept !== undefined && (kept.expiresAt === undefined || kept.expiresAt - SLACK_MS > now());
+      return (good ? kept : await obtain(kept)).accessToken;
+    },
+    async refused(token, said) {
+      challenge = said ?? challenge;
+      const kept = await store.get(agentUrl);
+      // Another call has got a new one meanwhile.
+      if (kept !== undefined && kept.accessToken !== token) return true;
+      const tokens = await obtain(kept);
+      return tokens.accessToken !== token;
+    },
+  };
+}
+
+/** One request to the token endpoint. @returns undefined where the grant is refused; @throws WireFault for anything else */
+async function ask(
+  parts: OAuthParts,
+  issuer: TokenIssuer,
+  grant: Record<string, string>,
+): Promise<OAuthTokens | string> {
+  const { options, agentUrl, fetch, now } = parts;
+  const { clientId, clientSecret } = options;
+  const basic =
+    clientSecret !== undefined && (issuer.clientAuth.length === 0 || issuer.clientAuth.includes("client_secret_basic"));
+  const form = new URLSearchParams({ ...grant, resource: agentUrl });
+  if (!basic) form.set("client_id", clientId);
+  if (!basic && clientSecret !== undefined) form.set("client_secret", clientSecret);
+  const encoded = [clientId, clientSecret ?? ""].map(encodeURIComponent).join(":");
+  const answer = await fetch(issuer.tokenEndpoint, {
+    method: "POST",
+    headers: {
+      accept: "application/json",
+      "content-type": "application/x-www-form-urlencoded",
+      ...(basic && { authorization: `Basic ${btoa(encoded)}` }),
+    },
+    body: form.toString(),
+    maxBytes: MAX_BYTES,
+  });
+  if (!answer.ok)
+    throw new WireFault(`No answer from ${issuer.issuer}: ${answer.code}`, { retryable: answer.retryable });
+  const text = new TextDecoder().decode(answer.body);
+  const body = parsed(text);
+  if (answer.status >= 500) throw new WireFault(`${issuer.issuer} answered ${answer.status}`, { retryable: true });
+  if (answer.status !== 200) {
+    const { error, error_description: more } = body;
+    return [error, more].filter((one) => typeof one === "string").join(": ") || `HTTP ${answer.status}`;
+  }
+  const { access_token: access, refresh_token: refresh, expires_in: seconds, token_type: type } = body;
+  if (typeof access !== "string" || !/^bearer$/i.test(String(type))) return "the issuer gave no Bearer token";
+  return {
+    accessToken: access,
+    ...(typeof refresh === "string" && { refreshToken: refresh }),
+    ...(typeof seconds === "number" && seconds > 0 && { expiresAt: now() + seconds * 1_000 }),
+  };
+}
+
+function parsed(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+async function renew(parts: OAuthParts, issuer: TokenIssuer, refresh: string): Promise<OAuthTokens | undefined> {
+  const got = await ask(parts, issuer, { grant_type: "refresh_token", refresh_token: refresh });
+  // An issuer that gives no new one lets the old one stand.
+  return typeof got === "string" ? undefined : { refreshToken: refresh, ...got };
+}
+
+async function granted(parts: OAuthParts, issuer: TokenIssuer): Promise<OAuthTokens> {
+  const { options } = parts;
+  const scope = options.scope ?? (issuer.scopes.length > 0 ? issuer.scopes.join(" ") : undefined);
+  const grant =
+    options.authorize === undefined
+      ? { grant_type: "client_credentials", ...(scope !== undefined && { scope }) }
+      : await codeGrant(parts, issuer, scope);
+  const got = await ask(parts, issuer, grant);
+  if (typeof got === "string") throw refusal(`${issuer.issuer} refuses ${grant.grant_type}: ${shortText(got)}`);
+  return got;
+}
+
+/** Sends a person to the issuer and takes the code they come back with: theirs, from this issuer, for this request. */
+async function codeGrant(
+  { options, agentUrl }: OAuthParts,
+  { issuer, authorizationEndpoint, challengeMethods }: TokenIssuer,
+  scope: string | undefined,
+): Promise<Record<string, string> & { grant_type: string }> {
+  const { authorize, redirectUri, clientId } = options;
+  if (authorizationEndpoint === undefined) throw refusal(`${issuer} has no authorization endpoint`);
+  if (!challengeMethods.includes("S256")) throw refusal(`${issuer} does not know PKCE with S256`);
+  const [verifier, state] = [random(), random()];
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
+  const url = new URL(authorizationEndpoint);
+  const asked = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: redirectUri!,
+    code_challenge: base64url(new Uint8Array(digest)),
+    code_challenge_method: "S256",
+    state,
+    resource: agentUrl,
+    ...(scope !== undefined && { scope }),
+  };
+  for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
+  const back = await authorize!(url.href);
+  const came = new URL(back, redirectUri).searchParams;
+  if (came.get("state") !== state) throw refusal("what came back from the issuer belongs to another request");
+  const from = came.get("iss");
+  if (from !== null && from !== issuer)
+    throw refusal(`what came back is from ${shortText(from)}, and not from ${issuer}`);
+  const code = came.get("code");
+  if (code === null) throw refusal(`${issuer} said ${shortText(came.get("error") ?? "nothing")}`);
+  return { grant_type: "authorization_code", code, redirect_uri: redirectUri!, code_verifier: verifier };
+}

@@ -1,0 +1,139 @@
+/** What an agent says of a task when it is asked: by its transport's own means, and by the tool of its release. */
+import {
+  type Answer,
+  type AnyArms,
+  type AnyTool,
+  type Failure,
+  isTaskStatus,
+  isTerminal,
+  type JsonObject,
+  type ProtocolError,
+  type Release,
+  readWebhookAnswer,
+} from "../contract/index.js";
+import { retryAfterSeconds } from "../extract/index.js";
+import { isJsonObject, list, member } from "../extract/json-object.js";
+import { readingTool } from "./agreement.js";
+import type { Outcome } from "./exchange.js";
+import type { CallParts } from "./parts.js";
+import { type PinBy, pinOf } from "./pin.js";
+import type { PolledTask } from "./types.js";
+
+/** Names of the tool that tells of a task, over the releases. */
+const pollTools = ["get_task_status", "tasks/get", "tasks_get"] as const;
+
+export interface PolledCall {
+  readonly tool: AnyTool;
+  readonly release: Release;
+  readonly pinBy: PinBy;
+  readonly taskId: string;
+  /** The request's `account`: a task belongs to one. */
+  readonly account: unknown;
+  readonly signal: AbortSignal | undefined;
+}
+
+export type Polled =
+  | {
+      readonly kind: "task";
+      readonly task: PolledTask;
+      readonly answer: Answer<AnyArms>;
+      /** When it says that the task will have ended, unix milliseconds. */
+      readonly expected: number | undefined;
+    }
+  /** Try again later. */
+  | { readonly kind: "failed"; readonly error: ProtocolError | undefined; readonly afterMs: number | undefined }
+  /** The agent has no way to ask, or will not say. */
+  | { readonly kind: "refused"; readonly error: ProtocolError | undefined };
+
+/** Members by which answers say when their task may have ended: estimates, all of them. */
+const estimates = ["expected_confirmation_at", "estimated_completion"] as const;
+
+/** @returns unix milliseconds */
+export function estimateIn(data: unknown): number | undefined {
+  for (const name of estimates) {
+    const value = member(data, name);
+    const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+    if (!Number.isNaN(at)) return at;
+  }
+  return undefined;
+}
+
+/** Asks for a task. Never rejects but with the signal's reason. */
+export async function poll(parts: CallParts, of: PolledCall): Promise<Polled> {
+  const now = parts.settings.now();
+  const native = await parts.exchange.task(of.tool, of.release, of.taskId, of.signal).catch(() => undefined);
+  of.signal?.throwIfAborted();
+  const own = native === undefined ? undefined : nativeTask(native, now);
+  // A transport's task may have ended with the word that the work goes on: only the tool knows then.
+  if (own?.kind === "task" && isTerminal(own.task.status)) return own;
+  let error: ProtocolError | undefined;
+  for (const name of namesFor(of.release)) {
+    const outcome = await ask(parts, of, name);
+    const found = readTask(of, outcome, now);
+    if (found !== undefined) return found;
+    error ??= firstError(outcome);
+    if (outcome.lost || outcome.recovery === "transient") {
+      const seconds = error === undefined ? undefined : retryAfterSeconds(error);
+      return { kind: "failed", error, afterMs: seconds === undefined ? undefined : seconds * 1_000 };
+    }
+  }
+  return own ?? { kind: "refused", error };
+}
+
+/** The release's own name first; the others are aliases that not every agent has. */
+const namesFor = ({ facts, tools }: Release): readonly string[] => {
+  const own = facts.tools.task?.value ?? pollTools.find((name) => Object.hasOwn(tools, name));
+  return [...new Set([...(own === undefined ? [] : [own]), ...pollTools])];
+};
+
+function ask(parts: CallParts, of: PolledCall, name: string): Promise<Outcome> {
+  const { release, account, signal, taskId } = of;
+  const args = {
+    ...pinOf(release, name, of.pinBy),
+    task_id: taskId,
+    // The older tool has no result of its own: the last thing that the agent said is it.
+    ...(name === "get_task_status" ? { include_result: true } : { include_result: true, include_history: true }),
+    ...(isJsonObject(account) && { account }),
+  };
+  const tool = Object.hasOwn(release.tools, name) ? release.tools[name]! : readingTool(name);
+  return parts.exchange.send(tool, release, { args, push: undefined, contextId: undefined, signal });
+}
+
+const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
+  answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
+
+/** A task by A2A's own means; undefined where the agent keeps none under this id, or its tool's task has another. */
+function nativeTask(outcome: Outcome, now: number): Polled | undefined {
+  const { status } = outcome.answer;
+  const failedHere = status === "failed" && (outcome.answer.data as Failure).raw === undefined;
+  if (failedHere || outcome.payload === null) return undefined;
+  const task = { status, timestamp: new Date(now).toISOString(), result: outcome.payload };
+  return { kind: "task", task, answer: outcome.answer, expected: estimateIn(outcome.payload) };
+}
+
+/** What the tool says of a task; undefined when it says nothing. */
+function readTask({ tool, release, taskId }: PolledCall, { payload }: Outcome, now: number): Polled | undefined {
+  const status = member(payload, "status");
+  if (!isJsonObject(payload) || member(payload, "task_id") !== taskId || !isTaskStatus(status)) return undefined;
+  const result = resultOf(payload);
+  const { updated_at: updated, message } = payload;
+  const timestamp = typeof updated === "string" ? updated : new Date(now).toISOString();
+  const words = typeof message === "string" ? { message } : {};
+  const envelope = { status, task_id: taskId, result: result ?? {}, ...words };
+  return {
+    kind: "task",
+    task: { status, timestamp, ...(result !== undefined && { result }), ...words },
+    answer: readWebhookAnswer(tool, envelope, release.word) as Answer<AnyArms>,
+    expected: estimateIn(payload) ?? estimateIn(result),
+  };
+}
+
+/** What a task has come to, as far as the payload tells: its result, its error, its progress, or what was said last of it. */
+function resultOf(payload: JsonObject): JsonObject | undefined {
+  if (isJsonObject(payload.result)) return payload.result;
+  if (isJsonObject(payload.error)) return { errors: [payload.error] } as JsonObject;
+  if (isJsonObject(payload.progress)) return payload.progress;
+  const said = list(payload.history).findLast((one) => member(one, "type") === "response");
+  const data = member(said, "data");
+  return isJsonObject(data) ? data : undefined;
+}

@@ -1,0 +1,91 @@
+/** What an agent speaks and has, and what becomes of a call that it does not; bounds on what it answers. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { JsonObject } from "../../runtime/contract/index.js";
+import type { Says } from "../support/agent.js";
+import { capabilities, release, release30, scene, withScene } from "./fixtures.js";
+
+test("a tool the agent lacks is answered as its release routes it, and by nothing else unasked", async () => {
+  const fallback = (mode: string, tool?: string) => ({
+    value: { fallback: { mode, ...(tool && { tool }) } },
+    from: "",
+  });
+  const routes = {
+    get_signals: fallback("direct", "get_products"),
+    list_creatives: fallback("orchestrated", "get_products"),
+    sync_accounts: fallback("none"),
+  };
+  const facts = { ...release.facts, tools: { ...release.facts.tools, routes } };
+  const asked = async (tool: string, options: JsonObject = {}, declares: JsonObject = {}) => {
+    const made = await scene({
+      declares: capabilities(declares),
+      buyer: { release: { ...release, facts }, ...options } as never,
+    });
+    try {
+      const called = await made.buyer.call(tool, { brief: "sports" });
+      const { errors = [] } = called.answer.data as { errors?: { code: string; details?: JsonObject }[] };
+      return {
+        sent: made.calls().map((one) => one.tool),
+        code: errors[0]?.code,
+        fallback: errors[0]?.details?.fallback,
+      };
+    } finally {
+      await made.close();
+    }
+  };
+  assert.equal((await asked("get_signals")).sent, ["get_products"], "one for one");
+  const refused = { sent: [], code: "UNSUPPORTED_FEATURE" };
+  const orchestrated = { mode: "orchestrated", tool: "get_products" };
+  assert.equal(await asked("list_creatives"), { ...refused, fallback: orchestrated });
+  assert.equal(await asked("sync_accounts"), { ...refused, fallback: { mode: "none" } });
+  const offered = { media_buy: { lifecycle_tools: ["list_creatives"] } };
+  assert.equal((await asked("list_creatives", {}, offered)).sent, ["list_creatives"], "the agent says it has it");
+  const adapters = {
+    list_creatives: (request: JsonObject, { call }: { call: (tool: string, request: JsonObject) => unknown }) =>
+      call("list_accounts", request),
+  };
+  assert.equal((await asked("list_creatives", { adapters })).sent, ["list_accounts"]);
+});
+
+test("requests go without a version that their release has closed them to", () =>
+  withScene({ declares: capabilities({}, { supported_versions: ["3.0"] }) }, async ({ buyer, calls }) => {
+    await buyer.call("get_collection_list", { list_id: "l1" });
+    const { proto_version: version, proto_major_version: major } = calls()[0]!.args;
+    assert.equal([version, major], [undefined, 3]);
+  }));
+
+test("an agent that names major versions only is of before there was more to name", () =>
+  withScene(
+    {
+      declares: capabilities({}, { supported_versions: undefined, major_versions: [3] }),
+      buyer: {
+        release: {
+          ...release,
+          facts: {
+            ...release.facts,
+            envelope: { ...release.facts.envelope, versionEcho: { value: true, from: "version" } },
+          },
+        } as never,
+      },
+    },
+    async ({ buyer, calls }) => {
+      const called = await buyer.call("get_products", { buying_mode: "brief", brief: "sports" });
+      assert.equal([called.release, calls()[0]?.args.proto_major_version], [release30.version, 3]);
+    },
+  ));
+
+test("an answer has a bound and a call a deadline, and either is told", async () => {
+  const code = (called: { answer: { data: unknown } }) =>
+    (called.answer.data as { errors: JsonObject[] }).errors[0]?.code;
+  const large = { payload: { status: "completed", products: [], note: "x".repeat(70_000) } };
+  await withScene({ answer: () => large, buyer: { maxAnswerBytes: 65_536 } }, async ({ buyer, calls }) => {
+    const called = await buyer.call("get_products", { buying_mode: "brief", brief: "b" });
+    assert.equal([code(called), called.recovery, calls().length], ["ANSWER_TOO_LARGE", "terminal", 1]);
+  });
+  await withScene({ answer: () => new Promise<Says>(() => {}) }, async ({ buyer }) => {
+    const called = await buyer.call("get_products", {}, { deadlineMs: 60 });
+    assert.is(code(called), "DEADLINE_EXCEEDED");
+  });
+});
+
+test.run();

@@ -1,0 +1,84 @@
+/** Several agents at once, named in a file or in the environment, and what is required of one before it is called. */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { agentsFrom, createBuyers } from "../../runtime/buyer/index.js";
+import { type Says, startAgent } from "../support/agent.js";
+import { codeOf } from "../support/thrown.js";
+import { capabilities, release, scene } from "./fixtures.js";
+
+test("agents come from a file and the environment, which wins; secrets may stay in it", async () => {
+  const file = {
+    agents: {
+      "Acme-TV": { url: "https://acme.example/mcp", transport: "mcp", tokenEnv: "ACME" },
+      plain: "https://plain.example",
+    },
+  };
+  const env = { ACME: "secret-1", ADBIND_AGENT_PLAIN: "https://other.example", ADBIND_AGENT_PLAIN_TOKEN: "secret-2" };
+  assert.equal(agentsFrom(file, env), {
+    acme_tv: { agent: { url: "https://acme.example/mcp", transport: "mcp" }, auth: { bearer: "secret-1" } },
+    plain: { agent: { url: "https://other.example", transport: "auto" }, auth: { bearer: "secret-2" } },
+  });
+  for (const bad of [
+    { agents: { a: { url: "x" } } },
+    { agents: { a: { url: "https://a.example", key: "1" } } },
+    { agents: [] },
+  ])
+    assert.is(await codeOf(() => agentsFrom(bad, {})), "buyer_option_invalid");
+  assert.is(
+    await codeOf(() => agentsFrom(file, {})),
+    "buyer_option_invalid",
+    "the variable that holds the token is not set",
+  );
+});
+
+test("who answers by the deadline is heard, and who does not is named", async () => {
+  const quick = await startAgent({ answer: ({ tool }) => says(tool) });
+  const never = await startAgent({ answer: () => new Promise<Says>(() => {}) });
+  const says = (tool: string): Says =>
+    tool === "get_agent_capabilities"
+      ? { payload: capabilities() }
+      : { payload: { status: "completed", products: [] } };
+  const buyers = createBuyers({ release, agents: { quick: quick.mcp, never: never.mcp }, allowLocal: true });
+  try {
+    assert.equal(buyers.names, ["quick", "never"]);
+    const began = Date.now();
+    const [first, second, ...more] = await buyers.each(
+      "all",
+      (buyer, { signal }) => buyer.call("get_products", { buying_mode: "brief", brief: "b" }, { signal }),
+      { deadline: 1_500 },
+    );
+    assert.ok(Date.now() - began < 4_000);
+    assert.equal(more, []);
+    assert.ok(first?.ok && first.value.answer.status === "completed");
+    assert.equal([second?.agent, second?.ok, second?.ok === false && second.late], ["never", false, true]);
+    const [broken] = await buyers.each(["quick"], () => Promise.reject(new Error("a bug")));
+    assert.ok(broken !== undefined && !broken.ok && !broken.late && broken.error.message === "a bug");
+    assert.is(await codeOf(() => buyers.each(["nobody"], async () => 1)), "buyer_option_invalid");
+  } finally {
+    await buyers.close();
+    await quick.close();
+    await never.close();
+  }
+});
+
+test("a feature that is required is declared, or named as lacking", async () => {
+  const made = await scene({
+    declares: capabilities({
+      specialisms: ["sales-guaranteed"],
+      media_buy: { features: { inline: true, later: false } },
+    }),
+  });
+  try {
+    const declared = await made.buyer.requireFeature("specialisms.sales-guaranteed", "media_buy.features.inline");
+    assert.equal(declared.specialisms, ["sales-guaranteed"]);
+    const lacking = made.buyer.requireFeature("media_buy.features.inline", "media_buy.features.later", "signals");
+    await lacking.then(
+      () => assert.unreachable(),
+      (error: Error) => assert.match(error.message, /media_buy\.features\.later, signals/),
+    );
+  } finally {
+    await made.close();
+  }
+});
+
+test.run();
