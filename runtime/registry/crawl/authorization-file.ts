@@ -63,7 +63,10 @@ function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, proble
   listIn(document, "properties", MAX_PROPERTIES, problems).forEach((value, index) => {
     const pointer = `/properties/${index}`;
     const read = readProperty(value, { domain, pointer, problems });
-    if (read === undefined) return void (isObject(value) && isLabelled(value, domain) && unusable.push(value));
+    if (read === undefined) {
+      if (isObject(value) && isLabelled(value, domain)) unusable.push(value);
+      return;
+    }
     const { property, owner } = read;
     if (owner === "domain" || (owner === "unlabelled" && via !== "manager")) own.push(property);
     else if (property.id !== null) foreignIds.add(property.id);
