@@ -1,2 +1,3 @@
+export { type NewBuyerOptions, type NewBuyerResult, newBuyer } from "./new-buyer.js";
 export { type NewSellerOptions, type NewSellerResult, newSeller } from "./scaffold.js";
 export { addArms } from "./update.js";

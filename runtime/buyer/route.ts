@@ -1,6 +1,6 @@
 /** Tools that an agent lacks, and what its releases say stands in for them: nothing is sent under another name unasked. */
 import { isJsonObject, type JsonObject, type Release, type ToolRoute } from "../contract/index.js";
-import { list, member } from "../extract/json-object.js";
+import { list } from "../extract/json-object.js";
 import { localError } from "./fault.js";
 import type { Adapter, Agreement, LocalError } from "./types.js";
 

@@ -58,6 +58,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "*",
     "check/ check",
     "conform/ conform",
+    "agent/",
+    "call tools auth new",
     "event-sample",
     "webhook-events",
     "webhook-send",
