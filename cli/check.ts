@@ -1,10 +1,10 @@
 /** `adbind check`: a live agent against what a specialism asks of it. */
 import type { Command } from "commander";
 import { specialismIn } from "../generator/load/part.js";
-import { createBuyer, type TransportChoice } from "../runtime/buyer/index.js";
-import type { Failure, Release } from "../runtime/contract/index.js";
+import type { TransportChoice } from "../runtime/buyer/index.js";
+import { type AgentCheckReport, checkAgent, checks } from "../runtime/conformance/index.js";
+import type { Release } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
-import { type CheckResult, checks, Probe, type ToolReport } from "./check/probe.js";
 import { releaseNamed } from "./check/release-value.js";
 import { closingLine } from "./closing-line.js";
 import { printJson } from "./output.js";
@@ -33,73 +33,23 @@ function specialismOf(release: Release, given: string): string {
   throw usage(`release ${release.version} has no specialism ${given}`, `give one of ${known.join(", ")}`);
 }
 
-/** Whoever typed a local address means it. */
-const isLocal = (url: URL): boolean =>
-  url.protocol === "http:" || /^(localhost|127\.|\[::1\])/.test(url.hostname) || url.hostname === "[::1]";
-
-interface Report {
-  readonly url: string;
-  readonly release: string;
-  readonly specialisms: readonly string[];
-  readonly ok: boolean;
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  /** Why nothing could be asked. */
-  readonly problem?: string;
-  readonly tools: readonly ToolReport[];
-}
-
 const mark = { passed: "ok", failed: "FAIL", skipped: "-" } as const;
 
 /** Control characters of an agent must not reach a terminal. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?").slice(0, 300);
 
-function print(report: Report): void {
+function print(report: AgentCheckReport): void {
   for (const { tool, required, checks: results } of report.tools) {
     console.log(`${tool}${required ? "" : " (exercised)"}`);
     for (const { check, outcome, detail } of results) {
       console.log(`  ${mark[outcome].padEnd(5)}${check.padEnd(15)} ${printable(detail ?? checks[check])}`);
     }
   }
+  if (report.missing.length > 0) console.log(`missing: ${report.missing.map(printable).join(", ")}`);
   if (report.problem !== undefined) console.log(`nothing could be asked: ${printable(report.problem)}`);
   const { passed, failed, skipped } = report;
   console.log(`${report.specialisms.join(", ")} of ${report.release}`);
   console.log(closingLine({ passed, failed, skipped }, "checks"));
-}
-
-async function probe(url: string, release: Release, specialisms: readonly string[], options: Options): Promise<Report> {
-  const buyer = createBuyer({
-    release,
-    agent: { url, transport: options.transport },
-    allowLocal: isLocal(new URL(url)),
-    timeoutMs: Number(options.timeout) * 1000,
-    retry: { attempts: 2, baseMs: 500, totalMs: 20_000 },
-    ...(options.auth !== undefined && { auth: { bearer: options.auth } }),
-  });
-  const head = { url, release: release.version, specialisms };
-  const none = { passed: 0, failed: 1, skipped: 0, tools: [] };
-  try {
-    const agreeing = await buyer.agreement();
-    if (!agreeing.ok) {
-      const [error] = (agreeing.answer.data as Failure).errors;
-      return { ...head, ok: false, ...none, problem: `${error?.code}: ${error?.message}` };
-    }
-    const required = new Set(specialisms.flatMap((id) => release.specialisms[id]!.entryPoints));
-    const exercised = specialisms.flatMap((id) => release.specialisms[id]!.exercised);
-    const asked = await Probe.open({ buyer, release, mutating: options.mutating === true });
-    const tools: ToolReport[] = [];
-    for (const name of new Set([...required, ...exercised])) tools.push(await asked.tool(name, required.has(name)));
-    const all = tools.flatMap((tool) => tool.checks);
-    const count = (outcome: CheckResult["outcome"]): number => all.filter((one) => one.outcome === outcome).length;
-    const counts = { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
-    return { ...head, ok: counts.failed === 0, ...counts, tools };
-  } catch (error) {
-    if (error instanceof AdbindError) throw error;
-    return { ...head, ok: false, ...none, problem: error instanceof Error ? error.message : String(error) };
-  } finally {
-    await buyer.close();
-  }
 }
 
 const collect = (value: string, before: string[]): string[] => [...before, value];
@@ -141,7 +91,12 @@ Example: adbind check https://seller.example/mcp --specialism sales_guaranteed`,
         );
       }
       const specialisms = options.specialism.map((id) => specialismOf(release, id));
-      const report = await probe(url, release, specialisms, options);
+      const { transport, auth, mutating = false, timeout } = options;
+      const report = await checkAgent({
+        ...{ url, release, specialisms, transport, mutating },
+        timeoutMs: Number(timeout) * 1_000,
+        ...(auth !== undefined && { auth }),
+      });
       if (options.json) printJson(report);
       else print(report);
       if (!report.ok) process.exitCode = 1;

@@ -1,7 +1,8 @@
 /** A small body of each kind of event, for who has none at hand: made from the release's schema, and valid by it. */
+
+import { Sampler } from "../runtime/conformance/check/sample.js";
 import { isJsonObject, type JsonObject, type Release, type SchemaDocuments } from "../runtime/contract/index.js";
 import { type CataloguedEvent, surfaceMember } from "../runtime/facts/index.js";
-import { Sampler } from "./check/sample.js";
 
 /** Does a value hold to a schema of the release? */
 export type Accepts = (schema: string, value: unknown) => boolean;

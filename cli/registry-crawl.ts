@@ -29,6 +29,12 @@ async function order(crawler: Crawler, domain: string): Promise<string> {
         domain,
         "check its spelling, and that this machine resolves names",
       );
+    case "opted_out":
+      throw refused(
+        "the domain's owner wants nothing fetched",
+        domain,
+        "adbind registry opt-out remove takes it up again",
+      );
     case "queue_full":
     case "limited":
     case "debounced":

@@ -70,7 +70,8 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
   const store = await openNamedStore(config.store, "create", opening);
   let registry: Registry | undefined;
   try {
-    const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, embeddedIssuer, issuers } = config;
+    const { crawling, drainMs, host, trustedProxies, searchDiscovered, pageSearch, probing, embeddedIssuer, issuers } =
+      config;
     const port = config.port === 0 ? await freePort(host) : config.port;
     const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
     registry = await createRegistry({
@@ -79,6 +80,7 @@ async function serve(given: Record<string, string | undefined>): Promise<void> {
       trustedProxies,
       searchDiscovered,
       pageSearch,
+      probing,
       embeddedIssuer,
       issuers,
       logger,

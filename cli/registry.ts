@@ -5,6 +5,7 @@ import { register as registerCrawl } from "./registry-crawl.js";
 import { register as registerHosted } from "./registry-hosted.js";
 import { register as registerIssuer } from "./registry-issuer.js";
 import { register as registerMembers } from "./registry-members.js";
+import { register as registerOptOuts } from "./registry-opt-outs.js";
 import { register as registerServe } from "./registry-serve.js";
 import { registerTransfer } from "./registry-transfer.js";
 
@@ -16,4 +17,5 @@ export function register(command: Command): void {
   registerIssuer(command);
   registerMembers(command);
   registerHosted(command);
+  registerOptOuts(command);
 }

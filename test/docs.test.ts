@@ -5,7 +5,8 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { fromSource } from "./runner/from-source.js";
-import { tempFolder } from "./support/release.js";
+import { cut } from "./support/mutate-release.js";
+import { tempFolder, writeRelease } from "./support/release.js";
 
 const root = path.resolve(import.meta.dirname, "..");
 const source = fromSource;
@@ -60,7 +61,19 @@ for (const example of globSync("docs/examples/*.ts", { cwd: root })) {
 /** A block that waits for what never comes must fail with its text, not hold the whole file. In milliseconds. */
 const LONGEST_BLOCK_MS = 240_000;
 
-/** A folder as a reader has it: `adbind` on the path, and our releases in `releases/`. */
+/**
+ * Our releases, less the tools that no guide names: what a command does to each of sixty tools, its own tests prove, and
+ * guides name the same ones a dozen times.
+ */
+const releases = tempFolder();
+for (const version of ["3.0.0", "3.1.0"]) {
+  const folder = path.join(root, "manifests", version);
+  const { tools, specialisms } = JSON.parse(readFileSync(path.join(folder, "manifest.json"), "utf8"));
+  const kept = specialisms.sales_guaranteed.exercised_tools.filter((name: string) => Object.hasOwn(tools, name));
+  writeRelease(cut(folder, kept), path.join(releases, version));
+}
+
+/** A folder as a reader has it: `adbind` on the path, and releases in `releases/`. */
 function readersFolder(): { folder: string; PATH: string } {
   const folder = tempFolder();
   const bin = path.join(folder, ".bin");
@@ -68,7 +81,7 @@ function readersFolder(): { folder: string; PATH: string } {
   const command = ["node", ...source, path.join(root, "cli/main.ts"), '"$@"'].join(" ");
   writeFileSync(path.join(bin, "adbind"), `#!/bin/sh\nexport ADBIND_CWD="$PWD"\ncd '${root}'\nexec ${command}\n`);
   chmodSync(path.join(bin, "adbind"), 0o755);
-  symlinkSync(path.join(root, "manifests"), path.join(folder, "releases"));
+  symlinkSync(releases, path.join(folder, "releases"));
   return { folder, PATH: `${bin}:${process.env.PATH}` };
 }
 

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { compiler } from "./runner/compiler.js";
 import { provesSetup } from "./support/judges.js";
 import { tempFolder } from "./support/release.js";
 
@@ -20,19 +21,20 @@ function pack(): string {
   const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { files: string[] };
   const copied = [...files.filter((name) => name !== "dist"), "package.json", "README.md", "LICENSE"];
   execFileSync("cp", ["-r", ...copied.map((name) => path.join(root, name)), staged]);
-  // The run's own check of types says whether they are right.
+  // The run's own check of types says whether they are right. What is installed was built as what is published is; what
+  // is only looked at, by the compiler that takes a quarter of the time and writes the same.
   const build = ["-p", path.join(root, "tsconfig.build.json"), "--noCheck", "--outDir", path.join(staged, "dist")];
-  execFileSync("tsc", build, { cwd: root });
+  execFileSync(installed ? "tsc" : compiler(), build, { cwd: root });
   execFileSync("npm", ["pack", "--ignore-scripts", ...quiet, "--pack-destination", staged], { cwd: staged });
   const name = readdirSync(staged).find((file) => file.endsWith(".tgz"))!;
   assert.ok(readFileSync(path.join(staged, name)).length < MAX_TARBALL_BYTES);
   return path.join(staged, name);
 }
 
+const installed = provesSetup("an installed package");
 const tarball = pack();
 const project = tempFolder();
 writeFileSync(path.join(project, "package.json"), '{"name":"empty","private":true,"type":"module"}');
-const installed = provesSetup("an installed package");
 if (installed) execFileSync("npm", ["install", ...quiet, tarball, "typescript@5.9"], { cwd: project });
 else unpack();
 

@@ -6,6 +6,7 @@ import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { close } from "../cli/closing-line.js";
+import { keptCode } from "./runner/caches.js";
 import { compiler } from "./runner/compiler.js";
 import { slowFirst } from "./runner/order.js";
 import { PostgresOfRun } from "./runner/postgres-of-run.js";
@@ -28,7 +29,7 @@ const root = path.dirname(import.meta.dirname);
 const removeScratch = scratch();
 const postgres = new PostgresOfRun(() => startPostgres(SHARED_SETTINGS));
 /** What is compiled once is not compiled by each file's process again; coverage wants it compiled anew. */
-const compiled = process.env.NODE_V8_COVERAGE ? {} : { NODE_COMPILE_CACHE: path.join(root, ".cache/compiled") };
+const compiled = process.env.NODE_V8_COVERAGE ? {} : { NODE_COMPILE_CACHE: keptCode(root) };
 /** Processes of a run live for seconds: with room for what is young they collect less, for a fourteenth of the time in all. In MiB. */
 const YOUNG_MIB = 32;
 const options = `${process.env.NODE_OPTIONS ?? ""} --max-semi-space-size=${YOUNG_MIB}`.trim();

@@ -13,6 +13,7 @@ import { formatsBehaviour } from "./formats/behaviour.js";
 import type { Behaviour, ControllerScenario, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
 import type { BehaviourCall } from "./frame/call.js";
 import { forcedScenarios, resetForced } from "./frame/forced.js";
+import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 import { provenanceBehaviour } from "./provenance/behaviour.js";
@@ -29,6 +30,7 @@ export const behaviours: readonly Behaviour[] = [
   creativesBehaviour,
   deliveryBehaviour,
   mediaBuysBehaviour,
+  lifecycleBehaviour,
   usageBehaviour,
   buildingBehaviour,
   signalsBehaviour,

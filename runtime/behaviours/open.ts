@@ -102,6 +102,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     release,
     ...(releases.length > 0 && { releases }),
     signer: signing,
+    agentUrl: settings.agentUrl,
     net,
     mode,
     ...reporting(settings, served, { release, mode }),
@@ -117,6 +118,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     // Its own codes say what is wrong with a request.
     logger,
     unchecked: ["comply_test_controller"],
+    judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
     tools: tools as never,
     store: store as never,
     sender,

@@ -123,12 +123,12 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
   };
   const call: Buyer["call"] = (name, request, more = {}) => new ToolCalling(parts, name, request, more).run();
   const names = new Set(settings.releases.flatMap(({ tools }) => Object.keys(tools)));
-  const tools = Object.fromEntries(
+  const tools: object = Object.fromEntries(
     [...names].map((name) => [name, (request: JsonObject, more?: CallOptions) => call(name, request, more)]),
   );
   return {
     agentUrl: settings.url,
-    tools: tools as never,
+    tools: tools as BuyerTools<R>,
     call,
     ...declarations<R>(settings.url, agreements),
     async claims(specialism, { signal } = {}) {

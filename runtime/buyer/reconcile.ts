@@ -72,7 +72,7 @@ export function reconciler({ settings, agreements }: CallParts, call: Call): Rec
     if (tool === undefined) throw badOption("resource.tool", `give a tool of the release; ${name} is none`);
     if (tool.mutating) throw badOption("resource.tool", `give a tool that reads; ${name} changes state`);
   };
-  return async (resource, options = {}) => {
+  const reconcile = async (resource: Resource, options: Pick<CallOptions, "signal"> = {}): Promise<Reconciled> => {
     const ids = resource.kind === "state" ? [] : resource.media_buy_ids;
     if (resource.kind === "state") reading(resource.tool);
     const agreeing = await agreements.get(options.signal);
@@ -89,11 +89,12 @@ export function reconciler({ settings, agreements }: CallParts, call: Call): Rec
     return {
       ok: true,
       pages: read.pages,
-      buys: (resource.kind === "impairments" ? told.map(impaired) : []) as never,
+      buys: resource.kind === "impairments" ? told.map(impaired) : [],
       missing: ids.filter((id) => !known.has(id)),
       granularity,
     };
   };
+  return reconcile as Reconciler;
 }
 
 function readingOf(resource: Resource, granularity: string | null): { tool: string; request: JsonObject } {

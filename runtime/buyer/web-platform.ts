@@ -48,7 +48,7 @@ const webFetch =
       const response = await fetch(url, {
         ...init,
         redirect: "manual",
-        ...(body !== undefined && { body: body as never }),
+        ...(body !== undefined && { body: body }),
       });
       // What a browser makes of a redirect it does not follow.
       if (response.type === "opaqueredirect") return failure("redirect_limit", false, "the agent redirects");

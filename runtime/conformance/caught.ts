@@ -21,7 +21,8 @@ export interface WebhookCatcher {
   readonly base: string;
   /** The URL of one step's webhooks, the same each time it is asked for. */
   urlFor(storyboard: string, step: string): string;
-  caught(storyboard: string, step: string): readonly CaughtWebhook[];
+  /** What came to the URLs of a storyboard, in the order it came. */
+  caught(storyboard: string): readonly CaughtWebhook[];
   /** The first deliveries to a step are refused with a status. */
   refuse(storyboard: string, step: string, count: number, status: number): void;
   close(): Promise<void>;

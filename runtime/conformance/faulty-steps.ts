@@ -18,6 +18,9 @@ export interface FaultyStep {
 const otherBeta =
   "universal/version-negotiation.yaml: VERSION_UNSUPPORTED is the answer to a buyer that pins a release outside the seller's supported_versions; the step pins 3.2-beta.3 in the suite of 3.2.0-beta.4";
 
+const noPreviewThere =
+  "creative/preview-render.json: preview_html is of a render, in preview.previews[].renders[] of what build_creative answers; core/creative-manifest.json has none, and the step looks for it there";
+
 export const faultySteps: readonly FaultyStep[] = [
   {
     release: "3.2.0-beta.4",
@@ -45,6 +48,44 @@ export const faultySteps: readonly FaultyStep[] = [
     pointer: "/creatives/0/creative_id",
     sometimes: true,
   },
+  {
+    release: "3.0.26",
+    storyboard: "creative_generative",
+    step: "expect_substitution_safe",
+    hash: "9978d0e7d0a3",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.1.19",
+    storyboard: "creative_generative",
+    step: "expect_substitution_safe",
+    hash: "9978d0e7d0a3",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.2.0-beta.4",
+    storyboard: "creative_generative",
+    step: "expect_substitution_safe",
+    hash: "9978d0e7d0a3",
+    contradicts: noPreviewThere,
+  },
+  {
+    release: "3.1.19",
+    storyboard: "signals_baseline/get_signals_async",
+    step: "complete_signals_task",
+    hash: "013ac18d3465",
+    contradicts:
+      'core/signal-id.json: the source of a signal is catalog or agent; the step asks for a "schema-valid get-signals result payload", and gives one whose signal_id has the source agent_native and no agent_url',
+  },
+  {
+    release: "3.0.26",
+    storyboard: "pagination_integrity_creative_formats",
+    step: "terminal_page",
+    hash: "73b277076983",
+    contradicts:
+      'media-buy/list-creative-formats-response.json: "Full format definitions for all formats this agent supports"; the step takes the two that were seeded for all there are, and asks for no others by name',
+    sometimes: true,
+  },
 ];
 
 /** Steps whose text takes a structured error as well as a success, and that have no mark for it. */
@@ -62,5 +103,11 @@ export const eitherSteps: readonly EitherStep[] = [
     step: "missing_fields",
     hashes: ["ae4384753304", "217b273264e3"],
     says: "Either return products or return a structured error. Both are valid.",
+  },
+  {
+    storyboard: "media_buy_seller/read_filter_behavior",
+    step: "reject_empty_delivery_range",
+    hashes: ["96a559efcaf9"],
+    says: "Reject the empty half-open interval with the documented VALIDATION_ERROR classification.",
   },
 ];

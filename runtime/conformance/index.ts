@@ -3,6 +3,8 @@
 export { type AskOptions, supportedVersions } from "./ask.js";
 export { type BuyerConformanceOptions, runBuyerConformance } from "./buyer/run.js";
 export type { BuyerStart, BuyerTask } from "./buyer/types.js";
+export { type CheckId, type CheckResult, checks, type ToolReport } from "./check/probe.js";
+export { type AgentCheckOptions, type AgentCheckReport, checkAgent } from "./check/run.js";
 export type { Phase, Storyboard, StoryboardCheck, StoryboardStep } from "./document.js";
 export type { FaultyStep } from "./faulty-steps.js";
 export { loadSuite, type Suite } from "./load.js";

@@ -25,10 +25,28 @@ function remember(payload: JsonObject, offline: Map<string, string>): void {
   }
 }
 
-/** @param offline the last state seen of each resource; what an answer tells is added */
-export function coherent(payload: JsonObject | null, offline: Map<string, string>): GradedCheck | undefined {
+/** A test controller says what it has put a resource into. */
+function rememberForced(
+  { current_state: state }: JsonObject,
+  offline: Map<string, string>,
+  { params }: JsonObject,
+): void {
+  if (typeof state !== "string" || !isJsonObject(params)) return;
+  for (const { id, kind } of resources) if (typeof params[id] === "string") offline.set(`${kind} ${params[id]}`, state);
+}
+
+/**
+ * @param offline the last state seen of each resource; what an answer tells is added
+ * @param request what was answered
+ */
+export function coherent(
+  payload: JsonObject | null,
+  offline: Map<string, string>,
+  request: JsonObject = {},
+): GradedCheck | undefined {
   if (payload === null) return undefined;
   remember(payload, offline);
+  rememberForced(payload, offline, request);
   const buys = Array.isArray(payload.media_buys) ? payload.media_buys.filter(isJsonObject) : [];
   const broken = (pointer: string, expected: unknown, actual: unknown): GradedCheck => ({
     check: "invariant impairment.coherence",

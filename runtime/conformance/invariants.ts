@@ -162,7 +162,10 @@ export class Invariants {
     look("governance.denial_blocks_mutation", () => this.denial(seen));
     if (seen.passed && !seen.failed) {
       look("status.monotonic", () => this.monotonic.observe(seen));
-      look("impairment.coherence", () => coherent(seen.answer.payload, this.offline));
+      look("impairment.coherence", () => {
+        const { payload, request } = seen.answer;
+        return coherent(payload, this.offline, isJsonObject(request.payload) ? request.payload : {});
+      });
     }
     return found.filter((one) => one !== undefined);
   }

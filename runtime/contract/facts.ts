@@ -154,6 +154,13 @@ export interface ToolFacts {
 /** Who is meant by a specialism: buyers and orchestrators call its tools, the others answer them. */
 export type SpecialismRole = "buyer" | "orchestrator" | "seller" | "governance";
 
+/** A place for an asset in a canonical format. */
+export interface CanonicalSlot {
+  readonly asset_group_id: string;
+  readonly asset_type: string;
+  readonly required: boolean;
+}
+
 export interface RecoveryFacts {
   /** How many of the standard codes have each class; the table itself is `Release.errors`. */
   readonly errors: Fact<{ readonly [R in Recovery]: number }>;
@@ -170,6 +177,8 @@ export interface ReleaseFacts {
   readonly tools: ToolFacts;
   readonly roles: FactTable<SpecialismRole>;
   readonly recovery: RecoveryFacts;
+  /** The canonical formats, by kind: what each is made of where a declaration does not say. */
+  readonly formats: FactTable<readonly CanonicalSlot[]>;
   /** Facts assumed of a release newer than any that is known, as sentences; empty for a known one. */
   readonly assumed: readonly string[];
 }

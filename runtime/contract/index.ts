@@ -6,6 +6,7 @@ export { type Answer, dispatch, type Handlers, UnexpectedStatusError } from "./a
 export type { EventBodyOf, Events, TypedEvent } from "./event.js";
 export type {
   AnswerFields,
+  CanonicalSlot,
   DiscoveryFacts,
   EnvelopeFacts,
   EventChannel,

@@ -11,15 +11,22 @@ import type { CrawlResult } from "./types.js";
 /** Longest final URL kept (registry-facts.md 7). */
 const RESOLVED_LIMIT = 2048;
 
-function changeOfCrawl(result: CrawlResult): PublisherChange {
+const noBrand = { brand_name: null, brand_key: null, brand_agents: null } as const;
+
+/** @param ended what the brand file said comes to its end */
+function changeOfCrawl(result: CrawlResult, ended: boolean): PublisherChange {
   const { adagents, brand } = result;
   const sets: Partial<Record<PropertySource, SourceSet>> = {};
   const file = adagents.outcome === "valid" ? adagents.file : undefined;
   if (file !== undefined) sets.adagents_json = setOfFile(file);
   if (brand.outcome === "present") sets.brand_json = { properties: brandProperties(brand.properties), agents: [] };
+  if (ended) sets.brand_json = { properties: [], agents: [] };
   return {
     domain: result.domain,
-    facts: (before) => ({ ...adagentsFacts(result, before), ...brandFacts(brand, before) }),
+    facts: (before) => ({
+      ...adagentsFacts(result, before),
+      ...(ended ? { brand_outcome: brand.outcome, ...noBrand } : brandFacts(brand, before)),
+    }),
     sets,
     ...(file !== undefined && { others: file.others }),
   };
@@ -31,10 +38,14 @@ const LARGE_SET = 1_000;
 /**
  * What a crawl changes, worked out before its transaction, and with large files a turn of the event loop between the parts:
  * the transaction itself is one piece, for nobody may see half a file.
- * @param now unix milliseconds
+ * @param ended what the brand file said comes to its end
  */
-export async function preparedCrawl(db: Database, result: CrawlResult, now: number): Promise<PreparedChange> {
-  const change = prepare(changeOfCrawl(result), now);
+export async function preparedCrawl(
+  db: Database,
+  result: CrawlResult,
+  { ended, now }: { readonly ended: boolean; readonly now: number },
+): Promise<PreparedChange> {
+  const change = prepare(changeOfCrawl(result, ended), now);
   if (!change.sets.some(({ set }) => set.properties.length + set.agents.length >= LARGE_SET)) return change;
   const [row] = await db.query((q) => publishersByDomain(q, [change.domain]));
   const before = JSON.parse(row?.digests ?? "{}") as Record<string, string>;

@@ -18,8 +18,9 @@ import {
   removeHosted,
 } from "../store/registry-agents.js";
 import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../store/registry-lookups.js";
-import { clock, count, counts, recountMembers, tick } from "../store/registry-profiles.js";
+import { clock, count, recountMembers, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
+import { brandEnds, keepBrandFile } from "./brand-files.js";
 import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
@@ -31,13 +32,15 @@ import { assemble, putMember, registerAgent, removeMember } from "./members.js";
 import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import { Offers } from "./offers.js";
 import { findOperator, operatorLookup } from "./operator.js";
+import { optOutData } from "./opt-outs.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
 import { agentSearch } from "./search/search.js";
 import { finish, settleProfiles } from "./settle.js";
-import { endStale } from "./stale.js";
+import { endAbsent, endStale } from "./stale.js";
+import { stats } from "./stats.js";
 import type {
   AgentClaim,
   AppliedCrawl,
@@ -49,7 +52,6 @@ import type {
   Member,
   RegistryData,
   RegistryDataOptions,
-  Stats,
 } from "./types.js";
 
 /** Members read at a time. */
@@ -85,6 +87,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...lookups(parts),
     ...listedData({ ...parts, urlOf }),
     ...followed({ ...parts, domainOf, urlOf }),
+    ...optOutData({ ...parts, domainOf }),
     ...crawling(parts),
     ...hosting(parts),
     ...membership(parts),
@@ -140,29 +143,14 @@ const lookups = ({ db, now, publicUrl }: Parts) => {
   } satisfies Partial<RegistryData>;
 };
 
-function* stats(q: Query): Coroutine<Stats> {
-  const kept = yield* counts(q);
-  const of = (kind: string): Record<string, number> =>
-    Object.fromEntries(kept.filter((row) => row.kind === kind).map(({ name, count: number }) => [name, number]));
-  const sum = (numbers: Record<string, number>): number => Object.values(numbers).reduce((a, b) => a + b, 0);
-  return {
-    registered_agents: of("agents").registered ?? 0,
-    registered_publishers: of("domains").verified ?? 0,
-    discovered_agents: of("agents").discovered ?? 0,
-    discovered_publishers: of("publishers").discovered ?? 0,
-    discovered_properties: sum(of("properties")),
-    authorizations: sum(of("authorizations")),
-    authorizations_by_source: of("authorizations"),
-    properties_by_type: of("properties"),
-  };
-}
-
 const crawling = ({ db, now }: Parts) =>
   ({
     applyCrawl: async (result) => {
-      const change = await preparedCrawl(db, result, now());
+      const ended = await brandEnds(db, result);
+      const change = await preparedCrawl(db, result, { ended, now: now() });
       return db.write(function* (q): Coroutine<AppliedCrawl> {
         const written = yield* writePublishers(q, [change]);
+        yield* keepBrandFile(q, result, ended);
         const agents = yield* finish(q, written, now());
         const { changed, properties, authorizations } = written;
         return { changed: changed.size > 0, properties, authorizations, agents };
@@ -176,6 +164,10 @@ const crawling = ({ db, now }: Parts) =>
         return [...never, ...imported, ...due].slice(0, limit).map(({ domain }) => domain);
       }),
     endStale: (before, limit) => db.write((q) => endStale(q, { before, limit, now: now() })),
+    endAbsent: async (text, organization) => {
+      const domain = domainOf(text);
+      return db.write((q) => endAbsent(q, { domain, organization, now: now() }));
+    },
     crawlState: async (text) => {
       const domain = domainOf(text);
       const [row] = await db.query((q) => publishersByDomain(q, [domain]));

@@ -71,7 +71,9 @@ const problemRules = {
   manager_silent: left("name the publisher in the manager's file, or correct managerdomain in ads.txt"),
   held_back: left("wait, or ask who runs the registry to accept it"),
   not_fetched: left("serve the file over https with status 200, as JSON"),
+  robots: left("allow adbind-registry to fetch /.well-known/ in robots.txt"),
   ended: left("serve a valid file again"),
+  opted_out: left("ask who runs the registry to take the domain up again"),
   more: noted("correct those that are listed first"),
 } as const satisfies Record<string, Rule>;
 

@@ -90,6 +90,16 @@ export interface BrandProperty {
   readonly relationship: "owned" | DelegationType | null;
 }
 
+/** A brand file as it came. */
+export interface KeptBrandFile {
+  /** Where it is, after pointers. */
+  readonly url: string;
+  readonly variant: "brand_agent" | "house_portfolio" | "brand_canonical";
+  readonly file: { readonly [member: string]: unknown };
+  /** Every name of the domain's own brands in it. */
+  readonly names: readonly string[];
+}
+
 /**
  * How a fetch ended. `absent`: the origin says that there is no file (404, 410). `unreachable`: the origin could not be
  * asked, or said come again. `held`: there is another file, which is not taken before it has stayed, or at all. After any
@@ -121,6 +131,8 @@ export interface CrawlResult {
     readonly name: string | null;
     readonly properties: readonly BrandProperty[];
     readonly agents: readonly BrandAgent[];
+    /** With `present`, of a file that is the domain's. */
+    readonly document?: KeptBrandFile;
   };
 }
 

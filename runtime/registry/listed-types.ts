@@ -3,19 +3,45 @@ import type { components } from "../../generated/registry/openapi.js";
 
 type Schemas = components["schemas"];
 export type AgentList = Schemas["AgentList"];
+export type ListedAgent = Schemas["ListedAgent"];
 export type PublisherList = Schemas["PublisherList"];
 export type ResolvedBrand = Schemas["ResolvedBrand"];
+export type BrandFile = Schemas["BrandFile"];
 export type FoundAll = Schemas["FoundAll"];
 
+/** Of the registry's data what brand files say. */
+export interface BrandData {
+  /** Those that are known, by domain. */
+  resolveBrands(domains: readonly string[]): Promise<ReadonlyMap<string, ResolvedBrand>>;
+  /** With all that its file says of it. */
+  resolveBrand(domain: string): Promise<ResolvedBrand | undefined>;
+  /** As it came. */
+  brandFile(domain: string): Promise<BrandFile | undefined>;
+  /** @param wanted.search words, or the beginning of a name or a domain */
+  listBrands(wanted: {
+    readonly search?: string | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<ResolvedBrand[]>;
+  findBrands(text: string, limit: number): Promise<ResolvedBrand[]>;
+  /** Brands that are known. */
+  brandCount(): Promise<number>;
+}
+
 /** Of the registry's data what is gone through. */
-export interface ListedData {
+export interface ListedData extends BrandData {
   listAgents(wanted: {
     readonly cursor?: string | undefined;
     readonly limit: number;
     readonly type?: string | undefined;
     /** With the domains that authorize each. */
     readonly properties: boolean;
+    /** With how each answered when it was asked last, and what it said it can do. */
+    readonly health?: boolean | undefined;
+    readonly capabilities?: boolean | undefined;
   }): Promise<AgentList>;
+  /** An agent that everybody may see, with all that it said; undefined for any other. */
+  listedAgent(agentUrl: string): Promise<(ListedAgent & { readonly publisherCount: number }) | undefined>;
   /** @param wanted.search beginning of a domain */
   listPublishers(wanted: {
     readonly cursor?: string | undefined;
@@ -25,15 +51,16 @@ export interface ListedData {
   }): Promise<PublisherList>;
   /** Ten thousand and one at most. */
   agentDomains(agentUrl: string): Promise<readonly string[]>;
-  /** Those that are known, by domain. */
-  resolveBrands(domains: readonly string[]): Promise<ReadonlyMap<string, ResolvedBrand>>;
-  listBrands(wanted: {
-    readonly search?: string | undefined;
-    readonly limit: number;
-    readonly offset: number;
-  }): Promise<ResolvedBrand[]>;
-  findBrands(text: string, limit: number): Promise<ResolvedBrand[]>;
   searchAll(text: string): Promise<FoundAll>;
   /** Publishers whose file is valid. */
   publisherCount(): Promise<number>;
+}
+
+/** Of the registry's data the wishes of owners. */
+export interface OptOutData {
+  /** Nothing is fetched any more of a domain and what is under it, and what was found ends. @returns the publishers that ended */
+  optOut(domain: string): Promise<string[]>;
+  /** @returns whether its owner had opted out */
+  optIn(domain: string): Promise<boolean>;
+  optedOut(): Promise<{ readonly domain: string; readonly since: string }[]>;
 }

@@ -3,22 +3,22 @@ import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
 import { agentsByUrl } from "../store/registry-agents.js";
 import {
-  brandsAfter,
-  brandsNamed,
-  brandsOf,
   domainsOfAgents,
   foundAgentsAfter,
   hostedPublishersAfter,
   type ListedAgentRow,
   type ListedPublisherRow,
+  listedAgentAt,
   memberAgentsAfter,
   validAfter,
 } from "../store/registry-lists.js";
 import { counts } from "../store/registry-profiles.js";
+import { brandData, brandsLike } from "./brands.js";
 import { lookupProperty } from "./inverse.js";
-import type { AgentList, FoundAll, ListedData, PublisherList, ResolvedBrand } from "./listed-types.js";
+import type { AgentList, FoundAll, ListedAgent, ListedData, PublisherList } from "./listed-types.js";
 import { byCodePoint, isoOrNull } from "./model.js";
-import type { AgentType, BrandAgent } from "./types.js";
+import { saidOf } from "./probed.js";
+import type { AgentType } from "./types.js";
 
 /** Domains in one list of agents, and of one agent. */
 const LIST_DOMAINS = 100_000;
@@ -62,18 +62,6 @@ const listedPublisher = (row: ListedPublisherRow): PublisherList["publishers"][n
     ...(validated !== null && { last_validated: validated }),
   };
 };
-
-function resolvedBrand(row: { domain: string; brand_name: string | null; brand_agents: string | null }): ResolvedBrand {
-  const agents = JSON.parse(row.brand_agents ?? "[]") as BrandAgent[];
-  const own = agents.find(({ type }) => type === "brand");
-  return {
-    canonical_id: row.domain,
-    canonical_domain: row.domain,
-    brand_name: row.brand_name ?? row.domain,
-    source: "brand_json",
-    ...(own !== undefined && { brand_agent_url: own.url }),
-  };
-}
 
 type AgentsWanted = Parameters<ListedData["listAgents"]>[0];
 
@@ -127,7 +115,11 @@ function* withDomains(q: Query, rows: readonly ListedAgentRow[], room: number): 
   return told;
 }
 
-function* agentList(q: Query, { cursor, limit, type, properties }: AgentsWanted, room: number): Coroutine<AgentList> {
+function* agentList(
+  q: Query,
+  { cursor, limit, type, properties, ...asked }: AgentsWanted,
+  room: number,
+): Coroutine<AgentList> {
   const page = { after: afterOf(cursor), limit: limit + 1 };
   const registered = yield* memberAgentsAfter(q, { ...page, type });
   const found = type === undefined || type === "unknown" ? yield* foundAgentsAfter(q, page) : [];
@@ -137,21 +129,26 @@ function* agentList(q: Query, { cursor, limit, type, properties }: AgentsWanted,
     ? yield* withDomains(q, shown, room)
     : shown.map((row): Partial<Told> & Pick<Told, "row"> => ({ row }));
   const more = rows.length > told.length;
+  const ids = told.map(({ row }) => row.id);
+  const said = yield* saidOf(q, ids, asked);
   return {
-    agents: told.map(listedAgent),
+    agents: told.map((one) => ({ ...listedAgent(one), ...said.get(one.row.id) })),
     count: told.length,
     cursor: more ? cursorOf(told.at(-1)?.row.url) : null,
     has_more: more,
   };
 }
 
-/** Brands by the beginning of their domain, then of their name. */
-function* brandsLike(q: Query, text: string, limit: number): Coroutine<ResolvedBrand[]> {
-  const page = { prefix: text.trim().toLowerCase(), limit, offset: 0 };
-  const found = new Map<string, ResolvedBrand>();
-  for (const row of [...(yield* brandsNamed(q, page)), ...(yield* brandsAfter(q, page))])
-    if (found.size < limit) found.set(row.domain, resolvedBrand(row));
-  return [...found.values()];
+const allSaid = { health: true, capabilities: true } as const;
+
+function* agentNamed(
+  q: Query,
+  url: string,
+): Coroutine<(ListedAgent & { readonly publisherCount: number }) | undefined> {
+  const row = yield* listedAgentAt(q, url);
+  if (row === undefined) return undefined;
+  const said = yield* saidOf(q, [row.id], allSaid);
+  return { ...listedAgent({ row }), ...said.get(row.id), publisherCount: row.publisher_count ?? 0 };
 }
 
 type PublishersWanted = Parameters<ListedData["listPublishers"]>[0];
@@ -198,6 +195,10 @@ interface Parts {
 
 export const listedData = ({ db, now, urlOf, listDomains = LIST_DOMAINS }: Parts): ListedData => ({
   listAgents: (wanted) => db.read((q) => agentList(q, wanted, listDomains)),
+  listedAgent: async (agent) => {
+    const url = urlOf(agent);
+    return db.read((q) => agentNamed(q, url));
+  },
   listPublishers: (wanted) => db.read((q) => publisherList(q, wanted)),
   agentDomains: async (agent) => {
     const url = urlOf(agent);
@@ -207,20 +208,7 @@ export const listedData = ({ db, now, urlOf, listDomains = LIST_DOMAINS }: Parts
       return (yield* domainsOfAgents(q, [row.id], AGENT_DOMAINS + 1)).map(({ domain }) => domain);
     });
   },
-  resolveBrands: (domains) =>
-    db.read(function* (q): Coroutine<Map<string, ResolvedBrand>> {
-      return new Map((yield* brandsOf(q, domains)).map((row) => [row.domain, resolvedBrand(row)]));
-    }),
-  listBrands: ({ search = "", limit, offset }) =>
-    db.read(function* (q): Coroutine<ResolvedBrand[]> {
-      const prefix = search.trim().toLowerCase();
-      const read = prefix === "" ? brandsAfter : brandsNamed;
-      const named = yield* read(q, { prefix, limit, offset });
-      // What no name begins with may still be the beginning of a domain.
-      const rows = named.length > 0 || prefix === "" ? named : yield* brandsAfter(q, { prefix, limit, offset });
-      return rows.map(resolvedBrand);
-    }),
-  findBrands: (text, limit) => db.read((q) => brandsLike(q, text, limit)),
+  ...brandData(db),
   searchAll: (text) => db.read((q) => searchEverything(q, text, now())),
   publisherCount: () =>
     db.read(function* (q): Coroutine<number> {

@@ -13,8 +13,8 @@ import {
   pruneMoves,
   putProfiles,
 } from "../store/registry-profiles.js";
+import type { Contribution } from "./contribution.js";
 import { byCodePoint } from "./model.js";
-import type { Contribution } from "./project.js";
 
 /** The rank of an agent; a search adds 1 where a list filter is used (registry-facts.md 5). */
 export const scoreOf = (propertyCount: number, hasTmp: boolean): number =>

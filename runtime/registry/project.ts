@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { EffectState } from "../store/registry-effect.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PropertySource } from "../store/registry-publishers.js";
-import { byCodePoint } from "./model.js";
+import { contributionOf, distinct } from "./contribution.js";
 import type { AgentEntry, AuthorizationFile, DelegationType, PropertyRecord, PropertySelector } from "./types.js";
 
 /** An entry as an edge keeps it; what is null or empty is left out. */
@@ -13,15 +13,6 @@ export type StoredEntry = Partial<Omit<AgentEntry, "agentUrl" | "properties">> &
   /** Keys of the properties it covers; null is all the publisher has. */
   readonly covers: readonly string[] | null;
 };
-
-/** What properties add to a profile. */
-export interface Contribution {
-  readonly types: readonly string[];
-  readonly channels: readonly string[];
-  readonly tags: readonly string[];
-  /** Properties by type. Rows from before it was kept have none. */
-  readonly counts?: Readonly<Record<string, number>>;
-}
 
 /** A property with what only some sources know of it. */
 export type SetProperty = PropertyRecord & { readonly delegation?: DelegationType | null };
@@ -34,28 +25,6 @@ export interface SourceSet {
   readonly genres?: readonly string[];
   readonly taxonomy?: string | null;
 }
-
-/** Channels of the protocol; others are dropped from profiles (registry-facts.md 8). */
-const channelNames = new Set(
-  (
-    "display olv social search ctv linear_tv radio streaming_audio podcast dooh ooh print cinema email gaming retail_media " +
-    "influencer affiliate product_placement sponsored_intelligence"
-  ).split(" "),
-);
-
-/** The channel a property stands for where its file does not say. */
-const channelOfType: Readonly<Record<string, string>> = {
-  website: "display",
-  mobile_app: "display",
-  desktop_app: "display",
-  ctv_app: "ctv",
-  dooh: "dooh",
-  podcast: "podcast",
-  radio: "radio",
-  linear_tv: "linear_tv",
-  streaming_audio: "streaming_audio",
-  ai_assistant: "sponsored_intelligence",
-};
 
 /** What names a property within its source: the publisher's own name for it, else an identifier, else type and name. */
 function propertyKey(property: Pick<PropertyRecord, "id" | "type" | "name" | "identifiers">): string {
@@ -136,28 +105,6 @@ function coversOf(entry: AgentEntry, matcher: Matcher): string[] | null {
 /** Whether an entry authorizes anything at a time. */
 export const activeAt = (entry: Pick<AgentEntry, "effectiveFrom" | "effectiveUntil">, now: number): boolean =>
   (entry.effectiveFrom ?? -Infinity) <= now && now <= (entry.effectiveUntil ?? Infinity);
-
-const distinct = (values: Iterable<string>): string[] => [...new Set(values)].sort(byCodePoint);
-
-export function contributionOf(properties: Iterable<SetProperty>): Contribution {
-  const types = new Map<string, number>();
-  const channels = new Set<string>();
-  const tags = new Set<string>();
-  for (const property of properties) {
-    types.set(property.type, (types.get(property.type) ?? 0) + 1);
-    const named = (property.channels ?? []).filter((channel) => channelNames.has(channel));
-    for (const channel of named) channels.add(channel);
-    const implied = channelOfType[property.type];
-    if (named.length === 0 && implied !== undefined) channels.add(implied);
-    for (const tag of property.tags) tags.add(tag);
-  }
-  return {
-    types: distinct(types.keys()),
-    channels: distinct(channels),
-    tags: distinct(tags),
-    counts: Object.fromEntries(types),
-  };
-}
 
 /** An edge before its publisher and agent have numbers. */
 export type ProjectedEdge = Omit<EdgeRow, "publisher" | "agent"> & { readonly agentUrl: string };

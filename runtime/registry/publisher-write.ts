@@ -17,10 +17,10 @@ import {
   removeSets,
   updatePublishers,
 } from "../store/registry-publishers.js";
+import { contributionOf } from "./contribution.js";
 import { byCodePoint } from "./model.js";
 import type { PreparedChange, PreparedSet } from "./prepared.js";
 import {
-  contributionOf,
   digestOf,
   effective,
   keyedProperties,
@@ -178,6 +178,7 @@ export function* writePublishers(q: Query, changes: readonly PreparedChange[]): 
   after.forEach((row, index) => {
     const before = replaced[index]!.row;
     tally.add("publishers", "discovered", Number(row.valid === 1) - Number(before.valid === 1));
+    tally.add("brands", "known", Number(row.brand_key !== null) - Number(before.brand_key !== null));
   });
   // Whom the new sets name is known; the sets that stay may name others.
   for (const { source, agent } of edgeRows) if (source !== "agent_claim") agents.add(agent);

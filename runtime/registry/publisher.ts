@@ -70,6 +70,17 @@ export function standing<E extends { readonly source: EdgeSource; readonly entri
   });
 }
 
+/** How much of a publisher's properties an agent may sell. */
+const countsOf = (
+  stored: readonly KnownProperty[],
+  edge: { readonly source: EdgeSource },
+  covered: ReadonlySet<string> | null,
+) => ({
+  properties_authorized: stored.filter((one) => confirmed(edge, covered, one)).length,
+  properties_total: stored.length,
+  publisher_wide: edge.source !== "agent_claim" && covered === null,
+});
+
 interface LookupOptions extends LookupPage {
   readonly publicUrl: string;
   readonly now: number;
@@ -128,12 +139,7 @@ export function* lookupPublisher(
       url: edge.url,
       ...(edge.authorized_for !== null && { authorized_for: edge.authorized_for }),
       source: edge.source,
-      ...(counted &&
-        page.before + index < ROLLUP_CAP_AGENTS && {
-          properties_authorized: stored.filter((one) => confirmed(edge, covered, one)).length,
-          properties_total: stored.length,
-          publisher_wide: edge.source !== "agent_claim" && covered === null,
-        }),
+      ...(counted && page.before + index < ROLLUP_CAP_AGENTS && countsOf(stored, edge, covered)),
     })),
     ...page.about,
     ...(agents.length > ROLLUP_CAP_AGENTS && {

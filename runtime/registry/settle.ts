@@ -1,7 +1,7 @@
 /** Ends of changes: the clock moves on, and profiles are computed again, at once or a part at a time. */
 import type { Coroutine } from "../db/coroutine.js";
 import type { Database, Query } from "../db/types.js";
-import { anyDirty, count, takeDirty, tick } from "../store/registry-profiles.js";
+import { anyDirty, count, recountMembers, takeDirty, tick } from "../store/registry-profiles.js";
 import { noteChanges } from "./feed/changes.js";
 import { computeProfiles } from "./profile.js";
 import type { Written } from "./publisher-write.js";
@@ -39,3 +39,10 @@ export async function settleProfiles(
     progress(settled);
   }
 }
+
+/** Counts members' agents and domains after many came one by one. */
+export const settleMembers = (db: Database): Promise<void> =>
+  db.write(function* (q): Coroutine<void> {
+    yield* tick(q);
+    yield* recountMembers(q);
+  });

@@ -2,9 +2,10 @@
 import type { Coroutine } from "../db/coroutine.js";
 import type { Query } from "../db/types.js";
 import { publishersStale } from "../store/registry-lookups.js";
-import type { PublisherRow } from "../store/registry-publishers.js";
+import { lockPublishers, type PublisherRow } from "../store/registry-publishers.js";
 import { type FileProblem, fileProblem } from "./file-problems.js";
 import { type PublisherChange, type PublisherFacts, prepare } from "./prepared.js";
+import { verifiedOwner } from "./publisher.js";
 import { writePublishers } from "./publisher-write.js";
 import { finish } from "./settle.js";
 
@@ -49,4 +50,20 @@ export function* endStale(
     now,
   );
   return rows.map(({ domain }) => domain);
+}
+
+/**
+ * Ends what a publisher's file said whose origin said at the last crawl that there is none, by its owner's word.
+ * @returns whether there was something to end
+ */
+export function* endAbsent(
+  q: Query,
+  { domain, organization, now }: { readonly domain: string; readonly organization: string; readonly now: number },
+): Coroutine<boolean> {
+  const owner = yield* verifiedOwner(q, [domain]);
+  if (owner === undefined || owner.organization !== organization) return false;
+  const row = (yield* lockPublishers(q, [domain])).get(domain)!;
+  if (row.outcome !== "absent" || row.valid !== 1) return false;
+  yield* finish(q, yield* writePublishers(q, [prepare(changeOf(row), now)]), now);
+  return true;
 }

@@ -7,7 +7,7 @@ import type { FileProblem } from "./file-problems.js";
 import type { AppliedCrawl, AuthorizationFile, CrawlResult } from "./file-types.js";
 import type { FollowedData, Page, PageRequest, PublishersPage } from "./follow-types.js";
 import type { JsonBytes } from "./json-bytes.js";
-import type { ListedData } from "./listed-types.js";
+import type { ListedData, OptOutData } from "./listed-types.js";
 import type { Member, MemberAgent, OperatorScope, OperatorViewer } from "./member-types.js";
 import type { SearchFilters } from "./search-types.js";
 
@@ -59,7 +59,7 @@ export interface RegistryDataOptions {
 }
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
-export interface RegistryData extends FollowedData, ListedData {
+export interface RegistryData extends FollowedData, ListedData, OptOutData {
   /** One transaction: the domain's rows, and the profiles of the agents they touch. */
   applyCrawl(result: CrawlResult): Promise<AppliedCrawl>;
   /** Never says `checking` or `auto_crawl_triggered`: the server adds them when it starts a crawl. */
@@ -100,6 +100,11 @@ export interface RegistryData extends FollowedData, ListedData {
    * authorizations and claims of others go. @returns their domains
    */
   endStale(before: number, limit: number): Promise<string[]>;
+  /**
+   * Ends what the file of a domain said that an organization owns, if its origin said at the last crawl that there is none.
+   * @returns whether there was something to end
+   */
+  endAbsent(domain: string, organization: string): Promise<boolean>;
   /** When adagents and brand files were last crawled, whatever came of it. */
   crawlState(domain: string): Promise<CrawlState | undefined>;
 

@@ -89,7 +89,7 @@ export function createAccountChanges<Tx>(options: AccountChangeOptions): Account
       if (account === undefined)
         throw new ToolError("ACCOUNT_NOT_FOUND", "There is no such account.", { field: "account" });
       const page = await database.write((q) => pageOf(q, { account, request, principal: ctx.principal, now: now() }));
-      return ctx.complete(page as never);
+      return ctx.complete(page);
     },
   };
 }

@@ -14,16 +14,20 @@ import { onFreshDocuments } from "../store/documents.js";
 import type { SellerDatabase } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
+import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
-import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
+import { type Claim, claimKey, type IdempotencyOptions, keyOf, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
+import { ownFault } from "./own-fault.js";
 import { channelsOf } from "./registrations.js";
-import { checkReply, openMembers, statusMember, unnamedFailure } from "./reply.js";
+import { checkReply, openMembers, statusMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import type { TaskBook } from "./tasks.js";
 import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
+import { tracedCall } from "./tracing.js";
+import type { Fault } from "./types.js";
 
 export interface CallParts<Tx> {
   readonly plug: CallPlug<Tx>;
@@ -37,7 +41,7 @@ export interface CallParts<Tx> {
 /** Answers a call. It never throws: what goes wrong is the answer. */
 export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
   const began = performance.now();
-  const called = await answerOf(parts, call);
+  const called = await tracedCall(parts.settings.tracer, call, () => answerOf(parts, call));
   // Names nobody serves are the caller's invention, and would be labels without end.
   const tool = parts.spoken.map(({ tools }) => tools.get(call.tool)?.name).find((name) => name !== undefined);
   const { status, payload, failed: isFailure } = called;
@@ -50,7 +54,10 @@ export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<
     code: error?.code,
     replayed: payload.replayed === true,
   };
-  parts.settings.metrics.answered(counted, performance.now() - began);
+  const ms = performance.now() - began;
+  parts.settings.metrics.answered(counted, ms);
+  const mutating = parts.spoken.some(({ tools }) => tools.get(call.tool)?.tool.mutating === true);
+  await audited(parts.settings, call, called, { mutating, tool: counted.tool, code: error?.code, ms });
   return called;
 }
 
@@ -78,10 +85,6 @@ const unknownTool = (name: string, { version }: Release): ToolError =>
     `The tool ${JSON.stringify(name.slice(0, 64))} is not offered here in release ${version}.`,
   );
 
-/** The key a call is recognised by; tools that need none do not look at one. */
-const keyOf = ({ idempotency }: AnyTool, { idempotency_key: key }: JsonObject): string | undefined =>
-  (idempotency === "required" || idempotency === "optional") && typeof key === "string" ? key : undefined;
-
 /** The answer to a call that failed, in the shape both transports carry. */
 function failed<Tx>(
   { settings }: CallParts<Tx>,
@@ -96,8 +99,7 @@ function failed<Tx>(
   const known = error instanceof ToolError ? error : undefined;
   if (known === undefined) settings.logger?.error({ err: error, tool: call.tool, taskId }, "a handler failed");
   const fault = known?.fault ?? {
-    code: "SERVICE_UNAVAILABLE",
-    message: `The call could not be answered; its reference is ${taskId}.`,
+    ...ownFault(error, `The call could not be answered; its reference is ${taskId}.`, release),
     ...(settings.mode === "development" && { details: { reason: error instanceof Error ? error.message : "unknown" } }),
   };
   const failure = failurePayload([fault], release);
@@ -131,7 +133,7 @@ class Answering<Tx> {
     const { tool } = served;
     if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
       const judged = spoken.validator.request(tool.name, args);
-      if (!judged.ok && !this.parts.settings.unchecked.has(tool.name)) throw invalidRequest(judged.errors);
+      if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);
     }
     this.checkChannels();
     const key = keyOf(tool, args);
@@ -141,6 +143,19 @@ class Answering<Tx> {
     const claimed = await claimKey(this.parts.idempotency, of);
     if (claimed.kind === "replay") return this.replay(claimed.answer);
     return this.underClaim(claimed.claim);
+  }
+
+  /** Whether all that is wrong with the request is for the handler to judge. */
+  private leftToHandler(errors: readonly { readonly pointer: string }[]): boolean {
+    const { unchecked, judgedByHandler } = this.parts.settings;
+    const { name } = this.at.served.tool;
+    if (unchecked.has(name)) return true;
+    const parts = (judgedByHandler[name] ?? []).map((one) => one.split("/"));
+    const isBelow = (pointer: string): boolean => {
+      const at = pointer.split("/");
+      return parts.some((part) => part.every((key, index) => key === "*" || key === at[index]));
+    };
+    return errors.every(({ pointer }) => isBelow(pointer));
   }
 
   /** Registrations that could not be honoured refuse the call before it has done anything. */
@@ -200,7 +215,7 @@ class Answering<Tx> {
     const reply: unknown = await served.handle(args, ctx);
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
-      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [unnamedFailure];
+      const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
       const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
       return { status, payload, failed: true, taskId };
     }
@@ -219,6 +234,11 @@ class Answering<Tx> {
     await this.record({ claim, after, status, payload, id });
     if (interim && after.later !== undefined) this.parts.book.runLater(id, after.later);
     return { status, payload, failed: false, taskId: id };
+  }
+
+  /** What a failure without errors says. */
+  private unnamed(): Fault {
+    return ownFault(undefined, `The call failed; its reference is ${this.at.taskId}.`, this.at.spoken.release);
   }
 
   private answered(payload: JsonObject): AnsweredCall {
@@ -263,8 +283,8 @@ class Answering<Tx> {
     const keeps = status === "completed" && plug.keeps(served.tool.name, args);
     if (claim === undefined && after.effects.length === 0 && !interim && !keeps) return;
     const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
-    const call = this.call;
-    const channels = channelsOf(this.call, this.at.args);
+    const { call } = this;
+    const channels = channelsOf(call, args);
     const answered = this.answered(payload);
     await database.transact(function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });

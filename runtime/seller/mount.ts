@@ -108,7 +108,7 @@ async function fetched(app: FastifyInstance, request: Request): Promise<Response
     method: request.method as "POST",
     url: `${pathname}${search}`,
     headers: Object.fromEntries(request.headers),
-    ...(request.body !== null && { payload: Readable.fromWeb(request.body as never) }),
+    ...(request.body !== null && { payload: Readable.fromWeb(request.body) }),
     payloadAsStream: true,
   });
   const headers = new Headers();

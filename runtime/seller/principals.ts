@@ -137,7 +137,7 @@ async function syncConfigs<Tx>(options: PrincipalOptions, request: JsonObject, c
   const came = await replace(options, ctx, { configs, dry });
   if (!came.ok) return failed(ctx, { action: "failed" }, came);
   const shown = dry ? await options.sender.notifications.list(scopeOf(ctx)) : came.configs;
-  return ctx.complete({ action: came.action, dry_run: dry, [SECTION]: shown } as never);
+  return ctx.complete({ action: came.action, dry_run: dry, [SECTION]: shown });
 }
 
 async function syncPrincipal<Tx>(options: PrincipalOptions, request: JsonObject, ctx: Context<Tx>) {
@@ -152,12 +152,12 @@ async function syncPrincipal<Tx>(options: PrincipalOptions, request: JsonObject,
   const came = await replace(options, ctx, { configs, dry, ...(typeof expected === "string" && { expected }) });
   if (!came.ok) return failedWhole(ctx, came);
   const { action, version, id } = came;
-  if (dry) return ctx.complete({ result: { kind: "validated", action: wouldBe[action], dry_run: true } } as never);
+  if (dry) return ctx.complete({ result: { kind: "validated", action: wouldBe[action], dry_run: true } });
   const result = {
     ...{ kind: "applied", action, dry_run: false, principal_id: (await options.idOf?.(principal)) ?? id },
     ...{ principal_kind: kind, configuration_version: version, configuration: { [SECTION]: came.configs } },
   };
-  return ctx.complete({ result } as never);
+  return ctx.complete({ result });
 }
 
 const wouldBe = { updated: "would_update", unchanged: "would_be_unchanged", cleared: "would_clear" } as const;
@@ -181,7 +181,7 @@ function kindFault({ expected_principal_kind: expected }: JsonObject, kind: stri
 
 const failed = <Tx>(ctx: Context<Tx>, own: JsonObject, { error }: Refused) => {
   const { status, data } = ctx.fail(error);
-  return { status, data: { ...own, ...(data as object) } } as never;
+  return { status, data: { ...own, ...(data as object) } };
 };
 
 /** The same as its own result says it. */
@@ -194,7 +194,7 @@ const failedWhole = <Tx>(ctx: Context<Tx>, { error }: Refused) => {
 async function getPrincipal<Tx>(options: PrincipalOptions, ctx: Context<Tx>) {
   const scope = scopeOf(ctx);
   const [set, own] = await Promise.all([options.sender.notifications.read(scope), options.idOf?.(scope.principal)]);
-  return ctx.complete({ result: await readOf(options, scope.principal, set, own) } as never);
+  return ctx.complete({ result: await readOf(options, scope.principal, set, own) });
 }
 
 async function readOf(

@@ -31,9 +31,6 @@ export function openMembers({ facts }: Pick<Release, "facts">, tool: string, mem
   return Object.fromEntries(Object.entries(members).filter(([name]) => !refused.includes(name)));
 }
 
-/** What a failure without errors says. */
-export const unnamedFailure = { code: "SERVICE_UNAVAILABLE", message: "The call failed." } as const;
-
 /** A handler's reply: typed, and still checked, since not every application compiles with types. */
 export function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {
   if (isObject(reply) && isTaskStatus(reply.status) && Object.hasOwn(tool.arms, reply.status) && isObject(reply.data)) {

@@ -13,6 +13,7 @@ import { type Asked, createGate, type Gate, type RawBody, type Refused } from ".
 import { ownPaths } from "./mount.js";
 import { publish } from "./publish.js";
 import type { Settings } from "./settings.js";
+import { inCallersTrace } from "./tracing.js";
 
 /** What answers at one endpoint. */
 export interface ServedEndpoint<Tx> {
@@ -44,6 +45,7 @@ export async function createApp<Tx>(parts: ServerParts<Tx>): Promise<SellerApp> 
     forceCloseConnections: "idle",
   });
   const owns = ownPaths(app);
+  inCallersTrace(app);
   await app.register(rateLimit, { global: false });
   readBodies(app, settings.limits.depth);
   const gateOf = gatesOf(app, endpoints);

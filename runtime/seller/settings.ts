@@ -1,5 +1,6 @@
 /** A seller's options, judged: what cannot work is refused before anything is served. */
 import { randomUUID } from "node:crypto";
+import { type Tracer, trace } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../contract/index.js";
 import { specialismChecks } from "../contract/index.js";
@@ -39,6 +40,7 @@ export interface Settings<Tx> {
   readonly auth: AuthHook | undefined;
   readonly requestSigning: RequestSigningOptions | undefined;
   readonly unchecked: ReadonlySet<string>;
+  readonly judgedByHandler: Readonly<Record<string, readonly string[]>>;
   readonly capabilities: (release: Release) => JsonObject;
   readonly replayTtlSeconds: number;
   readonly limits: Required<SellerLimits>;
@@ -53,6 +55,8 @@ export interface Settings<Tx> {
   readonly uuid: () => string;
   readonly logger: Logger | undefined;
   readonly metrics: SellerMetrics;
+  readonly tracer: Tracer;
+  readonly audit: SellerOptions["audit"];
   readonly validatorOf: (release: Release) => Promise<AnyValidator>;
 }
 
@@ -108,6 +112,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     auth: given.auth,
     requestSigning: checkedSigning(given.requestSigning),
     unchecked: new Set(given.unchecked),
+    judgedByHandler: given.judgedByHandler ?? {},
     capabilities: capabilitiesOf(given),
     replayTtlSeconds,
     limits: {
@@ -127,6 +132,8 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
     uuid: given.uuid ?? randomUUID,
     logger: given.logger,
     metrics: sellerMetrics(given.meter),
+    tracer: given.tracer ?? trace.getTracer("adbind"),
+    audit: given.audit,
     validatorOf: validatorOf(given, releases, handlers),
   };
 }

@@ -54,9 +54,9 @@ export async function speak<Tx>(
 ): Promise<Spoken<Tx>> {
   const hasDomainStatus = domainStatusReader(await release.schemas());
   const served = [...new Set([...tools.values()].map(({ tool }) => tool))];
-  const arms = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed;
+  const arm = (tool: AnyTool) => (tool.arms as { completed?: string | null }).completed ?? "";
   return {
-    domainStatus: new Set(served.filter((tool) => hasDomainStatus(arms(tool) ?? "")).map(({ name }) => name)),
+    domainStatus: new Set(served.filter((tool) => hasDomainStatus(arm(tool))).map(({ name }) => name)),
     release,
     names: wireNames(release.word),
     validator,

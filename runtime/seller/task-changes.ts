@@ -118,5 +118,5 @@ export function handleOf<Tx, T = AnyTool>(parts: BookParts<Tx>, taskId: string, 
     cancel: (more?: ChangeOptions<Tx>) => change("canceled", {}, more),
   };
   // What differs by tool is the types of the data, which the release's schemas judge in `dataOf`.
-  return handle as never;
+  return handle;
 }

@@ -7,6 +7,7 @@ import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js"
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
+import { ownFault } from "./own-fault.js";
 import { type BookParts, handleOf, TASK_RETENTION_MS } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { Fault, LaterWork, TaskHandle, UnfinishedTask } from "./types.js";
@@ -147,7 +148,7 @@ const interimOf = ({ status: _s, task_id: _t, context: _c, message: _m, ...rest 
 
 /** What goes wrong after the answer has been given ends the task: the caller waits for it. */
 async function later<Tx>(
-  { settings }: BookParts<Tx>,
+  { settings, spoken }: BookParts<Tx>,
   task: TaskHandle<AnyTool, Tx>,
   work: LaterWork<AnyTool, Tx>,
 ): Promise<void> {
@@ -163,7 +164,11 @@ async function later<Tx>(
     else if (status === "input-required") await (task.inputRequired as (data: JsonObject) => Promise<void>)(data);
   } catch (error) {
     settings.logger?.error({ err: error, taskId: task.id }, "a task's work failed");
-    const fault = { code: "SERVICE_UNAVAILABLE", message: "The task could not be carried out." };
+    const fault = ownFault(
+      error,
+      `The task could not be carried out; its reference is ${task.id}.`,
+      spoken[0]!.release,
+    );
     await task
       .fail(fault)
       .catch((second) => settings.logger?.error({ err: second, taskId: task.id }, "nor did it end"));

@@ -1,6 +1,6 @@
 /** What an application gives a seller, and what its handlers get. Names of wire fields are kept as they are on the wire. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Meter } from "@opentelemetry/api";
+import type { Meter, Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   AnyTool,
@@ -21,9 +21,11 @@ import type { AnyStore } from "../store/index.js";
 import type { Effect, TxOf } from "../store/types.js";
 import type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
 import type { ValidatorSource } from "../validate/types.js";
+import type { AuditEntry } from "./audit-entry.js";
 
 export type { Effect, TxOf } from "../store/types.js";
 export type { A2aProfile, Identity, ListingOptions } from "../transport/answerer.js";
+export type { AuditEntry } from "./audit-entry.js";
 
 export type SellerStore = AnyStore;
 
@@ -242,6 +244,8 @@ export interface SellerOptions<
   readonly requestSigning?: RequestSigningOptions;
   /** Tools whose requests their handlers judge: one that breaks its schema reaches them as it came. */
   readonly unchecked?: readonly string[];
+  /** Parts of requests that a tool's handler judges, as JSON pointers with `*` for any item: what is wrong below reaches it. */
+  readonly judgedByHandler?: Readonly<Record<string, readonly string[]>>;
   /** Laid over the derived capabilities, member by member; a function says it in the terms of each release. */
   readonly capabilities?: JsonObject | ((release: Release) => JsonObject);
   /** How long an answer is kept for replay, in seconds: 3,600 to 604,800. Default 86,400. */
@@ -276,6 +280,10 @@ export interface SellerOptions<
   readonly logger?: Logger;
   /** Gets calls, failures, replays and durations; the global meter by default. */
   readonly meter?: Meter;
+  /** Gets a span for each call; the global tracer by default. */
+  readonly tracer?: Tracer;
+  /** Told of each call that was answered, before its caller is. What it throws is logged. */
+  readonly audit?: (entry: AuditEntry) => MaybePromise<void>;
 }
 
 export interface InvalidAnswer {

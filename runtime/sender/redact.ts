@@ -45,7 +45,7 @@ function withoutSecrets(text: string): string {
   const url = new URL(text);
   const path = url.pathname
     .split("/")
-    .map((segment) => (isSecret(segment) ? "[redacted]" : segment))
+    .map((segment) => (isSecret(segment) ? "redacted" : segment))
     .join("/");
   return `${url.protocol}//${url.host}${path}`;
 }

@@ -43,6 +43,10 @@ export function* lockDomain(q: Query, domain: string, now: number): Coroutine<Cr
   return rows[0]!;
 }
 
+/** It is not crawled by itself before a time. */
+export const postponeDomain = (q: Query, domain: string, until: number): Coroutine<unknown> =>
+  q.rows("update adbind_crawl_domains set next_at = ? where domain = ?", [until, domain]);
+
 export function* domainRow(q: Query, domain: string): Coroutine<CrawlDomainRow | undefined> {
   return (yield* q.rows<CrawlDomainRow>("select * from adbind_crawl_domains where domain = ?", [domain]))[0];
 }

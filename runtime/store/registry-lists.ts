@@ -47,6 +47,17 @@ export const foundAgentsAfter = (q: Query, { after, limit }: AgentsPage): Corout
     [after, limit],
   );
 
+/** One agent, if everybody may see it. */
+export function* listedAgentAt(q: Query, url: string): Coroutine<ListedAgentRow | undefined> {
+  const rows = yield* q.rows<ListedAgentRow>(
+    `select ${listed} from adbind_registry_agents g left join adbind_registry_members m on m.id = g.member ` +
+      "left join adbind_registry_profiles p on p.agent = g.id and p.gone = 0 where g.url = ? and " +
+      "((g.member is not null and g.visibility = 'public') or (g.member is null and p.agent is not null))",
+    [url],
+  );
+  return rows[0];
+}
+
 /** Domains that authorize agents, each once, `limit` at most. */
 export const domainsOfAgents = (
   q: Query,

@@ -1,14 +1,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { pino } from "pino";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { register } from "../../cli/check.js";
+import { openSeller as openLibrarySeller } from "../../runtime/behaviours/index.js";
+import { checkAgent } from "../../runtime/conformance/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
-import { capabilities, failing } from "../buyer/fixtures.js";
+import { capabilities, failing, release } from "../buyer/fixtures.js";
 import { newBench, openSeller } from "../seller/fixture.js";
 import { type AgentOptions, freePort, type Says, startAgent } from "../support/agent.js";
+import { tempFolder } from "../support/release.js";
 import { runCommand } from "./run-command.js";
 
 interface Checked {
@@ -105,6 +109,110 @@ test("each fault of an agent fails its own check", async () => {
 
   const missing = await faulty(() => ({ payload: products }), ["get_products"]);
   assert.is(outcome(missing, "create_media_buy").offered, "failed");
+});
+
+/** Calls of a sound seller of the library, as an agent passes them on. */
+async function soundSeller() {
+  const { seller, close } = await openLibrarySeller({
+    release,
+    specialisms: ["sales_guaranteed"],
+    name: "Sound",
+    database: `sqlite:${path.join(tempFolder(), "seller.db")}`,
+    baseUrl: "http://127.0.0.1",
+    mode: "development",
+    logger: pino({ level: "silent" }),
+  });
+  const says = async (tool: string, args: JsonObject) => {
+    const called = await seller.call({ tool, args, transport: "mcp", identity: { principal: "buyer" } });
+    return { payload: called.payload, isError: called.failed };
+  };
+  return { says, close };
+}
+
+type Sound = Awaited<ReturnType<typeof soundSeller>>;
+type Broken = (tool: string, args: JsonObject, says: Sound["says"]) => Says | Promise<Says>;
+
+const errors =
+  (error: JsonObject): Broken =>
+  async (tool, args, says) => {
+    const sound = await says(tool, args);
+    const context = args.context === undefined ? {} : { context: args.context };
+    const payload = { status: "failed", errors: [error], proto_error: error, ...context };
+    return tool === "get_products" ? { payload, isError: true } : sound;
+  };
+
+/** Each is sound but for one thing. */
+const broken: Readonly<Record<string, Broken>> = {
+  "its own answers are not valid": errors({ code: "INVALID_ANSWER", message: "no /products", recovery: "terminal" }),
+  "it is always out of order": errors({ code: "SERVICE_UNAVAILABLE", message: "try again", recovery: "transient" }),
+  "it lists a tool it has not": errors({ code: "UNSUPPORTED_FEATURE", message: "not here", recovery: "correctable" }),
+  "it has codes of its own for its own faults": errors({ code: "NULL_POINTER", message: "at 7", recovery: "terminal" }),
+  "it lets nobody in": errors({ code: "AUTH_REQUIRED", message: "who?", recovery: "correctable" }),
+  "it refuses what is valid, and does not say why": errors({
+    ...{ code: "INVALID_REQUEST", message: "no", recovery: "correctable" },
+  }),
+  "an error has no message": errors({ code: "PRODUCT_NOT_FOUND", message: "", recovery: "correctable" }),
+  async "a field is missing"(tool, args, says) {
+    const { payload, ...more } = await says(tool, args);
+    const { products: _, ...rest } = payload;
+    return { payload: tool === "get_products" ? rest : payload, ...more };
+  },
+  async "context is dropped"(tool, args, says) {
+    const { payload, ...more } = await says(tool, args);
+    const { context: _, ...rest } = payload;
+    return { payload: rest, ...more };
+  },
+  async "unknown fields are refused"(tool, args, says) {
+    const sound = await says(tool, args);
+    const unknown = Object.keys(args).find((name) => name.startsWith("x_"));
+    return unknown === undefined
+      ? sound
+      : failing({ code: "INVALID_REQUEST", message: "what is that?", field: unknown, recovery: "correctable" });
+  },
+  async "what is invalid is answered"(tool, args, says) {
+    const sound = await says(tool, args);
+    const answers = { products: [], media_buy_id: "mb_1", packages: [], confirmed_at: null, revision: 1 };
+    return sound.isError === true ? { payload: { status: "completed", ...answers, context: args.context } } : sound;
+  },
+  async "it cannot book"(tool, args, says) {
+    const fault = { code: "SERVICE_UNAVAILABLE", message: "try again", recovery: "transient" };
+    return tool === "create_media_buy" && args.packages !== undefined ? failing(fault) : says(tool, args);
+  },
+};
+
+test("a sound seller passes, orders too; each of a dozen broken ones fails", async () => {
+  const sound = await soundSeller();
+  const listed = [...(release.specialisms.sales_guaranteed.exercised as readonly string[])];
+  const checked = async (answer: Broken, tools = listed) => {
+    const agent = await startAgent({ tools, answer: ({ tool, args }) => answer(tool, args, sound.says) });
+    try {
+      const specialisms = ["sales_guaranteed"];
+      return await checkAgent({ url: agent.mcp, release, specialisms, mutating: true, transport: "mcp" });
+    } finally {
+      await agent.close();
+    }
+  };
+  try {
+    const pass: Broken = (tool, args, says) => says(tool, args);
+    // Twice: nothing of the first run is in the way of the second.
+    for (const run of [1, 2]) {
+      const good = await checked(pass);
+      const faults = good.tools.flatMap(({ tool, checks }) =>
+        checks.filter(({ outcome }) => outcome === "failed").map((one) => ({ tool, ...one })),
+      );
+      assert.equal(faults, [], `run ${run}`);
+      assert.ok(good.passed > 20, `${good.passed}`);
+      assert.equal(good.missing, []);
+    }
+    for (const [what, answer] of Object.entries(broken)) assert.is((await checked(answer)).ok, false, what);
+    const lacking = await checked(
+      pass,
+      listed.filter((tool) => tool !== "create_media_buy"),
+    );
+    assert.equal([lacking.ok, lacking.missing], [false, ["create_media_buy"]]);
+  } finally {
+    await sound.close();
+  }
 });
 
 test("an agent that is not there is a report; a specialism that is not there is a wrong command line", async () => {

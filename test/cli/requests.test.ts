@@ -3,7 +3,7 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { releaseNamed } from "../../cli/check/release-value.js";
-import { Sampler } from "../../cli/check/sample.js";
+import { Sampler } from "../../runtime/conformance/check/sample.js";
 import { createValidator } from "../../runtime/validate/index.js";
 import { cellsOf } from "../support/cells.js";
 import { publishedReleases } from "../support/corpus.js";

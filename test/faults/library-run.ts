@@ -39,6 +39,8 @@ const EVERY = { status_filter: ["pending_creatives", "pending_start", "active", 
 const SETTLE_MS = 60_000;
 /** How long a buyer repeats one call, in milliseconds. */
 const ANSWERED_MS = 120_000;
+/** How long a process may take to its first answer, in milliseconds. */
+const HEARD_MS = 20_000;
 const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
 const account = { brand: { domain: "acmeoutdoor.example" }, operator: "pinnacle.example" };
 /** Errors after which the same call may be repeated. */
@@ -64,11 +66,18 @@ async function ask(address: string, buyer: string, name: string, args: object): 
 class Market {
   readonly buys: KnownBuy[] = [];
   over = false;
+  private answers = 0;
 
   constructor(
     readonly sellers: Sellers,
     readonly ledger: LibraryLedger,
   ) {}
+
+  /** Until somebody was answered: a process that has just started on a busy machine is given time to begin. */
+  async heard(): Promise<void> {
+    const [before, until] = [this.answers, Date.now() + HEARD_MS];
+    while (this.answers === before && Date.now() < until) await sleep(50);
+  }
 
   /** Repeats a call, under its key where it has one, until it is answered. */
   async answered(buyer: string, tool: string, args: object): Promise<Answer> {
@@ -77,6 +86,7 @@ class Market {
       const address = this.sellers.any(tried);
       const answer = address === undefined ? undefined : await ask(address, buyer, tool, args).catch(() => undefined);
       const [error] = answer?.errors ?? [];
+      if (answer !== undefined) this.answers += 1;
       if (answer !== undefined && !passing.has(error?.code)) return answer;
       await sleep(20);
     }
@@ -150,7 +160,8 @@ export async function runLibraryFaults({ engine, kills }: Plan): Promise<Library
     for (let place = 0; place < ground.sellers; place++) await sellers.start(place);
     const all = BUYERS.map((name) => buyer(market, name).catch((error: Error) => ledger.faults.push(error.message)));
     while (ledger.kills < kills) {
-      await sleep(500 + Math.random() * 700);
+      await market.heard();
+      await sleep(200 + Math.random() * 700);
       const place = ledger.kills % ground.sellers;
       await sellers.kill(place);
       ledger.kills += 1;

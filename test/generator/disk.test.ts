@@ -144,10 +144,14 @@ function killedAt(out: string, preload: string): { signal: NodeJS.Signals | null
   return { signal: ran.signal, code: ran.status, err: ran.stderr };
 }
 
+/** Of the run's own folder, as below: the reader of sources writes and renames too, when it has not read them before. */
 const atRename = (nth: number, then: string): string =>
   `const real = fs.renameSync; let seen = 0;
-   fs.renameSync = (...names) => { seen += 1; if (seen === ${nth}) ${then}; return real(...names); };`;
-/** Files of the run's own folder; the reader of sources writes too. */
+   fs.renameSync = (...names) => {
+     if (names.join().includes(".adbind-")) seen += 1;
+     if (seen === ${nth}) { seen += 1; ${then}; }
+     return real(...names);
+   };`;
 const atFifthFile = (then: string): string =>
   `const real = fs.writeFileSync; let seen = 0;
    fs.writeFileSync = (file, ...rest) => {

@@ -25,7 +25,7 @@ import { recursions } from "./mutants/recursions.js";
 import { scalars } from "./mutants/scalars.js";
 import type { Shape } from "./mutants/shape.js";
 import { texts } from "./mutants/texts.js";
-import { accept, agree, agreeWithAjv, cut, errorsOf, fresh, generatedCount, workspace } from "./mutants/workspace.js";
+import { accept, agreeWithAjv, errorsOf, fresh, generatedCount, workspace } from "./mutants/workspace.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 /** What every shape is asked beside its own values. */
@@ -115,13 +115,13 @@ test("specialisms may be empty, untitled, or none at all", async () => {
     entry_point_tools: ["acquire_rights"],
     exercised_tools: ["acquire_rights"],
   };
-  agree(files);
+  mutate.agree(files);
   const { checkSpecialism } = await import(path.join(await accept(files), "index.ts"));
   assert.equal(checkSpecialism("brand_rights", []).ok, true);
   assert.equal(checkSpecialism("constructor", []).missingEntryPoints, ["acquire_rights"]);
   assert.equal(checkSpecialism("toString", []).specialism, null);
   mutate.manifestOf(files).specialisms = {};
-  agree(files);
+  mutate.agree(files);
   await accept(files);
 });
 
@@ -273,7 +273,7 @@ test("the command names file, pointer, rule and remedy, exits 1 and writes nothi
 test("published releases, mutated", async () => {
   const folder = publishedReleases().at(-2);
   if (folder === undefined) return;
-  const published = cut(folder, ["create_media_buy", "acquire_rights"]);
+  const published = mutate.cut(folder, ["create_media_buy", "acquire_rights"]);
   for (const change of [
     legal["another word"]!,
     legal["every folder renamed, no id"]!,

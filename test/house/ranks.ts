@@ -120,6 +120,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "delivery/ creatives/ usage/",
     "building/ financials/",
     "media-buys/",
+    "lifecycle/",
     "areas",
     "assembled",
     "open",
@@ -127,8 +128,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
   "runtime/behaviours/frame/": [
-    "canonical documents effects words page",
-    "shape",
+    "shape documents effects words page",
     "call",
     "collection behaviour",
     "forced",
@@ -153,7 +153,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/seller/": ["types", "*", "task-changes", "tasks", "agent-tasks call", "server", "create", "index"],
   "runtime/conformance/": [
-    "document equality paths substitution",
+    "document equality paths substitution check/",
     "agent/ load schemas",
     "result checks/",
     "gates select faulty-steps faulty invariants-status invariants-impairment invariants tool-names captures controller fixture-matching",
@@ -171,7 +171,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/registry/": [
     "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
     "model",
-    "crawl/ search/",
+    "crawl/ probe/ search/ contribution",
     "project",
     "feed/",
     "*",

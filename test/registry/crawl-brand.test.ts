@@ -82,8 +82,28 @@ test("a house's portfolio speaks for all its brands at home, and for one brand w
   at("stranger.example", { house: "house.example" });
   const stranger = await crawl("stranger.example");
   assert.equal(
-    [stranger.outcome, stranger.name, stranger.properties, stranger.agents],
-    ["present", "The House", [], []],
+    [stranger.outcome, stranger.name, stranger.properties, stranger.agents, stranger.document],
+    ["present", null, [], [], undefined],
+    "nor the house's name one's own",
+  );
+});
+
+test("another site's own brand file is that site's, a copy for the domain elsewhere is the domain's", async () => {
+  const file = {
+    id: "one",
+    names: [{ en: "One" }, { de: "Eins" }],
+    properties: [{ type: "website", identifier: "one.example" }],
+  };
+  at("one.example", file);
+  at("thief.example", { authoritative_location: `https://one.example${BRAND}` });
+  const thief = await crawl("thief.example");
+  assert.equal([thief.outcome, thief.name, thief.properties, thief.agents], ["present", null, [], []]);
+  at("two.example", { authoritative_location: "https://cdn.example/brands/two.json" });
+  serve("https://cdn.example/brands/two.json", { body: file });
+  const two = await crawl("two.example");
+  assert.equal(
+    [two.name, two.document!.url, two.document!.variant, two.document!.names],
+    ["One", "https://cdn.example/brands/two.json", "brand_canonical", ["One", "Eins"]],
   );
 });
 

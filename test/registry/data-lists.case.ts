@@ -22,9 +22,9 @@ async function allAgents(
   }
 }
 
-export function dataListsCase(engine: Engine): void {
-  const test = dataSuite(engine);
+type Case = ReturnType<typeof dataSuite>;
 
+function agentsListed(test: Case, engine: Engine): void {
   test("no agent is skipped where the domains of all do not fit into one answer", async ({ data }) => {
     // Known in the other order than they are listed in.
     const names = ["e", "d", "c", "b", "a"];
@@ -83,7 +83,9 @@ export function dataListsCase(engine: Engine): void {
     assert.equal(summary.count_by_type, { ctv_app: 3, website: 2 });
     assert.is(summary.total_count, 5);
   });
+}
 
+function publishersListed(test: Case): void {
   test("publishers are listed with those for whom a file is hosted", async ({ data }) => {
     await data.applyCrawl(crawl("b.example", { agents: [entry(SELLER)] }));
     await data.applyCrawl(crawl("d.example", { agents: [entry(SELLER)] }));
@@ -112,7 +114,9 @@ export function dataListsCase(engine: Engine): void {
     );
     assert.equal((await data.listPublishers({ limit: 2, search: "c" })).publishers[0]!.domain, "c.example");
   });
+}
 
+function publishersOfAgents(test: Case): void {
   test("an agent's publishers: pinned keys, the names of the properties, and nothing that is over or only claimed", async ({
     data,
     clock,
@@ -146,7 +150,9 @@ export function dataListsCase(engine: Engine): void {
       ["news.example"],
     );
   });
+}
 
+function agentsPaged(test: Case): void {
   test("a publisher's agents come in pages, and those who claim to be one crowd nobody out", async ({ data }) => {
     const own = Array.from({ length: 60 }, (_, at) => entry(urlOf(`own${String(at).padStart(2, "0")}`)));
     await data.putClaims(OTHER, [{ publisherDomain: "news.example", authorizedFor: "First" }]);
@@ -176,7 +182,9 @@ export function dataListsCase(engine: Engine): void {
     const broken = await data.publisherPage("news.example", { agentsCursor: "x" });
     assert.equal(broken, { ok: false, reason: "cursor_invalid" });
   });
+}
 
+function counted(test: Case, engine: Engine): void {
   test("what the statistics say is kept, whatever comes and goes", async ({ data }) => {
     const told = async () => {
       const { registered_agents, registered_publishers, discovered_agents } = await data.stats();
@@ -200,7 +208,67 @@ export function dataListsCase(engine: Engine): void {
     const again = createRegistryData(await engine.again());
     assert.equal((await again.stats()).discovered_agents, 0);
   });
+}
 
+function brandsFound(test: Case): void {
+  const brandOf = (name: string, file: Record<string, unknown>, names: readonly string[]) => ({
+    outcome: "present" as const,
+    name,
+    document: { url: "https://x.example/brand.json", variant: "brand_canonical" as const, file, names },
+  });
+  const none = { outcome: "absent" as const, name: null };
+
+  test("brands are found by the words of all their names, and told as their files have them", async ({ data }) => {
+    const file = {
+      id: "acme",
+      names: [{ en: "The Acme Corporation" }, { de: "Ächme Werke" }],
+      house_domain: "big.example",
+    };
+    const names = ["The Acme Corporation", "Ächme Werke"];
+    await data.applyCrawl(crawl("a.example", {}, { brand: brandOf("The Acme Corporation", file, names) }));
+    await data.applyCrawl(crawl("b.example", {}, { brand: brandOf("Corporal", { names: [] }, ["Corporal"]) }));
+    const found = async (text: string) => (await data.findBrands(text, 5)).map((one) => one.canonical_domain);
+    assert.equal(await found("corpora"), ["b.example", "a.example"], "a name that begins so comes first");
+    assert.equal(await found("acme CORP"), ["a.example"]);
+    assert.equal(await found("werke ächme"), ["a.example"]);
+    assert.equal(await found("acme nothing"), []);
+    assert.equal(await found("%"), []);
+    assert.equal((await data.brandFile("a.example"))!.data, file);
+    const resolved = (await data.resolveBrand("a.example"))!;
+    assert.equal(
+      [resolved.names, resolved.claimed_house_domain, resolved.house_domain],
+      [file.names, "big.example", undefined],
+    );
+    assert.equal(
+      (await data.listBrands({ limit: 1, offset: 1 })).map((one) => one.canonical_domain),
+      ["b.example"],
+    );
+    assert.is(await data.brandCount(), 2);
+  });
+
+  test("a brand file that is gone for a week is gone", async ({ data }) => {
+    const brand = brandOf("Acme", { id: "acme" }, ["Acme"]);
+    const at = (days: number, given: object) =>
+      data.applyCrawl(crawl("a.example", {}, { brand: given, at: NOW + days * DAY_MS }));
+    await at(0, brand);
+    await at(5, brand);
+    await at(11, none);
+    assert.is((await data.resolveBrand("a.example"))?.brand_name, "Acme", "it was there six days ago");
+    await at(12, none);
+    assert.equal([await data.resolveBrand("a.example"), await data.brandFile("a.example")], [undefined, undefined]);
+    assert.equal([await data.findBrands("acme", 5), await data.brandCount()], [[], 0]);
+    assert.is((await data.lookupPublisher("a.example")).files!.brand_json.status, "unknown");
+  });
+}
+
+export function dataListsCase(engine: Engine): void {
+  const test = dataSuite(engine);
+  agentsListed(test, engine);
+  publishersListed(test);
+  publishersOfAgents(test);
+  agentsPaged(test);
+  brandsFound(test);
+  counted(test, engine);
   test.after(() => engine.stop());
   test.run();
 }

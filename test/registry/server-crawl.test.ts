@@ -193,4 +193,44 @@ crawl("a stop waits for the index that is still read, so that nothing meets a cl
   );
 });
 
+crawl(
+  "a publisher has its file looked at and waits for what becomes of it; only the owner's word ends what it said",
+  async () => {
+    const answers: Record<string, string> = { ...pages };
+    const origin = { fetch: origins(answers), lookup, debounceMs: 0 };
+    const { setup, token } = await openCrawling({ crawl: origin });
+    const owner = await setup.accounts.addOrganization({ name: "Owner" });
+    const { key } = await setup.accounts.addKey(owner.id, "k");
+    const domains = [{ domain: DOMAIN, verified: true }];
+    const member = { slug: "owner", organization: owner.id, displayName: "Owner", tier: null, founding: false };
+    await setup.registry.data.putMember({ ...member, isPublic: true, domains, agents: [] });
+    const url = `/api/registry/publisher/${DOMAIN}/adagents/revalidate`;
+    const look = async (by: string) => {
+      const answer = await setup.registry.app.inject({ method: "POST", url, headers: bearer(by) });
+      assert.is(answer.statusCode, 200, answer.body);
+      return answer.json();
+    };
+    const agents = async () => (await publisher(setup)).authorized_agents.length;
+    try {
+      assert.is((await setup.registry.app.inject({ method: "POST", url })).statusCode, 401);
+      await setup.registry.listen({ port: 0 });
+      const found = await look(token);
+      assert.equal(
+        [found.adagents_valid, found.discovery_method, found.status_code, found.authorized_agents_count, found.issues],
+        [true, "direct", 200, 1, { errors: [], warnings: [] }],
+      );
+      delete answers[Object.keys(pages)[0]!];
+      const gone = await look(token);
+      assert.equal([gone.adagents_valid, gone.status_code, gone.issues.errors.length], [false, 404, 1]);
+      assert.is(await agents(), 1, "a stranger's word ends nothing before its time");
+      assert.is((await look(key)).adagents_valid, false);
+      assert.is(await agents(), 0);
+      const brand = { method: "POST", url: "/api/registry/brand-crawl-request", payload: { domain: DOMAIN } } as const;
+      assert.is((await setup.registry.app.inject({ ...brand, headers: bearer(key) })).statusCode, 202);
+    } finally {
+      await setup.close();
+    }
+  },
+);
+
 crawl.run();

@@ -251,9 +251,6 @@ async function startProxy(ports: readonly number[]): Promise<Proxy> {
   };
 }
 
-/** Of each of four clients: some two hundred requests a second, so that every step of a restart meets many. */
-const BETWEEN_REQUESTS_MS = 20;
-
 instances("a rolling restart under load answers every request", async () => {
   const url = await cluster.database();
   const store = await openPostgresStore({ url });
@@ -276,7 +273,7 @@ instances("a rolling restart under load answers every request", async () => {
         (error: Error) => error.message,
       );
       statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
-      await sleep(BETWEEN_REQUESTS_MS);
+      await sleep(20); // two hundred requests a second of four: every step of a restart meets many
     }
   };
   const load = Promise.all([0, 1, 2, 3].map(client));

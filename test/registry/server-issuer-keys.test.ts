@@ -6,7 +6,7 @@ import { issuerKeys, rotateIssuerKey } from "../../runtime/registry/server/auth/
 import { openPostgresStore, type PostgresStore, registryAccess, type SqliteStore } from "../../runtime/store/index.js";
 import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { application, PASSWORD } from "./server-application.js";
-import { BASE_URL, type Setup, setupRegistry } from "./server-fixture.js";
+import { addUser, BASE_URL, type Setup, setupRegistry } from "./server-fixture.js";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -29,7 +29,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
     store = cluster === undefined ? undefined : await openPostgresStore({ url: await cluster.database() });
     setup = await setupRegistry({ now, ...(store !== undefined && { store }) });
     const organization = (await setup.accounts.addOrganization({ name: "Buyer", tier: "company_standard" })).id;
-    await setup.accounts.addUser({ email: "ada@buyer.example", password: PASSWORD, name: "Ada", organization });
+    await addUser(setup, { email: "ada@buyer.example", password: PASSWORD, organization });
   });
   keys.after.each(async () => {
     await setup.close();

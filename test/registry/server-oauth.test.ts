@@ -7,7 +7,7 @@ import { issuerAdapter } from "../../runtime/registry/server/auth/issuer-adapter
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
 import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { application, PASSWORD, REDIRECT } from "./server-application.js";
-import { BASE_URL, type Setup, setupRegistry } from "./server-fixture.js";
+import { addUser, BASE_URL, cheapDigest, type Setup, setupRegistry } from "./server-fixture.js";
 
 for (const kind of ["SQLite", "PostgreSQL"] as const) {
   const oauth = suite(`embedded issuer, ${kind}`);
@@ -23,7 +23,9 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
     }
     setup = await setupRegistry({ now: Date.now, ...(store !== undefined && { store }) });
     organization = (await setup.accounts.addOrganization({ name: "Buyer", tier: "company_standard" })).id;
-    await setup.accounts.addUser({ email: "Ada@buyer.example", password: PASSWORD, name: "Ada", organization });
+    const user = { email: "Ada@buyer.example", password: PASSWORD, name: "Ada", organization };
+    const { id } = await setup.accounts.addUser(user);
+    await setup.registry.access.users.set(id, { password: cheapDigest(PASSWORD) });
   });
   oauth.after(async () => {
     await setup.close();
@@ -183,7 +185,7 @@ for (const kind of ["SQLite", "PostgreSQL"] as const) {
   });
 
   oauth("a token outlives its account as nobody's", async () => {
-    await setup.accounts.addUser({ email: "gone@buyer.example", password: PASSWORD });
+    await addUser(setup, { email: "gone@buyer.example", password: PASSWORD });
     const { access_token: token } = await tokens("gone@buyer.example");
     assert.is((await search(token)).statusCode, 200);
     const removal = "delete from adbind_users where email = 'gone@buyer.example'";

@@ -56,6 +56,12 @@ export function crawlOf(
       name: `Brand of ${domain}`,
       properties: [],
       agents: [{ url: `https://ads.${domain}/mcp`, type: "sales", id: "desk" }],
+      document: {
+        url: `https://${domain}/.well-known/brand.json`,
+        variant: "brand_canonical",
+        file: { id: "brand", names: [{ en: `Brand of ${domain}` }] },
+        names: [`Brand of ${domain}`],
+      },
     },
   };
 }
@@ -95,7 +101,7 @@ export async function seedWorld(data: RegistryData, organization: string): Promi
     problems: [fileProblem("agent_url", "/authorized_agents/0", "url is not an https URL")],
   });
   const { file: _, ...adagents } = failed.adagents;
-  await data.applyCrawl({ ...failed, adagents, brand: { ...failed.brand, outcome: "absent", name: null, agents: [] } });
+  await data.applyCrawl({ ...failed, adagents, brand: { outcome: "absent", name: null, properties: [], agents: [] } });
   await data.putClaims("https://claims.example/mcp", [{ publisherDomain: NEWS, authorizedFor: "Some of it" }]);
   const hosted = entry(SELLER, { authorizedFor: "Hosted inventory" });
   await data.putHostedFile(HOSTED, {

@@ -73,7 +73,7 @@ export function idempotencyCase(of: SellerCase): void {
       "create_media_buy",
       buyRequest("prod_broken", { idempotency_key: "k".repeat(20) }),
     );
-    assert.is(broken.proto_error.code, "SERVICE_UNAVAILABLE");
+    assert.is(broken.proto_error.code, "CONFIGURATION_ERROR");
     const good = await call(
       seller,
       "create_media_buy",
@@ -150,7 +150,7 @@ export function idempotencyCase(of: SellerCase): void {
       "create_media_buy",
       buyRequest("prod_ctv_evening", { idempotency_key: "b".repeat(20) }),
     );
-    assert.is(failed.proto_error.code, "SERVICE_UNAVAILABLE");
+    assert.is(failed.proto_error.code, "CONFIGURATION_ERROR");
     assert.equal(await of.notes(store as never), [id]);
   });
 

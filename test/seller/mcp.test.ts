@@ -12,7 +12,7 @@ import { pino } from "pino";
 import * as assert from "uvu/assert";
 import { release as release30 } from "../../generated/3.0.0/index.js";
 import { AdbindError } from "../../runtime/errors.js";
-import { createSeller } from "../../runtime/seller/index.js";
+import { createSeller, openAuth } from "../../runtime/seller/index.js";
 import { codeOf } from "../support/thrown.js";
 import { buyRequest, mcp, sellerOptions } from "./fixture.js";
 import { sellerSuite, tool, with_ } from "./mcp-suite.js";
@@ -90,10 +90,10 @@ test("a bad request is an answer with pointers, on both layers of the envelope",
 test("what a handler lets slip out stays here", async (context) => {
   const broken = await tool(context.seller, "create_media_buy", buyRequest("prod_broken"));
   assert.match(JSON.stringify(broken.body), /hunter2/, "development shows why");
-  await with_(context, { mode: "production" }, async (seller) => {
+  await with_(context, { mode: "production", auth: openAuth }, async (seller) => {
     const hidden = await tool(seller, "create_media_buy", buyRequest("prod_broken"));
     assert.not.match(JSON.stringify(hidden.body), /hunter2/);
-    assert.is(hidden.body.result.structuredContent.proto_error.code, "SERVICE_UNAVAILABLE");
+    assert.is(hidden.body.result.structuredContent.proto_error.code, "CONFIGURATION_ERROR");
   });
 });
 
@@ -103,7 +103,7 @@ test("a handler that answers with something else fails its call, which may be ma
   await with_(context, { logger }, async (seller) => {
     for (let tries = 0; tries < 2; tries++) {
       const { body } = await tool(seller, "create_media_buy", buyRequest("prod_mute"));
-      assert.is(body.result.structuredContent.proto_error.code, "SERVICE_UNAVAILABLE");
+      assert.is(body.result.structuredContent.proto_error.code, "CONFIGURATION_ERROR");
     }
   });
   assert.match(logged.join(), /the handler of create_media_buy must answer \{status, data\}/);
@@ -113,7 +113,11 @@ test("an answer the release refuses is refused in development and reported in pr
   const wrong = await tool(context.seller, "create_media_buy", buyRequest("prod_wrong"));
   assert.is(wrong.body.result.structuredContent.proto_error.code, "INVALID_ANSWER");
   const reports: unknown[] = [];
-  const options = { mode: "production", onInvalidAnswer: (report: unknown) => void reports.push(report) };
+  const options = {
+    mode: "production",
+    auth: openAuth,
+    onInvalidAnswer: (report: unknown) => void reports.push(report),
+  };
   await with_(context, options, async (seller) => {
     const passed = await tool(seller, "create_media_buy", buyRequest("prod_wrong"));
     assert.is(passed.body.result.structuredContent.media_buy_id, 7);

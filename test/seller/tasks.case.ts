@@ -48,7 +48,7 @@ export function tasksCase(of: SellerCase): void {
     network,
   }) => {
     for (const [product, status, code] of [
-      ["prod_dies", "failed", "SERVICE_UNAVAILABLE"],
+      ["prod_dies", "failed", "CONFIGURATION_ERROR"],
       ["prod_refused", "rejected", "HOUSE_RULE"],
     ] as const) {
       const url = `${push.url}/${product}`;

@@ -93,6 +93,23 @@ export function keepReached(files: Files): void {
   for (const file of Object.keys(files)) if (!kept.has(file)) delete files[file];
 }
 
+/** Makes each tool's specialisms what the specialisms say. */
+export function agree(files: Files): void {
+  const { tools, specialisms } = manifestOf(files);
+  for (const [name, tool] of Object.entries<Any>(tools)) {
+    tool.specialisms = Object.keys(specialisms).filter((id) => specialisms[id].exercised_tools.includes(name));
+  }
+}
+
+/** Some tools of a release, with what they reach. */
+export function cut(folder: string, tools: readonly string[]): Files {
+  const files = readFiles(folder);
+  keepTools(files, tools);
+  agree(files);
+  keepReached(files);
+  return files;
+}
+
 /** Replaces the protocol word wherever it is one: field names, text, ids. */
 export function renameWord(files: Files, to: string): void {
   const from = wordIn(files);

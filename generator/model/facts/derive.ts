@@ -4,7 +4,7 @@ import { envelopeFacts, resultFacts } from "./answers.js";
 import { discoveryFacts, signingFacts } from "./capabilities.js";
 import { eventFacts } from "./events.js";
 import type { FactSource } from "./read.js";
-import { type Projection, projectionFacts, recoveryFacts, roleFacts, toolFacts } from "./tables.js";
+import { formatFacts, type Projection, projectionFacts, recoveryFacts, roleFacts, toolFacts } from "./tables.js";
 import { ByVersion } from "./versions.js";
 
 /**
@@ -28,6 +28,7 @@ export function deriveFacts(source: FactSource): PackageFacts {
     roles: roleFacts(source),
     projections: projectionFacts(source),
     recovery: recoveryFacts(source),
+    formats: formatFacts(source),
   };
   return { ...groups, assumed: version.assumed };
 }

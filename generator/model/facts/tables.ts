@@ -1,5 +1,6 @@
 /** What the manifest and the lists of a release say by name: tools, specialisms, copies for MCP, classes of codes. */
 import type {
+  CanonicalSlot,
   Fact,
   Recovery,
   RecoveryFacts,
@@ -7,7 +8,7 @@ import type {
   ToolFacts,
   ToolRoute,
 } from "../../../runtime/contract/index.js";
-import { isMap, type JsonMap } from "../../load/walk.js";
+import { atPointer, isMap, type Json, type JsonMap } from "../../load/walk.js";
 import { capabilitiesTool } from "./capabilities.js";
 import { below, type FactSource, place, stringsOf } from "./read.js";
 
@@ -80,6 +81,27 @@ export function roleFacts(source: FactSource): Record<string, Fact<SpecialismRol
       }
       const value = row.protocol === "governance" ? "governance" : "seller";
       return [id, { value, from: below(MANIFEST, "specialisms", id, "protocol") }];
+    }),
+  );
+}
+
+const CANONICAL = /^formats\/canonical\/([a-z0-9][a-z0-9_]*)\.json$/;
+
+/** What canonical formats are made of: what a declaration's slots are where it does not say. */
+export function formatFacts({ documents }: FactSource): Record<string, Fact<readonly CanonicalSlot[]>> {
+  return byName(
+    [...documents].flatMap(([path, { schema }]): [string, Fact<readonly CanonicalSlot[]>][] => {
+      const kind = CANONICAL.exec(path)?.[1];
+      const slots = atPointer(schema as Json, "/properties/slots/default");
+      if (kind === undefined || !Array.isArray(slots)) return [];
+      const value = slots
+        .filter(isMap)
+        .flatMap(({ asset_group_id: id, asset_type: type, required }) =>
+          typeof id === "string" && typeof type === "string"
+            ? [{ asset_group_id: id, asset_type: type, required: required === true }]
+            : [],
+        );
+      return [[kind, { value, from: below(path, "properties", "slots", "default") }]];
     }),
   );
 }

@@ -8,10 +8,14 @@ import { syncAccounts } from "./sync.js";
 export const accountsBehaviour: Behaviour = {
   area: "accounts",
   tools: { list_accounts: listAccounts, sync_accounts: syncAccounts },
+  // An account whose configs are wrong is refused alone.
+  judges: { sync_accounts: ["/accounts/*/notification_configs"] },
   capabilities: ({ ports }) => ({
     account: {
       require_operator_auth: false,
       supported_billing: ports.accounts.billing,
+      // Money of an account is of one currency where a buy says nothing else.
+      supported_account_currency_modes: ["per_media_buy"],
       required_for_products: false,
       sandbox: true,
     },

@@ -21,13 +21,15 @@ interface Wanted {
   readonly delete_missing?: boolean;
 }
 
-interface Audience {
+export interface Audience {
   readonly audience_id: string;
   readonly account_id: string;
   readonly seller_id: string;
   readonly name?: string;
   readonly description?: string;
   readonly members: readonly string[];
+  /** A state that does not follow from its size: what an operator, or a test, put it into. */
+  readonly fixed?: string;
   readonly last_synced_at: string;
 }
 
@@ -35,6 +37,16 @@ const kept = collection<Audience>("audience");
 
 /** Smaller audiences are not targeted: their members could be told apart. */
 const MINIMUM_SIZE = 100;
+
+export const findAudience = (call: BehaviourCall, id: string): Promise<Audience | undefined> =>
+  kept.get(call, call.principal, id);
+
+export const saveAudience = (call: BehaviourCall, audience: Audience): void =>
+  kept.put(call, call.principal, audience.audience_id, audience);
+
+/** What it is good for. */
+export const audienceState = ({ fixed, members }: Audience): string =>
+  fixed ?? (members.length < MINIMUM_SIZE ? "too_small" : "ready");
 
 const audiencesOf = async (call: BehaviourCall, accountId: string): Promise<Audience[]> =>
   (await kept.list(call, call.principal)).filter(({ account_id }) => account_id === accountId);
@@ -79,6 +91,7 @@ async function syncOne(call: BehaviourCall, accountId: string, upload: Upload): 
       ? { description }
       : before?.description !== undefined && { description: before.description }),
     members,
+    ...(before?.fixed !== undefined && { fixed: before.fixed }),
     last_synced_at: call.time,
   };
   const same =
@@ -105,22 +118,21 @@ const failed = (audience_id: string, message: string): JsonObject => ({
   errors: [{ code: "REFERENCE_NOT_FOUND", message, recovery: "correctable" }],
 });
 
-const shown = (
-  { audience_id, name, seller_id, members, last_synced_at }: Audience,
-  action: string,
-  uploaded: number,
-): JsonObject => ({
-  audience_id,
-  ...(name !== undefined && { name }),
-  seller_id,
-  action,
-  status: members.length < MINIMUM_SIZE ? "too_small" : "ready",
-  uploaded_count: uploaded,
-  total_uploaded_count: members.length,
-  minimum_size: MINIMUM_SIZE,
-  ...(members.length >= MINIMUM_SIZE && { matched_count: members.length, effective_match_rate: 1 }),
-  last_synced_at,
-});
+const shown = (audience: Audience, action: string, uploaded: number): JsonObject => {
+  const { audience_id, name, seller_id, members, last_synced_at } = audience;
+  return {
+    audience_id,
+    ...(name !== undefined && { name }),
+    seller_id,
+    action,
+    status: audienceState(audience),
+    uploaded_count: uploaded,
+    total_uploaded_count: members.length,
+    minimum_size: MINIMUM_SIZE,
+    ...(members.length >= MINIMUM_SIZE && { matched_count: members.length, effective_match_rate: 1 }),
+    last_synced_at,
+  };
+};
 
 /** Audiences that buyers bring. */
 export const audiencesBehaviour: Behaviour = {

@@ -8,20 +8,19 @@ import { serveHosted } from "./hosted.js";
 import { previewCreative } from "./preview.js";
 
 /** What can be done with each format; without references to formats: this is what is built, whatever it is called elsewhere. */
-function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObject[] {
+function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObject {
   const answer = shapes.answer(`get_${word}_capabilities`);
   const named = answer.has("creative", "supported_formats", "*", "operations");
-  const preview = tools.has("preview_creative") ? ["preview"] : [];
-  return formatOptions(agentUrl, formats, shapes).flatMap(
+  const drawn = named && tools.has("preview_creative");
+  const supported = formatOptions(agentUrl, formats, shapes).flatMap(
     ({ v1_format_ref: _, format_option_id: id, ...format }, at) => {
-      const operations = [...(isBuilt(formats[at]!) ? ["build"] : []), ...preview];
-      // Where operations are not named, each is said to be built.
-      if (operations.length === 0 || (!named && !operations.includes("build"))) return [];
-      return [
-        { capability_id: capabilityId(shapes, String(id)), format: { ...format, format_option_id: id }, operations },
-      ];
+      const operations = [...(isBuilt(formats[at]!) ? ["build"] : []), ...(drawn ? ["preview"] : [])];
+      return operations.length === 0 ? [] : [{ capability_id: capabilityId(shapes, String(id)), format, operations }];
     },
   );
+  // Pages are drawn here, and not by who serves the creative.
+  const routes = supported.map(({ capability_id }) => ({ capability_id, rendering_origin: "agent_approximation" }));
+  return { supported_formats: supported, ...(drawn && { preview: { routes } }) };
 }
 
 /** Making creatives, showing them, and serving them by tags. */
@@ -37,7 +36,7 @@ export const buildingBehaviour: Behaviour = {
   capabilities: (serving) => ({
     creative: {
       [`bills_through_${serving.word}`]: false,
-      supported_formats: operated(serving),
+      ...operated(serving),
       has_creative_library: serving.tools.has("list_creatives"),
       supports_generation: true,
       supports_transformation: true,

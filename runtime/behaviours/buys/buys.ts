@@ -7,6 +7,7 @@ import { collection } from "../frame/collection.js";
 import { written } from "../frame/effects.js";
 import { findCreative } from "../library/creatives.js";
 import type { Booking } from "../ports/ad-server.js";
+import type { Negotiated } from "../products/terms.js";
 
 const changing = ["cancel", "update_budget", "update_dates", "update_packages", "add_packages", "sync_creatives"];
 
@@ -69,7 +70,7 @@ export interface BuyChange {
 /** What holds a buy back at present; the buyer reads it in `impairments[]`, as long as it lasts. */
 export interface BuyImpairment extends JsonObject {
   readonly impairment_id: string;
-  readonly resource_type: "creative";
+  readonly resource_type: "creative" | "audience";
   readonly resource_id: string;
   readonly package_ids: readonly string[];
 }
@@ -93,6 +94,8 @@ export interface MediaBuy {
   readonly packages: readonly BuyPackage[];
   readonly history: readonly BuyChange[];
   readonly impairments?: readonly BuyImpairment[];
+  /** The terms that were agreed to, where there was an agreement. */
+  readonly accepted?: Negotiated;
   /** Fields of the buy that are kept as the buyer gave them. */
   readonly terms: JsonObject;
 }
@@ -126,8 +129,27 @@ export async function buyOfPackage(call: BehaviourCall, packageId: string): Prom
   return place === undefined ? undefined : findBuy(call, place.media_buy_id);
 }
 
+/** A buy is not held back by what none of its packages has any more: buyers are told that it is over. */
+function withoutMoot(call: BehaviourCall, buy: MediaBuy): MediaBuy {
+  const { impairments = [], packages, media_buy_id } = buy;
+  const assigned = new Set(packages.flatMap((one) => one.creative_assignments.map(({ creative_id }) => creative_id)));
+  const moot = impairments.filter((one) => one.resource_type === "creative" && !assigned.has(one.resource_id));
+  if (moot.length === 0) return buy;
+  const { sender } = call.ctx;
+  for (const one of moot) {
+    const event = {
+      notificationId: one.impairment_id,
+      eventType: "brand_safety",
+      impairment: { ...one, resolved_at: call.time },
+    };
+    if (sender !== undefined) call.ctx.effect((tx) => written(sender.channels.impairment(media_buy_id, event, { tx })));
+  }
+  return { ...buy, impairments: impairments.filter((one) => !moot.includes(one)) };
+}
+
 /** Keeps a buy. With its end its channels end too. */
-export async function saveBuy(call: BehaviourCall, buy: MediaBuy): Promise<void> {
+export async function saveBuy(call: BehaviourCall, changed: MediaBuy): Promise<void> {
+  const buy = withoutMoot(call, changed);
   const { media_buy_id, fixed, packages } = buy;
   const before = await findBuy(call, media_buy_id);
   const known = new Set(before?.packages.map(({ package_id }) => package_id));
@@ -158,9 +180,17 @@ export async function buysOf(call: BehaviourCall, { account, ids }: BuyFilter = 
   return all.filter((buy) => buy.account_id === account_id);
 }
 
-/** A package serves once something is assigned to it that was not refused. */
-async function hasCreative(call: BehaviourCall, { creative_assignments }: BuyPackage): Promise<boolean> {
+/**
+ * A package serves once something is assigned to it that was not refused. What is refused after that holds it back, and is told
+ * as an impairment: the buy does not wait for its first creative again.
+ */
+async function hasCreative(
+  call: BehaviourCall,
+  { creative_assignments }: BuyPackage,
+  impairments: readonly BuyImpairment[] = [],
+): Promise<boolean> {
   for (const { creative_id } of creative_assignments) {
+    if (impairments.some((one) => one.resource_type === "creative" && one.resource_id === creative_id)) return true;
     const status = (await findCreative(call, creative_id))?.status;
     if (status === "approved" || status === "pending_review" || status === "processing") return true;
   }
@@ -173,7 +203,7 @@ export async function buyState(call: BehaviourCall, buy: MediaBuy): Promise<BuyS
   const now = call.now.getTime();
   if (Date.parse(endOf(buy)) < now) return "completed";
   for (const one of buy.packages)
-    if (one.canceled !== true && !(await hasCreative(call, one))) return "pending_creatives";
+    if (one.canceled !== true && !(await hasCreative(call, one, buy.impairments))) return "pending_creatives";
   if (buy.paused) return "paused";
   return Date.parse(startOf(buy)) > now ? "pending_start" : "active";
 }

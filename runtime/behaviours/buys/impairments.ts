@@ -2,7 +2,15 @@
 import type { BehaviourCall } from "../frame/call.js";
 import { written } from "../frame/effects.js";
 import { type Creative, findCreative, keepCreative } from "../library/creatives.js";
-import { type BuyImpairment, buyState, buysOf, type MediaBuy, saveBuy, terminalStates } from "./buys.js";
+import {
+  type BuyImpairment,
+  type BuyPackage,
+  buyState,
+  buysOf,
+  type MediaBuy,
+  saveBuy,
+  terminalStates,
+} from "./buys.js";
 
 /** What takes a creative from the air, as an impairment names it. */
 const offline: Readonly<Partial<Record<Creative["status"], string>>> = { rejected: "rejected", archived: "withdrawn" };
@@ -24,18 +32,40 @@ export async function saveCreative(call: BehaviourCall, creative: Creative): Pro
  * A closing event has the id of the opening one. All of it is stored in the transaction that makes it so.
  */
 function afterCreative(call: BehaviourCall, buy: MediaBuy, creative: Creative): MediaBuy | undefined {
-  const { creative_id, status } = creative;
-  const packages = buy.packages
-    .filter(
-      ({ canceled, creative_assignments: all }) =>
-        canceled !== true && all.some((one) => one.creative_id === creative_id),
-    )
-    .map(({ package_id }) => package_id);
-  const open = (buy.impairments ?? []).find(({ resource_id }) => resource_id === creative_id);
+  const { creative_id, status, rejection_reason: reason } = creative;
+  const uses = ({ creative_assignments: all }: BuyPackage): boolean =>
+    all.some((one) => one.creative_id === creative_id);
+  const to = offline[status];
+  const state =
+    to === undefined ? undefined : { to, reason_code: "content_rejected", ...(reason !== undefined && { reason }) };
+  return afterResource(call, buy, { type: "creative", id: creative_id, uses, offline: state });
+}
+
+/** What packages of buys depend on, as it is now. */
+export interface Dependency {
+  readonly type: BuyImpairment["resource_type"];
+  readonly id: string;
+  readonly uses: (one: BuyPackage) => boolean;
+  /** Undefined where it can be used. */
+  readonly offline: { readonly to: string; readonly reason_code: string; readonly reason?: string } | undefined;
+}
+
+/** The caller's live buys are told that something they depend on goes off the air, or is back. */
+export async function toldOf(call: BehaviourCall, dependency: Dependency): Promise<void> {
+  for (const buy of await buysOf(call)) {
+    if (terminalStates.has(await buyState(call, buy))) continue;
+    const changed = afterResource(call, buy, dependency);
+    if (changed !== undefined) await saveBuy(call, changed);
+  }
+}
+
+function afterResource(call: BehaviourCall, buy: MediaBuy, of: Dependency): MediaBuy | undefined {
+  const packages = buy.packages.filter((one) => one.canceled !== true && of.uses(one)).map((one) => one.package_id);
+  const open = (buy.impairments ?? []).find((one) => one.resource_type === of.type && one.resource_id === of.id);
   const others = (buy.impairments ?? []).filter((one) => one !== open);
-  const isOffline = offline[status] !== undefined;
+  const isOffline = of.offline !== undefined;
   if (isOffline ? packages.length === 0 || open !== undefined : open === undefined) return undefined;
-  const impairment = isOffline ? opened(call, creative, packages) : { ...open!, resolved_at: call.time };
+  const impairment = isOffline ? opened(call, of, packages) : { ...open!, resolved_at: call.time };
   const { sender } = call.ctx;
   if (sender !== undefined) {
     const event = { notificationId: impairment.impairment_id, eventType: "brand_safety", impairment };
@@ -46,15 +76,15 @@ function afterCreative(call: BehaviourCall, buy: MediaBuy, creative: Creative): 
 
 const opened = (
   call: BehaviourCall,
-  { creative_id, status, rejection_reason: reason }: Creative,
+  { type, id, offline: state }: Dependency,
   packages: readonly string[],
 ): BuyImpairment => ({
   impairment_id: call.id("imp"),
-  resource_type: "creative",
-  resource_id: creative_id,
+  resource_type: type,
+  resource_id: id,
   package_ids: packages,
-  transition: { to: offline[status] },
-  reason_code: "content_rejected",
-  ...(reason !== undefined && { reason }),
+  transition: { to: state?.to },
+  reason_code: state?.reason_code,
+  ...(state?.reason !== undefined && { reason: state.reason }),
   observed_at: call.time,
 });

@@ -12,6 +12,8 @@ import { activitySubject } from "./transition.js";
 interface Wanted {
   readonly account?: AccountRef;
   readonly filters?: CreativeFilters;
+  /** Where some callers name them, beside the filters. */
+  readonly creative_ids?: readonly string[];
   readonly sort?: { readonly field?: string; readonly direction?: string };
   readonly pagination?: PageWanted;
   readonly fields?: readonly string[];
@@ -36,7 +38,9 @@ export const listLibrary: ToolBehaviour = async (request: Wanted, call) => {
   const all = (await creativesOf(call, { purged: request.include_purged === true })).filter(
     ({ account_id }) => account === undefined || [account, EVERY_ACCOUNT].includes(account_id),
   );
-  const fitting = all.filter((one) => fitsFilters(call, one, request.filters ?? {}, places.get(one.creative_id) ?? []));
+  const { creative_ids: named } = request;
+  const filters = { ...(named !== undefined && { creative_ids: named }), ...request.filters };
+  const fitting = all.filter((one) => fitsFilters(call, one, filters, places.get(one.creative_id) ?? []));
   const sorted = sort(fitting, request, places);
   const { items, pagination } = listPage(sorted, request.pagination, ({ creative_id }) => creative_id);
   const shownHere = (one: Creative) => shown(call, one, request, places.get(one.creative_id) ?? []);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
 import type { AccountRef } from "../accounts/accounts.js";
 import { type BuyPackage, buyState, buysOf, endOf, findBuy, type MediaBuy, startOf } from "../buys/buys.js";
 import type { ReportContent, ToolBehaviour } from "../frame/behaviour.js";
@@ -21,14 +22,20 @@ const DAY_MS = 86_400_000;
 
 /** `get_media_buy_delivery`: figures per buy and package, and their sum. */
 export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
-  const { account, media_buy_ids: wanted, status_filter: filter } = request;
+  const { account, media_buy_ids: wanted, status_filter: filter, start_date: from, end_date: before } = request;
+  if (from !== undefined && before !== undefined && before <= from)
+    throw new ToolError(
+      call.shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST",
+      `no day is from ${from} on and before ${before}`,
+      { field: "start_date" },
+    );
   const own = await buysOf(call, { account, ids: wanted });
   const states = filter === undefined ? undefined : new Set<string>([filter].flat());
   const stated = await Promise.all(own.map(async (buy) => ({ buy, state: await buyState(call, buy) })));
   const fitting = stated.filter(({ state }) => states === undefined || states.has(state)).map(({ buy }) => buy);
   const known = new Set(own.map(({ media_buy_id }) => media_buy_id));
   const missing = (wanted ?? []).filter((id) => !known.has(id));
-  const days = { from: request.start_date, before: request.end_date };
+  const days = { from, before };
   const daily = request.include_package_daily_breakdown === true;
   const totals = (await Promise.all(fitting.map((buy) => deliveredOf(call, buy, days)))).reduce(added, nothing);
   return call.answer({
@@ -67,9 +74,10 @@ const metrics = ({ impressions, clicks, spend, conversions, views }: DeliveredTo
   spend,
   clicks,
   ...(impressions > 0 && { ctr: Math.round((clicks / impressions) * 1e6) / 1e6 }),
-  ...(conversions > 0 && { conversions }),
+  ...(conversions > 0 && { conversions, cost_per_acquisition: Math.round((spend / conversions) * 1e4) / 1e4 }),
   ...(views !== undefined && {
     views,
+    completed_views: views,
     ...(impressions > 0 && { completion_rate: Math.min(1, Math.round((views / impressions) * 1e4) / 1e4) }),
   }),
 });

@@ -1,6 +1,5 @@
 /** A seller's formats as declarations of canonical ones, for releases that have those. */
-import type { JsonObject } from "../../contract/index.js";
-import type { CanonicalSlot } from "../frame/canonical.js";
+import type { CanonicalSlot, JsonObject } from "../../contract/index.js";
 import type { AnswerShapes } from "../frame/shape.js";
 import type { CreativeFormat } from "../ports/creatives.js";
 
@@ -40,7 +39,7 @@ export function slotNames(
   for (const { asset_id, asset_type } of assets) {
     const named = known.has(asset_id) ? asset_id : alias[asset_id];
     const required = slots.find(
-      (slot) => slot.required === true && slot.asset_type === asset_type && !taken.has(slot.asset_group_id),
+      (slot) => slot.required && slot.asset_type === asset_type && !taken.has(slot.asset_group_id),
     );
     const name = named !== undefined && known.has(named) ? named : (required?.asset_group_id ?? asset_id);
     names.set(asset_id, name);

@@ -62,6 +62,8 @@ export function amountParam(value: unknown, name: string): number {
 export interface Behaviour {
   readonly area: string;
   readonly tools: Readonly<Record<string, ToolBehaviour>>;
+  /** Parts of requests that it judges itself, item by item; see `SellerOptions`. */
+  readonly judges?: Readonly<Record<string, readonly string[]>>;
   /** Areas that it cannot be without. */
   readonly needs?: readonly string[];
   /** What it declares; members of several areas are laid over each other. */

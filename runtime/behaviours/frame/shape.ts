@@ -3,8 +3,7 @@
  * answers in. `fit` leaves out of a value what the schema does not know: behaviours state all they have, and each release
  * gets its part.
  */
-import { type JsonObject, type Release, type SchemaRef, schemaUri } from "../../contract/index.js";
-import { type CanonicalFormats, canonicalFormats } from "./canonical.js";
+import { type CanonicalSlot, type JsonObject, type Release, type SchemaRef, schemaUri } from "../../contract/index.js";
 
 interface Place {
   readonly schema: JsonObject;
@@ -31,8 +30,8 @@ export interface AnswerShapes {
   request(tool: string): AnswerShape;
   /** Does the release know the tool? */
   offers(tool: string): boolean;
-  /** What the release's canonical formats are made of. */
-  readonly canonical: CanonicalFormats;
+  /** What a canonical format is made of, by its kind; undefined where the release has no such format. */
+  canonical(kind: string): readonly CanonicalSlot[] | undefined;
   /** Is this one of the release's error codes? */
   knowsError(code: string): boolean;
 }
@@ -53,8 +52,8 @@ export function shapesOf(release: Release): Promise<AnswerShapes> {
 }
 
 async function readShapes(release: Release): Promise<AnswerShapes> {
-  const texts = await release.schemas();
-  const documents = new Documents(texts);
+  const documents = new Documents(await release.schemas());
+  const { formats } = release.facts;
   const made = new Map<SchemaRef, AnswerShape>();
   const shapeAt = (ref: SchemaRef | null | undefined): AnswerShape => {
     const key = ref ?? "";
@@ -65,7 +64,7 @@ async function readShapes(release: Release): Promise<AnswerShapes> {
   return {
     answer: (tool) => shapeAt((release.tools[tool]?.arms as { completed?: SchemaRef } | undefined)?.completed),
     request: (tool) => shapeAt(release.tools[tool]?.request),
-    canonical: canonicalFormats(texts),
+    canonical: (kind) => (Object.hasOwn(formats, kind) ? formats[kind]!.value : undefined),
     offers: (tool) => Object.hasOwn(release.tools, tool),
     knowsError: (code) => Object.hasOwn(release.errors, code),
   };

@@ -27,8 +27,10 @@ export async function uploadProblems(
 async function formatProblems(call: BehaviourCall, upload: CreativeUpload, field: string): Promise<ProtocolError[]> {
   const { format_id, assets } = upload;
   if (format_id === undefined) return canonicalProblems(call, upload, field);
-  if (format_id.agent_url !== call.agentUrl) return [];
   const known = (await formatsOf(call)).get(format_id.id);
+  // Formats move between agents and keep their names: what is narrowed here is narrowed for whoever names it.
+  const narrowed = narrowedProblems(known?.canonical?.params ?? {}, assets, { shapes: call.shapes, field });
+  if (narrowed.length > 0 || format_id.agent_url !== call.agentUrl) return narrowed;
   const named = known === undefined && (await productsOf(call)).some(({ formats }) => formats.includes(format_id.id));
   const wanted = named ? formatFromId(format_id.id) : known;
   if (wanted === undefined) return [problem("REFERENCE_NOT_FOUND", `no format ${format_id.id}`, `${field}.format_id`)];

@@ -1,4 +1,5 @@
 import type { Behaviour } from "../frame/behaviour.js";
+import { audienceScenarios } from "./audience-scenarios.js";
 import { createMediaBuy } from "./create.js";
 import { takeFeedback } from "./feedback.js";
 import { listMediaBuys } from "./list.js";
@@ -9,7 +10,17 @@ import { carryOn } from "./upkeep.js";
 /** Orders, from the first to the last change. */
 export const mediaBuysBehaviour: Behaviour = {
   area: "media-buys",
-  needs: ["accounts", "products", "formats", "creatives", "delivery", "usage"],
+  needs: [
+    "accounts",
+    "products",
+    "formats",
+    "creatives",
+    "delivery",
+    "usage",
+    "governance-agents",
+    "lifecycle",
+    "events",
+  ],
   tools: {
     create_media_buy: createMediaBuy,
     update_media_buy: updateMediaBuy,
@@ -22,6 +33,6 @@ export const mediaBuysBehaviour: Behaviour = {
       features: { inline_creative_management: true, property_list_filtering: false },
     },
   }),
-  scenarios: buyScenarios,
+  scenarios: { ...buyScenarios, ...audienceScenarios },
   upkeep: carryOn,
 };

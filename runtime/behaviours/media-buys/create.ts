@@ -19,7 +19,15 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   if (decision === "wait") {
     const due = call.ctx.now() + (call.ports.approvals.signAfterMs ?? 0);
     const writes = call.documents.changes();
-    const instruction = { key, kind: "book", buy, writes, attempts: 0, release: call.release.version } as const;
+    const instruction = {
+      key,
+      kind: "book",
+      tool: call.tool,
+      buy,
+      writes,
+      attempts: 0,
+      release: call.release.version,
+    } as const;
     keepInstruction(call, { ...instruction, state: "signature", taskId: call.context.taskId, due });
     return submitted(call, message);
   }
@@ -38,7 +46,7 @@ const submitted = (call: BehaviourToolCall, message?: string): BehaviourReply =>
 
 const booked = async (call: BehaviourToolCall, buy: MediaBuy): Promise<BehaviourReply> => ({
   status: "completed",
-  data: await bookedAnswer(call, buy),
+  data: await bookedAnswer(call, buy, call.tool),
 });
 
 async function forcedOrder(

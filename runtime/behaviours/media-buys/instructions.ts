@@ -19,6 +19,8 @@ export interface Instruction {
   /** The ad server's idempotency key. */
   readonly key: string;
   readonly kind: InstructionKind;
+  /** The tool that asked for it: whose answer its outcome is. */
+  readonly tool: string;
   /** `signature`: until a person has decided; `open`: to be told; `done`: kept for whoever repeats the call. */
   readonly state: "signature" | "open" | "done";
   /** The buy as it is to be. */
@@ -127,7 +129,7 @@ export interface Wish extends Pick<Instruction, "key" | "kind" | "buy" | "base">
 export async function instruct(call: BehaviourToolCall, { known, ...wish }: Wish): Promise<InstructionOutcome> {
   const { adServer } = call.ports;
   const { key, base } = wish;
-  const fresh = { ...wish, release: call.release.version, attempts: 0, state: "open" } as const;
+  const fresh = { ...wish, tool: call.tool, release: call.release.version, attempts: 0, state: "open" } as const;
   // What keeps its orders where the documents are loses nothing that they do not lose.
   if (adServer.remembers === true) return tellAdServer(call, { ...fresh, writes: [], due: 0 });
   const instruction = known ?? { ...fresh, writes: call.documents.changes(), due: call.ctx.now() + leaseOf(call) };
@@ -159,7 +161,7 @@ export async function instructLater(call: BehaviourCall, buy: MediaBuy): Promise
   const key = `adbind-${id}-${buy.revision}`;
   const release = call.release.version;
   turns.put(call, call.principal, id, { key });
-  const wish = { key, kind: "change", state: "open", buy, base: buy, writes: [] } as const;
+  const wish = { key, kind: "change", tool: "update_media_buy", state: "open", buy, base: buy, writes: [] } as const;
   keepInstruction(call, { ...wish, release, due: call.ctx.now(), attempts: 0 });
   return true;
 }

@@ -19,7 +19,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { findCreative } from "../library/creatives.js";
-import { availableActions } from "./shown.js";
+import { actionsByTask, availableActions, shownAgreement } from "./shown.js";
 
 interface Wanted {
   readonly account?: AccountRef;
@@ -60,11 +60,24 @@ async function shown(
   { include_history, include_snapshot }: Wanted,
 ): Promise<JsonObject> {
   const owner = await findAccount(call, buy.account_id);
-  const { history, impairments = [], terms, brand: _b, booking: _k, fixed: _f, account_id: _a, ...rest } = buy;
+  const {
+    history,
+    impairments = [],
+    terms,
+    brand: _b,
+    booking: _k,
+    fixed: _f,
+    account_id: _a,
+    accepted: _p,
+    ...rest
+  } = buy;
+  const shape = call.shapes.answer("get_media_buys");
+  const byTask = buy.accepted !== undefined && shape.has("media_buys", "*", "available_actions", "*", "task");
   const { governance_agents: _, ...account } = (owner === undefined ? {} : shownAccount(owner)) as JsonObject;
   return {
     ...terms,
     ...rest,
+    ...shownAgreement(call, buy),
     ...(owner !== undefined && { account }),
     status: state,
     status_as_of: call.time,
@@ -72,7 +85,7 @@ async function shown(
     start_time: startOf(buy),
     end_time: endOf(buy),
     valid_actions: actionsIn(state),
-    available_actions: availableActions(state),
+    available_actions: byTask ? actionsByTask(state) : await availableActions(call, buy, state),
     health: impairments.length > 0 ? "impaired" : "ok",
     impairments,
     ...(include_history !== undefined && { history: history.slice(-include_history).reverse() }),

@@ -8,6 +8,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
 import { productOf } from "../products/products.js";
 import { proposalOf } from "../products/proposals.js";
+import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
 import { checkDates, type Flight, newPackage, type WantedPackage } from "./packages.js";
 
 export interface WantedOrder {
@@ -19,6 +20,8 @@ export interface WantedOrder {
   readonly proposal_id?: string;
   readonly total_budget?: { readonly amount: number; readonly currency?: string };
   readonly paused?: boolean;
+  /** The terms that were agreed to before, where there was an agreement. */
+  readonly accepted?: Negotiated;
 }
 
 /** What may be in the past by the time a request arrives, in milliseconds. */
@@ -56,7 +59,8 @@ const keptFields = [
 export async function checkOrder(call: BehaviourCall, request: WantedOrder): Promise<CheckedOrder> {
   const account = await spendingAccount(call, request.account);
   const flight = flightOf(call, request);
-  const wanted = request.packages ?? (await proposedPackages(call, request));
+  const accepted = request.accepted ?? (await negotiated(call, request));
+  const wanted = request.packages ?? accepted?.commercial_terms.purchases ?? (await proposedPackages(call, request));
   const packages: BuyPackage[] = [];
   for (const [index, one] of wanted.entries()) packages.push(await newPackage(call, one, flight, `packages[${index}]`));
   const currencies = new Set(packages.map(({ currency }) => currency));
@@ -76,15 +80,28 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
     paused: request.paused === true,
     packages,
     history: [{ revision: 1, timestamp: call.time, action: "created", summary: `${packages.length} packages` }],
+    ...(accepted !== undefined && { accepted }),
     terms: Object.fromEntries(
       Object.entries(request).filter(([name, value]) => keptFields.includes(name) && value !== undefined),
     ),
   };
+  if (accepted !== undefined) saveNegotiated(call, { ...accepted, ...acceptedBy(call, buy) });
   return {
     buy,
     total: sumOf(packages.map(({ budget }) => budget)),
-    guaranteed: request.proposal_id === undefined && reserved.includes(true),
+    guaranteed:
+      request.proposal_id === undefined && accepted?.parent_proposal_id === undefined && reserved.includes(true),
   };
+}
+
+/** How a proposal is, once a buy has come of it. */
+export const acceptedBy = (call: BehaviourCall, { media_buy_id }: Pick<MediaBuy, "media_buy_id">) =>
+  ({ state: "accepted", accepted_at: call.time, media_buy_id }) as const;
+
+/** The proposal an order names, where it was negotiated. @throws ToolError as `committedOf` */
+async function negotiated(call: BehaviourCall, { proposal_id: id }: WantedOrder): Promise<Negotiated | undefined> {
+  if (id === undefined || (await findNegotiated(call, id)) === undefined) return undefined;
+  return committedOf(call, id, "proposal_id");
 }
 
 /** Impressions that are promised; what is sold by the unit is sold at the rate card, without an insertion order. */

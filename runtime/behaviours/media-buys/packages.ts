@@ -5,10 +5,13 @@ import type { BuyPackage, CreativeAssignment } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
-import { isAuction, productOf, queryOf } from "../products/products.js";
+import { demographicResolution, findConfigured } from "../products/configured.js";
+import { checkOverlay, type Overlay } from "../products/overlay.js";
+import { checkUnexpired, isAuction, productOf, queryOf } from "../products/products.js";
+import { checkBound, type Named } from "./bound.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
 
-export interface WantedPackage extends ProposedTerms {
+export interface WantedPackage extends ProposedTerms, Named {
   readonly product_id: string;
   readonly pricing_option_id: string;
   readonly budget?: number | null;
@@ -18,6 +21,8 @@ export interface WantedPackage extends ProposedTerms {
   readonly paused?: boolean;
   readonly format_ids?: readonly FormatId[];
   readonly format_option_refs?: readonly { readonly format_option_id?: string }[];
+  readonly format_kind?: string;
+  readonly params?: JsonObject;
   readonly creative_assignments?: readonly CreativeAssignment[];
   readonly creatives?: readonly CreativeUpload[];
 }
@@ -69,6 +74,12 @@ export async function newPackage(
   const budget = givenBudget(wanted.budget, field);
   checkPrice(option, wanted, field);
   checkFormats(call, found, wanted, field);
+  await checkBound(call, wanted, field);
+  checkUnexpired(call, found, `${field}.product_id`);
+  const overlay = (wanted.targeting_overlay ?? (await findConfigured(call, found.product_id))?.overlay) as
+    | Overlay
+    | undefined;
+  checkOverlay(found, overlay, `${field}.targeting_overlay`);
   checkTerms(wanted, found, field);
   const start = wanted.start_time ?? flight.start;
   const end = wanted.end_time ?? flight.end;
@@ -85,8 +96,15 @@ export async function newPackage(
     end_time: end,
     paused: wanted.paused === true,
     creative_assignments: assignments(wanted.creative_assignments, wanted.creatives),
-    terms: keptTerms(wanted),
+    terms: { ...keptTerms(wanted), ...targetingTerms(found, overlay) },
   };
+}
+
+/** Whom a package is for, and how they are reached. */
+export function targetingTerms(product: Product, overlay: Overlay | undefined): JsonObject {
+  if (overlay === undefined) return {};
+  const resolution = demographicResolution(product, overlay);
+  return { targeting_overlay: overlay, ...(resolution !== undefined && { targeting_resolution: resolution }) };
 }
 
 /** What is assigned by name, and what is uploaded with it. */
@@ -150,13 +168,71 @@ export function checkPrice(
     throw new ToolError("INVALID_REQUEST", `bids start at ${floor} ${currency}`, { field: `${field}.bid_price` });
 }
 
+interface DeclaredOption {
+  readonly format_kind?: string;
+  readonly params?: JsonObject;
+  readonly format_option_id?: string;
+  readonly v1_format_ref?: readonly FormatId[];
+}
+
+/** Older names say what they stand for by a size, or by how long it lasts. */
+const isProjectable = ({ id }: FormatId): boolean => /\d+x\d+|_\d+s(?:_|$)/.test(id);
+
+/** An option that is named, and a canonical format that is described beside it, have to be one. */
+function checkRoutes(
+  call: BehaviourCall,
+  declared: readonly DeclaredOption[],
+  wanted: WantedPackage,
+  field: string,
+): void {
+  if (!call.shapes.knowsError("CONFLICTING_SELECTORS") || wanted.format_kind === undefined) return;
+  for (const { format_option_id: id } of wanted.format_option_refs ?? []) {
+    const option = declared.find((one) => one.format_option_id === id);
+    if (option === undefined) continue;
+    const { format_kind: kind, params: own = {} } = option;
+    const other = Object.entries(wanted.params ?? {}).find(([name, value]) => name in own && own[name] !== value);
+    if ((kind === undefined || kind === wanted.format_kind) && other === undefined) continue;
+    throw new ToolError("CONFLICTING_SELECTORS", `format option ${id} is not the format described beside it`, {
+      field: `${field}.${other === undefined ? "format_kind" : `params.${other[0]}`}`,
+    });
+  }
+}
+
+const sameFormat = (a: FormatId, b: FormatId): boolean =>
+  a.id === b.id && a.agent_url.replace(/\/+$/, "") === b.agent_url.replace(/\/+$/, "");
+
 function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPackage, field: string): void {
   const { product_id, formats } = product;
-  const named = (wanted.format_ids ?? []).find(
-    ({ agent_url, id }) => agent_url !== call.agentUrl || !formats.includes(id),
+  const declared = (product.more?.format_options ?? []) as readonly DeclaredOption[];
+  // Formats of other agents are named in full, by the product or by its options.
+  const foreignOnes = [
+    ...((product.more?.format_ids ?? []) as readonly FormatId[]),
+    ...declared.flatMap(({ v1_format_ref: refs = [] }) => refs),
+  ];
+  const isTaken = (one: FormatId): boolean =>
+    (one.agent_url === call.agentUrl && formats.includes(one.id)) ||
+    foreignOnes.some((other) => sameFormat(one, other));
+  const refs = (wanted.format_option_refs ?? []).flatMap(
+    ({ format_option_id: id }) => declared.find((one) => one.format_option_id === id)?.v1_format_ref ?? [],
   );
+  // A format named twice has to be one.
+  const other =
+    refs.length === 0 ? undefined : wanted.format_ids?.find((one) => !refs.some((ref) => sameFormat(one, ref)));
+  if (other !== undefined && call.shapes.knowsError("CONFLICTING_SELECTORS") && !isProjectable(other))
+    throw new ToolError("UNSUPPORTED_FEATURE", `${other.id} stands for no canonical format`, {
+      field: `${field}.format_ids`,
+    });
+  if (other !== undefined && call.shapes.knowsError("CONFLICTING_SELECTORS"))
+    throw new ToolError(
+      "CONFLICTING_SELECTORS",
+      `${other.id} is not what the format options named beside it stand for`,
+      {
+        field: `${field}.format_ids`,
+      },
+    );
+  checkRoutes(call, declared, wanted, field);
+  const named = (wanted.format_ids ?? []).find((one) => !isTaken(one));
   const option = (wanted.format_option_refs ?? []).find(({ format_option_id: id = "" }) => !formats.includes(id));
-  const declared = (product.more?.format_options ?? []) as { format_option_id?: string }[];
   const unknown = declared.some(({ format_option_id }) => format_option_id === option?.format_option_id)
     ? undefined
     : option?.format_option_id;

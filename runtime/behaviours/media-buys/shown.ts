@@ -1,8 +1,19 @@
 /** What create, update and lists say of a buy. */
 import type { JsonObject } from "../../contract/index.js";
-import { actionsIn, type BuyState, budgetOf, buyState, type MediaBuy, shownBuyPackage } from "../buys/buys.js";
+import {
+  actionsIn,
+  type BuyPackage,
+  type BuyState,
+  budgetOf,
+  buyState,
+  type MediaBuy,
+  shownBuyPackage,
+} from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { AnswerShape } from "../frame/shape.js";
+import { findProduct } from "../products/products.js";
+import { shownNegotiated } from "../products/terms.js";
+import { acceptedBy } from "./orders.js";
 
 /**
  * The state of an answer's resource. Where the release has a field of its own for it, `status` is the task's; else it is
@@ -12,8 +23,27 @@ const stated = (shape: AnswerShape, state: BuyState): JsonObject =>
   shape.has("media_buy_status") ? { media_buy_status: state, status: "completed" } : { status: state };
 
 /** What a buyer may do, as releases that say how have it: at once, by himself. */
-export const availableActions = (state: BuyState): JsonObject[] =>
-  actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
+export async function availableActions(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
+  const usual = actionsIn(state);
+  const own =
+    usual.length === 0 ? [] : (await Promise.all(buy.packages.map((one) => productActions(call, one)))).flat();
+  const more = new Map(own.filter(({ action }) => !usual.includes(action)).map((one) => [one.action, one]));
+  return [
+    ...usual.map((action) => ({ action, mode: "self_serve" })),
+    ...[...more.values()].map(({ action, modes: [mode] }) => ({ action, mode })),
+  ];
+}
+
+interface ProductAction {
+  readonly action: string;
+  readonly modes: readonly string[];
+}
+
+/** What a package's product allows beside. */
+async function productActions(call: BehaviourCall, { product_id }: BuyPackage): Promise<readonly ProductAction[]> {
+  const product = product_id === "" ? undefined : await findProduct(call, product_id);
+  return (product?.more?.allowed_actions ?? []) as readonly ProductAction[];
+}
 
 /** What create and update answer with. */
 async function shownAfterChange(
@@ -23,6 +53,7 @@ async function shownAfterChange(
   more: JsonObject,
 ): Promise<JsonObject> {
   const state = await buyState(call, buy);
+  const tasks = shape.has("available_actions", "*", "task");
   return {
     media_buy_id: buy.media_buy_id,
     ...stated(shape, state),
@@ -32,15 +63,49 @@ async function shownAfterChange(
     ...more,
     ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),
     valid_actions: actionsIn(state),
-    available_actions: availableActions(state),
+    available_actions: tasks ? actionsByTask(state) : await availableActions(call, buy, state),
   };
 }
 
+/** What a buyer may do, as releases have it that name the tool to do it by. */
+export function actionsByTask(state: BuyState): JsonObject[] {
+  const known = actionsIn(state);
+  const by = (task: string, names: readonly string[]) => names.map((action) => ({ task, action, mode: "self_serve" }));
+  const budgets = ["increase_budget", "decrease_budget", "reallocate_budget"];
+  const packages = ["update_targeting", "update_pacing", "remove_packages"];
+  return [
+    ...by("control_media_buy", [
+      ...known.filter((one) => one === "pause" || one === "resume" || one === "cancel"),
+      ...(known.includes("update_budget") ? budgets : []),
+      ...(known.includes("update_packages") ? packages : []),
+    ]),
+    ...by("sync_creatives", known.includes("sync_creatives") ? ["update_creative_assignments"] : []),
+  ];
+}
+
+/** The agreement a buy came of, as answers show it. */
+export function shownAgreement(call: BehaviourCall, { accepted, media_buy_id, created_at }: MediaBuy): JsonObject {
+  if (accepted === undefined) return {};
+  const shown = shownNegotiated({
+    ...accepted,
+    ...acceptedBy(call, { media_buy_id }),
+    accepted_at: accepted.accepted_at ?? created_at,
+  });
+  const { proposal_id, terms_digest } = accepted;
+  return { accepted_proposal: shown, accepted_proposal_id: proposal_id, accepted_proposal_terms_digest: terms_digest };
+}
+
 /** What a booked order is answered with, at once or by its task. */
-export async function bookedAnswer(call: BehaviourCall, buy: MediaBuy): Promise<JsonObject> {
-  const shape = call.shapes.answer("create_media_buy");
+export async function bookedAnswer(call: BehaviourCall, buy: MediaBuy, tool = "create_media_buy"): Promise<JsonObject> {
+  const shape = call.shapes.answer(tool);
   const packages = buy.packages.map(shownBuyPackage);
-  return shape.fit(await shownAfterChange(call, shape, buy, { packages, confirmed_at: buy.confirmed_at }));
+  const purchase_bindings = buy.packages.map(({ product_id, package_id }, purchase_index) => ({
+    purchase_index,
+    product_id,
+    package_id,
+  }));
+  const more = { packages, purchase_bindings, confirmed_at: buy.confirmed_at, ...shownAgreement(call, buy) };
+  return shape.fit(await shownAfterChange(call, shape, buy, more));
 }
 
 /** What a change is answered with; all packages where it is not said which. */
@@ -48,9 +113,14 @@ export async function changedAnswer(
   call: BehaviourCall,
   buy: MediaBuy,
   affected?: ReadonlySet<string>,
+  tool = "update_media_buy",
 ): Promise<JsonObject> {
-  const shape = call.shapes.answer("update_media_buy");
-  const shown = buy.packages.filter(({ package_id }) => affected?.has(package_id) ?? true).map(shownBuyPackage);
-  const more = { affected_packages: shown, implementation_date: buy.updated_at };
+  const shape = call.shapes.answer(tool);
+  const changed = buy.packages.filter(({ package_id }) => affected?.has(package_id) ?? true);
+  const more = {
+    affected_packages: changed.map(shownBuyPackage),
+    affected_package_ids: changed.map(({ package_id }) => package_id),
+    implementation_date: buy.updated_at,
+  };
   return shape.fit(await shownAfterChange(call, shape, buy, more));
 }

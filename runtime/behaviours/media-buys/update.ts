@@ -14,7 +14,9 @@ import {
 } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
+import { checkOverlay, type Overlay } from "../products/overlay.js";
 import { productOf } from "../products/products.js";
+import { checkBound } from "./bound.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
 import {
   assignments,
@@ -24,9 +26,11 @@ import {
   keptTerms,
   newPackage,
   pricingOption,
+  targetingTerms,
   type WantedPackage,
 } from "./packages.js";
 import { changedAnswer } from "./shown.js";
+import { checkTotal, spread } from "./total.js";
 
 interface PackageUpdate extends Partial<Omit<WantedPackage, "product_id">> {
   readonly package_id: string;
@@ -44,6 +48,7 @@ interface Wanted {
   readonly end_time?: string;
   readonly packages?: readonly PackageUpdate[];
   readonly new_packages?: readonly WantedPackage[];
+  readonly total_budget?: { readonly amount: number; readonly currency?: string };
   readonly [kept: string]: unknown;
 }
 
@@ -104,7 +109,7 @@ const answered = async (
   call: BehaviourToolCall,
   buy: MediaBuy,
   affected?: ReadonlySet<string>,
-): Promise<BehaviourReply> => ({ status: "completed", data: await changedAnswer(call, buy, affected) });
+): Promise<BehaviourReply> => ({ status: "completed", data: await changedAnswer(call, buy, affected, call.tool) });
 
 interface Outcome {
   readonly changed: MediaBuy;
@@ -131,6 +136,15 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
   const updated = await updatedPackages(call, buy, request, { start, end });
   done.push(...updated.done);
   let { packages } = updated;
+  const total = request.total_budget;
+  if (total !== undefined && request.packages === undefined && request.new_packages === undefined) {
+    packages = await spread(call, buy, packages, total);
+    done.push(
+      ...packages
+        .filter((one) => one.canceled !== true)
+        .map(({ package_id }) => ({ action: "package_updated", package_id })),
+    );
+  }
   for (const [index, wanted] of (request.new_packages ?? []).entries()) {
     const flight = { start: start ?? startOf(buy), end: end ?? endOf(buy) };
     const added = await newPackage(call, wanted, flight, `new_packages[${index}]`);
@@ -138,6 +152,7 @@ async function changes(call: BehaviourCall, buy: MediaBuy, request: Wanted): Pro
     packages = [...packages, added];
     done.push({ action: "package_added", package_id: added.package_id });
   }
+  if (total !== undefined) checkTotal(call, packages, total);
   const affected = new Set(done.flatMap(({ package_id }) => package_id ?? []));
   if (start !== undefined || end !== undefined) {
     for (const { start_time, end_time } of packages) checkDates(start_time, end_time, "");
@@ -214,8 +229,11 @@ async function updatedPackage(
     const cancellation = cancellationOf(call, wanted.cancellation_reason);
     return { ...one, canceled: true, cancellation, creative_assignments: [] };
   }
-  const option = pricingOption(call, await productOf(call, one.product_id, field), one.pricing_option_id, field);
+  const product = await productOf(call, one.product_id, field);
+  const option = pricingOption(call, product, one.pricing_option_id, field);
+  checkOverlay(product, wanted.targeting_overlay as Overlay | undefined, `${field}.targeting_overlay`);
   checkPrice(option, wanted, field);
+  await checkBound(call, wanted, field);
   const { budget, bid_price, paused, start_time, end_time, creatives } = wanted;
   checkDates(start_time ?? one.start_time, end_time ?? one.end_time, field);
   if (creatives !== undefined) await storeCreatives(call, buy.account_id, creatives);
@@ -228,6 +246,10 @@ async function updatedPackage(
     ...(start_time !== undefined && { start_time }),
     ...(end_time !== undefined && { end_time }),
     ...(assigns && { creative_assignments: assignments(wanted.creative_assignments, creatives) }),
-    terms: { ...one.terms, ...keptTerms(wanted) },
+    terms: {
+      ...one.terms,
+      ...keptTerms(wanted),
+      ...targetingTerms(product, wanted.targeting_overlay as Overlay | undefined),
+    },
   };
 }

@@ -1,9 +1,9 @@
 /** Carries on what the ad server was to do and has not confirmed, and orders that wait for a signature. */
-import type { JsonObject } from "../../contract/index.js";
+import type { TaskHandle } from "../../seller/types.js";
 import { findBuy } from "../buys/buys.js";
 import { forgetNews, NEWS, newsOf } from "../buys/news.js";
 import type { Upkeep } from "../frame/behaviour.js";
-import type { BehaviourCall } from "../frame/call.js";
+import type { BehaviourCall, StandingCommit } from "../frame/call.js";
 import {
   dropInstruction,
   findInstruction,
@@ -62,21 +62,39 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
   if (instruction === undefined) return;
   const outcome = await onBehalf(principal, (call) => tellAdServer(call, instruction));
   if (outcome.kind === "done") return settle(upkeep, principal, { instruction, buy: outcome.buy });
-  const { taskId } = instruction;
-  const refusal = outcome.kind === "refused" ? outcome.error : undefined;
-  if (refusal !== undefined && taskId !== undefined) await upkeep.task(taskId).reject(refusal.fault).catch(unlessOver);
-  await onBehalf(principal, async (call) => {
-    const found = await findInstruction(call, key);
-    // The call itself may have come through meanwhile.
-    if (found?.state !== "open") return;
-    if (refusal !== undefined) dropInstruction(call, found);
-    else keepInstruction(call, postponed(found, call.ctx.now()));
-  });
+  const refusal = outcome.kind === "refused" ? outcome.error.fault : undefined;
+  await onBehalf(
+    principal,
+    async (call) => {
+      const found = await findInstruction(call, key);
+      // The call itself may have come through meanwhile.
+      if (found?.state !== "open") return undefined;
+      if (refusal !== undefined) dropInstruction(call, found);
+      else keepInstruction(call, postponed(found, call.ctx.now()));
+      return found.taskId;
+    },
+    (write, taskId) => withTask(upkeep, write, refusal && taskId, (task, more) => task.reject(refusal!, more)),
+  );
 }
 
-/** A task that is over already has had its outcome. */
-function unlessOver(error: unknown): void {
-  if ((error as { code?: string }).code !== "transition_refused") throw error;
+type Write = Parameters<StandingCommit<unknown>>[0];
+type Ended = Parameters<TaskHandle<never, never>["reject"]>[1];
+
+/** Commits what is to be kept, with the end of the task that waits for it; a task that is over already keeps its end. */
+async function withTask(
+  { settings, task }: Upkeep,
+  write: Write,
+  taskId: string | undefined,
+  end: (task: TaskHandle<never, never>, more: Ended) => Promise<void>,
+): Promise<void> {
+  if (taskId !== undefined) {
+    try {
+      return await end(task(taskId), { effect: write });
+    } catch (error) {
+      if ((error as { code?: string }).code !== "transition_refused") throw error;
+    }
+  }
+  await settings.store.commit([], [write]);
 }
 
 /** What is to be kept, the outcome and the end of the task are one transaction. */
@@ -85,18 +103,18 @@ async function settle(
   principal: string,
   { instruction, buy }: { instruction: Instruction; buy: Instruction["buy"] },
 ): Promise<void> {
-  const { taskId, kind, release } = instruction;
-  const who = { principal, release };
-  const work = async (call: BehaviourCall): Promise<JsonObject> => {
+  const { kind, release, key, tool } = instruction;
+  const work = async (call: BehaviourCall) => {
     const kept = await settled(call, instruction, buy);
-    return kind === "book" ? bookedAnswer(call, kept) : changedAnswer(call, kept);
+    // Its call may have become a task since this process took it on.
+    const taskId = (await findInstruction(call, key))?.taskId;
+    const answer = kind === "book" ? bookedAnswer(call, kept, tool) : changedAnswer(call, kept, undefined, tool);
+    return { taskId, answer: await answer };
   };
   try {
-    if (taskId === undefined) await upkeep.onBehalf(who, work);
-    else
-      await upkeep.onBehalf(who, work, (write, answer) =>
-        upkeep.task(taskId).complete(answer as never, { effect: write }),
-      );
+    await upkeep.onBehalf({ principal, release }, work, (write, { taskId, answer }) =>
+      withTask(upkeep, write, taskId, (task, more) => task.complete(answer as never, more)),
+    );
   } catch (error) {
     if (!(error instanceof InstructionOver)) throw error;
   }

@@ -6,7 +6,7 @@ export function formatFromId(id: string): CreativeFormat {
   const size = /(\d{2,4})x(\d{2,4})/.exec(id);
   const seconds = /(\d{1,3})s(ec)?\b/.exec(id);
   const dimensions = size === null ? undefined : { width: Number(size[1]), height: Number(size[2]), unit: "px" };
-  const type = seconds !== null || id.includes("video") ? "video" : id.includes("audio") ? "audio" : "image";
+  const type = id.includes("audio") ? "audio" : seconds !== null || id.includes("video") ? "video" : "image";
   return {
     id,
     name: id.replaceAll(/[_-]+/g, " "),

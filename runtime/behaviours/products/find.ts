@@ -6,10 +6,12 @@ import { listPage, type PageWanted } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
 import type { FormatId } from "../ports/creatives.js";
 import { divergences } from "./divergence.js";
+import { priceForecast } from "./forecast.js";
 import { isAuction, productsOf, queryOf, shelf, shownProduct, usualMetrics } from "./products.js";
 import { proposalsFor } from "./proposals.js";
 import { applyRefinements, type Refinement } from "./refine.js";
 import { briefWords, relevance } from "./relevance.js";
+import { type TargetedRequest, targeted } from "./targeted.js";
 
 export interface ProductFilters {
   readonly delivery_type?: string;
@@ -28,10 +30,8 @@ interface VendorMetric {
   readonly metric_id?: string;
 }
 
-interface Wanted {
-  readonly buying_mode?: string;
-  readonly brief?: string;
-  readonly filters?: ProductFilters;
+interface Wanted extends TargetedRequest {
+  readonly filters?: ProductFilters & TargetedRequest["filters"];
   readonly fields?: readonly string[];
   readonly refine?: readonly Refinement[];
   readonly property_list?: unknown;
@@ -46,7 +46,7 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
   if (request.buying_mode === "brief" && (request.brief ?? "").trim() === "")
     throw new ToolError("INVALID_REQUEST", "buying_mode brief needs a brief", { field: "brief" });
   const refined = request.buying_mode === "refine";
-  const found = await ranked(call, request);
+  const { products: found, resolution } = targeted(call, await ranked(call, request), request);
   const { kept, proposals, applied } = refined
     ? await applyRefinements(call, request.refine ?? [], { found, allowed: (one) => passes(one, request.filters) })
     : { kept: found, proposals: [], applied: undefined };
@@ -62,6 +62,7 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
   const errors = call.shapes.knowsError("FORMAT_DECLARATION_DIVERGENT") ? divergences(products) : [];
   return call.answer({
     products,
+    ...(resolution !== undefined && { targeting_resolution: resolution }),
     ...(errors.length > 0 && { errors }),
     ...(plans.length > 0 && { proposals: plans }),
     ...(request.property_list !== undefined && { property_list_applied: false }),
@@ -72,26 +73,28 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
   });
 }
 
+/** What answers a brief, best first; all of it, in its own order, where nothing does. */
+export function relevantTo<T extends { readonly product: Product }>(brief: string, all: readonly T[]): T[] {
+  const words = briefWords(brief);
+  const scored = all.map((one, index) => ({ one, index, score: relevance(words, textOf(one.product)) }));
+  const matching = scored.filter(({ score }) => score > 0);
+  return (matching.length > 0 ? matching : scored)
+    .sort((a, b) => b.score - a.score || a.index - b.index)
+    .map(({ one }) => one);
+}
+
+const textOf = (one: Product): string =>
+  `${one.product_id} ${one.name} ${one.description} ${one.channels.join(" ")} ${one.delivery_type}`;
+
 /** What passes the filters, what answers the brief best first; the catalogue's order where nothing does. */
 async function ranked(
   call: BehaviourCall,
   request: Pick<Wanted, "buying_mode" | "brief" | "filters">,
 ): Promise<Product[]> {
-  const all = request.buying_mode === "wholesale" ? await shelf(call, request) : await productsOf(call, request);
+  const all = request.buying_mode === "brief" ? await productsOf(call, request) : await shelf(call, request);
   const fitting = all.filter((one) => passes(one, request.filters));
-  const brief = briefWords(request.brief ?? "");
-  const scored = fitting.map((one, index) => ({
-    one,
-    index,
-    score: relevance(
-      brief,
-      `${one.product_id} ${one.name} ${one.description} ${one.channels.join(" ")} ${one.delivery_type}`,
-    ),
-  }));
-  const matching = scored.filter(({ score }) => score > 0);
-  return (matching.length > 0 ? matching : scored)
-    .sort((a, b) => b.score - a.score || a.index - b.index)
-    .map(({ one }) => one);
+  const products = fitting.map((product) => ({ product }));
+  return relevantTo(request.brief ?? "", products).map(({ product }) => product);
 }
 
 const isMetric = (has: VendorMetric, wanted: VendorMetric): boolean =>
@@ -123,7 +126,7 @@ function chargesPayable({ more = {} }: Product, wanted: readonly string[]): bool
   );
 }
 
-function passes(one: Product, filters: ProductFilters | undefined): boolean {
+export function passes(one: Product, filters: ProductFilters | undefined): boolean {
   if (filters === undefined) return true;
   const { delivery_type, is_fixed_price, channels, format_ids, budget_range } = filters;
   const reported = one.reporting_capabilities as
@@ -151,7 +154,9 @@ async function shown(
   one: Product,
   { buying_mode, brief, fields }: Wanted,
 ): Promise<JsonObject> {
-  const forecast = await call.ports.catalogue.forecast?.({ ...queryOf(call, { brief: brief ?? "" }), product: one });
+  const query = { ...queryOf(call, { brief: brief ?? "" }), product: one };
+  const custom = one.more?.is_custom === true ? priceForecast(call, one) : undefined;
+  const forecast = (await call.ports.catalogue.forecast?.(query)) ?? custom;
   const all: JsonObject = {
     ...(await shownProduct(call, one)),
     ...(forecast !== undefined && { forecast }),

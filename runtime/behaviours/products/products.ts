@@ -6,6 +6,7 @@ import { formatOptions } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { CatalogueQuery, PricingOption, Product } from "../ports/catalogue.js";
+import { configuredProduct, findConfigured } from "./configured.js";
 
 const seeded = collection<Product>("product");
 
@@ -55,8 +56,22 @@ export async function shelf(call: BehaviourCall, request: { readonly brief?: str
   return stocked.length > 0 ? stocked : productsOf(call, request);
 }
 
+/** A product by its id; one that was configured for the caller too, at today's price of what it was made from. */
 export async function findProduct(call: BehaviourCall, id: string): Promise<Product | undefined> {
-  return (await productsOf(call)).find(({ product_id }) => product_id === id);
+  const all = await productsOf(call);
+  const found = all.find(({ product_id }) => product_id === id);
+  if (found !== undefined) return found;
+  const configured = await findConfigured(call, id);
+  const base = configured && all.find(({ product_id }) => product_id === configured.base);
+  return configured && base && configuredProduct(base, configured);
+}
+
+/** @throws ToolError PRODUCT_EXPIRED for one whose time is over */
+export function checkUnexpired(call: BehaviourCall, { product_id, more }: Product, field: string): void {
+  const at = more?.expires_at;
+  if (typeof at !== "string" || Date.parse(at) > call.now.getTime()) return;
+  const code = call.shapes.knowsError("PRODUCT_EXPIRED") ? "PRODUCT_EXPIRED" : "PRODUCT_UNAVAILABLE";
+  throw new ToolError(code, `product ${product_id} was on offer until ${at}`, { field });
 }
 
 /** @throws ToolError PRODUCT_NOT_FOUND */

@@ -113,7 +113,7 @@ export async function openCatcher(options: CatcherOptions): Promise<WebhookCatch
       paths.set(path, { storyboard, step });
       return `${base}${path}`;
     },
-    caught: (storyboard, step) => kept.filter((one) => one.storyboard === storyboard && one.step === step),
+    caught: (storyboard) => kept.filter((one) => one.storyboard === storyboard),
     refuse: (storyboard, step, count, status) => void refusals.set(key(storyboard, step), { left: count, status }),
     close: () => closed(server),
   };

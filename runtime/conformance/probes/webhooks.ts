@@ -2,6 +2,7 @@
 import { wireNames } from "../../contract/index.js";
 import type { CaughtWebhook } from "../caught.js";
 import { sentences } from "../checks/answers.js";
+import { CONTROLLER } from "../controller.js";
 import type { StoryboardStep } from "../document.js";
 import { isSame } from "../equality.js";
 import type { OwnOutcome, OwnTask } from "../own-task.js";
@@ -16,15 +17,29 @@ const WAIT_MS = { webhook: 30_000, silence: 5_000, retries: 90_000 } as const;
 const POLL_MS = 100;
 const KEY = /^[A-Za-z0-9_.:-]{16,255}$/;
 
-/** Deliveries of the step's trigger that its filter lets through. */
+const stepsOf = ({ storyboard }: StoryState): StoryboardStep[] => storyboard.phases.flatMap(({ steps }) => steps);
+
+/**
+ * Webhooks that a step may be about: those to its trigger's URL, and to a registration that is no step's, since the trigger was
+ * sent; all of the storyboard's where it names no trigger.
+ */
+function candidates({ triggered_by: trigger }: StoryboardStep, story: StoryState): readonly CaughtWebhook[] {
+  const all = story.run.catcher?.caught(story.storyboard.id) ?? [];
+  if (trigger === undefined) return all;
+  const ids = new Set(stepsOf(story).map(({ id }) => id));
+  const since = story.startedAt.get(trigger) ?? 0;
+  return all.filter(({ step, at }) => step === trigger || (!ids.has(step) && at >= since));
+}
+
+/** Of those, the ones that its filter lets through. */
 function matching(step: StoryboardStep, story: StoryState): CaughtWebhook[] {
-  const { catcher, primary } = story.run;
+  const { primary } = story.run;
   const filter = step.filter ?? {};
   // A filter without a body names fields of the body itself; an operation's id there only routes.
   const fields = (filter.body ??
     Object.fromEntries(Object.entries(filter).filter(([key]) => key !== "operation_id"))) as object;
   const wanted = Object.entries(substituteIn(story, primary.url, fields).value as object);
-  return (catcher?.caught(story.storyboard.id, step.triggered_by ?? "") ?? []).filter(({ json }) =>
+  return candidates(step, story).filter(({ json }) =>
     wanted.every(([path, value]) => isSame(fieldAt(json, path), value)),
   );
 }
@@ -53,7 +68,8 @@ function barred(step: StoryboardStep, story: StoryState): OwnOutcome | undefined
     return {
       skip: { reason: "unsatisfied_contract", detail: "webhook_receiver_runner: the run receives no webhooks" },
     };
-  const trigger = story.results.get(step.triggered_by ?? "");
+  if (step.triggered_by === undefined) return undefined;
+  const trigger = story.results.get(step.triggered_by);
   if (trigger?.status === "passed") return undefined;
   const detail = `${step.triggered_by} ${trigger === undefined ? "was not run" : `was ${trigger.status.replace("_", " ")}`}`;
   return { skip: { reason: "prerequisite_failed", detail } };
@@ -89,9 +105,11 @@ function answered(
   };
 }
 
-/** A trigger that came to its end at once has no webhook to send. */
+/** A trigger that came to its end at once has no webhook to send; what the controller brings about has its own. */
 const endedAtOnce = (step: StoryboardStep, story: StoryState): boolean => {
-  const trigger = story.answers.get(step.triggered_by ?? "");
+  const by = stepsOf(story).find(({ id }) => id === step.triggered_by);
+  if (by === undefined || by.task === CONTROLLER) return false;
+  const trigger = story.answers.get(by.id);
   const status = trigger?.payload?.status ?? trigger?.state;
   return (
     typeof trigger?.payload?.task_id !== "string" &&
@@ -142,7 +160,7 @@ export const expectWebhook: OwnTask = async (step, _phase, story) => {
   const limit = limitOf(step, WAIT_MS.webhook);
   const found = await until(step, story, (all) => all.length > 0, limit);
   if (found.length === 0) {
-    const caught = story.run.catcher?.caught(story.storyboard.id, step.triggered_by ?? "") ?? [];
+    const caught = candidates(step, story);
     if (caught.length === 0 && endedAtOnce(step, story))
       return {
         skip: {

@@ -13,8 +13,8 @@ interface Library {
   /** Members by which it is recognised. */
   readonly members: readonly string[];
   /** Why it is no transaction, where its shape tells. */
-  closed?(tx: never): string | undefined;
-  run(tx: never): Run;
+  closed?(tx: object): string | undefined;
+  run(tx: object): Run;
 }
 
 interface Kysely {
@@ -117,9 +117,8 @@ export function executorOf(tx: object, refuse: Refuse): SqlExecutor {
   const library = libraries.find(({ members }) => members.every((member) => has(tx, member)));
   if (library === undefined) throw refuse("nothing here runs statements: this is no transaction");
   // It has the members by which this library is recognised.
-  const known = tx as never;
-  const why = library.closed?.(known);
+  const why = library.closed?.(tx);
   if (why !== undefined) throw refuse(why);
-  const run = library.run(known);
+  const run = library.run(tx);
   return { query: async (text, values) => ({ rows: rowsOf(await run(text, values.map(asText))) }) };
 }

@@ -15,12 +15,14 @@ import {
   revokedBy,
 } from "../../store/registry-crawl.js";
 import { isKept } from "../../store/registry-crawl-files.js";
+import { isOptedOut } from "../../store/registry-opt-outs.js";
 import type { CrawlResult, RegistryData } from "../types.js";
 import { type Crawled, crawlDomain } from "./crawl.js";
 import type { FileRules } from "./file-rules.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { CrawlJob } from "./requests.js";
+import type { Robots } from "./robots.js";
 import type { CrawlLimits } from "./types.js";
 
 /** A revocation holds for this long after the file last said it, in milliseconds (registry-facts.md 7). */
@@ -42,6 +44,7 @@ export interface AttemptParts {
   readonly data: Pick<RegistryData, "applyCrawl">;
   readonly origin: Origin;
   readonly rules: FileRules;
+  readonly robots: Robots;
   readonly limits: CrawlLimits;
   readonly metrics: CrawlMetrics;
   readonly log: Logger | undefined;
@@ -93,6 +96,8 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => H
   const last = number > limits.retryMs.length;
   const starts = await store.write((q) => beginAttempt(q, id, number, now()));
   if (starts === undefined) return end({ status: "completed", error: null, found: true, heldUntil: null });
+  // It waited already when its owner asked to be left alone.
+  if (await store.query((q) => isOptedOut(q, domain))) return end(failed("the domain's owner wants nothing fetched"));
   if (starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
   const began = now();
   let crawled: Crawled;
@@ -122,12 +127,12 @@ function again({ limits, metrics, now }: AttemptParts, number: number, error: st
 }
 
 async function crawlOnce(
-  { store, data, origin, rules, now }: AttemptParts,
+  { store, data, origin, rules, robots, now }: AttemptParts,
   { domain, fresh = false }: CrawlJob,
   last: boolean,
 ): Promise<Crawled> {
   const crawled = await crawlDomain(
-    { ...origin, ...rules, fresh, now, revokedBy: (host) => store.query((q) => revokedBy(q, host, now())) },
+    { ...origin, ...rules, robots, fresh, now, revokedBy: (host) => store.query((q) => revokedBy(q, host, now())) },
     domain,
   );
   if (crawled.aborted) return crawled;

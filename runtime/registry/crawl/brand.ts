@@ -2,7 +2,7 @@
 import { type Fetcher, registrableDomain, wellKnownRedirects } from "../../net/index.js";
 import { brandPointer, brandUrlOf, MAX_BRAND_BYTES } from "../../signing/discovery/brand-file.js";
 import { agentTypes, agentUrlOf } from "../model.js";
-import type { BrandAgent, BrandProperty, CrawlResult, DelegationType } from "../types.js";
+import type { BrandAgent, BrandProperty, CrawlResult, DelegationType, KeptBrandFile } from "../types.js";
 import { type Fault, fault, fetchDocument, isObject, type JsonObject } from "./document.js";
 import { domainIn, sameSite, textOf } from "./values.js";
 
@@ -10,6 +10,7 @@ import { domainIn, sameSite, textOf } from "./values.js";
 const MAX_POINTERS = 3;
 const MAX_PROPERTIES = 5_000;
 const MAX_AGENTS = 200;
+const MAX_NAMES = 200;
 const MAX_TEXT = 500;
 
 const relationships: readonly string[] = ["owned", "direct", "delegated", "ad_network"];
@@ -19,14 +20,21 @@ export interface BrandOrigin {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface BrandDocument {
+interface FoundBrand {
   readonly ok: true;
   readonly value: JsonObject;
+  readonly url: string;
   /** A house of another site: it speaks of many brands, of which some are the domain's. */
   readonly elsewhere: boolean;
 }
 
-async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Promise<BrandDocument | Fault> {
+/** Another site's own brand file is that site's, whoever points to it; one at any other place may be a copy for the domain. */
+const isOthers = (url: string, domain: string): boolean => {
+  const { hostname } = new URL(url);
+  return url === brandUrlOf(hostname) && registrableDomain(hostname) !== registrableDomain(domain);
+};
+
+async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Promise<FoundBrand | Fault> {
   const visited = new Set<string>();
   let url = brandUrlOf(domain);
   let elsewhere = false;
@@ -37,7 +45,7 @@ async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Prom
     const found = await fetchDocument(fetch, url, { maxBytes: MAX_BRAND_BYTES, signal, ...redirects });
     if (!found.ok) return pointers > 0 && found.kind === "absent" ? { ...found, kind: "status" } : found;
     const pointer = brandPointer(found.value);
-    if (pointer === undefined) return { ok: true, value: found.value, elsewhere };
+    if (pointer === undefined) return { ok: true, value: found.value, url, elsewhere };
     if (pointers === MAX_POINTERS) return fault("shape", `brand files point on more than ${MAX_POINTERS} times`);
     if (typeof found.value.house === "string") {
       const house = domainIn(found.value.house);
@@ -49,18 +57,17 @@ async function locateBrand({ fetch, signal }: BrandOrigin, domain: string): Prom
     if (!pointer.startsWith("https://") || !URL.canParse(pointer))
       return fault("shape", "authoritative_location is not an https URL");
     url = new URL(pointer).href;
+    elsewhere ||= isOthers(url, domain);
   }
 }
 
 const objectsIn = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** The first of the localised names. */
-const nameOf = (owner: JsonObject): string | undefined =>
-  textOf(owner.name, MAX_TEXT) ??
-  objectsIn(owner.names)
-    .flatMap((names) => Object.values(names))
-    .map((name) => textOf(name, MAX_TEXT))
-    .find((name) => name !== undefined);
+/** The name and the localised names, in their order. */
+const namesOf = (owner: JsonObject): string[] =>
+  [owner.name, ...objectsIn(owner.names).flatMap((names) => Object.values(names))].flatMap(
+    (name) => textOf(name, MAX_TEXT) ?? [],
+  );
 
 function hostOf(value: unknown): string | undefined {
   if (typeof value !== "string" || !URL.canParse(value)) return undefined;
@@ -110,6 +117,12 @@ const saysSomething = (document: JsonObject): boolean =>
   ["agents", "brands", "brand_refs", "names", "properties"].some((name) => Array.isArray(document[name])) ||
   isObject(document.brand_agent);
 
+function variantOf(document: JsonObject): KeptBrandFile["variant"] {
+  if (isObject(document.house)) return "house_portfolio";
+  const named = ["names", "name", "id", "properties", "brands"].some((name) => document[name] !== undefined);
+  return named ? "brand_canonical" : "brand_agent";
+}
+
 const nothing = { name: null, properties: [], agents: [] } as const;
 
 function outcomeOf({ kind }: Fault): "absent" | "invalid" | "unreachable" {
@@ -134,17 +147,20 @@ function outcomeOf({ kind }: Fault): "absent" | "invalid" | "unreachable" {
 export async function crawlBrand(origin: BrandOrigin, domain: string): Promise<CrawlResult["brand"]> {
   const found = await locateBrand(origin, domain);
   if (!found.ok) return { outcome: outcomeOf(found), ...nothing };
-  const { value, elsewhere } = found;
+  const { value, url, elsewhere } = found;
   if (!saysSomething(value)) return { outcome: "invalid", ...nothing };
   const house = isObject(value.house) ? value.house : undefined;
   const brands = objectsIn(value.brands).filter((brand) => !elsewhere || isOf(brand, domain));
+  // Whoever merely points to a house, or to somebody else's file, is no brand of it, and has none of its names.
+  if (elsewhere && brands.length === 0) return { outcome: "present", ...nothing };
   const owners = elsewhere ? brands : [value, ...brands];
-  const named = elsewhere ? [...brands, house] : [house, value, ...brands];
+  const named = (elsewhere ? [...brands, house] : [house, value, ...brands]).filter((owner) => owner !== undefined);
+  const names = [...new Set(named.flatMap(namesOf))].slice(0, MAX_NAMES);
   return {
     outcome: "present",
-    name: named.flatMap((owner) => (owner === undefined ? [] : (nameOf(owner) ?? []))).at(0) ?? null,
+    name: names[0] ?? null,
     properties: propertiesIn(owners),
-    // A house's agents act for its brands; whoever merely calls it theirs is none of them.
-    agents: agentsIn(house === undefined || owners.length === 0 ? owners : [house, ...owners]),
+    agents: agentsIn(house === undefined ? owners : [house, ...owners]),
+    document: { url, variant: variantOf(value), file: value, names },
   };
 }

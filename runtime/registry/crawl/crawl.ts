@@ -1,11 +1,14 @@
 /** Crawls one domain: both of its files, as far as they may speak for it. Nothing is written here. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { brandUrlOf } from "../../signing/discovery/brand-file.js";
 import { fileProblem } from "../file-problems.js";
+import { expectedUrl } from "../model.js";
 import type { CrawlResult } from "../types.js";
 import { readAuthorizationFile } from "./authorization-file.js";
 import { type BrandOrigin, crawlBrand } from "./brand.js";
 import type { FileRules, Hold, Taking } from "./file-rules.js";
 import { type Located, locate, type NotLocated, type Origin } from "./locate.js";
+import type { Robots } from "./robots.js";
 
 export interface CrawlContext extends Origin {
   readonly now: () => number;
@@ -13,6 +16,8 @@ export interface CrawlContext extends Origin {
   readonly revokedBy: (host: string) => Promise<readonly string[]>;
   /** Judges a valid file; default none is held back. */
   readonly file?: FileRules["file"];
+  /** What the domain's robots.txt says; default nobody asks it. */
+  readonly robots?: Robots;
 }
 
 export interface Crawled {
@@ -94,10 +99,35 @@ async function judged(found: Located, domain: string, { now, revokedBy, file: ru
 
 const isHold = (judgement: Hold | Taking): judgement is Hold => "message" in judgement;
 
+const ROBOTS = "robots.txt asks crawlers not to fetch the file";
+
+/** As of an origin that cannot be reached: what is known ends when its time is over, and it is asked ever less often. */
+function kept(domain: string, context: CrawlContext, brand: CrawlResult["brand"]): Crawled {
+  const trail = { method: "direct", managerDomain: null, httpStatus: null, bytes: null, resolvedUrl: null } as const;
+  const adagents = { ...trail, outcome: "unreachable", problems: [fileProblem("robots", "", ROBOTS)] } as const;
+  const result: CrawlResult = { domain, crawledAt: context.now(), adagents, brand };
+  const nothing = { revocations: null, taking: null, heldUntil: null } as const;
+  return { result, last: result, retry: false, aborted: false, error: ROBOTS, detail: ROBOTS, ...nothing };
+}
+
+const noBrand = { outcome: "unreachable", name: null, properties: [], agents: [] } as const;
+
+/** Fetches what the domain lets robots fetch. */
+async function fetched(context: CrawlContext, domain: string) {
+  const { robots, fresh = false } = context;
+  const allowed = (path: string, again: boolean) => robots?.(domain, path, again) ?? true;
+  const adagents = await allowed(new URL(expectedUrl(domain)).pathname, fresh);
+  const brand = await allowed(new URL(brandUrlOf(domain)).pathname, false);
+  return Promise.all([
+    adagents ? locate(context, domain) : undefined,
+    brand ? crawlBrand(context satisfies BrandOrigin, domain) : noBrand,
+  ]);
+}
+
 /** @see Crawled */
 export async function crawlDomain(context: CrawlContext, domain: string): Promise<Crawled> {
-  const brandOrigin: BrandOrigin = context;
-  const [found, brand] = await Promise.all([locate(context, domain), crawlBrand(brandOrigin, domain)]);
+  const [found, brand] = await fetched(context, domain);
+  if (found === undefined) return kept(domain, context, brand);
   const crawledAt = context.now();
   const of = (adagents: Adagents): CrawlResult => ({ domain, crawledAt, adagents, brand });
   if (found.ok) {

@@ -6,13 +6,16 @@ import { tellLog } from "../../queue/periodic.js";
 import { createWorker } from "../../queue/worker.js";
 import { activeCount } from "../../store/registry-crawl.js";
 import { acceptFile } from "../../store/registry-crawl-files.js";
+import { isOptedOut } from "../../store/registry-opt-outs.js";
 import { crawlAttempts } from "./attempts.js";
 import { fileRules } from "./file-rules.js";
 import { hostedChecks } from "./hosted.js";
 import { inspector } from "./inspect.js";
 import type { Origin } from "./locate.js";
 import { crawlMetrics } from "./metrics.js";
+import { pacedFetch } from "./pace.js";
 import { crawlRequests } from "./requests.js";
+import { ROBOT_NAME, robotsOf } from "./robots.js";
 import { safetyCheck } from "./safety.js";
 import { crawlSchedule } from "./schedule.js";
 import { checkedCrawlLimits, checkedPublicUrl } from "./settings.js";
@@ -23,9 +26,6 @@ import type { Crawler, CrawlerOptions } from "./types.js";
 const CRAWL_TOPIC = "registry-crawl";
 /** Hosts of one registrable domain crawled at once by an instance. */
 const PER_OWNER = 2;
-/** Sent to every origin with the registry's address, so that its operators know whom to ask. */
-const USER_AGENT = "adbind-registry";
-
 /** The caller's fetch, or one of our own that is closed with the crawler. */
 function fetcherOf(
   { fetch, lookup }: CrawlerOptions,
@@ -33,10 +33,11 @@ function fetcherOf(
 ): { fetch: Fetcher; close: () => Promise<void> } {
   if (fetch !== undefined) return { fetch, close: async () => undefined };
   const own = createGuardedFetch({
-    userAgent: `${USER_AGENT} (+${new URL(publicUrl).origin})`,
+    // With the registry's address, so that operators of origins know whom to ask.
+    userAgent: `${ROBOT_NAME} (+${new URL(publicUrl).origin})`,
     ...(lookup !== undefined && { lookup }),
   });
-  return { fetch: own, close: () => own.close() };
+  return { fetch: pacedFetch(own), close: () => own.close() };
 }
 
 /**
@@ -51,6 +52,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   const store = options.store.database;
   const { fetch, close } = fetcherOf(options, publicUrl);
   const stopping = new AbortController();
+  const optedOut = (domain: string) => store.query((q) => isOptedOut(q, domain));
   const hostedFile = async (domain: string) => (await data.hostedFile(domain))?.file;
   const shared = sharedFiles(now);
   const origin: Origin = { fetch, signal: stopping.signal, publicUrl, hostedFile, shared };
@@ -63,6 +65,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     data,
     origin,
     rules: fileRules(store, now),
+    robots: robotsOf(fetch, now, stopping.signal),
     limits,
     metrics,
     log,
@@ -112,7 +115,7 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     read: requests.read,
     autoCrawl: tracked(requests.autoCrawl),
     pending: requests.pending,
-    inspect: tracked(inspector(origin, { lookup: options.lookup, now })),
+    inspect: tracked(inspector(origin, { lookup: options.lookup, optedOut, now })),
     accept: (domain) => store.write((q) => acceptFile(q, domain)),
     start() {
       if (started || stopped !== undefined) return;

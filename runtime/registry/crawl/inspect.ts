@@ -9,14 +9,22 @@ import { safetyCheck } from "./safety.js";
 
 export type Inspected = CrawlResult["adagents"];
 
-/** Fetches and reads the file of a domain; undefined for one that is none in public. */
+/** Fetches and reads the file of a domain; undefined for one that is none in public, or whose owner wants nothing fetched. */
 export function inspector(
   origin: Origin,
-  { lookup, now }: { readonly lookup: Lookup | undefined; readonly now: () => number },
+  {
+    lookup,
+    optedOut,
+    now,
+  }: {
+    readonly lookup: Lookup | undefined;
+    readonly optedOut: (domain: string) => Promise<boolean>;
+    readonly now: () => number;
+  },
 ): (domain: string) => Promise<Inspected | undefined> {
   const safe = safetyCheck(lookup);
   return async (domain) => {
-    if ((await safe(domain)) === "unsafe") return undefined;
+    if ((await optedOut(domain)) || (await safe(domain)) === "unsafe") return undefined;
     const { last }: Crawled = await crawlDomain({ ...origin, now, revokedBy: async () => [] }, domain);
     return last.adagents;
   };

@@ -12,8 +12,10 @@ import {
   type CrawlRequestRow,
   domainRow,
   lockDomain,
+  postponeDomain,
   requestRow,
 } from "../../store/registry-crawl.js";
+import { isOptedOut } from "../../store/registry-opt-outs.js";
 import { iso, isoOrNull } from "../model.js";
 import type { CrawlMetrics } from "./metrics.js";
 import type { SafetyCheck } from "./safety.js";
@@ -22,6 +24,8 @@ import type { Crawler, CrawlLimits, CrawlRefusal, CrawlRequestRecord } from "./t
 const HOUR_MS = 3_600_000;
 /** What a caller waits before it asks again while the queue is full, in seconds. */
 const FULL_RETRY_S = 60;
+/** And where the domain's owner wants nothing fetched. */
+const OPTED_OUT_RETRY_S = 86_400;
 /** Share of the queue that lookups may fill: anybody makes those, and none costs a caller's allowance. */
 const AUTO_SHARE = 0.5;
 
@@ -94,6 +98,10 @@ function* added(parts: RequestParts, q: Query, domain: string, asked: Asked): Co
   const { requestedBy, reason } = asked;
   if (asked.counted) yield* q.lock(requestedBy);
   yield* lockDomain(q, domain, at);
+  if (yield* isOptedOut(q, domain)) {
+    yield* postponeDomain(q, domain, at + OPTED_OUT_RETRY_S * 1000);
+    return refuse("opted_out", OPTED_OUT_RETRY_S * 1000);
+  }
   const found = yield* standing(q, domain, asked, at);
   if (found !== undefined) return found;
   if (asked.counted) {

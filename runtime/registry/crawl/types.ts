@@ -10,10 +10,10 @@ export type CrawlRequestRecord = components["schemas"]["CrawlRequest"];
 
 /**
  * `debounced`: the domain was crawled just now; `limited`: the caller asked too often; `queue_full`: too much waits;
- * `unsafe`: the domain is none that is public.
+ * `unsafe`: the domain is none that is public; `opted_out`: its owner wants nothing fetched.
  */
 export interface CrawlRefusal {
-  readonly refused: "debounced" | "limited" | "queue_full" | "unsafe";
+  readonly refused: "debounced" | "limited" | "queue_full" | "unsafe" | "opted_out";
   readonly retryAfterSeconds: number;
 }
 

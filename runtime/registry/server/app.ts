@@ -6,6 +6,7 @@ import { type Logger, pino } from "pino";
 import type { RegistryAccess } from "../../store/index.js";
 import { createCrawler } from "../crawl/index.js";
 import { createRegistryData } from "../data.js";
+import { createProber, type Prober } from "../probe/prober.js";
 import type { RegistryData } from "../types.js";
 import { addIdentity, type OpenedIdentity, openIdentity } from "./auth/open.js";
 import { serveBrowsers } from "./browsers.js";
@@ -88,6 +89,13 @@ const faultsOf =
     };
   };
 
+/** Asks agents as long as publishers' files are fetched here, and by the same rules. */
+function proberOf(options: RegistryOptions, publicUrl: string, log: Logger): Prober | undefined {
+  const { store, crawling = "on", probing = true, crawl = {}, now = Date.now } = options;
+  if (crawling !== "on" || !probing) return undefined;
+  return createProber({ store: store.database, fetch: crawl.fetch, lookup: crawl.lookup, publicUrl, log, now });
+}
+
 async function openParts(
   options: RegistryOptions,
   log: Logger,
@@ -141,18 +149,15 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   const state: State = { stopping: false, warm: true };
   const [parts, { identity }] = await openParts(options, log, limits, state);
   const { access, crawler, data, telemetry, streams } = parts;
+  const prober = proberOf(options, parts.baseUrl, log);
 
   observeRequests(app, telemetry, options.tracer ?? trace.getTracer("adbind.registry"));
   addHeaders(app, () => state.stopping);
   addErrors(app, telemetry);
   await serveBrowsers(app);
   addIdentity(app, identity, telemetry);
-  await app.register(rateLimit, {
-    global: false,
-    store: rateStore(parts.count, now),
-    enableDraftSpec: true,
-    skipOnError: true,
-  });
+  const counted = { global: false, store: rateStore(parts.count, now), enableDraftSpec: true, skipOnError: true };
+  await app.register(rateLimit, counted);
   addRoutes(app, parts, limits);
   await app.ready();
   const upkeep = registryUpkeep(parts);
@@ -167,6 +172,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     await streams.stop();
     await app.close();
     await crawler?.stop();
+    await prober?.stop();
     // Whoever waits for the end closes the store next.
     await upkeep.stop();
     await warming;
@@ -187,6 +193,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
           state.warm = true;
         });
       if (crawling === "on") crawler?.start();
+      prober?.start();
       return address;
     },
     stop: (given) => (stopped ??= stop(given?.drainMs ?? drainMs)),

@@ -74,6 +74,12 @@ export const configTable: readonly ConfigEntry[] = [
     help: "on: fetch publishers' files; queue: leave that to another instance on the store; off: to nobody",
   },
   {
+    name: "probe",
+    kind: "boolean",
+    standard: "true",
+    help: "ask agents how they are and what they can do, where this instance crawls",
+  },
+  {
     name: "search-discovered",
     kind: "boolean",
     standard: "false",
@@ -185,6 +191,7 @@ export interface RegistryConfig {
   readonly crawling: "on" | "queue" | "off";
   readonly searchDiscovered: boolean;
   readonly pageSearch: boolean;
+  readonly probing: boolean;
   readonly embeddedIssuer: boolean;
   readonly issuers: readonly TrustedIssuer[];
   readonly limits: Readonly<Record<Bucket, number>>;
@@ -249,6 +256,7 @@ function configOf(values: ReadonlyMap<string, Value>): RegistryConfig {
     crawling: get("crawl"),
     searchDiscovered: get("search-discovered"),
     pageSearch: get("page-search"),
+    probing: get("probe"),
     embeddedIssuer: get("embedded-issuer"),
     issuers: (get<readonly string[] | undefined>("issuers") ?? []).map((issuer) => ({
       issuer,

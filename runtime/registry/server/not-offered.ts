@@ -18,10 +18,13 @@ const reasons: readonly (readonly [path: RegExp, why: string])[] = [
   ],
   [/^\/api\/registry\/mirrors?/, "A file here is a publisher's own, or hosted for it by the operator"],
   [
-    /^\/api\/(?:brands|properties)\/(?:save|enrich|history|setup-my-brand|check|hosted|brand-json)\b/,
+    /^\/api\/(?:brands|properties)\/(?:save|enrich|history|setup-my-brand|check|hosted)\b/,
     "What is known here comes from publishers' files, and is not written or looked up elsewhere",
   ],
-  [/^\/api\/public\/(?:discover-agent|agent-)/, "This registry does not ask agents; ask the agent itself"],
+  [
+    /^\/api\/public\/agent-/,
+    "This registry asks agents how they are and what they can do; for the rest ask the agent itself",
+  ],
   [/^\/api\/registry\/(?:resolve|catalog)\b/, "There is no catalogue here beside what publishers' files say"],
 ];
 

@@ -19,6 +19,7 @@ import { listRoutes } from "./routes/lists.js";
 import { addPages } from "./routes/pages.js";
 import { publisherRoutes } from "./routes/publishers.js";
 import { resolveRoutes } from "./routes/resolve.js";
+import { revalidatingRoutes } from "./routes/revalidating.js";
 import { type Checker, checkerOf, createAjv, type RequestParts } from "./validation.js";
 
 const RESOURCE_METADATA = "/.well-known/oauth-protected-resource/api";
@@ -132,6 +133,7 @@ function handlersOf(parts: Parts): Handlers {
     ...resolveRoutes(parts),
     ...fileRoutes(parts),
     ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
+    ...revalidatingRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...documentRoutes(parts),
   };
 }

@@ -20,6 +20,8 @@ export interface RegistryOptions {
    * nobody does. Default `on`, from `listen` on.
    */
   readonly crawling?: "on" | "queue" | "off";
+  /** Where this instance crawls, it asks agents too how they are and what they can do. Default true. */
+  readonly probing?: boolean;
   /** How crawls are made, beyond the defaults. */
   readonly crawl?: Omit<CrawlerOptions, "store" | "data" | "publicUrl" | "logger" | "meter" | "now">;
   /** OAuth 2.1 issuers whose access tokens are accepted, beside the embedded one. */

@@ -7,19 +7,11 @@ import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
 import { AdbindError } from "../../errors.js";
 import type { AnyStore } from "../../store/index.js";
-import {
-  analyze,
-  checkpoint,
-  count,
-  markDirty,
-  putCheckpoint,
-  recountMembers,
-  tick,
-} from "../../store/registry-profiles.js";
+import { analyze, checkpoint, count, markDirty, putCheckpoint, tick } from "../../store/registry-profiles.js";
 import { noteChanges } from "../feed/changes.js";
 import { makeRows, type PreparedChange, prepare } from "../prepared.js";
 import { writePublishers } from "../publisher-write.js";
-import { settleProfiles } from "../settle.js";
+import { settleMembers, settleProfiles } from "../settle.js";
 import { LineError, publisherChange } from "./convert.js";
 import { claimsWork, hostedWork, memberWork, type OtherWork } from "./other-work.js";
 import { parseLine } from "./parse-line.js";
@@ -107,12 +99,6 @@ const refused = (line: number, why: string): AdbindError =>
     remedy: "correct it and import again; what came before it is kept",
   });
 
-/** Members came one by one, and are counted once. */
-function* recounted(q: Query): Coroutine<void> {
-  yield* tick(q);
-  yield* recountMembers(q);
-}
-
 class Importing {
   // A batch has publishers or other lines, never both: lines take effect in their order.
   #publishers = new Map<string, PreparedChange>();
@@ -168,7 +154,7 @@ class Importing {
       this.#totals.profiles = settled;
       this.#report();
     });
-    await this.db.write(recounted);
+    await settleMembers(this.db);
     await this.db.query(analyze);
     const { id } = this.options;
     if (id !== undefined) await this.db.write((q) => putCheckpoint(q, id, { lines, done: 1 }, this.#now()));

@@ -46,7 +46,7 @@ export function mcpAnswerer(parts: AnswererDependencies): Answerer {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not one that was given here.");
     }
     const { tools, next } = pageOfTools(listing, from, parts.listing);
-    return { tools: tools as never, ...(next !== undefined && { nextCursor: String(next) }) };
+    return { tools: [...tools] as ListToolsResult["tools"], ...(next !== undefined && { nextCursor: String(next) }) };
   };
   const serverFor = (request: AnswererRequest): Server => {
     const server = new Server(info, options);

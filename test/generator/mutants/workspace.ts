@@ -10,24 +10,7 @@ import { broken, Refs, sample } from "./values.js";
 const root = path.resolve(import.meta.dirname, "../../..");
 const TOOLS = ["acquire_rights", "create_media_buy", "get_signals", "list_accounts"];
 
-/** Some tools of a release, with what they reach. */
-export function cut(folder: string, tools = TOOLS): Files {
-  const files = mutate.readFiles(folder);
-  mutate.keepTools(files, tools);
-  agree(files);
-  mutate.keepReached(files);
-  return files;
-}
-
-/** Makes each tool's specialisms what the specialisms say. */
-export function agree(files: Files): void {
-  const { tools, specialisms } = mutate.manifestOf(files);
-  for (const [name, tool] of Object.entries<mutate.Any>(tools)) {
-    tool.specialisms = Object.keys(specialisms).filter((id) => specialisms[id].exercised_tools.includes(name));
-  }
-}
-
-const own = cut(path.join(root, "manifests/3.1.0"));
+const own = mutate.cut(path.join(root, "manifests/3.1.0"), TOOLS);
 export const fresh = (): Files => structuredClone(own);
 const versionOf = (files: Files): string => mutate.manifestOf(files)[`${mutate.wordIn(files)}_version`];
 

@@ -1,7 +1,7 @@
 /** What the sellers of the matrix answer: the corpus's payload where it has one, else the smallest that the release takes. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { Sampler } from "../../../cli/check/sample.js";
+import { Sampler } from "../../../runtime/conformance/check/sample.js";
 import type { JsonObject, Release } from "../../../runtime/contract/index.js";
 import type { AnyValidator } from "../../../runtime/validate/types.js";
 import { corpus } from "../../support/corpus.js";

@@ -1,4 +1,5 @@
 /** A registry with something in it for the clients of the official SDKs, and what their methods are asked with. */
+import { createProber } from "../../../runtime/registry/probe/prober.js";
 import { DOMAIN, lookup, origins, pages } from "../../registry/server-crawl-fixture.js";
 import { type Setup, setupRegistry } from "../../registry/server-fixture.js";
 import { crawlOf, entry, NEWS, property, SELLER, seedWorld } from "../../registry/server-world.js";
@@ -18,6 +19,8 @@ export async function openRegistryWorld(): Promise<RegistryWorld> {
   const { id } = await setup.accounts.addOrganization({ name: "Reader", tier: "company_standard" });
   const { key } = await setup.accounts.addKey(id, "clients");
   await seedWorld(setup.registry.data, id);
+  const asking = { store: setup.store.database, fetch: origins(pages), publicUrl: "http://localhost", log: undefined };
+  await createProber({ ...asking, now: Date.now }).look();
   const url = await setup.registry.listen({ port: 0 });
   const apply = (domain: string, agents: readonly string[]) =>
     setup.registry.data.applyCrawl(

@@ -18,12 +18,15 @@ insert into adbind_registry_counts (kind, name, count)
   select 'agents', 'registered', count(*) from adbind_registry_agents where member is not null;
 insert into adbind_registry_counts (kind, name, count)
   select 'domains', 'verified', count(*) from adbind_registry_member_domains where verified = 1;
+insert into adbind_registry_counts (kind, name, count)
+  select 'brands', 'known', count(*) from adbind_registry_publishers where brand_key is not null;
 
 create table adbind_registry_brand_files (
   publisher integer primary key,
   url text not null,
   variant text not null,
   file text not null,
+  digest text not null,
   fetched_at integer not null
 ) strict;
 create table adbind_registry_brand_words (

@@ -1,6 +1,6 @@
 /** Fetching publishers' files anew. */
 
-import type { CrawlRefusal, CrawlRequestRecord } from "../../crawl/index.js";
+import type { Crawler, CrawlRefusal, CrawlRequestRecord } from "../../crawl/index.js";
 import { requireCaller } from "../auth/caller.js";
 import { type Handlers, type Parts, within } from "../call.js";
 import { notFound, Problem, unavailable } from "../problems.js";
@@ -15,6 +15,8 @@ function refuse({ refused, retryAfterSeconds }: CrawlRefusal): Problem {
       return new Problem(429, "The domain was crawled just now", detail);
     case "queue_full":
       return new Problem(503, "Too many crawls wait already", detail);
+    case "opted_out":
+      return new Problem(403, "The domain's owner wants nothing fetched", { code: refused });
     case "unsafe":
       return new Problem(400, "The domain cannot be crawled", { code: refused });
   }
@@ -22,20 +24,24 @@ function refuse({ refused, retryAfterSeconds }: CrawlRefusal): Problem {
 
 const isRefusal = (answer: CrawlRequestRecord | CrawlRefusal): answer is CrawlRefusal => "refused" in answer;
 
-export const crawlRoutes = (
-  { crawler }: Parts,
-  resourceMetadata: string,
-): Handlers<"requestCrawl" | "readCrawlRequest"> => {
-  const need = () => {
-    if (crawler === undefined) throw unavailable("This server does not crawl", "crawler_off");
-    return crawler;
-  };
+/** @throws Problem 503 where this server does not crawl */
+export function crawlerOf({ crawler }: Pick<Parts, "crawler">): Crawler {
+  if (crawler === undefined) throw unavailable("This server does not crawl", "crawler_off");
+  return crawler;
+}
+
+/** Asks for a crawl. @throws Problem where there can be none now */
+export async function asked(crawler: Crawler, domain: string, requestedBy: string): Promise<CrawlRequestRecord> {
+  const answer = await within(crawler.request(domain, { requestedBy, reason: "request" }));
+  if (isRefusal(answer)) throw refuse(answer);
+  return answer;
+}
+
+export const crawlRoutes = (parts: Parts, resourceMetadata: string): Handlers<"requestCrawl" | "readCrawlRequest"> => {
   return {
     async requestCrawl({ body, request }) {
       const caller = requireCaller(request.identity, resourceMetadata);
-      const domain = domainOf(body.domain);
-      const answer = await within(need().request(domain, { requestedBy: caller.id, reason: "request" }));
-      if (isRefusal(answer)) throw refuse(answer);
+      const answer = await asked(crawlerOf(parts), domainOf(body.domain), caller.id);
       return {
         status: 202,
         body: answer,
@@ -43,7 +49,7 @@ export const crawlRoutes = (
       };
     },
     async readCrawlRequest({ params }) {
-      const found = await within(need().read(params.crawl_request_id));
+      const found = await within(crawlerOf(parts).read(params.crawl_request_id));
       if (found === undefined) throw notFound("No such crawl");
       return { body: found };
     },

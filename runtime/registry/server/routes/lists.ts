@@ -17,6 +17,7 @@ const CACHED = { "cache-control": LOOKUP_CACHE };
 
 type Ids =
   | "listAgents"
+  | "discoverAgent"
   | "listPublishers"
   | "listAgentDomains"
   | "readAgentPublishers"
@@ -84,6 +85,9 @@ const propertyChecks =
     };
   };
 
+/** Kinds of brands that other registries have, and this one has none of. */
+const noStats = { hosted: 0, community: 0, enriched: 0, stub: 0, houses: 0, sub_brands: 0 } as const;
+
 /** Brands in pages; all are from brand files. */
 const brandLists =
   ({ data }: Parts) =>
@@ -91,6 +95,7 @@ const brandLists =
     const { search, limit = PAGE_LIMIT, offset = 0, source } = query;
     const none = source !== undefined && source !== "brand_json";
     const brands = none ? [] : await within(data.listBrands({ search, limit, offset }));
+    const total = await within(data.brandCount());
     const body = {
       brands: brands.map(({ canonical_domain, brand_name }) => ({
         domain: canonical_domain,
@@ -99,7 +104,27 @@ const brandLists =
         has_manifest: true,
         verified: true,
       })),
-      stats: { shown: brands.length },
+      stats: { ...noStats, total, brand_json: total, with_manifest: total },
+    };
+    return { body, headers: CACHED };
+  };
+
+/** What an agent said when it was asked last. */
+const discoveries =
+  ({ data }: Parts) =>
+  async ({ query }: Call<"discoverAgent">) => {
+    const agentUrl = agentOf(query.url);
+    const found = await within(data.listedAgent(agentUrl));
+    if (found?.health === undefined) throw unknownAgent(agentUrl);
+    const { name, type, protocol, capabilities, health, publisherCount } = found;
+    const body = {
+      name,
+      type,
+      protocols: protocol === undefined ? [] : [protocol],
+      tools_count: capabilities?.tools_count ?? 0,
+      tools: (capabilities?.tools ?? []).map((tool) => ({ name: tool.name })),
+      stats: { publisher_count: publisherCount },
+      health,
     };
     return { body, headers: CACHED };
   };
@@ -109,9 +134,11 @@ export const listRoutes = (parts: Parts): Handlers<Ids> => {
   const directory = directoryOf(parts);
   return {
     async listAgents({ query }) {
-      const { type, cursor, limit = LIST_LIMIT, properties = false } = query;
-      return { body: await within(data.listAgents({ type, cursor, limit, properties })), headers: CACHED };
+      const { type, cursor, limit = LIST_LIMIT, properties = false, health, capabilities } = query;
+      const wanted = { type, cursor, limit, properties, health, capabilities };
+      return { body: await within(data.listAgents(wanted)), headers: CACHED };
     },
+    discoverAgent: discoveries(parts),
     async listPublishers({ query }) {
       const { cursor, search, limit = LIST_LIMIT } = query;
       return { body: await within(data.listPublishers({ cursor, search, limit })), headers: CACHED };
@@ -130,10 +157,10 @@ export const listRoutes = (parts: Parts): Handlers<Ids> => {
       const { publishers } = await within(data.listPublishers({ search, limit, offset }));
       const properties = publishers.map((one) => ({
         domain: one.domain,
-        source: "adagents_json" as const,
+        source: one.has_valid_adagents ? ("adagents_json" as const) : ("hosted" as const),
         property_count: one.property_count ?? 0,
         agent_count: one.agent_count,
-        verified: true,
+        verified: one.has_valid_adagents,
       }));
       const total = await within(data.publisherCount());
       return { body: { properties, stats: { total, adagents_json: total } }, headers: CACHED };

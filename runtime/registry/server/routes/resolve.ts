@@ -1,7 +1,7 @@
 /** Domains as the SDKs resolve them: one, or a hundred at once. */
 import { publisherDomain } from "../../model.js";
 import type { PublisherLookup, ResolvedBrand } from "../../types.js";
-import { type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
+import { type Call, type Handlers, LOOKUP_CACHE, type Parts, within } from "../call.js";
 import { notFound } from "../problems.js";
 import { domainOf } from "./inputs.js";
 import { publisherLookup } from "./publishers.js";
@@ -16,6 +16,7 @@ const CACHED = { "cache-control": LOOKUP_CACHE };
 type Ids =
   | "resolveProperty"
   | "resolveProperties"
+  | "readBrandFile"
   | "resolveBrand"
   | "resolveBrands"
   | "lookupManifest"
@@ -54,10 +55,28 @@ const descriptions =
     };
   };
 
+/** Where the brand file of a domain is. */
+const manifests =
+  ({ data }: Parts) =>
+  async ({ query }: Call<"lookupManifest">) => {
+    const domain = domainOf(query.domain);
+    const known = (await within(data.resolveBrands([domain]))).has(domain);
+    if (!known) return { body: { success: false, found: false }, headers: CACHED };
+    const file = await within(data.brandFile(domain));
+    const reference = {
+      reference_type: "url" as const,
+      manifest_url: file?.url ?? `https://${domain}/.well-known/brand.json`,
+      agent_url: null,
+      agent_id: null,
+      verification_status: "valid" as const,
+    };
+    return { body: { success: true, found: true, reference }, headers: CACHED };
+  };
+
 export const resolveRoutes = (parts: Parts): Handlers<Ids> => {
   const { data } = parts;
   const brandOf = async (domain: string): Promise<ResolvedBrand> => {
-    const found = (await within(data.resolveBrands([domain]))).get(domain);
+    const found = await within(data.resolveBrand(domain));
     if (found === undefined) throw notFound("No brand is known for this domain", { more: { domain } });
     return found;
   };
@@ -87,25 +106,19 @@ export const resolveRoutes = (parts: Parts): Handlers<Ids> => {
     async resolveBrand({ query }) {
       return { body: await brandOf(domainOf(query.domain)), headers: CACHED };
     },
+    async readBrandFile({ query }) {
+      const domain = domainOf(query.domain);
+      const found = await within(data.brandFile(domain));
+      if (found === undefined) throw notFound("No brand file is known of this domain", { more: { domain } });
+      return { body: found, headers: CACHED };
+    },
     async resolveBrands({ body }) {
       const domains = body.domains.map((text) => [text, publisherDomain(text)] as const);
       const found = await within(data.resolveBrands(domains.flatMap(([, domain]) => domain ?? [])));
       const results = domains.map(([text, domain]) => [text, (domain && found.get(domain)) || null]);
       return { body: { results: Object.fromEntries(results) } };
     },
-    async lookupManifest({ query }) {
-      const domain = domainOf(query.domain);
-      const known = (await within(data.resolveBrands([domain]))).has(domain);
-      if (!known) return { body: { success: false, found: false }, headers: CACHED };
-      const reference = {
-        reference_type: "url" as const,
-        manifest_url: `https://${domain}/.well-known/brand.json`,
-        agent_url: null,
-        agent_id: null,
-        verification_status: "valid" as const,
-      };
-      return { body: { success: true, found: true, reference }, headers: CACHED };
-    },
+    lookupManifest: manifests(parts),
     describeApi: descriptions(parts),
   };
 };

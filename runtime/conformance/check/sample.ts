@@ -1,6 +1,6 @@
 /** The smallest requests a schema allows, for agents nobody has a request for. */
 
-import { type JsonObject, type SchemaDocuments, schemaUri } from "../../runtime/contract/index.js";
+import { type JsonObject, type SchemaDocuments, schemaUri } from "../../contract/index.js";
 import { textMatching } from "./pattern.js";
 
 type Schema = boolean | JsonObject;
@@ -55,7 +55,16 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const listOf = (value: unknown): Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
 
-function textFor({ format, pattern, minLength }: JsonObject): string {
+/** A flight lies ahead, and ends after it begins. */
+const flights: readonly (readonly [name: RegExp, date: string])[] = [
+  [/^start_(time|date)$/, "2099-01-01"],
+  [/^end_(time|date)$/, "2099-02-01"],
+];
+
+function textFor({ format, pattern, minLength }: JsonObject, name: string): string {
+  const day = flights.find(([one]) => one.test(name))?.[1];
+  if (day !== undefined && format === "date-time") return `${day}T00:00:00Z`;
+  if (day !== undefined && format === "date") return day;
   if (typeof format === "string" && Object.hasOwn(formats, format)) return formats[format]!;
   const least = typeof minLength === "number" ? minLength : 0;
   const fits = (text: string): boolean => typeof pattern !== "string" || new RegExp(pattern, "u").test(text);
@@ -142,29 +151,38 @@ export class Sampler {
     }
   }
 
+  /** A value for a member that a request may have; undefined where the schema does not describe one. */
+  member(ref: string, name: string): unknown {
+    this.branch = 0;
+    const root = this.resolve(schemaUri(ref));
+    const properties = isObject(root) && isObject(root.properties) ? root.properties : {};
+    const schema = Object.hasOwn(properties, name) ? (properties[name] as Schema) : undefined;
+    return schema === undefined ? undefined : this.sample(schema, 0, name);
+  }
+
   /** Members a request must have. */
   required(ref: string): string[] {
     const [smallest = {}] = this.requests(ref);
     return Object.keys(smallest);
   }
 
-  private sample(schema: Schema, depth: number): unknown {
+  private sample(schema: Schema, depth: number, name = ""): unknown {
     if (typeof schema === "boolean" || depth > MAX_DEPTH) return {};
     if (typeof schema.$ref === "string") {
       const { $ref, ...beside } = schema;
-      return this.merge(this.sample(this.resolve($ref), depth + 1), beside, depth);
+      return this.merge(this.sample(this.resolve($ref), depth + 1, name), beside, depth);
     }
     if ("const" in schema) return schema.const;
     if (Array.isArray(schema.enum)) return schema.enum[0];
-    return this.merge(this.plain(schema, depth), schema, depth);
+    return this.merge(this.plain(schema, depth, name), schema, depth);
   }
 
-  private plain(schema: JsonObject, depth: number): unknown {
+  private plain(schema: JsonObject, depth: number, name: string): unknown {
     const { type } = schema;
     const kind = Array.isArray(type) ? type[0] : type;
     switch (kind) {
       case "string":
-        return textFor(schema);
+        return textFor(schema, name);
       case "number":
       case "integer":
         return numberFor(schema);
@@ -184,7 +202,9 @@ export class Sampler {
   private members({ required, properties }: JsonObject, depth: number): JsonObject {
     const known = isObject(properties) ? properties : {};
     const names = listOf(required).filter((name): name is never => typeof name === "string") as string[];
-    return Object.fromEntries(names.map((name) => [name, this.sample((known[name] as Schema) ?? true, depth + 1)]));
+    return Object.fromEntries(
+      names.map((name) => [name, this.sample((known[name] as Schema) ?? true, depth + 1, name)]),
+    );
   }
 
   /** What a schema's unions add: everything of `allOf`, and one of each choice. */

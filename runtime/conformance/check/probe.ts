@@ -1,15 +1,15 @@
 /** What a live agent is asked, and what its answers have to keep. */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { Buyer } from "../../runtime/buyer/index.js";
-import type { AnyTool, Failure, JsonObject, Release } from "../../runtime/contract/index.js";
-import { createValidator, type Validator } from "../../runtime/validate/index.js";
+import type { Buyer } from "../../buyer/index.js";
+import type { AnyTool, Failure, JsonObject, Release } from "../../contract/index.js";
+import { createValidator, type Validator } from "../../validate/index.js";
 import { Sampler } from "./sample.js";
 
 /** Every check, in the order of a report. */
 export const checks = {
   offered: "the agent lists the tool",
-  answers: "a valid request is answered, or refused with an error of the protocol",
+  answers: "a valid request is answered validly, or refused for what it asks, not because the agent cannot",
   schema: "the answer is what the release's schema says",
   context: "the request's context comes back unchanged",
   unknown_fields: "a member that no release knows is let pass",
@@ -28,6 +28,8 @@ export interface ToolReport {
   readonly tool: string;
   /** An entry point of the specialism; of others nothing is demanded but that they are right where they are. */
   readonly required: boolean;
+  /** The agent lists it, or no release has it. */
+  readonly offered: boolean;
   readonly checks: readonly CheckResult[];
 }
 
@@ -44,10 +46,21 @@ const skipped = (check: CheckId, detail: string): CheckResult => ({ check, outco
 
 type Called = Awaited<ReturnType<Buyer["call"]>>;
 
+interface AgentError {
+  readonly code: string;
+  readonly message: string;
+  readonly recovery?: unknown;
+  readonly source?: unknown;
+  readonly field?: unknown;
+}
+
+/** What an agent says of a tool that it lists and cannot answer. */
+const unable: ReadonlySet<string> = new Set(["UNSUPPORTED_FEATURE", "VERSION_UNSUPPORTED", "INVALID_ANSWER"]);
+/** What an agent says of a request that breaks its schema, or more. */
+const blaming: ReadonlySet<string> = new Set(["INVALID_REQUEST", "VALIDATION_ERROR"]);
+
 /** The agent's own error; undefined for an answer that is none, or a failure made on the way. */
-function errorOf({
-  answer,
-}: Called): { code: string; message: string; recovery?: unknown; source?: unknown } | undefined {
+function errorOf({ answer }: Called): AgentError | undefined {
   if (answer.status !== "failed" && answer.status !== "rejected") return undefined;
   return (answer.data as Failure).errors[0];
 }
@@ -56,6 +69,19 @@ const madeHere = (called: Called): string | undefined => {
   const error = errorOf(called);
   return error?.source === "buyer" ? `${error.code}: ${error.message}` : undefined;
 };
+
+interface Judging {
+  readonly sampler: Sampler;
+  readonly validator: Validator;
+}
+
+/** A release's schemas are read and compiled once, however many agents are asked. */
+const judging = new WeakMap<Release, Promise<Judging>>();
+
+const judgeOf = async (release: Release): Promise<Judging> => ({
+  sampler: new Sampler(await release.schemas()),
+  validator: await createValidator(release),
+});
 
 export class Probe {
   private constructor(
@@ -67,19 +93,23 @@ export class Probe {
 
   static async open(options: ProbeOptions): Promise<Probe> {
     const { release, buyer } = options;
-    const sampler = new Sampler(await release.schemas());
-    return new Probe(options, sampler, await createValidator(release), await buyer.listed());
+    const known = judging.get(release) ?? judgeOf(release);
+    judging.set(release, known);
+    const { sampler, validator } = await known;
+    return new Probe(options, sampler, validator, await buyer.listed());
   }
 
   async tool(name: string, required: boolean): Promise<ToolReport> {
     const tool = this.options.release.tools[name];
     const offered = this.listed.includes(name);
-    if (tool === undefined) return { tool: name, required, checks: [skipped("offered", "no tool of the release")] };
+    if (tool === undefined)
+      return { tool: name, required, offered: true, checks: [skipped("offered", "no tool of the release")] };
     if (!offered) {
       const missing = required ? failed : skipped;
-      return { tool: name, required, checks: [missing("offered", "not among the tools the agent lists")] };
+      return { tool: name, required, offered, checks: [missing("offered", "not among the tools the agent lists")] };
     }
-    return { tool: name, required, checks: [passed("offered"), ...(await this.valid(tool)), await this.invalid(tool)] };
+    const all = [passed("offered"), ...(await this.valid(tool)), await this.invalid(tool)];
+    return { tool: name, required, offered, checks: all };
   }
 
   private call(tool: AnyTool, request: JsonObject): Promise<Called> {
@@ -92,15 +122,16 @@ export class Probe {
       return all.map((check) => skipped(check, "it changes state: see --mutating"));
     }
     const context = { check: randomUUID(), nested: { list: [1, "two", null] } };
-    const request = this.validRequest(tool);
-    if (request === undefined) return all.map((check) => skipped(check, "no valid request could be made"));
-    const called = await this.call(tool, { ...request, context });
+    const sample = this.validRequest(tool);
+    if (sample === undefined) return all.map((check) => skipped(check, "no valid request could be made"));
+    const { request, called } = await this.asked(tool, sample, context);
     const here = madeHere(called);
     if (here !== undefined)
       return [failed("answers", here), ...all.slice(1).map((check) => skipped(check, "no answer"))];
+    const schema = this.schema(tool, called);
     return [
-      passed("answers"),
-      this.schema(tool, called),
+      this.answers(called, schema),
+      schema,
       isDeepStrictEqual(called.answer.context, context)
         ? passed("context")
         : failed("context", `sent ${JSON.stringify(context)}, came back ${JSON.stringify(called.answer.context)}`),
@@ -108,8 +139,45 @@ export class Probe {
     ];
   }
 
+  /** Asks; where a member is missed that the schema describes and does not demand, with that. */
+  private async asked(tool: AnyTool, sample: JsonObject, context: JsonObject) {
+    const called = await this.call(tool, { ...sample, context });
+    const field = errorOf(called)?.field;
+    const missed = typeof field === "string" && !Object.hasOwn(sample, field) ? field : undefined;
+    const value = missed === undefined ? undefined : this.sampler.member(tool.request, missed);
+    if (missed === undefined || value === undefined) return { request: sample, called };
+    const request = { ...sample, [missed]: value };
+    if (!this.validator.request(tool.name, this.keyed(tool, { ...request, context })).ok)
+      return { request: sample, called };
+    return { request, called: await this.call(tool, { ...request, context }) };
+  }
+
+  /** An answer that is not valid is none, and neither is an error that says nothing of the request. */
+  private answers(called: Called, schema: CheckResult): CheckResult {
+    const error = errorOf(called);
+    if (error === undefined)
+      return schema.outcome === "failed" ? failed("answers", "not validly: see schema") : passed("answers");
+    const why = this.cannot(error);
+    return why === undefined ? passed("answers") : failed("answers", `${error.code}: ${why}`);
+  }
+
+  /** Why an error is no answer to a valid request. */
+  private cannot({ code, recovery, field }: AgentError): string | undefined {
+    const { errors, defaultUnknownRecovery } = this.options.release;
+    const known = Object.hasOwn(errors, code) ? errors[code] : undefined;
+    if (unable.has(code)) return "the agent cannot do it";
+    if (/^AUTH/.test(code)) return "the agent wants credentials: see --auth";
+    if ((recovery ?? known?.recovery ?? defaultUnknownRecovery) === "transient") return "the agent cannot do it now";
+    if (known === undefined && recovery !== "correctable")
+      return "no error of the release, and nothing that the caller can mend";
+    if (blaming.has(code) && (typeof field !== "string" || field === ""))
+      return "the request is valid, and no field of it is named";
+    return undefined;
+  }
+
   private validRequest(tool: AnyTool): JsonObject | undefined {
-    for (const request of this.sampler.requests(tool.request)) {
+    for (const { idempotency_key: _key, ...request } of this.sampler.requests(tool.request)) {
+      // Each call has a key of its own: a sample's would be that of the run before.
       if (this.validator.request(tool.name, this.keyed(tool, { ...request, context: {} })).ok) return request;
     }
     return undefined;

@@ -1,0 +1,121 @@
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { AccountRef } from "../accounts/accounts.js";
+import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
+import { createMediaBuy } from "../media-buys/create.js";
+import { productOf } from "../products/products.js";
+import {
+  type CommercialTerms,
+  committedOf,
+  type Money,
+  type Negotiated,
+  type Purchase,
+  termsDigest,
+} from "../products/terms.js";
+import { feedVersions } from "./list-products.js";
+
+interface Bought extends JsonObject {
+  readonly account: AccountRef;
+  readonly brand?: JsonObject;
+  readonly feed_version: string;
+  readonly pricing_version?: string;
+  readonly purchases: readonly Purchase[];
+  readonly start_time: string;
+  readonly end_time: string;
+  readonly total_budget?: Money;
+}
+
+/**
+ * `buy_products`: offers as they are published, at their published price.
+ * @throws ToolError CONFLICT where the offers are not what the buyer has seen
+ */
+export async function buyProducts(request: Bought, call: BehaviourToolCall): Promise<BehaviourReply> {
+  const { feed_version, pricing_version } = await feedVersions(call);
+  if (request.feed_version !== feed_version)
+    throw new ToolError("CONFLICT", "the offers have changed: list the products again", { field: "feed_version" });
+  if (request.pricing_version !== undefined && request.pricing_version !== pricing_version)
+    throw new ToolError("CONFLICT", "prices have changed: list the products again", { field: "pricing_version" });
+  const { account, purchases, idempotency_key: _k, context: _c, push_notification_config: _p, ...rest } = request;
+  const start_time = rest.start_time === "asap" ? call.time : rest.start_time;
+  const snapshot: Purchase[] = [];
+  for (const [index, one] of purchases.entries()) {
+    const { pricing_options } = await productOf(call, one.product_id, `purchases[${index}].product_id`);
+    const pricing = pricing_options.find(({ pricing_option_id }) => pricing_option_id === one.pricing_option_id);
+    snapshot.push({
+      ...one,
+      ...(pricing !== undefined && { pricing }),
+      start_time: one.start_time ?? start_time,
+      end_time: one.end_time ?? rest.end_time,
+    });
+  }
+  const brand = request.brand ?? account.brand;
+  const {
+    feed_version: source_feed_version,
+    pricing_version: source_pricing_version,
+    brand: _b,
+    paused,
+    ...others
+  } = rest;
+  const terms = {
+    ...others,
+    start_time,
+    source_feed_version,
+    ...(source_pricing_version !== undefined && { source_pricing_version }),
+    ...(brand !== undefined && { brand }),
+    purchases: snapshot,
+  } as CommercialTerms;
+  const accepted: Negotiated = {
+    proposal_id: call.id("prop"),
+    name: "As published",
+    state: "accepted",
+    commercial_terms: terms,
+    terms_digest: termsDigest(terms),
+    expires_at: call.time,
+  };
+  return placed(call, { ...request, start_time, paused }, accepted);
+}
+
+interface Accepting extends JsonObject {
+  readonly account: AccountRef;
+  readonly proposal_id: string;
+  readonly proposal_terms_digest: string;
+  readonly total_budget?: Money;
+}
+
+/**
+ * `accept_proposal`: what the seller has committed itself to is bought, as it stands.
+ * @throws ToolError INVALID_REQUEST for a digest of other terms, and as `committedOf` does
+ */
+export async function acceptProposal(request: Accepting, call: BehaviourToolCall): Promise<BehaviourReply> {
+  const found = await committedOf(call, request.proposal_id, "proposal_id");
+  if (request.proposal_terms_digest !== found.terms_digest)
+    throw new ToolError("CONFLICT", "these are not the terms of the proposal", { field: "proposal_terms_digest" });
+  const { total_budget: total, start_time, end_time, brand } = found.commercial_terms;
+  const given = request.total_budget;
+  if (given !== undefined && (given.amount !== total?.amount || given.currency !== total.currency))
+    throw new ToolError("INVALID_REQUEST", "the proposal is over another sum: refine it first", {
+      field: "total_budget",
+    });
+  return placed(call, { ...request, start_time, end_time, brand: brand ?? request.account.brand }, found);
+}
+
+/** The order that a proposal comes to; the proposal is accepted with it. */
+function placed(
+  call: BehaviourToolCall,
+  request: JsonObject & { readonly account: AccountRef },
+  accepted: Negotiated,
+): Promise<BehaviourReply> {
+  const { purchases } = accepted.commercial_terms;
+  const { proposal_id: _, total_budget: _t, purchases: _p, feed_version: _f, pricing_version: _v, ...rest } = request;
+  return createMediaBuy(
+    {
+      ...rest,
+      brand: (request.brand ?? request.account.brand ?? {}) as JsonObject,
+      start_time: String(request.start_time),
+      end_time: String(request.end_time),
+      packages: purchases.map(({ pricing: _pricing, ...one }) => ({ ...one, budget: one.budget ?? null })),
+      accepted,
+    },
+    call,
+  );
+}

@@ -1,0 +1,30 @@
+import type { JsonObject } from "../../contract/index.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import { findNegotiated, saveNegotiated } from "../products/terms.js";
+
+interface Wanted {
+  readonly declines: readonly { readonly proposal_id: string; readonly reason: string; readonly detail?: string }[];
+}
+
+/** `decline_proposals`: nothing follows from a declined proposal; what it held is free again. */
+export const declineProposals: ToolBehaviour = async (request: Wanted, call) => {
+  const results: JsonObject[] = [];
+  for (const { proposal_id } of request.declines) {
+    const found = await findNegotiated(call, proposal_id);
+    if (found === undefined) {
+      results.push({ proposal_id, outcome: "unable", reason: "There is no such proposal." });
+      continue;
+    }
+    if (found.state === "accepted") {
+      results.push({
+        proposal_id,
+        outcome: "unable",
+        reason: "It was accepted: the media buy can be canceled instead.",
+      });
+      continue;
+    }
+    saveNegotiated(call, { ...found, state: "declined" });
+    results.push({ proposal_id, outcome: "declined" });
+  }
+  return call.answer({ results });
+};

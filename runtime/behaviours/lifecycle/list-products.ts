@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../contract/index.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { listPage } from "../frame/page.js";
+import type { Product } from "../ports/catalogue.js";
+import { type ProductFilters, passes } from "../products/find.js";
+import type { Overlay } from "../products/overlay.js";
+import { productsOf, shelf, shownProduct } from "../products/products.js";
+import { targeted } from "../products/targeted.js";
+
+export interface Criteria {
+  readonly product_ids?: readonly string[];
+  readonly offer_filters?: ProductFilters;
+  readonly targeting_overlay?: Overlay;
+  readonly required_overlay_support?: JsonObject;
+}
+
+interface Wanted {
+  readonly criteria?: Criteria;
+  readonly fields?: readonly string[];
+  readonly cursor?: string;
+  readonly max_results?: number;
+  readonly if_feed_version?: string;
+  readonly if_pricing_version?: string;
+}
+
+/** Products of a page where the request does not say, and at most. */
+const SIZE = { items: 25, most: 100 };
+
+/** What is on offer and meets the criteria. */
+export async function offered(call: BehaviourCall, criteria: Criteria = {}): Promise<Product[]> {
+  const { product_ids: ids, offer_filters: filters } = criteria;
+  const all = ids === undefined ? await shelf(call) : await productsOf(call);
+  return all.filter((one) => (ids === undefined || ids.includes(one.product_id)) && passes(one, filters));
+}
+
+const digest = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 22);
+
+/** What the whole feed is at, and its prices: either changes when something of it does. */
+export async function feedVersions(call: BehaviourCall): Promise<{ feed_version: string; pricing_version: string }> {
+  const all = await productsOf(call);
+  const bare = all.map(({ pricing_options, ...rest }) => ({
+    ...rest,
+    options: pricing_options.map((one) => one.pricing_option_id),
+  }));
+  return {
+    feed_version: digest(bare),
+    pricing_version: digest(all.map(({ product_id, pricing_options }) => [product_id, pricing_options])),
+  };
+}
+
+/** `list_products`: the published offers, as they are; nothing where the caller has this version of them. */
+export const listProducts: ToolBehaviour = async (request: Wanted, call) => {
+  const versions = await feedVersions(call);
+  const scope = { cache_scope: call.ctx.account === undefined ? "public" : "account" };
+  const same =
+    request.if_feed_version === versions.feed_version &&
+    (request.if_pricing_version ?? versions.pricing_version) === versions.pricing_version;
+  if (same) return call.answer({ outcome: "unchanged", ...versions, ...scope });
+  const { products } = targeted(call, await offered(call, request.criteria), request.criteria ?? {});
+  const wanted = {
+    ...(request.max_results !== undefined && { max_results: request.max_results }),
+    ...(request.cursor !== undefined && { cursor: request.cursor }),
+  };
+  const { items, pagination } = listPage(products, wanted, ({ product_id }) => product_id, SIZE);
+  const shown = await Promise.all(items.map((one) => shownProduct(call, one)));
+  const isWanted = (name: string): boolean =>
+    request.fields === undefined || request.fields.includes(name) || call.shape.requires("products", "*", name);
+  return call.answer({
+    outcome: "listed",
+    products: shown.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => isWanted(name)))),
+    ...(pagination.cursor !== undefined && { next_cursor: pagination.cursor }),
+    ...versions,
+    ...scope,
+  });
+};

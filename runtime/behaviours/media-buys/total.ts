@@ -1,0 +1,52 @@
+/** One sum for a whole buy: its packages keep their shares of it, to the cent. */
+import { ToolError } from "../../seller/tool-error.js";
+import { type BuyPackage, type MediaBuy, sumOf } from "../buys/buys.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { productOf } from "../products/products.js";
+import { checkPrice, givenBudget, pricingOption } from "./packages.js";
+
+interface Total {
+  readonly amount: number;
+  readonly currency?: string;
+}
+
+const FIELD = "total_budget";
+
+const isLive = ({ canceled }: BuyPackage): boolean => canceled !== true;
+
+const wrong = ({ shapes }: BehaviourCall, message: string, field = FIELD): ToolError =>
+  new ToolError(shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST", message, { field });
+
+/**
+ * The packages with the budgets that the sum makes; what rounding leaves goes to the last of them.
+ * @throws ToolError VALIDATION_ERROR, BUDGET_TOO_LOW where a package's share is less than its product takes
+ */
+export async function spread(
+  call: BehaviourCall,
+  { currency }: MediaBuy,
+  packages: readonly BuyPackage[],
+  total: Total,
+): Promise<BuyPackage[]> {
+  const amount = givenBudget(total.amount, FIELD);
+  if (total.currency !== undefined && total.currency !== currency)
+    throw wrong(call, `the buy is in ${currency}`, `${FIELD}.currency`);
+  const live = packages.filter(isLive);
+  const before = sumOf(live.map(({ budget }) => budget));
+  if (before <= 0) throw wrong(call, "no package has a budget that the sum could be shared by");
+  const shares = live.map(({ budget }) => Math.floor((budget / before) * amount * 100) / 100);
+  const rest = sumOf([amount, ...shares.map((one) => -one)]);
+  const spreadTo = new Map(
+    live.map((one, index) => [one, sumOf([shares[index]!, index === live.length - 1 ? rest : 0])]),
+  );
+  for (const [one, budget] of spreadTo) {
+    const option = pricingOption(call, await productOf(call, one.product_id, FIELD), one.pricing_option_id, FIELD);
+    checkPrice(option, { budget }, FIELD);
+  }
+  return packages.map((one) => ({ ...one, budget: spreadTo.get(one) ?? one.budget }));
+}
+
+/** @throws ToolError VALIDATION_ERROR where the packages do not come to the sum that the request states */
+export function checkTotal(call: BehaviourCall, packages: readonly BuyPackage[], { amount }: Total): void {
+  const sum = sumOf(packages.filter(isLive).map(({ budget }) => budget));
+  if (sum !== sumOf([amount])) throw wrong(call, `the packages come to ${sum}, not to ${amount}`);
+}

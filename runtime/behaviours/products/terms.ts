@@ -1,0 +1,97 @@
+/** Commercial terms that a buyer and the seller negotiate: what is bought, at which price, when; and the digest they go by. */
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import type { PricingOption } from "../ports/catalogue.js";
+
+export interface Money {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+export interface Purchase extends JsonObject {
+  readonly product_id: string;
+  readonly pricing_option_id: string;
+  readonly pricing?: PricingOption;
+  readonly budget?: number;
+  readonly start_time?: string;
+  readonly end_time?: string;
+}
+
+export interface CommercialTerms extends JsonObject {
+  readonly brand?: JsonObject;
+  readonly purchases: readonly Purchase[];
+  readonly start_time: string;
+  readonly end_time: string;
+  readonly total_budget?: Money;
+}
+
+export interface Negotiated {
+  readonly proposal_id: string;
+  readonly parent_proposal_id?: string;
+  readonly name: string;
+  /** Declined: the buyer has said no, and nothing follows from it any more. */
+  readonly state: "draft" | "committed" | "accepted" | "declined";
+  readonly commercial_terms: CommercialTerms;
+  readonly terms_digest: string;
+  readonly expires_at: string;
+  readonly accepted_at?: string;
+  readonly media_buy_id?: string;
+}
+
+const kept = collection<Negotiated>("negotiated_proposal");
+
+export const findNegotiated = (call: BehaviourCall, id: string): Promise<Negotiated | undefined> =>
+  kept.get(call, call.principal, id);
+
+export const saveNegotiated = (call: BehaviourCall, one: Negotiated): void =>
+  kept.put(call, call.principal, one.proposal_id, one);
+
+/** RFC 8785, SHA-256, base64url. */
+export const termsDigest = (terms: CommercialTerms): string =>
+  `sha256:${createHash("sha256")
+    .update(canonicalize(terms) ?? "")
+    .digest("base64url")}`;
+
+export const isExpired = ({ now }: BehaviourCall, { expires_at }: Negotiated): boolean =>
+  Date.parse(expires_at) <= now.getTime();
+
+/** @throws ToolError PROPOSAL_NOT_FOUND, INVALID_STATE for one that was declined */
+export async function negotiatedOf(call: BehaviourCall, id: string, field: string): Promise<Negotiated> {
+  const found = await findNegotiated(call, id);
+  if (found === undefined) throw new ToolError("PROPOSAL_NOT_FOUND", `no proposal ${id}`, { field });
+  if (found.state === "declined")
+    throw new ToolError("INVALID_STATE", `proposal ${id} was declined`, {
+      field,
+      details: { current_state: "declined" },
+    });
+  return found;
+}
+
+/**
+ * A proposal that may be bought.
+ * @throws ToolError PROPOSAL_NOT_FOUND, PROPOSAL_NOT_COMMITTED, PROPOSAL_EXPIRED, INVALID_STATE
+ */
+export async function committedOf(call: BehaviourCall, id: string, field: string): Promise<Negotiated> {
+  const found = await negotiatedOf(call, id, field);
+  if (found.state === "accepted")
+    throw new ToolError("INVALID_STATE", `proposal ${id} was accepted before`, {
+      field,
+      details: { current_state: "accepted" },
+    });
+  if (isExpired(call, found))
+    throw new ToolError("PROPOSAL_EXPIRED", `proposal ${id} held until ${found.expires_at}`, { field });
+  if (found.state === "draft")
+    throw new ToolError("PROPOSAL_NOT_COMMITTED", `proposal ${id} is a draft: finalize it first`, { field });
+  return found;
+}
+
+/** A proposal as answers show it. */
+export const shownNegotiated = ({ state, ...one }: Negotiated): JsonObject => ({
+  ...one,
+  proposal_kind: "new_media_buy",
+  proposal_status: state,
+});

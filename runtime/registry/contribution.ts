@@ -1,0 +1,57 @@
+/** What the properties an agent may sell add to its profile. */
+import type { PropertyRecord } from "./file-types.js";
+import { byCodePoint } from "./model.js";
+
+/** What properties add to a profile. */
+export interface Contribution {
+  readonly types: readonly string[];
+  readonly channels: readonly string[];
+  readonly tags: readonly string[];
+  /** Properties by type. Rows from before it was kept have none. */
+  readonly counts?: Readonly<Record<string, number>>;
+}
+
+/** Channels of the protocol; others are dropped from profiles (registry-facts.md 8). */
+const channelNames = new Set(
+  (
+    "display olv social search ctv linear_tv radio streaming_audio podcast dooh ooh print cinema email gaming retail_media " +
+    "influencer affiliate product_placement sponsored_intelligence"
+  ).split(" "),
+);
+
+/** The channel a property stands for where its file does not say. */
+const channelOfType: Readonly<Record<string, string>> = {
+  website: "display",
+  mobile_app: "display",
+  desktop_app: "display",
+  ctv_app: "ctv",
+  dooh: "dooh",
+  podcast: "podcast",
+  radio: "radio",
+  linear_tv: "linear_tv",
+  streaming_audio: "streaming_audio",
+  ai_assistant: "sponsored_intelligence",
+};
+
+/** Each once, by code point. */
+export const distinct = (values: Iterable<string>): string[] => [...new Set(values)].sort(byCodePoint);
+
+export function contributionOf(properties: Iterable<Pick<PropertyRecord, "type" | "channels" | "tags">>): Contribution {
+  const types = new Map<string, number>();
+  const channels = new Set<string>();
+  const tags = new Set<string>();
+  for (const property of properties) {
+    types.set(property.type, (types.get(property.type) ?? 0) + 1);
+    const named = (property.channels ?? []).filter((channel) => channelNames.has(channel));
+    for (const channel of named) channels.add(channel);
+    const implied = channelOfType[property.type];
+    if (named.length === 0 && implied !== undefined) channels.add(implied);
+    for (const tag of property.tags) tags.add(tag);
+  }
+  return {
+    types: distinct(types.keys()),
+    channels: distinct(channels),
+    tags: distinct(tags),
+    counts: Object.fromEntries(types),
+  };
+}

@@ -1,0 +1,61 @@
+/** Owners who want nothing fetched or told of their domains: what was found ends, and nothing is fetched any more. */
+import type { Coroutine } from "../db/coroutine.js";
+import type { Database, Query } from "../db/types.js";
+import { brandFileState, removeBrandFile } from "../store/registry-brands.js";
+import { addOptOut, optOuts, publishersUnder, removeOptOut } from "../store/registry-opt-outs.js";
+import { fileProblem } from "./file-problems.js";
+import type { OptOutData } from "./listed-types.js";
+import { iso } from "./model.js";
+import { type PublisherChange, prepare } from "./prepared.js";
+import { writePublishers } from "./publisher-write.js";
+import { finish } from "./settle.js";
+
+/** Publishers ended in one transaction. */
+const ENDED_AT_ONCE = 20;
+
+const none = { properties: [], agents: [], genres: [], taxonomy: null } as const;
+const wish = fileProblem("opted_out", "", "its owner wants nothing fetched or told");
+
+const ended = (domain: string): PublisherChange => ({
+  domain,
+  facts: () => ({
+    ...{ valid: null, outcome: null, method: null, manager_domain: null, resolved_url: null },
+    ...{ http_status: null, bytes: null, properties_declared: null, problems: JSON.stringify([wish]) },
+    ...{ brand_outcome: null, brand_name: null, brand_key: null, brand_agents: null },
+  }),
+  sets: { adagents_json: none, brand_json: none, discovered: none },
+  others: [],
+});
+
+function* end(q: Query, domains: readonly string[], now: number): Coroutine<void> {
+  for (const domain of domains) {
+    const known = yield* brandFileState(q, domain);
+    if (known !== undefined) yield* removeBrandFile(q, known.publisher);
+  }
+  const changes = domains.map((domain) => prepare(ended(domain), now));
+  yield* finish(q, yield* writePublishers(q, changes), now);
+}
+
+export const optOutData = ({
+  db,
+  now,
+  domainOf,
+}: {
+  readonly db: Database;
+  readonly now: () => number;
+  readonly domainOf: (text: string) => string;
+}): OptOutData => ({
+  async optOut(text) {
+    const domain = domainOf(text);
+    await db.write((q) => addOptOut(q, domain, now()));
+    const domains = await db.query((q) => publishersUnder(q, domain));
+    for (let at = 0; at < domains.length; at += ENDED_AT_ONCE)
+      await db.write((q) => end(q, domains.slice(at, at + ENDED_AT_ONCE), now()));
+    return domains;
+  },
+  optIn: async (text) => {
+    const domain = domainOf(text);
+    return db.write((q) => removeOptOut(q, domain));
+  },
+  optedOut: async () => (await db.query((q) => optOuts(q))).map(({ domain, since }) => ({ domain, since: iso(since) })),
+});

@@ -1,0 +1,82 @@
+/** A publisher's file looked at now, and taken: for those who changed it, and wait for what becomes of it. */
+import { setTimeout as pause } from "node:timers/promises";
+import type { CrawlRequestRecord } from "../../crawl/index.js";
+import type { FileProblem } from "../../file-problems.js";
+import { requireCaller } from "../auth/caller.js";
+import { type Call, type Handlers, type Parts, within } from "../call.js";
+import { unavailable } from "../problems.js";
+import { asked, crawlerOf } from "./crawling.js";
+import { domainOf } from "./inputs.js";
+
+/** How long is waited for a crawl, in milliseconds: two files and their redirects. */
+const WAIT_MS = 25_000;
+/** How often is looked whether it ended, in milliseconds. */
+const LOOK_MS = 100;
+
+const isOver = ({ status }: CrawlRequestRecord): boolean => ["completed", "failed", "retrying"].includes(status);
+
+/** The crawl once its first attempt is over. */
+async function ended({ crawler, now }: Parts, first: CrawlRequestRecord): Promise<CrawlRequestRecord> {
+  const began = now();
+  for (let record: CrawlRequestRecord | undefined = first; ; ) {
+    if (record !== undefined && isOver(record)) return record;
+    if (record === undefined || now() - began > WAIT_MS)
+      throw unavailable("The crawl takes longer than this can wait", "crawl_pending");
+    await pause(LOOK_MS);
+    record = await crawler!.read(first.crawl_request_id);
+  }
+}
+
+const issueOf = ({ pointer, message, remedy }: FileProblem) => ({ field: pointer, message, suggestion: remedy });
+
+/** What is known of the domain after its crawl. */
+async function verdictOf({ data, now }: Parts, domain: string, record: CrawlRequestRecord) {
+  const state = await data.crawlState(domain);
+  const page = await data.publisherPage(domain, { limit: 1, agentsLimit: 1 });
+  if (!page.ok) throw unavailable("The registry cannot answer now", "store_unavailable");
+  const { hosting, discovery_method, manager_domain, ...found } = page.value;
+  const valid = record.error === null && state?.valid === true;
+  const problems = (state?.problems ?? []).map(issueOf);
+  const errors = valid
+    ? []
+    : [{ field: "", message: record.error ?? "no valid file was found", severity: "error" as const }];
+  return {
+    domain,
+    adagents_valid: valid,
+    checked_at: record.completed_at ?? record.started_at ?? new Date(now()).toISOString(),
+    ...(valid && {
+      discovery_method,
+      authorized_agents_count: found.agents_total ?? found.authorized_agents.length,
+      properties_count: found.properties_total ?? found.properties.length,
+    }),
+    ...(manager_domain != null && { manager_domain }),
+    ...(hosting.last_http_status !== null && { status_code: hosting.last_http_status }),
+    ...(hosting.last_bytes !== null && { response_bytes: hosting.last_bytes }),
+    ...(hosting.resolved_url !== null && { resolved_url: hosting.resolved_url }),
+    ...(record.error !== null && { error: record.error }),
+    issues: { errors, warnings: problems },
+  };
+}
+
+export const revalidatingRoutes = (
+  parts: Parts,
+  resourceMetadata: string,
+): Handlers<"revalidateAdagents" | "requestBrandCrawl"> => ({
+  async revalidateAdagents({ params, request }: Call<"revalidateAdagents">) {
+    const caller = requireCaller(request.identity, resourceMetadata);
+    const domain = domainOf(params.domain);
+    const first = await asked(crawlerOf(parts), domain, caller.id);
+    const record = await within(ended(parts, first), WAIT_MS + 5_000);
+    const { organization } = caller;
+    // The owner says that it looks, and the origin says that there is nothing: what the last file said need not wait.
+    if (organization !== undefined && (await parts.data.endAbsent(domain, organization.id)))
+      parts.log.info({ domain }, "what a file said has ended, by its owner's word");
+    return { body: await within(verdictOf(parts, domain, record)), headers: { "cache-control": "no-store" } };
+  },
+  async requestBrandCrawl({ body, request }) {
+    const caller = requireCaller(request.identity, resourceMetadata);
+    const domain = domainOf(body.domain);
+    await asked(crawlerOf(parts), domain, caller.id);
+    return { status: 202, body: { message: "Brand crawl request accepted" as const, domain } };
+  },
+});

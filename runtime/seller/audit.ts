@@ -1,0 +1,27 @@
+/** What an audit keeps of a call. */
+import type { Call, Called } from "../transport/answerer.js";
+import { isObject } from "./json-object.js";
+import type { Settings } from "./settings.js";
+import type { AuditEntry } from "./types.js";
+
+/** An audit that fails is the operator's to see; the caller has its answer all the same. */
+export async function audited(
+  { audit, logger, now }: Pick<Settings<never>, "audit" | "logger" | "now">,
+  { identity: { principal }, transport, args }: Call,
+  { status, payload, taskId }: Called,
+  { code, ...seen }: Pick<AuditEntry, "tool" | "mutating" | "ms"> & { readonly code: string | undefined },
+): Promise<void> {
+  if (audit === undefined) return;
+  const key = isObject(args) && typeof args.idempotency_key === "string" ? args.idempotency_key : undefined;
+  const entry: AuditEntry = {
+    ...{ at: now(), principal, transport, status, taskId, ...seen },
+    replayed: payload.replayed === true,
+    ...(code !== undefined && { code }),
+    ...(key !== undefined && { idempotencyKey: key }),
+  };
+  try {
+    await audit(entry);
+  } catch (error) {
+    logger?.error({ err: error, taskId }, "a call could not be audited");
+  }
+}

@@ -1,0 +1,35 @@
+/** What a caller is told of a fault that is the seller's own: whether waiting helps, and never more than that. */
+import type { Release } from "../contract/index.js";
+import { AdbindError } from "../errors.js";
+import { StaleDocument } from "../store/documents.js";
+import type { Fault } from "./types.js";
+
+/** Codes of node's and undici's for what is out of reach at present. */
+const OUT_OF_REACH = /^(E(CONN\w+|TIMEDOUT|PIPE|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOTFOUND)|UND_ERR_\w+)$/;
+const passingCodes: ReadonlySet<string> = new Set(["database_unreachable", "database_busy", "database_failed"]);
+/** Causes looked at below an error. */
+const DEEPEST = 5;
+
+/** Will it be over by itself? A fault of the program will not. */
+function passes(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > DEEPEST) return false;
+  if (error instanceof StaleDocument) return true;
+  if (error instanceof AdbindError) return passingCodes.has(error.code);
+  if (error.name === "TimeoutError" || error.name === "AbortError") return true;
+  const { code } = error as { code?: unknown };
+  return (typeof code === "string" && OUT_OF_REACH.test(code)) || passes(error.cause, depth + 1);
+}
+
+/** The code of releases for what only the seller's operator can mend. */
+const OPERATORS = "CONFIGURATION_ERROR";
+
+/**
+ * @param message holds the reference under which the log has the error
+ * @returns transient where what failed is out of reach; else terminal, whatever the release says of the code
+ */
+export function ownFault(error: unknown, message: string, { errors }: Release): Fault {
+  if (passes(error)) return { code: "SERVICE_UNAVAILABLE", message };
+  const code = Object.hasOwn(errors, OPERATORS) ? OPERATORS : "SERVICE_UNAVAILABLE";
+  const suggestion = "tell the seller's operator the reference; repeating the call does not help";
+  return { code, message, recovery: "terminal", suggestion };
+}

@@ -1,0 +1,36 @@
+/** Domains whose owners want nothing fetched or told of them, as rows. */
+import type { Coroutine } from "../db/coroutine.js";
+import type { Query } from "../db/types.js";
+
+/** A domain and those it is under. */
+const namesOf = (domain: string): string[] => {
+  const labels = domain.split(".");
+  return labels.slice(0, -1).map((_, at) => labels.slice(at).join("."));
+};
+
+export function* isOptedOut(q: Query, domain: string): Coroutine<boolean> {
+  const rows = yield* q.rows(
+    `select domain from adbind_crawl_opt_outs where ${q.dialect.among("domain", "text")} limit 1`,
+    [q.dialect.list(namesOf(domain))],
+  );
+  return rows.length > 0;
+}
+
+export const addOptOut = (q: Query, domain: string, since: number): Coroutine<unknown> =>
+  q.rows("insert into adbind_crawl_opt_outs (domain, since, source) values (?, ?, 'operator') on conflict do nothing", [
+    domain,
+    since,
+  ]);
+
+export function* removeOptOut(q: Query, domain: string): Coroutine<boolean> {
+  return (yield* q.run("delete from adbind_crawl_opt_outs where domain = ?", [domain])) > 0;
+}
+
+export const optOuts = (q: Query): Coroutine<{ domain: string; since: number }[]> =>
+  q.rows("select domain, since from adbind_crawl_opt_outs order by domain");
+
+/** Publishers that are a domain, or under it: for whoever runs the registry, who may wait for all of them to be looked at. */
+export function* publishersUnder(q: Query, domain: string): Coroutine<string[]> {
+  const text = "select domain from adbind_registry_publishers where domain = ? or domain like ? order by domain";
+  return (yield* q.rows<{ domain: string }>(text, [domain, `%.${domain}`])).map((row) => row.domain);
+}
