@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
 import { newBuyer, newSeller } from "../generator/scaffold/index.js";
+import { Sampler } from "../runtime/conformance/check/sample.js";
 import type { JsonObject } from "../runtime/contract/index.js";
 import { AdbindError } from "../runtime/errors.js";
 import { createValidator } from "../runtime/validate/index.js";
 import { releaseNamed } from "./check/release-value.js";
-import { Sampler } from "./check/sample.js";
 import { plural, printJson, shownPath, userPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveRelease, withReleaseOptions } from "./release/resolve.js";
 
