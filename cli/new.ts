@@ -2,7 +2,12 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
-import { compiles, newSeller } from "../generator/scaffold/index.js";
+import { compiles, newBuyer, newSeller } from "../generator/scaffold/index.js";
+import { Sampler } from "../runtime/conformance/check/sample.js";
+import type { JsonObject } from "../runtime/contract/index.js";
+import { AdbindError } from "../runtime/errors.js";
+import { createValidator } from "../runtime/validate/index.js";
+import { releaseNamed } from "./check/release-value.js";
 import { plural, printJson, shownPath, userPath } from "./output.js";
 import { type ReleaseOptions, releaseHelp, resolveForNew, withReleaseOptions } from "./release/resolve.js";
 
@@ -79,5 +84,60 @@ Example: adbind new seller my-seller --release proto@3.1.0 --specialism sales_gu
       for (const line of result.byHand) console.log(`add by hand: ${line}`);
       for (const line of faults) console.log(line);
       console.log(`next: cd ${shownPath(target)} && npm install && npm test && npm start`);
+    });
+  registerBuyer(command);
+}
+
+/** A valid request of each tool of a release, as small as its schema lets it be; the release is read with the first. */
+function smallRequests(release: string): (tool: string) => Promise<JsonObject | undefined> {
+  const read = async () => {
+    const value = await releaseNamed(release);
+    return { value, sampler: new Sampler(await value.schemas()), validator: await createValidator(value) };
+  };
+  let made: ReturnType<typeof read> | undefined;
+  return async (tool) => {
+    made ??= read();
+    const { value, sampler, validator } = await made;
+    const valid = [...sampler.requests(value.tools[tool]!.request)].find((one) => validator.request(tool, one).ok);
+    if (valid === undefined) return undefined;
+    // The buyer makes a key for each call.
+    const { idempotency_key: _, ...request } = valid;
+    return request;
+  };
+}
+
+type BuyerOptions = Omit<Options, "with" | "partial" | "force">;
+
+function registerBuyer(command: Command): void {
+  const buyer = command.command("buyer");
+  buyer.exitOverride();
+  withReleaseOptions(buyer)
+    .description("a buyer for a specialism of those who call, such as buyer_activation")
+    .argument("<folder>", "the project; made when missing")
+    .option("--specialism <id>", "what it does, in snake or kebab case", collect, [])
+    .option("--release <release>", `${releaseHelp}; the newest in the cache by default`)
+    .option("--name <name>", "name for people; the folder's by default")
+    .option("--adbind <tarball>", "what the project installs adbind from; this version by default")
+    .option("--json", "print the result as JSON")
+    .addHelpText("after", "\nExample: adbind new buyer my-buyer --specialism buyer_activation --release releases/3.2")
+    .action(async (folder: string, options: BuyerOptions) => {
+      const { specialism, release, name, adbind, json } = options;
+      const [only, ...more] = specialism;
+      if (only === undefined || more.length > 0)
+        throw new AdbindError("usage", "a buyer's project is of one specialism", { remedy: "give --specialism once" });
+      const target = userPath(folder);
+      const place = await resolveForNew(release, options);
+      const result = await newBuyer({
+        folder: target,
+        release: place,
+        specialism: only,
+        requestOf: smallRequests(place),
+        ...(name !== undefined && { name }),
+        ...(adbind !== undefined && { adbind: dependency(adbind, target) }),
+      });
+      if (json) return printJson(result);
+      console.log(`${shownPath(target)} written: ${result.specialism} of release ${result.version}`);
+      console.log(`${plural(result.files.length, "file")}; it calls ${result.tools.join(", ")}`);
+      console.log(`next: cd ${shownPath(target)} && npm install && npm test && AGENT_URL=... npm start`);
     });
 }

@@ -49,7 +49,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "generator/explorer/pages/": ["layout fields", "tool", "*"],
   "generator/emit/": ["names", "types/ symbols render plan-files", "*", "plan", "disk disk-swap"],
-  "generator/scaffold/": ["texts template-files", "*", "scaffold", "index"],
+  "generator/scaffold/": ["texts template-files", "*", "scaffold", "new-buyer", "index"],
   "cli/": [
     "output listening",
     "release/",
@@ -58,6 +58,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "*",
     "check/ check",
     "conform/ conform",
+    "agent/",
+    "call tools auth new",
     "event-sample",
     "webhook-events",
     "webhook-send",
