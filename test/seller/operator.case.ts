@@ -36,7 +36,12 @@ export function operatorCases(test: ReturnType<typeof sellerSuite>): void {
     const entries: AuditEntry[] = [];
     const spans: string[] = [];
     const span = { setAttributes: () => span, setStatus: () => span, end: () => void spans.push("ended") };
-    const tracer = { startSpan: (name: string) => (spans.push(name), span) };
+    const tracer = {
+      startSpan(name: string) {
+        spans.push(name);
+        return span;
+      },
+    };
     const audit = (entry: AuditEntry): void => {
       entries.push(entry);
       throw new Error("the audit is full");
