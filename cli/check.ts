@@ -26,6 +26,9 @@ const usage = (what: string, remedy: string): AdbindError => new AdbindError("us
 function specialismOf(release: Release, given: string): string {
   const known = Object.keys(release.specialisms);
   const id = specialismIn(known, given);
+  const role = id === undefined ? undefined : release.specialisms[id]!.role;
+  if (role !== undefined)
+    throw usage(`${given} is for a ${role}, who calls its tools`, "a live agent answers: adbind conform judges buyers");
   if (id !== undefined) return id;
   throw usage(`release ${release.version} has no specialism ${given}`, `give one of ${known.join(", ")}`);
 }

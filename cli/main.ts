@@ -31,6 +31,9 @@ const commands = {
     load: () => import("./upgrade.js"),
   },
   new: { help: "a seller to start from", load: () => import("./new.js") },
+  call: { help: "one tool of an agent, from the terminal", load: () => import("./call.js") },
+  tools: { help: "what an agent offers", load: () => import("./tools.js") },
+  auth: { help: "why an agent refuses: diagnose", load: () => import("./auth.js") },
   check: { help: "a live agent against what a specialism asks of it", load: () => import("./check.js") },
   conform: {
     help: "the published storyboards of a release, run against a live agent",

@@ -6,6 +6,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { compiler } from "./runner/compiler.js";
 import { provesSetup } from "./support/judges.js";
+import { packed, quietNpm, staged, unpack } from "./support/packed.js";
 import { tempFolder } from "./support/release.js";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -13,38 +14,15 @@ const root = path.resolve(import.meta.dirname, "..");
 /** Largest tarball we would publish, in bytes. */
 const MAX_TARBALL_BYTES = 2 * 1024 * 1024;
 
-const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-
-/** The tarball, from a build of its own: `dist/` in the tree belongs to whoever is working there. */
-function pack(): string {
-  const staged = tempFolder();
-  const { files } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { files: string[] };
-  const copied = [...files.filter((name) => name !== "dist"), "package.json", "README.md", "LICENSE"];
-  execFileSync("cp", ["-r", ...copied.map((name) => path.join(root, name)), staged]);
-  // The run's own check of types says whether they are right. What is installed was built as what is published is; what
-  // is only looked at, by the compiler that takes a quarter of the time and writes the same.
-  const build = ["-p", path.join(root, "tsconfig.build.json"), "--noCheck", "--outDir", path.join(staged, "dist")];
-  execFileSync(installed ? "tsc" : compiler(), build, { cwd: root });
-  execFileSync("npm", ["pack", "--ignore-scripts", ...quiet, "--pack-destination", staged], { cwd: staged });
-  const name = readdirSync(staged).find((file) => file.endsWith(".tgz"))!;
-  assert.ok(readFileSync(path.join(staged, name)).length < MAX_TARBALL_BYTES);
-  return path.join(staged, name);
-}
-
 const installed = provesSetup("an installed package");
-const tarball = pack();
+// What is installed was built as what is published is; what is only looked at, by the compiler that takes a quarter of the
+// time and writes the same.
+const tarball = packed(staged(installed ? "tsc" : compiler()));
+assert.ok(readFileSync(tarball).length < MAX_TARBALL_BYTES);
 const project = tempFolder();
 writeFileSync(path.join(project, "package.json"), '{"name":"empty","private":true,"type":"module"}');
-if (installed) execFileSync("npm", ["install", ...quiet, tarball, "typescript@5.9"], { cwd: project });
-else unpack();
-
-/** The package alone, whose dependencies are those of this repository: what is shipped and loads can be told by it. */
-function unpack(): void {
-  const own = path.join(project, "node_modules/adbind");
-  mkdirSync(own, { recursive: true });
-  execFileSync("tar", ["-xzf", tarball, "-C", own, "--strip-components=1"]);
-  symlinkSync(path.join(root, "node_modules"), path.join(own, "node_modules"));
-}
+if (installed) execFileSync("npm", ["install", ...quietNpm, tarball, "typescript@5.9"], { cwd: project });
+else unpack(tarball, project);
 
 /** What only an installation can tell. */
 const whenInstalled = (name: string, proof: () => void): void => {
@@ -105,14 +83,14 @@ const budgets: Record<string, number> = {
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications and what operators do.
   "./sender": 615,
   "./extract": 30,
-  // Both transports, and what a model is listed.
-  "./seller": 345,
+  // Both transports, what a model is listed, and what mounts, traces and audits.
+  "./seller": 360,
   // The seller and the sender are part of it, with their stores.
-  "./behaviours": 1114,
+  "./behaviours": 1250,
   "./buyer": 115,
   "./buyer/web": 115,
-  // Storyboards of sellers and of buyers, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "./conformance": 468,
+  // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
+  "./conformance": 620,
   // Lists, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept.
   "./registry": 909,
   "./registry/client": 30,

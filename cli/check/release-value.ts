@@ -34,9 +34,9 @@ function toRelease(model: Model): Release {
     model.codes.map(({ code, recovery, suggestion }) => [code, { recovery: recovery as Recovery, suggestion }]),
   );
   const specialisms: SpecialismTable = Object.fromEntries(
-    model.specialisms.map(({ id, protocol, entryPoints, exercised, harness }) => [
+    model.specialisms.map(({ id, protocol, role, entryPoints, exercised, harness }) => [
       id,
-      { protocol, entryPoints, exercised, harness },
+      { protocol, ...(role !== undefined && { role }), entryPoints, exercised, harness },
     ]),
   );
   return {

@@ -4,10 +4,9 @@ import path from "node:path";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** As this process reads TypeScript, from any folder; `source` is what a scaffolded project adds. */
+/** As this process reads TypeScript, from any folder. */
 const loader = [
   ...process.execArgv.map((flag) => (flag === "tsx" ? path.join(root, "node_modules/tsx/dist/loader.mjs") : flag)),
-  "--conditions=source",
 ];
 
 const READY_LIMIT_MS = 60_000;

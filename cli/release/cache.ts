@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import path from "node:path";
+import { releaseCache } from "../../runtime/conformance/cache-place.js";
 
 /** A staging folder this old, in milliseconds, was left by a process that died. */
 const ABANDONED_MS = 60 * 60 * 1000;
@@ -21,13 +21,8 @@ export interface Cached {
   readonly url: string;
 }
 
-/** The user's cache folder: `$XDG_CACHE_HOME/adbind/releases`, or `~/.cache/adbind/releases`. */
-export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  const base = env.XDG_CACHE_HOME;
-  // A relative path there is to be ignored (XDG Base Directory Specification, "Environment variables").
-  const home = base !== undefined && path.isAbsolute(base) ? base : path.join(homedir(), ".cache");
-  return path.join(home, "adbind", "releases");
-}
+/** The user's cache folder. */
+export const cacheFolder = (env: NodeJS.ProcessEnv = process.env): string => releaseCache(env);
 
 const bundleName = (word: string, version: string): string => `${word}-${version}.tgz`;
 

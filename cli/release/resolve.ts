@@ -7,6 +7,7 @@ import { findReleases } from "../../generator/load/files.js";
 import { identifyRelease } from "../../generator/load/load.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { userPath } from "../output.js";
+import { cached, cacheFolder } from "./cache.js";
 import { nameIn, pathOfName } from "./name.js";
 import { packageManifests } from "./sources.js";
 
@@ -87,3 +88,29 @@ async function newestOwn(): Promise<string> {
  */
 export const resolveRelease = (given: string | undefined, options: ReleaseOptions = {}): Promise<string> =>
   given === undefined ? newestOwn() : resolveReleases(given, options);
+
+/**
+ * The release that something new is made of: the one that is given, else the newest in the cache. Those that come with the package
+ * are taken where they are asked for: they are for trying out, and no market speaks them.
+ * @throws AdbindError usage, release_unreadable
+ */
+export async function resolveForNew(given: string | undefined, options: ReleaseOptions = {}): Promise<string> {
+  if (given !== undefined) return resolveReleases(given, options);
+  const atHand = cached(cacheFolder()).filter(({ version }) => semver.valid(version) !== null);
+  const words = [...new Set(atHand.map(({ word }) => word))];
+  const name = (one: { word: string; version: string }): string => `${one.word}@${one.version}`;
+  if (words.length > 1)
+    throw new AdbindError("usage", "no release was given, and those in the cache are of several protocols", {
+      where: "--release",
+      remedy: `give one of ${atHand.map(name).join(", ")}`,
+    });
+  const stable = atHand.filter(({ version }) => semver.prerelease(version) === null);
+  const [newest] = (stable.length > 0 ? stable : atHand).sort((a, b) => semver.rcompare(a.version, b.version));
+  if (newest === undefined)
+    throw new AdbindError("usage", "no release was given, and none is in the cache", {
+      where: "--release",
+      remedy: `give a folder, a bundle (.tgz) or word@version, which is fetched and kept; to try it out, ${(await ownNames()).at(-1)}`,
+    });
+  tell(`${name(newest)} is the newest release in the cache`);
+  return newest.file;
+}

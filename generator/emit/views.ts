@@ -173,13 +173,14 @@ export function errorsView({ codes, policyNote, defaultUnknownRecovery }: Model)
   };
 }
 
-const specialismRow = ({ id, protocol, title, entryPoints, exercised, harness }: SpecialismModel): object => ({
+const specialismRow = ({ id, protocol, title, role, entryPoints, exercised, harness }: SpecialismModel): object => ({
   id: keyText(id),
   doc: docText(`${title ?? id}. @generated from specialism ${id}`),
   fields: present(
     [
       ["protocol", protocol],
       ["title", title],
+      ["role", role],
       ["entryPoints", entryPoints],
       ["exercised", exercised],
       ["harness", harness],

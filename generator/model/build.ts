@@ -66,11 +66,18 @@ const buildCodes = (manifest: Manifest): CodeModel[] =>
     addedIn: entry.added_in,
   }));
 
-const buildSpecialisms = (manifest: Manifest): SpecialismModel[] =>
+/** Those who call are told apart; sellers and governance agents both answer. */
+const callerOf = ({ roles }: Pick<ReleaseFacts, "roles">, id: string): SpecialismModel["role"] => {
+  const role = Object.hasOwn(roles, id) ? roles[id]!.value : undefined;
+  return role === "buyer" || role === "orchestrator" ? role : undefined;
+};
+
+const buildSpecialisms = (manifest: Manifest, facts: Pick<ReleaseFacts, "roles">): SpecialismModel[] =>
   sorted(manifest.specialisms).map(([id, entry]) => ({
     id,
     protocol: entry.protocol,
     title: entry.title,
+    role: callerOf(facts, id),
     entryPoints: [...new Set(entry.entry_point_tools)].sort(byCodePoint),
     exercised: [...new Set(entry.exercised_tools)]
       .filter((tool) => Object.hasOwn(manifest.tools, tool))
@@ -185,7 +192,7 @@ export function buildModel(
     policyNote: manifest.error_code_policy.note,
     tools: tools.map((tool) => withShapes(tool, shapes, release.word)),
     codes: buildCodes(manifest),
-    specialisms: buildSpecialisms(manifest),
+    specialisms: buildSpecialisms(manifest, facts),
     documents: buildDocuments(schemas, shapes),
     events,
     resolve: shapes.resolve,

@@ -56,6 +56,8 @@ export interface SpecialismModel {
   id: string;
   protocol: string;
   title: string | undefined;
+  /** Who takes it on, where that is somebody who calls. */
+  role: "buyer" | "orchestrator" | undefined;
   entryPoints: string[];
   exercised: string[];
   harness: string[];

@@ -52,6 +52,7 @@ const ports = [
   { area: "products", file: "catalogue", port: "catalogue", about: "what you sell" },
   { area: "media-buys", file: "ad-server", port: "adServer", about: "where orders run" },
   { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
+  { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
 ] as const;
 
@@ -93,7 +94,7 @@ function sellerText(
 ): string {
   const imports = own.map(({ file, port }) => `import { ${port} } from "./${file}.js";`).sort();
   const quoted = (list: readonly string[]): string => list.map((one) => JSON.stringify(one)).join(", ");
-  const claims = `specialisms: [${quoted(specialisms)}],${beside.length > 0 ? `\n    with: [${quoted(beside)}],` : ""}`;
+  const claims = `specialisms,${beside.length > 0 ? `\n    with: [${quoted(beside)}],` : ""}`;
   return text
     .replace(/(?:import \{ \w+ \} from "\.\/.*";\n)+/, () => imports.map((line) => `${line}\n`).join(""))
     .replace(
@@ -104,7 +105,8 @@ function sellerText(
           .sort()
           .join(", ")} }`,
     )
-    .replace('specialisms: ["sales_guaranteed"],', () => claims)
+    .replace('["sales_guaranteed"] as const', () => `[${quoted(specialisms)}] as const`)
+    .replace("    specialisms,", () => `    ${claims}`)
     .replaceAll("get_products", () => examples.find((tool) => tools.includes(tool)) ?? tools[0]!)
     .replaceAll("__SELLER_NAME__", () => JSON.stringify(name).slice(1, -1));
 }

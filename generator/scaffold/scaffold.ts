@@ -64,7 +64,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
   const model = await modelOf(options.release, partial);
   const library = created ? undefined : claimedInLibrary(folder);
   const claimed = created ? [] : (library ?? claimedIn(folder));
-  const specialisms = [...new Set([...claimed, ...options.specialisms].map((id) => knownSpecialism(model, id)))];
+  const specialisms = [...new Set([...claimed, ...options.specialisms].map((id) => answeredSpecialism(model, id)))];
   if (specialisms.length === 0)
     throw usage("no specialism was given", "--specialism", `give some of ${idsOf(model).join(", ")}`);
   const name = options.name ?? path.basename(folder);
@@ -124,7 +124,7 @@ function planFor(
   return { plan: planProject(model, readTemplates(), request), ofLibrary: false };
 }
 
-async function modelOf(source: string, partial: boolean): Promise<Model> {
+export async function modelOf(source: string, partial: boolean): Promise<Model> {
   const release = await loadRelease(source);
   const { findings, broken } = await checkRelease(release, { checkNames, partial, levels: ["error"] });
   const errors = findings.filter(({ level }) => level === "error");
@@ -136,9 +136,21 @@ async function modelOf(source: string, partial: boolean): Promise<Model> {
   return buildModel(release, broken);
 }
 
+/** A seller answers; what a buyer takes on is a project of another kind. */
+function answeredSpecialism(model: Model, id: string): string {
+  const known = knownSpecialism(model, id);
+  const role = model.specialisms.find((one) => one.id === known)?.role;
+  if (role === undefined) return known;
+  throw usage(
+    `${known} is for a ${role}, who calls its tools and answers none`,
+    "--specialism",
+    `adbind new buyer ... --specialism ${known} makes one`,
+  );
+}
+
 const idsOf = (model: Model): string[] => model.specialisms.map(({ id }) => id);
 
-function knownSpecialism(model: Model, id: string): string {
+export function knownSpecialism(model: Model, id: string): string {
   const known = specialismIn(idsOf(model), id);
   if (known !== undefined) return known;
   throw usage(
@@ -149,13 +161,13 @@ function knownSpecialism(model: Model, id: string): string {
 }
 
 /** A name npm takes. */
-const packageNameOf = (name: string): string =>
+export const packageNameOf = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[-._]+|-+$/g, "") || "seller";
 
-function writeProject(folder: string, plan: ProjectPlan): Update {
+export function writeProject(folder: string, plan: Pick<ProjectPlan, "files">): Update {
   const present = [...plan.files.keys()].filter((file) => existsSync(path.join(folder, file)));
   if (present.length > 0)
     throw usage(

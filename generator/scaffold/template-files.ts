@@ -17,6 +17,9 @@ function templatesFolder(name: string, holding: string): string {
 /** The project of a seller of the library's behaviours. */
 export const readProjectTemplates = (): TemplateFiles => readTemplates(templatesFolder("project", "areas.json"));
 
+/** The project of a buyer. */
+export const readBuyerTemplates = (): TemplateFiles => readTemplates(templatesFolder("buyer", "src/buyer.ts"));
+
 export function readTemplates(folder = templatesFolder("seller", "handler.ts")): TemplateFiles {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

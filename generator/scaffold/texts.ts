@@ -27,7 +27,7 @@ export const packageJson = ({ packageName, adbind, version }: ProjectFacts): str
       engines: { node: NODE },
       imports: {
         "#bindings": {
-          source: `./bindings/${version}/index.ts`,
+          "adbind-source": `./bindings/${version}/index.ts`,
           types: `./bindings/${version}/index.ts`,
           default: `./dist/bindings/${version}/index.js`,
         },
@@ -73,7 +73,7 @@ export const tsconfigJson = (): string =>
     2,
   )}\n`;
 
-export const gitignore = (): string => ["node_modules/", "dist/", "data/", ""].join("\n");
+export const gitignore = (): string => ["node_modules/", "dist/", "data/", ".env", "signing-key.json", ""].join("\n");
 
 const signing = [
   "| SIGNED_FROM | 50000 | guaranteed orders from this much on wait for a signature: in production for `signOrder` of src/domain/media-buys/approval.ts, in development for half a second |",

@@ -45,7 +45,7 @@ export function claimedInLibrary(folder: string): string[] | undefined {
   const file = path.join(folder, "src/seller.ts");
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   if (!text.includes('"adbind/behaviours"')) return undefined;
-  const list = /specialisms:\s*\[([^\]]*)\]/.exec(text)?.[1] ?? "";
+  const list = /\bspecialisms\s*[:=]\s*\[([^\]]*)\]/.exec(text)?.[1] ?? "";
   return [...list.matchAll(/["']([\w-]+)["']/g)].map((match) => match[1]!);
 }
 

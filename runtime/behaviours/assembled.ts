@@ -10,6 +10,7 @@ import type { Upkeep } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, standingCall } from "./frame/call.js";
 import { healthRoutes } from "./health.js";
 import { decideOrder, type OrderDecision } from "./media-buys/decide.js";
+import type { Metrics } from "./metrics.js";
 
 export interface Assembled {
   readonly seller: Seller<never>;
@@ -36,6 +37,7 @@ export interface AssemblyParts {
   readonly store: AnyStore;
   /** The store was opened here, and is closed here. */
   readonly own: boolean;
+  readonly metrics: Metrics | undefined;
   readonly options: Pick<SellerOptions, "release" | "releases" | "mode" | "logger" | "now" | "uuid">;
 }
 
@@ -43,7 +45,7 @@ export interface AssemblyParts {
 const UPKEEP_MS = 500;
 
 export function assembled(parts: AssemblyParts): Assembled {
-  const { seller, sender, settings, served, missing, store, own, options } = parts;
+  const { seller, sender, settings, served, missing, store, own, metrics, options } = parts;
   const { release, mode = "production", logger, now = Date.now, uuid = randomUUID } = options;
   const facts: Omit<CallFacts, "effect" | "principal"> = { release, mode, logger, now, uuid, sender };
   const onBehalf: Upkeep["onBehalf"] = (who, work, commit) => {
@@ -92,6 +94,8 @@ export function assembled(parts: AssemblyParts): Assembled {
       await upkeep.stop();
       await seller.close();
       await sender.stop();
+      settings.upstream?.stop();
+      await metrics?.stop();
       if (own) await store.close();
     },
   };

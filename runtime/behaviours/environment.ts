@@ -1,5 +1,6 @@
 /** Settings of a seller from the environment, as a container gives them. */
 import { mkdirSync, readFileSync } from "node:fs";
+import { type Logger, pino } from "pino";
 import { AdbindError } from "../errors.js";
 import { type AuthHook, jwtAuth, tokenAuth } from "../seller/index.js";
 
@@ -23,6 +24,14 @@ export interface SellerEnvironment {
   readonly TOKENS?: string | undefined;
   /** OAuth issuer whose access tokens callers send. */
   readonly ISSUER?: string | undefined;
+  /** Bearer token of /metrics, which production serves to nobody else. */
+  readonly METRICS_TOKEN?: string | undefined;
+  /** Origins of browser pages that may call, by commas. */
+  readonly ORIGINS?: string | undefined;
+  /** Addresses of proxies whose forwarding headers are believed, by commas; `true` for all. */
+  readonly TRUST_PROXY?: string | undefined;
+  /** `info` by default in production, else `warn`. */
+  readonly LOG_LEVEL?: string | undefined;
 }
 
 export interface EnvironmentSettings {
@@ -32,6 +41,33 @@ export interface EnvironmentSettings {
   readonly database: string;
   readonly key?: object & { readonly kid: string };
   readonly auth?: AuthHook;
+  readonly metrics?: { readonly token: string };
+  readonly origins?: readonly string[];
+  readonly trustProxy?: true | string[];
+  readonly logger?: Logger;
+}
+
+const listOf = (text: string): string[] =>
+  text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+
+/** What is optional of them, and says nothing where it is not there. */
+function more({ METRICS_TOKEN, ORIGINS, TRUST_PROXY, LOG_LEVEL }: SellerEnvironment): Partial<EnvironmentSettings> {
+  if (LOG_LEVEL !== undefined && !Object.hasOwn(pino.levels.values, LOG_LEVEL))
+    throw bad(
+      "LOG_LEVEL",
+      `there is no level ${LOG_LEVEL}`,
+      `give one of ${Object.keys(pino.levels.values).join(", ")}`,
+    );
+  return {
+    ...(METRICS_TOKEN !== undefined && { metrics: { token: METRICS_TOKEN } }),
+    ...(ORIGINS !== undefined && { origins: listOf(ORIGINS) }),
+    ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY === "true" ? true : listOf(TRUST_PROXY) }),
+    // Standard output is the application's.
+    ...(LOG_LEVEL !== undefined && { logger: pino({ level: LOG_LEVEL }, pino.destination(2)) }),
+  };
 }
 
 const bad = (where: string, what: string, remedy: string): AdbindError =>
@@ -53,6 +89,7 @@ export async function fromEnvironment(environment: SellerEnvironment): Promise<E
     database: DATABASE_URL ?? `sqlite:${DATA}/seller.db`,
     ...(SIGNING_KEY !== undefined && { key: keyIn(SIGNING_KEY) }),
     ...(auth !== undefined && { auth }),
+    ...more(environment),
   };
 }
 
@@ -70,12 +107,17 @@ function keyIn(file: string): object & { readonly kid: string } {
 
 function tokensOf(text: string | undefined): AuthHook | undefined {
   if (text === undefined) return undefined;
+  const remedy = 'give JSON such as {"a long random token":"who holds it"}';
+  let tokens: unknown;
   try {
-    return tokenAuth({ tokens: JSON.parse(text) as Record<string, string> });
+    tokens = JSON.parse(text);
   } catch (cause) {
-    const remedy = 'give JSON such as {"a long random token":"who holds it"}';
     throw bad("TOKENS", `the tokens cannot be used: ${(cause as Error).message}`, remedy);
   }
+  const named = typeof tokens === "object" && tokens !== null && !Array.isArray(tokens) ? Object.values(tokens) : [];
+  if (named.length === 0 || !named.every((one) => typeof one === "string" && one !== ""))
+    throw bad("TOKENS", "the tokens name nobody", remedy);
+  return tokenAuth({ tokens: tokens as Record<string, string> });
 }
 
 /** How long the issuer may take to answer at the start, in milliseconds. */

@@ -11,11 +11,14 @@ import type { Sender } from "../sender/sender.js";
 import { type AnyStore, documentStore, openStore } from "../store/index.js";
 import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
+import { trafficScenarios } from "./controller/traffic.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
-import { type Ports, portsFrom } from "./ports/index.js";
+import { upstreamRecorder } from "./frame/upstream.js";
+import { type MetricsOptions, metricsRoute, openMetrics } from "./metrics.js";
+import { type CallsUpstream, type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, object>;
@@ -46,12 +49,25 @@ export interface BehavingSellerOptions<R extends Release = Release> extends Shar
   readonly database: string | AnyStore;
   /** Private JWK that signs webhooks; its public part is published. In development one is made where none is given. */
   readonly key?: object & { readonly kid: string };
+  /** How /metrics is served; false for nowhere, and where `meter` is given. */
+  readonly metrics?: MetricsOptions | false;
   /**
    * Tools that the application answers itself; it is given the library's, to go on from:
    * `tools: (own) => ({ get_products: async (request, ctx) => own.get_products(request, ctx) })`.
    */
   readonly tools?: (own: ToolHandlers<R>) => Partial<ToolHandlers<R>>;
 }
+
+/** By default the log says what changed something, and for whom. */
+const logged =
+  (logger: Logger): SellerOptions["audit"] =>
+  (entry) => {
+    if (entry.mutating) logger.info({ audit: entry }, "a call that changes something was answered");
+  };
+
+/** Counts are served where nobody else gets them: in development, or to who has the token. */
+const counts = ({ metrics, meter, mode }: Pick<BehavingSellerOptions, "metrics" | "meter" | "mode">): boolean =>
+  meter === undefined && metrics !== false && (mode === "development" || metrics?.token !== undefined);
 
 /** Every error reference that a caller is given is found in the log; standard output is the application's. */
 const plainLogger = (mode: "development" | "production"): Logger =>
@@ -66,12 +82,46 @@ function refuseOpen({
   auth,
   requestSigning,
   key,
-}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key">): void {
+  baseUrl,
+}: Pick<BehavingSellerOptions, "mode" | "auth" | "requestSigning" | "key" | "baseUrl">): void {
   if (mode !== "production") return;
+  if (!/^https:/i.test(baseUrl))
+    throw closed("baseUrl", `in production callers need https, and this is ${baseUrl}`, "give an https URL as baseUrl");
   if (auth === undefined && requestSigning === undefined)
     throw closed("auth", "in production everybody could order in anybody's name", "give auth, or requestSigning");
   if (key === undefined)
     throw closed("key", "in production webhooks are signed by a key of the seller's own", "give a private JWK as key");
+}
+
+/** What is served, and what every call is given. */
+function partsOf(
+  options: Pick<
+    BehavingSellerOptions,
+    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
+  >,
+  state: Pick<BehaviourSettings, "store" | "place">,
+): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
+  const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
+  const given = portsFrom(options.ports);
+  // Who asks nobody has nothing to show.
+  const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
+  const upstream = asks ? upstreamRecorder(options.now) : undefined;
+  const served = servedAreas({
+    releases: [release, ...releases],
+    specialisms,
+    with: beside,
+    ...(asks && { scenarios: trafficScenarios }),
+  });
+  const settings: BehaviourSettings = {
+    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
+    name,
+    mode,
+    ports: upstream?.watched(given) ?? given,
+    ...(upstream !== undefined && { upstream }),
+    ...state,
+    served: new Set(served.areas.map(({ area }) => area)),
+  };
+  return { served, settings };
 }
 
 /**
@@ -80,44 +130,39 @@ function refuseOpen({
  */
 export async function openSeller<R extends Release>(options: BehavingSellerOptions<R>): Promise<Assembled> {
   refuseOpen(options);
-  const { database, mode = "production", release, releases = [], baseUrl, name } = options;
+  const { database } = options;
+  if (typeof database !== "string") return openOn(options, database);
+  const store = await openStore(database);
+  try {
+    return await openOn(options, store);
+  } catch (error) {
+    // What is refused holds nothing open.
+    await store.close();
+    throw error;
+  }
+}
+
+async function openOn<R extends Release>(options: BehavingSellerOptions<R>, store: AnyStore): Promise<Assembled> {
+  const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
-  const store = typeof database === "string" ? await openStore(database) : database;
   const documents = documentStore(store.database as Database);
-  const development = mode === "development";
   const all = [release, ...releases];
-  const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
-  const settings: BehaviourSettings = {
-    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
-    name,
-    mode,
-    ports: portsFrom(options.ports),
-    store: documents,
-    served: new Set(served.areas.map(({ area }) => area)),
-  };
+  const { served, settings } = partsOf(options, { store: documents, place: store });
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
-  const net = { allowHttp: development, allowLoopback: development };
-  const sender = (await createSender({
-    store,
-    release,
-    ...(releases.length > 0 && { releases }),
-    signer: signing,
-    agentUrl: settings.agentUrl,
-    net,
-    mode,
-    ...reporting(settings, served, { release, mode }),
-    logger,
-  })) as Sender;
+  const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
   const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R>));
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
+  const metrics = counts({ ...options, mode }) ? await openMetrics() : undefined;
   const seller = (await createSeller({
+    audit: logged(logger),
     ...(options as unknown as SellerOptions),
+    ...(metrics !== undefined && { meter: metrics.meter }),
     mode,
-    // Its own codes say what is wrong with a request.
     logger,
+    // Its own codes say what is wrong with a request.
     unchecked: ["comply_test_controller"],
     judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
     tools,
@@ -126,6 +171,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     signing,
     capabilities: (one: Release) => declared.get(one.version) ?? {},
   } as SellerOptions)) as unknown as Seller<never>;
+  if (metrics !== undefined) metricsRoute(seller.app, metrics, options.metrics || {});
   const missing = served.missing.filter((tool) => !answered.has(tool));
   return assembled({
     seller,
@@ -134,6 +180,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     missing,
     store,
     own: typeof database === "string",
+    metrics,
     served,
     options: { ...options, mode, logger },
   });
@@ -145,6 +192,38 @@ const joined = (library: Handlers, own: object | undefined): Handlers => ({
   ...(own as Handlers | undefined),
 });
 
+interface SenderParts {
+  readonly settings: BehaviourSettings;
+  readonly served: ServedAreas;
+  readonly store: AnyStore;
+  readonly signer: { readonly key: object; readonly keyid: string };
+}
+
+async function openSender(
+  {
+    release,
+    releases = [],
+    mode,
+    logger,
+  }: Pick<BehavingSellerOptions, "release" | "releases" | "logger"> & {
+    readonly mode: CallFacts["mode"];
+  },
+  { settings, served, store, signer }: SenderParts,
+): Promise<Sender> {
+  const development = mode === "development";
+  return (await createSender({
+    store,
+    release,
+    ...(releases.length > 0 && { releases }),
+    signer,
+    agentUrl: settings.agentUrl,
+    net: { allowHttp: development, allowLoopback: development },
+    mode,
+    ...reporting(settings, served, { release, mode }),
+    ...(logger !== undefined && { logger }),
+  })) as Sender;
+}
+
 /** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
 function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: string): Handlers {
   const tools = [...served.tools].filter(([tool]) => mode === "development" || tool !== "comply_test_controller");
@@ -152,7 +231,9 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {
       const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, object>);
-      const reply = await behave(request, call);
+      const { upstream } = settings;
+      const answered = () => behave(request, call);
+      const reply = await (upstream === undefined ? answered() : upstream.within(call.principal, answered));
       const changes = call.documents.changes();
       if (changes.length > 0) context.effect((tx) => settings.store.write(tx, changes));
       return reply as Reply<AnyTool>;
@@ -188,6 +269,7 @@ async function declarations(
   const declared = async (release: Release): Promise<[string, JsonObject]> => {
     const formats = await offeredFormats(settings);
     const serving = {
+      release,
       shapes: await shapesOf(release),
       tools: answered,
       specialisms,

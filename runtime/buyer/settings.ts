@@ -5,7 +5,7 @@ import { transportNames, wireNames } from "../contract/index.js";
 import { AdbindError } from "../errors.js";
 import type { Fetcher } from "../net/index.js";
 import type { AnyValidator } from "../validate/types.js";
-import { createOAuthClient, type OAuthClient } from "./oauth/client.js";
+import type { OAuthClient } from "./oauth/client.js";
 import type { BuyerPlatform } from "./platform.js";
 import type { BuyerOptions, BuyerWebhooks, RetryOptions, TransportChoice } from "./types.js";
 
@@ -115,7 +115,18 @@ function oauthOf(
   if (options.authorize !== undefined && !URL.canParse(options.redirectUri ?? "")) {
     throw badOption("auth.oauth.redirectUri", "give the URL that the issuer sends the person back to");
   }
-  return createOAuthClient({ options, agentUrl, fetch, allowLocal, now });
+  // Most buyers have a token already, and need none of it.
+  let made: Promise<OAuthClient> | undefined;
+  const client = (): Promise<OAuthClient> => {
+    made ??= import("./oauth/client.js").then(({ createOAuthClient }) =>
+      createOAuthClient({ options, agentUrl, fetch, allowLocal, now }),
+    );
+    return made;
+  };
+  return {
+    token: async () => (await client()).token(),
+    refused: async (token, challenge) => (await client()).refused(token, challenge),
+  };
 }
 
 function positive(where: string, value: number): number {

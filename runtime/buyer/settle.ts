@@ -23,6 +23,8 @@ import type { SettleOptions, TaskEnd } from "./types.js";
 const MAX_PAUSE_MS = 1_800_000;
 /** Pause after the first poll, in milliseconds; doubled after each up to the buyer's `pollMs`. */
 const FIRST_PAUSE_MS = 500;
+/** Refusals in a row after which an agent is believed not to say: some do not know a task at once that they have just made. */
+const MAX_REFUSALS = 4;
 /** Events of one task read at most when a webhook's data is looked for. */
 const INBOX_EVENTS = 50;
 
@@ -74,24 +76,31 @@ function endOf(of: WithTask, polled: Extract<Polled, { kind: "task" }>): Answer<
 
 const ms = (wait: number): number => Math.max(0, Math.round(wait));
 
+/** There is no tool to ask with: asking again changes nothing. */
+const isLacking = (error: ProtocolError | undefined): boolean =>
+  error === undefined || error.code === "UNSUPPORTED_FEATURE" || error.code === "UNNAMED_ERROR";
+
 async function pollAlone(parts: CallParts, of: WithTask): Promise<Answer<AnyArms>> {
   const { pollMs, giveUpMs, now, pause, logger } = parts.settings;
   const { signal } = of;
   const until = now() + giveUpMs;
   let usual = Math.min(FIRST_PAUSE_MS, pollMs);
   let failing = usual;
+  let refusals = 0;
   let expected = estimateIn(of.answer.data);
   let status: TaskStatus = of.answer.status;
   for (let wait = 0; now() + wait <= until; ) {
     if (wait > 0) await pause(ms(wait), signal);
     signal?.throwIfAborted();
     const polled = await poll(parts, of);
-    if (polled.kind === "refused") return unknownEnd(of, "the agent does not say", { error: polled.error, status });
-    if (polled.kind === "failed") {
+    if (polled.kind === "refused" && (isLacking(polled.error) || ++refusals >= MAX_REFUSALS))
+      return unknownEnd(of, "the agent does not say", { error: polled.error, status });
+    if (polled.kind !== "task") {
       failing = Math.min(failing * 2, MAX_PAUSE_MS);
-      wait = Math.min(polled.afterMs ?? failing, MAX_PAUSE_MS);
+      wait = Math.min((polled.kind === "failed" && polled.afterMs) || failing, MAX_PAUSE_MS);
       continue;
     }
+    refusals = 0;
     ({ status } = polled.task);
     if (stops(status)) return endOf(of, polled);
     expected = polled.expected ?? expected;

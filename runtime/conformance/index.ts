@@ -3,6 +3,7 @@
 export { type AskOptions, supportedVersions } from "./ask.js";
 export { type BuyerConformanceOptions, runBuyerConformance } from "./buyer/run.js";
 export type { BuyerStart, BuyerTask } from "./buyer/types.js";
+export { cachedSuite } from "./cached.js";
 export { type CheckId, type CheckResult, checks, type ToolReport } from "./check/probe.js";
 export { type AgentCheckOptions, type AgentCheckReport, checkAgent } from "./check/run.js";
 export type { Phase, Storyboard, StoryboardCheck, StoryboardStep } from "./document.js";

@@ -26,7 +26,7 @@ export type {
   ToolRoute,
 } from "./facts.js";
 export { type Failure, failureOf, type ProtocolError } from "./failure.js";
-export type { MaybePromise, Reply, SellerTools, ToolHandler } from "./handler.js";
+export type { CallerTools, MaybePromise, Reply, SellerTools, ToolHandler } from "./handler.js";
 export { extra, isJsonObject, type JsonObject } from "./json-object.js";
 export {
   answerFields,

@@ -4,6 +4,8 @@ export interface Specialism {
   /** Home protocol; exercised tools may belong to others. */
   readonly protocol: string;
   readonly title?: string;
+  /** Who takes it on, where that is somebody who calls: its tools are then called, and not answered. */
+  readonly role?: "buyer" | "orchestrator";
   /** Tools an implementer must ship to claim the specialism. */
   readonly entryPoints: readonly string[];
   /** Every tool a claimant must be ready to answer; entry points included. */

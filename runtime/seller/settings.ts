@@ -222,6 +222,10 @@ function checkedSpecialisms(
   return specialisms.map((id) => {
     const { specialism, ok, missingEntryPoints } = check(id, have);
     if (specialism === null) throw badOption("specialisms", `release ${release.version} has no specialism ${id}`);
+    const { role } = release.specialisms[specialism]!;
+    if (role !== undefined) {
+      throw badOption("specialisms", `${id} is for a ${role}, who calls its tools: claim what this agent answers`);
+    }
     if (!ok) throw badOption("tools", `${id} needs handlers for ${missingEntryPoints.join(", ")}`);
     return specialism;
   });

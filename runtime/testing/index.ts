@@ -1,4 +1,5 @@
 /** For tests of what receives webhooks: signed events, named faults, a hostile network, a receiver on a store of its own. */
+
 export { type TemporaryStore, temporaryStore } from "../store/index.js";
 export {
   type FaultContext,
@@ -9,6 +10,7 @@ export {
   type TestFault,
   testFaults,
 } from "./faults.js";
+export { freePort } from "./free-port.js";
 export { createTestKey, type TestKey } from "./key.js";
 export {
   createTestReceiver,

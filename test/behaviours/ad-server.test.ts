@@ -1,10 +1,10 @@
 /** An order at somebody's ad server happens once: answers get lost, processes end, and buyers repeat their calls. */
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AdServer, Order } from "../../runtime/behaviours/index.js";
-import { ToolError } from "../../runtime/seller/index.js";
+import { ToolError, tokenAuth } from "../../runtime/seller/index.js";
 import { cellsOf } from "../support/cells.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
@@ -148,6 +148,36 @@ if (version !== undefined) {
     const [{ media_buy_id }] = answers;
     await ask("update_media_buy", { ...key(), account, media_buy_id, canceled: true });
     assert.is(server.changes.length, 1);
+    await close();
+  });
+
+  test("production is closed, counts for who has the token, and has no test controller", async () => {
+    const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+    const mode = "production" as const;
+    const whole = {
+      ...{ auth: tokenAuth({ tokens: { "a token": "buyer" } }), key: { ...jwk, kid: "k1" } },
+      ...{ mode, baseUrl: "https://seller.example", metrics: { token: "counts" } },
+    };
+    for (const [lacking, over] of [
+      ["auth", { auth: undefined }],
+      ["key", { key: undefined }],
+      ["baseUrl", { baseUrl: "http://seller.example" }],
+    ] as const) {
+      const opened = behavingSeller(version, ["sales_guaranteed"], { ...whole, ...over } as never);
+      const told = await opened.then(
+        () => "it started",
+        (error: Error) => error.message,
+      );
+      assert.match(told, `(${lacking})`);
+    }
+    const { seller, refused, close } = await behavingSeller(version, ["sales_guaranteed"], whole);
+    assert.is((await refused("comply_test_controller", { scenario: "list_scenarios" })).code, "UNSUPPORTED_FEATURE");
+    assert.not(Object.hasOwn(seller.capabilities, "compliance_testing"));
+    const metrics = (authorization?: string) =>
+      seller.app.inject({ url: "/metrics", headers: authorization === undefined ? {} : { authorization } });
+    assert.is((await metrics()).statusCode, 401);
+    const counted = await metrics("Bearer counts");
+    assert.match(counted.body, /adbind_seller_failures_total\{.*code="UNSUPPORTED_FEATURE"/);
     await close();
   });
 }

@@ -1,11 +1,11 @@
 /** What `adbind new seller` writes for specialisms that the library answers: it compiles, starts and is small. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { newSeller } from "../../generator/scaffold/index.js";
+import { compiles, newSeller } from "../../generator/scaffold/index.js";
 import { behaviours } from "../../runtime/behaviours/index.js";
-import { ownTests, root, typeCheck, workspace } from "../scaffold/project.js";
+import { checkConfig, ownTests, root, typeCheck, workspace } from "../scaffold/project.js";
 import { cellsOf } from "../support/cells.js";
 import { corpus } from "../support/corpus.js";
 import { versions } from "./behaving-seller.js";
@@ -18,10 +18,15 @@ test("the scaffold knows what the library answers", () => {
 
 const newest = versions.at(-1);
 
-const claimed = ["sales_guaranteed", "signal_owned"];
+const OVERRIDE = "an override of an older release";
+const claimed = ["sales_guaranteed", "signal_owned", OVERRIDE];
 for (const specialism of newest === undefined
   ? []
   : cellsOf("ADBIND_CELLS=all ./run test test/behaviours", claimed, 1)) {
+  if (specialism === OVERRIDE) {
+    test("an override that a newer release wants more of is named, with what to write", overridden);
+    continue;
+  }
   test(`a project of ${specialism} is twelve files at most, compiles and passes its own test`, async () => {
     const folder = path.join(workspace(), specialism);
     const release = path.join(corpus, "releases", newest!);
@@ -36,6 +41,30 @@ for (const specialism of newest === undefined
     const own = await ownTests(folder);
     assert.is(own.code, 0, own.output);
   });
+}
+
+async function overridden(): Promise<void> {
+  const folder = path.join(workspace(), "shop");
+  const of = (version: string) => path.join(root, "manifests", version);
+  await newSeller({ folder, release: of("3.0.0"), specialisms: ["sales_guaranteed"] });
+  const seller = path.join(folder, "src/seller.ts");
+  const answer = 'ctx.complete({ media_buy_id: "mb_1", packages: [] })';
+  const own = readFileSync(seller, "utf8")
+    .replace("async get_products(request, ctx)", "async create_media_buy(_request, ctx)")
+    .replace("own.get_products(request, ctx)", answer)
+    .replace("(own) =>", "() =>");
+  writeFileSync(seller, own);
+  const { byHand } = await newSeller({ folder, release: of("3.1.0"), specialisms: [] });
+  assert.equal(byHand, []);
+  assert.is(readFileSync(seller, "utf8"), own, "no line of it is touched");
+  checkConfig(folder);
+  const { faults, more } = compiles(folder, "tsconfig.check.json");
+  const at = own.split("\n").findIndex((line) => line.includes(answer)) + 1;
+  assert.equal(
+    faults.map(({ place, write }) => ({ place, write })),
+    [{ place: `src/seller.ts:${at}`, write: ["confirmed_at: string | null", "revision: number"] }],
+  );
+  assert.is(more, 0);
 }
 
 test.run();

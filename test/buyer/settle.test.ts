@@ -132,6 +132,15 @@ test("what is under way is never given back as an end: where none can be learned
   assert.equal({ ...empty, says: undefined }, { ...known, was: "completed", says: undefined });
 });
 
+test("an agent that does not know its task at once is asked again", () =>
+  polling(
+    (count) =>
+      count < 3
+        ? failing({ code: "REFERENCE_NOT_FOUND", message: "no such task", recovery: "correctable" })
+        : state("completed", { result: bought }),
+    async (_, called) => assert.is((await called.settled()).status, "completed"),
+  ));
+
 test("a task that asks something is given back, and the call goes on with what the caller says to it", () =>
   polling(
     () => state("input-required", { message: "Which region?" }),

@@ -1,9 +1,11 @@
 /** `adbind releases list`, and how every command that takes one release treats a place with several. */
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { register as lint } from "../../cli/lint.js";
 import { register as create } from "../../cli/new.js";
+import { resolveForNew } from "../../cli/release/resolve.js";
 import { register } from "../../cli/releases.js";
 import { loadRelease } from "../../generator/load/load.js";
 import { bundleFiles, pack, writeChecksum } from "../support/bundle.js";
@@ -134,6 +136,33 @@ test("show tells what it assumes of a release newer than any it knows", async ({
   writeRelease(files, path.join(folder, "9"));
   const { err } = await runCommand(register, ["show", "9"]);
   assert.match(err, /warning: assumed: what a pin holds a key by: as 3\.3 has it, "thumbprint"/);
+});
+
+test("something new is made of the newest stable release in the cache; without one it is said what to give", async ({
+  folder,
+}) => {
+  const argv = ["seller", "shop", "--specialism", "sales_guaranteed"];
+  const none = await runCommand(create, argv);
+  assert.is(none.code, 2);
+  assert.match(none.err, /none is in the cache .*word@version.*proto@3\.1\.0/);
+  await pack(bundleFiles(smallRelease()), "small.tgz", folder);
+  for (const [word, version] of [
+    ["ads", "1.2.3"],
+    ["ads", "1.10.0"],
+    ["ads", "2.0.0-beta.1"],
+  ] as const) {
+    const place = path.join(process.env.XDG_CACHE_HOME!, "adbind/releases", word, version);
+    mkdirSync(place, { recursive: true });
+    cpSync(path.join(folder, "small.tgz"), path.join(place, `${word}-${version}.tgz`));
+    writeFileSync(path.join(place, `${word}-${version}.tgz.sha256`), "");
+  }
+  const newest = await resolveForNew(undefined);
+  assert.match(newest, /ads-1\.10\.0\.tgz$/);
+  const other = path.join(process.env.XDG_CACHE_HOME!, "adbind/releases/bids/1.0.0");
+  mkdirSync(other, { recursive: true });
+  for (const end of ["", ".sha256"]) writeFileSync(path.join(other, `bids-1.0.0.tgz${end}`), "");
+  const several = await runCommand(create, argv);
+  assert.match(several.err, /of several protocols .*ads@1\.2\.3.*bids@1\.0\.0/);
 });
 
 test.run();

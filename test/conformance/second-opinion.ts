@@ -134,7 +134,7 @@ async function startIssuer(): Promise<Served> {
 /** The project as `npm start` serves it, without compiling it first. */
 async function serve(folder: string, env: Readonly<Record<string, string>>): Promise<Served> {
   const port = await freePort();
-  const flags = ["--import", clock, ...fromSource, "--conditions=source"];
+  const flags = ["--import", clock, ...fromSource];
   const child = spawn(process.execPath, [...flags, "src/serve.ts"], {
     cwd: folder,
     env: { ...process.env, PORT: String(port), DATA: mkdtempSync(path.join(folder, "data-")), ...env },

@@ -50,3 +50,5 @@ const seller = await openSeller({
   ports: { adServer },
 });
 process.stdout.write(`${await seller.start({ port: 0, host: "127.0.0.1" })}\n`);
+// Whoever started it is gone: nothing is left behind.
+process.stdin.once("end", () => process.exit()).resume();

@@ -46,3 +46,5 @@ for (const { id } of await seller.unfinished(0, 1_000)) {
   await end.catch(() => undefined);
 }
 process.stdout.write(`${address}\n`);
+// Whoever started it is gone: nothing is left behind.
+process.stdin.once("end", () => process.exit()).resume();

@@ -55,7 +55,7 @@ export class Sellers {
 
   async start(place: number): Promise<void> {
     const flags = [...fromSource, path.join(import.meta.dirname, this.file), ...this.args];
-    const one = spawn(process.execPath, flags, { cwd: this.folder, stdio: ["ignore", "pipe", "inherit"] });
+    const one = spawn(process.execPath, flags, { cwd: this.folder, stdio: ["pipe", "pipe", "inherit"] });
     this.children[place] = one;
     for await (const chunk of one.stdout!) {
       const found = /http:\S+/.exec(String(chunk))?.[0];

@@ -12,7 +12,9 @@ const command = script("interop", "adbind against an official SDK: what one side
     `${peerNames.join(", ")}, transports: the official MCP and A2A packages of every line, or matrix: our own two sides, release by release`,
   )
   .addOption(
-    new Option("--part <name>", "what is judged").choices(["signing", "webhooks", "registry"]).default("signing"),
+    new Option("--part <name>", "what is judged")
+      .choices(["signing", "webhooks", "registry", "calls"])
+      .default("signing"),
   )
   .addOption(new Option("--only <release>", "of --part webhooks: this release of the corpus only"))
   .addOption(new Option("--alg <name>", "keys of this algorithm only").choices(algorithms))
@@ -34,9 +36,18 @@ if (!peerNames.includes(peer as PeerName)) {
 }
 const { alg, part, only } = command.opts<{
   readonly alg?: (typeof algorithms)[number];
-  readonly part: "signing" | "webhooks" | "registry";
+  readonly part: "signing" | "webhooks" | "registry" | "calls";
   readonly only?: string;
 }>();
+if (part === "calls") {
+  if (peer !== "python") {
+    console.error("calls are judged against python only; ./run interop transports has the TypeScript packages");
+    process.exit(2);
+  }
+  const { judgeCalls } = await import("./calls/judge.js");
+  close(await judgeCalls(), "steps");
+  process.exit();
+}
 if (part === "webhooks") {
   if (peer !== "python") {
     console.error("webhooks are judged against python only");

@@ -32,14 +32,17 @@ export const run = (command: string, args: readonly string[], cwd: string): Prom
     child.on("close", (code) => resolve({ code: code ?? 1, output }));
   });
 
-/** Type-checks a project as its own `npm run types` does, against adbind's sources. */
-export function typeCheck(project: string): Promise<Ran> {
+/** Has a project compiled against adbind's sources. @returns the configuration's file */
+export function checkConfig(project: string): string {
   const config = path.join(project, "tsconfig.check.json");
   const compilerOptions = { noEmit: true, incremental: false, customConditions: ["adbind-source"] };
   writeFileSync(config, JSON.stringify({ extends: "./tsconfig.json", compilerOptions }));
-  return run(compiler(), ["-p", config], project);
+  return config;
 }
+
+/** Type-checks a project as its own `npm run types` does, against adbind's sources. */
+export const typeCheck = (project: string): Promise<Ran> => run(compiler(), ["-p", checkConfig(project)], project);
 
 /** Runs a project's own tests from source. */
 export const ownTests = (project: string): Promise<Ran> =>
-  run(process.execPath, [...fromSource, "--conditions=source", "--test", "test/*.test.ts"], project);
+  run(process.execPath, [...fromSource, "--test", "test/*.test.ts"], project);

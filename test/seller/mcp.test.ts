@@ -16,6 +16,7 @@ import { createSeller, openAuth } from "../../runtime/seller/index.js";
 import { codeOf } from "../support/thrown.js";
 import { buyRequest, mcp, sellerOptions } from "./fixture.js";
 import { sellerSuite, tool, with_ } from "./mcp-suite.js";
+import { operatorCases } from "./operator.case.js";
 
 const test = sellerSuite("seller over mcp");
 
@@ -239,6 +240,8 @@ test("who it is can be read by whoever verifies what it signs", async (context) 
   });
 });
 
+operatorCases(test);
+
 test("a specialism given in kebab case is claimed like one in snake case", async ({ store, bench }) => {
   const kebab = { specialisms: ["sales-guaranteed"] };
   const seller = await createSeller({ ...sellerOptions(bench), store, ...kebab } as never);
@@ -257,6 +260,9 @@ test("options that cannot work are refused before anything is served", async ({ 
     ["an unknown specialism", { specialisms: ["sales_of_everything"] }],
     ["a base URL with a query", { baseUrl: "https://seller.example/?a" }],
     ["http in production", { baseUrl: "http://seller.example", mode: "production" }],
+    ["orders in anybody's name in production", { mode: "production" }],
+    ["production without an address", { mode: "production", auth: openAuth, baseUrl: undefined }],
+    ["production with a store that is gone with it", { mode: "production", auth: openAuth, store: undefined }],
     ["a replay window of a minute", { replayTtlSeconds: 60 }],
     ["capabilities the release refuses", { capabilities: { supported_protocols: ["carrots"] } }],
     ["one release twice", { releases: [{ ...release30 }, { ...release30 }] }],

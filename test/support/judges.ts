@@ -13,10 +13,10 @@ export const judges = {
 } as const;
 
 /** Proofs that set everything up from nothing, each the dearest of its file: a commit's run takes one of them. */
-const setups = ["a clean clone", "an installed package", "a seller's project"] as const;
+const setups = ["a clean clone", "an installed package", "a seller's project", "a seller's container"] as const;
 
 /** How every one of them is run. */
-const EVERY_SETUP = "ADBIND_CELLS=all ./run test test/env test/package test/scaffold/new";
+const EVERY_SETUP = "ADBIND_CELLS=all ./run test test/env test/package test/scaffold";
 
 /** @returns whether this run proves it */
 export const provesSetup = (name: (typeof setups)[number]): boolean => cellsOf(EVERY_SETUP, setups, 1).includes(name);

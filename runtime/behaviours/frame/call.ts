@@ -2,10 +2,12 @@
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../../contract/index.js";
 import type { SellerContext, TaskHandle } from "../../seller/types.js";
 import { type DocumentStore, onFreshDocuments } from "../../store/documents.js";
+import type { AnyStore } from "../../store/index.js";
 import type { Ports } from "../ports/index.js";
 import { type Documents, openDocuments } from "./documents.js";
 import { effectsInTurn } from "./effects.js";
 import { type AnswerShape, type AnswerShapes, shapesOf } from "./shape.js";
+import type { UpstreamRecorder } from "./upstream.js";
 
 /** What does not change from call to call. */
 export interface BehaviourSettings {
@@ -15,6 +17,10 @@ export interface BehaviourSettings {
   readonly mode: "development" | "production";
   readonly ports: Ports;
   readonly store: DocumentStore<object>;
+  /** Where all state is, the documents among it. */
+  readonly place: AnyStore;
+  /** What ports send over HTTP; in development, where one of them does. */
+  readonly upstream?: UpstreamRecorder;
   /** The areas that are served; a behaviour may ask whether a neighbour is there. */
   readonly served: ReadonlySet<string>;
 }
@@ -117,7 +123,8 @@ export const standingCall = <T>(
     const { store } = settings;
     const effects: Parameters<CallFacts["effect"]>[0][] = [];
     const call = await openCall(settings, { ...facts, effect: (effect) => void effects.push(effect) });
-    const result = await work(call);
+    const { upstream } = settings;
+    const result = await (upstream === undefined ? work(call) : upstream.within(call.principal, () => work(call)));
     const changes = call.documents.changes();
     if (commit !== undefined) await commit(effectsInTurn([(tx) => store.write(tx, changes), ...effects]), result);
     else if (changes.length + effects.length > 0) await store.commit(changes, effects);

@@ -1,12 +1,12 @@
 /** What a test has ordered the caller's next call of a tool to be answered with, once. */
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../../contract/index.js";
+import type { JsonObject, TaskStatus } from "../../contract/index.js";
 import { type ControllerScenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "./call.js";
 import { collection } from "./collection.js";
 
 export interface ForcedAnswer {
-  readonly arm: "submitted" | "input-required" | "rejected";
+  readonly arm: TaskStatus;
   readonly task_id?: string;
   readonly message?: string;
   readonly reason?: string;

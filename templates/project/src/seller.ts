@@ -4,18 +4,18 @@ import { release } from "#bindings";
 import { adServer } from "./ad-server.js";
 import { catalogue } from "./catalogue.js";
 
+export const specialisms = ["sales_guaranteed"] as const;
+
 /** Ports that are left out have a default that works: approvals, accounts, creatives, signals, reporting, events. */
 const ports: Partial<Ports> = { adServer, catalogue };
 
-type Settings = Pick<
-  BehavingSellerOptions<typeof release>,
-  "baseUrl" | "database" | "mode" | "auth" | "key" | "logger"
->;
+/** Where it runs and who may call: serve.ts has them from the environment. Any option may be set here instead. */
+type Settings = Omit<BehavingSellerOptions<typeof release>, "release" | "specialisms" | "name" | "ports" | "tools">;
 
 export const openMySeller = (settings: Settings) =>
   openSeller({
     release,
-    specialisms: ["sales_guaranteed"],
+    specialisms,
     name: "__SELLER_NAME__",
     ports,
     // A tool answered by yourself; `own` has the library's, to go on from.

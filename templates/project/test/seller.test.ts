@@ -1,24 +1,38 @@
-/** The seller as its callers see it: every answer is judged by the release's schemas. */
+/** The seller as its callers see it: by the storyboards of its release where they are at hand, else tool by tool. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { openMySeller } from "../src/seller.js";
+import { cachedSuite, checkAgent, runConformance, textReport } from "adbind/conformance";
+import { freePort } from "adbind/testing";
+import { release } from "#bindings";
+import { openMySeller, specialisms } from "../src/seller.js";
 
 const folder = mkdtempSync(path.join(tmpdir(), "seller-"));
 const database = `sqlite:${path.join(folder, "seller.db")}`;
-const { seller, close } = await openMySeller({ database, baseUrl: "http://127.0.0.1:3000", mode: "development" });
-
+const port = await freePort();
+const seller = await openMySeller({ database, baseUrl: `http://127.0.0.1:${port}`, mode: "development" });
+const url = `${await seller.start({ port })}/mcp`;
 after(async () => {
-  await close();
+  await seller.close();
   rmSync(folder, { recursive: true });
 });
 
-test("it says what it can do", async () => {
-  const args = {};
-  const tool = "get_agent_capabilities";
-  const answer = await seller.call({ tool, args, transport: "mcp", identity: { principal: "buyer" } });
-  assert.equal(answer.failed, false, JSON.stringify(answer.payload));
-  assert.ok(Array.isArray(answer.payload.specialisms));
+// SUITE is a release's compliance folder, or its bundle.
+const suite = process.env.SUITE ?? (await cachedSuite(release));
+
+test("every tool of what it claims answers", async (t) => {
+  const report = await checkAgent({ url, release, specialisms, mutating: true });
+  if (report.missing.length > 0) t.diagnostic(`nobody answers: ${report.missing.join(", ")}`);
+  const failed = report.tools.flatMap(({ tool, checks }) =>
+    checks.filter(({ outcome }) => outcome === "failed").map(({ check, detail }) => `${tool}: ${check}: ${detail}`),
+  );
+  assert.deepEqual(failed, [], report.problem);
+});
+
+const none = `no storyboards of ${release.word}@${release.version} are in the cache, and SUITE names none`;
+test("it keeps the storyboards of what it claims", { skip: suite === undefined && none }, async () => {
+  const report = await runConformance({ url, release, suite: suite!, specialisms });
+  assert.ok(report.ok, textReport(report));
 });
