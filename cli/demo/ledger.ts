@@ -24,6 +24,7 @@ const INSERT = `insert into demo_effects (key, kind, operation, task, status, ti
 export interface Ledger {
   /** The effect of an event, to be given back by its handler. */
   effectOf(event: Delivery): (tx: unknown) => void | Promise<void>;
+  /** Of what came by webhook; what the buyer's polls found had no sender. */
   applied(): Promise<Applied[]>;
 }
 
@@ -36,7 +37,7 @@ export async function openLedger(store: DemoStore): Promise<Ledger> {
       const done = database.within(tx, (q) => q.run(INSERT, valuesOf(event)));
       return done instanceof Promise ? done.then(() => undefined) : undefined;
     },
-    applied: () => database.query((q) => q.rows<Applied>("select * from demo_effects")),
+    applied: () => database.query((q) => q.rows<Applied>("select * from demo_effects where key not like 'poll:%'")),
   };
 }
 

@@ -71,6 +71,11 @@ export class Scene {
     return this.#seen.size;
   }
 
+  /** @param what a status, or what kind of report, as lines name it */
+  saw(what: string): boolean {
+    return [...this.#seen.values()].some(({ status }) => status === what);
+  }
+
   /** Events a receiver answered for: applied, or passed over for a newer one. */
   get delivered(): number {
     return [...this.#seen.values()].filter(({ fate }) => fate !== "").length;
