@@ -81,7 +81,7 @@ export async function checkAllowed(call: BehaviourCall, buy: MediaBuy, state: Bu
             : "mode_mismatch";
     if (reason === undefined) continue;
     throw new ToolError("ACTION_NOT_ALLOWED", `${action} is not to be done so: ${reason.replaceAll("_", " ")}`, {
-      recovery: "correctable",
+      recovery: reason === "not_supported_on_product" ? "terminal" : "correctable",
       details: { attempted_action: action, reason, currently_available_actions: shownActions(all, state) },
     });
   }
