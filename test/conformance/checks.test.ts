@@ -3,10 +3,11 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { errorCodeOf, isFailedPayload } from "../../runtime/conformance/agent/outcome.js";
 import { payloadOfA2a, payloadOfMcp } from "../../runtime/conformance/agent/payload.js";
-import type { AgentAnswer } from "../../runtime/conformance/agent/types.js";
+import type { AgentAnswer, AgentSession } from "../../runtime/conformance/agent/types.js";
 import { checkRunner } from "../../runtime/conformance/checks/index.js";
 import type { CheckView } from "../../runtime/conformance/checks/types.js";
-import type { StoryboardCheck } from "../../runtime/conformance/document.js";
+import { reset } from "../../runtime/conformance/controller.js";
+import type { Storyboard, StoryboardCheck } from "../../runtime/conformance/document.js";
 import { skipIf, unmetCapability } from "../../runtime/conformance/gates.js";
 import { fieldAt, valuesAt } from "../../runtime/conformance/paths.js";
 import { substitute } from "../../runtime/conformance/substitution.js";
@@ -180,6 +181,27 @@ test("placeholders are typed, an alias is the same value twice, and what stands 
     "1",
     "2",
   ]);
+});
+
+test("an agent that is called too often is called again when it says, and a storyboard starts from nothing left over", async () => {
+  const asked: unknown[] = [];
+  const waits: number[] = [];
+  const answer = (status: number, payload: object | null) =>
+    ({ status, payload, failed: status !== 200, headers: { "retry-after": "2" } }) as unknown as AgentAnswer;
+  const answers = [answer(429, null), answer(429, null), answer(200, { success: true })];
+  const call = async (_: string, args: object) => {
+    asked.push(args);
+    return answers[Math.min(asked.length, answers.length) - 1]!;
+  };
+  const session = { call } as unknown as AgentSession;
+  const sleep = async (ms: number) => void waits.push(ms);
+  const seeding = { session, sleep, scenarios: ["reset_state"], spoken };
+  const storyboard = { id: "a", phases: [] } as unknown as Storyboard;
+  assert.equal(await reset(storyboard, seeding), {});
+  assert.equal(waits, [2_000, 2_000]);
+  assert.is(new Set(asked).size, 1, "the same request, under the same key");
+  assert.equal(await reset(storyboard, { ...seeding, scenarios: [] }), {}, "what is not listed is not asked for");
+  assert.is(asked.length, 3);
 });
 
 test.run();

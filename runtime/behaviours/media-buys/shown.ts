@@ -1,18 +1,10 @@
 /** What create, update and lists say of a buy. */
 import type { JsonObject } from "../../contract/index.js";
-import {
-  actionsIn,
-  type BuyPackage,
-  type BuyState,
-  budgetOf,
-  buyState,
-  type MediaBuy,
-  shownBuyPackage,
-} from "../buys/buys.js";
+import { actionsIn, type BuyState, budgetOf, buyState, type MediaBuy, shownBuyPackage } from "../buys/buys.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { AnswerShape } from "../frame/shape.js";
-import { findProduct } from "../products/products.js";
 import { shownNegotiated } from "../products/terms.js";
+import { allowedActions, shownActions } from "./allowed.js";
 import { acceptedBy } from "./orders.js";
 
 /**
@@ -22,27 +14,11 @@ import { acceptedBy } from "./orders.js";
 const stated = (shape: AnswerShape, state: BuyState): JsonObject =>
   shape.has("media_buy_status") ? { media_buy_status: state, status: "completed" } : { status: state };
 
-/** What a buyer may do, as releases that say how have it: at once, by himself. */
+/** What a buyer may do, as releases that say how have it: what the products allow, else anything, at once and by himself. */
 export async function availableActions(call: BehaviourCall, buy: MediaBuy, state: BuyState): Promise<JsonObject[]> {
-  const usual = actionsIn(state);
-  const own =
-    usual.length === 0 ? [] : (await Promise.all(buy.packages.map((one) => productActions(call, one)))).flat();
-  const more = new Map(own.filter(({ action }) => !usual.includes(action)).map((one) => [one.action, one]));
-  return [
-    ...usual.map((action) => ({ action, mode: "self_serve" })),
-    ...[...more.values()].map(({ action, modes: [mode] }) => ({ action, mode })),
-  ];
-}
-
-interface ProductAction {
-  readonly action: string;
-  readonly modes: readonly string[];
-}
-
-/** What a package's product allows beside. */
-async function productActions(call: BehaviourCall, { product_id }: BuyPackage): Promise<readonly ProductAction[]> {
-  const product = product_id === "" ? undefined : await findProduct(call, product_id);
-  return (product?.more?.allowed_actions ?? []) as readonly ProductAction[];
+  const allowed = await allowedActions(call, buy);
+  if (allowed !== undefined) return actionsIn(state).length === 0 ? [] : shownActions(allowed, state);
+  return actionsIn(state).map((action) => ({ action, mode: "self_serve" }));
 }
 
 /** What create and update answer with. */
@@ -53,7 +29,8 @@ async function shownAfterChange(
   more: JsonObject,
 ): Promise<JsonObject> {
   const state = await buyState(call, buy);
-  const tasks = shape.has("available_actions", "*", "task");
+  // Tools of one step each name the tool that goes on; what products allow is said in their own words.
+  const steps = shape.has("purchase_bindings") || shape.has("affected_package_ids");
   return {
     media_buy_id: buy.media_buy_id,
     ...stated(shape, state),
@@ -63,7 +40,7 @@ async function shownAfterChange(
     ...more,
     ...(buy.terms.invoice_recipient !== undefined && { invoice_recipient: buy.terms.invoice_recipient }),
     valid_actions: actionsIn(state),
-    available_actions: tasks ? actionsByTask(state) : await availableActions(call, buy, state),
+    available_actions: steps ? actionsByTask(state) : await availableActions(call, buy, state),
   };
 }
 

@@ -16,6 +16,7 @@ import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { checkOverlay, type Overlay } from "../products/overlay.js";
 import { productOf } from "../products/products.js";
+import { checkAllowed } from "./allowed.js";
 import { checkBound } from "./bound.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
 import {
@@ -83,6 +84,7 @@ async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Want
           field: "media_buy_id",
           details: { current_state: state },
         });
+  await checkAllowed(call, buy, state, request);
   if (request.revision !== undefined && request.revision !== buy.revision)
     throw new ToolError("CONFLICT", `media buy ${buy.media_buy_id} is at revision ${buy.revision}`, {
       field: "revision",

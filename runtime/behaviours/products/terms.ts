@@ -56,7 +56,7 @@ export const termsDigest = (terms: CommercialTerms): string =>
     .update(canonicalize(terms) ?? "")
     .digest("base64url")}`;
 
-export const isExpired = ({ now }: BehaviourCall, { expires_at }: Negotiated): boolean =>
+const isExpired = ({ now }: BehaviourCall, { expires_at }: Negotiated): boolean =>
   Date.parse(expires_at) <= now.getTime();
 
 /** @throws ToolError PROPOSAL_NOT_FOUND, INVALID_STATE for one that was declined */
