@@ -4,6 +4,7 @@ import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behavio
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
+import { changesBehaviour } from "./changes/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
 import { creativesBehaviour } from "./creatives/behaviour.js";
 import { deliveryBehaviour } from "./delivery/behaviour.js";
@@ -15,6 +16,7 @@ import type { BehaviourCall } from "./frame/call.js";
 import { forcedScenarios, resetForced } from "./frame/forced.js";
 import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
+import { principalsBehaviour } from "./principals/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 import { provenanceBehaviour } from "./provenance/behaviour.js";
 import { reportingBehaviour } from "./reporting/behaviour.js";
@@ -40,6 +42,8 @@ export const behaviours: readonly Behaviour[] = [
   audiencesBehaviour,
   financialsBehaviour,
   reportingBehaviour,
+  principalsBehaviour,
+  changesBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

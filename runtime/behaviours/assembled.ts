@@ -51,7 +51,7 @@ export function assembled(parts: AssemblyParts): Assembled {
     const spoken = options.releases?.find((one) => one.version === version) ?? release;
     return standingCall(settings, { ...facts, principal, release: spoken }, work, commit);
   };
-  const task: Upkeep["task"] = (id) => seller.task(id) as never;
+  const task: Upkeep["task"] = (id) => seller.task(id);
   const upkeep = createPeriodic({
     pauseMs: UPKEEP_MS,
     steps: served.areas.flatMap(({ area, upkeep: run }) =>

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Logger, pino } from "pino";
 import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion } from "../contract/index.js";
+import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
 import { createSeller, type Seller } from "../seller/create.js";
 import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
@@ -19,7 +20,7 @@ import { upstreamRecorder } from "./frame/upstream.js";
 import { type CallsUpstream, type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
-type Handler = SellerHandler<AnyTool, never>;
+type Handler = SellerHandler<AnyTool, object>;
 type Handlers = Record<string, Handler>;
 
 type Shared<R extends Release> = Omit<
@@ -82,6 +83,7 @@ function partsOf(
     "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
   >,
   store: BehaviourSettings["store"],
+  place: AnyStore,
 ): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
   const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
   const given = portsFrom(options.ports);
@@ -101,6 +103,7 @@ function partsOf(
     ports: upstream?.watched(given) ?? given,
     ...(upstream !== undefined && { upstream }),
     store,
+    place,
     served: new Set(served.areas.map(({ area }) => area)),
   };
   return { served, settings };
@@ -115,15 +118,14 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
   const store = typeof database === "string" ? await openStore(database) : database;
-  const documents = documentStore(store.database as never);
-  const development = mode === "development";
+  const documents = documentStore(store.database as Database);
   const all = [release, ...releases];
-  const { served, settings } = partsOf(options, documents as never);
+  const { served, settings } = partsOf(options, documents, store);
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
-  const net = { allowHttp: development, allowLoopback: development };
+  const net = { allowHttp: mode === "development", allowLoopback: mode === "development" };
   const sender = (await createSender({
-    store: store as never,
+    store,
     release,
     ...(releases.length > 0 && { releases }),
     signer: signing,
@@ -134,7 +136,7 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     logger,
   })) as Sender;
   const library = libraryOf(served, settings, mode);
-  const tools = { ...library, ...options.tools?.(library as unknown as ToolHandlers<R>) };
+  const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R>));
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
   const seller = (await createSeller({
@@ -144,8 +146,8 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
     logger,
     unchecked: ["comply_test_controller"],
     judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
-    tools: tools as never,
-    store: store as never,
+    tools,
+    store,
     sender,
     signing,
     capabilities: (one: Release) => declared.get(one.version) ?? {},
@@ -163,18 +165,24 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
   });
 }
 
+/** The seller's own tools stand in for the library's. */
+const joined = (library: Handlers, own: object | undefined): Handlers => ({
+  ...library,
+  ...(own as Handlers | undefined),
+});
+
 /** The library's tools as the seller takes them: what a call wrote commits in the transaction of its answer. */
 function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: string): Handlers {
   const tools = [...served.tools].filter(([tool]) => mode === "development" || tool !== "comply_test_controller");
   const handler =
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {
-      const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, never>);
+      const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, object>);
       const { upstream } = settings;
       const answered = () => behave(request, call);
       const reply = await (upstream === undefined ? answered() : upstream.within(call.principal, answered));
       const changes = call.documents.changes();
-      if (changes.length > 0) context.effect((tx) => settings.store.write(tx as never, changes));
+      if (changes.length > 0) context.effect((tx) => settings.store.write(tx, changes));
       return reply as Reply<AnyTool>;
     };
   return Object.fromEntries(tools.map(([tool, behave]) => [tool, handler(tool, behave)]));
@@ -208,6 +216,7 @@ async function declarations(
   const declared = async (release: Release): Promise<[string, JsonObject]> => {
     const formats = await offeredFormats(settings);
     const serving = {
+      release,
       shapes: await shapesOf(release),
       tools: answered,
       specialisms,

@@ -173,7 +173,7 @@ async function prepare(story: StoryState): Promise<boolean> {
   const { storyboard, run } = story;
   const { primary, release, scenarios } = run;
   const spoken = { word: release.word, tool: release.tools[CONTROLLER] };
-  const seeding = { session: story.sessionOf(primary), scenarios, spoken };
+  const seeding = { session: story.sessionOf(primary), scenarios, spoken, sleep: run.sleep };
   const { failed } = await reset(storyboard, seeding);
   if (failed !== undefined) return unprepared(story, failed);
   if (storyboard.prerequisites?.controller_seeding !== true) return true;

@@ -17,7 +17,7 @@ import { checkedAnswer } from "./answer.js";
 import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
-import { type Claim, claimKey, type IdempotencyOptions, requestHash, scopeOf } from "./idempotency.js";
+import { type Claim, claimKey, type IdempotencyOptions, keyOf, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
 import { ownFault } from "./own-fault.js";
 import { channelsOf } from "./registrations.js";
@@ -84,10 +84,6 @@ const unknownTool = (name: string, { version }: Release): ToolError =>
     "UNSUPPORTED_FEATURE",
     `The tool ${JSON.stringify(name.slice(0, 64))} is not offered here in release ${version}.`,
   );
-
-/** The key a call is recognised by; tools that need none do not look at one. */
-const keyOf = ({ idempotency }: AnyTool, { idempotency_key: key }: JsonObject): string | undefined =>
-  (idempotency === "required" || idempotency === "optional") && typeof key === "string" ? key : undefined;
 
 /** The answer to a call that failed, in the shape both transports carry. */
 function failed<Tx>(
@@ -287,8 +283,8 @@ class Answering<Tx> {
     const keeps = status === "completed" && plug.keeps(served.tool.name, args);
     if (claim === undefined && after.effects.length === 0 && !interim && !keeps) return;
     const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
-    const call = this.call;
-    const channels = channelsOf(this.call, this.at.args);
+    const { call } = this;
+    const channels = channelsOf(call, args);
     const answered = this.answered(payload);
     await database.transact(function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../contract/index.js";
+import type { AnyTool, JsonObject } from "../contract/index.js";
 import type { Coroutine } from "../db/coroutine.js";
 import { createPeriodic, type Telling } from "../queue/periodic.js";
 import type { HeldCall, SellerDatabase } from "../store/seller-tables.js";
@@ -45,6 +45,10 @@ const TOLERANCE_MS = 60_000;
 /** A key that is no longer replayed is remembered this long, to be told from one never seen. */
 const REMEMBER_MS = 7 * 86_400_000;
 const POLL_MS = { first: 10, max: 200 } as const;
+
+/** The key a call is recognised by; tools that need none do not look at one. */
+export const keyOf = ({ idempotency }: AnyTool, { idempotency_key: key }: JsonObject): string | undefined =>
+  (idempotency === "required" || idempotency === "optional") && typeof key === "string" ? key : undefined;
 
 /** Whose key it is: one principal's, for one account. */
 export const scopeOf = (principal: string, account: unknown): string =>

@@ -110,8 +110,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/behaviours/": [
     "ports/",
     "frame/",
-    "accounts/ formats/ controller/ signing-key health environment",
-    "products/ signals/ events/ catalogs/ audiences/",
+    "accounts/ formats/ principals/ controller/ signing-key health environment",
+    "products/ signals/ events/ catalogs/ audiences/ changes/",
     "provenance/",
     "library/",
     "buys/",
@@ -129,7 +129,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   "runtime/behaviours/frame/": [
     "shape documents effects words page upstream",
     "call",
-    "collection behaviour",
+    "collection behaviour changes",
     "forced",
     "index",
   ],

@@ -46,6 +46,8 @@ export interface Proposal {
   readonly proposal_status: "draft" | "committed";
   readonly expires_at?: string;
   readonly total_budget_guidance?: JsonObject;
+  /** Of a committed one: what the buyer refers to when it orders. */
+  readonly insertion_order?: { readonly io_id: string; readonly requires_signature: boolean };
 }
 
 /** Who looks, and for what. */

@@ -1,6 +1,5 @@
 /** Creatives: which formats are taken, whether one is good enough, and what it looks like. */
 import type { JsonObject, ProtocolError } from "../../contract/index.js";
-import type { Provenance } from "./provenance.js";
 import type { CallsUpstream } from "./upstream.js";
 
 export interface FormatId {
@@ -44,6 +43,20 @@ export interface CreativeAsset extends JsonObject {
 }
 
 export type CreativeAssets = Readonly<Record<string, CreativeAsset | readonly CreativeAsset[]>>;
+
+export interface VerifyAgent {
+  readonly agent_url: string;
+  readonly feature_id?: string;
+}
+
+/** What a creative says of how it was made. */
+export interface Provenance {
+  readonly digital_source_type?: string | null;
+  readonly human_oversight?: string;
+  readonly disclosure?: { readonly required?: boolean };
+  readonly embedded_provenance?: readonly { readonly verify_agent?: VerifyAgent }[];
+  readonly watermarks?: readonly { readonly verify_agent?: VerifyAgent }[];
+}
 
 /** A creative somebody uploads. */
 export interface CreativeUpload {
