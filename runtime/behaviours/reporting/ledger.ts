@@ -64,7 +64,7 @@ const states = collection<LedgerState>("report_ledger");
 const seeded = collection<ReportFeed>("report_feed");
 
 /** The books of one account. */
-export interface Ledger {
+export interface ReportLedger {
   readonly account: FeedAccount;
   readonly owner: string;
   readonly now: number;
@@ -88,7 +88,7 @@ const healthOf = (now: number, due: number, deadline: number, revision: ReportRe
 };
 
 /** The books as they stand, with the reports that have become known since. */
-export async function openLedger(call: BehaviourCall, account: FeedAccount): Promise<Ledger> {
+export async function openReportLedger(call: BehaviourCall, account: FeedAccount): Promise<ReportLedger> {
   const owner = `${account.principal}/${account.accountId}`;
   const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
   const now = state.now ?? call.now.getTime();
@@ -122,8 +122,8 @@ export async function openLedger(call: BehaviourCall, account: FeedAccount): Pro
 const MAX_ASKED = 24;
 
 /** Takes what the seller knows by now of periods without a report. */
-export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): Promise<Ledger> {
-  const before = await openLedger(call, account);
+export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): Promise<ReportLedger> {
+  const before = await openReportLedger(call, account);
   const { reporting } = call.ports;
   if (reporting.report === undefined) return before;
   const open = before.obligations.filter(({ revision }) => revision === undefined).slice(0, MAX_ASKED);
@@ -131,10 +131,10 @@ export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): 
   for (const obligation of open) {
     const report = await reporting.report(obligation.feed, obligation.period, account);
     if (report === undefined) continue;
-    await giveReport(call, await openLedger(call, account), obligation, report);
+    await giveReport(call, await openReportLedger(call, account), obligation, report);
     taken = true;
   }
-  return taken ? openLedger(call, account) : before;
+  return taken ? openReportLedger(call, account) : before;
 }
 
 const advance = async (call: BehaviourCall, owner: string): Promise<number> => {
@@ -147,7 +147,7 @@ const advance = async (call: BehaviourCall, owner: string): Promise<number> => {
 /** Gives an obligation its report. */
 export async function giveReport(
   call: BehaviourCall,
-  { owner, now }: Ledger,
+  { owner, now }: ReportLedger,
   { id: obligationId, feed, period }: Obligation,
   report: FeedReport,
   named?: string,
@@ -171,7 +171,7 @@ export async function giveReport(
 /** Sets right what an official report says. */
 export async function adjustReport(
   call: BehaviourCall,
-  { owner, now }: Ledger,
+  { owner, now }: ReportLedger,
   { id: revisionId, obligationId, period }: ReportRevision,
   { deltas, reason }: Pick<ReportAdjustment, "deltas" | "reason">,
 ): Promise<ReportAdjustment> {
@@ -191,27 +191,34 @@ export async function adjustReport(
   return made;
 }
 
-export const findRevision = (call: BehaviourCall, { owner }: Ledger, id: string): Promise<ReportRevision | undefined> =>
-  revisions.get(call, owner, id);
+export const findRevision = (
+  call: BehaviourCall,
+  { owner }: ReportLedger,
+  id: string,
+): Promise<ReportRevision | undefined> => revisions.get(call, owner, id);
 
 /** Begins an account's books anew with the feeds of a test, at a time of its own. */
-export async function resetLedger(
+export async function resetReportLedger(
   call: BehaviourCall,
   account: FeedAccount,
   { feeds, now }: { readonly feeds: readonly ReportFeed[]; readonly now: number },
-): Promise<Ledger> {
+): Promise<ReportLedger> {
   const owner = `${account.principal}/${account.accountId}`;
   for (const { id } of await revisions.list(call, owner)) revisions.remove(call, owner, id);
   for (const { id } of await adjustments.list(call, owner)) adjustments.remove(call, owner, id);
   for (const { id } of await seeded.list(call, owner)) seeded.remove(call, owner, id);
   for (const feed of feeds) seeded.put(call, owner, feed.id, feed);
   states.put(call, owner, "ledger", { sequence: 0, now });
-  return openLedger(call, account);
+  return openReportLedger(call, account);
 }
 
 /** Sets a test's clock. */
-export async function setLedgerClock(call: BehaviourCall, { owner, account }: Ledger, now: number): Promise<Ledger> {
+export async function setLedgerClock(
+  call: BehaviourCall,
+  { owner, account }: ReportLedger,
+  now: number,
+): Promise<ReportLedger> {
   const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
   states.put(call, owner, "ledger", { ...state, now });
-  return openLedger(call, account);
+  return openReportLedger(call, account);
 }

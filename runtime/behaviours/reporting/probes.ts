@@ -7,10 +7,10 @@ import type { FeedAccount, FeedReport, ReportFeed } from "../ports/report-feeds.
 import {
   adjustReport,
   giveReport,
-  type Ledger,
   type Obligation,
-  openLedger,
-  resetLedger,
+  openReportLedger,
+  type ReportLedger,
+  resetReportLedger,
   setLedgerClock,
 } from "./ledger.js";
 import { expectedAt, isoDuration, periodAt } from "./schedule.js";
@@ -71,13 +71,16 @@ const accountOf = (call: BehaviourCall): FeedAccount => ({
   accountId: accountId(call, (call.ctx.account ?? {}) as AccountRef),
 });
 
-function firstOf({ obligations }: Ledger): Obligation {
+function firstOf({ obligations }: ReportLedger): Obligation {
   const [first] = obligations;
   if (first === undefined) throw new ScenarioError("INVALID_STATE", "nothing is due: prepare first");
   return first;
 }
 
-const told = ({ now, account }: Ledger, { id, feed, period, expectedAt: due, deadline }: Obligation): JsonObject => ({
+const told = (
+  { now, account }: ReportLedger,
+  { id, feed, period, expectedAt: due, deadline }: Obligation,
+): JsonObject => ({
   simulated_now: new Date(now).toISOString(),
   account_id: account.accountId,
   delivery_config_id: feed.id,
@@ -93,14 +96,14 @@ const told = ({ now, account }: Ledger, { id, feed, period, expectedAt: due, dea
 
 async function prepare(call: BehaviourCall, feed: ReportFeed): Promise<JsonObject> {
   const { end } = periodAt(Date.parse(feed.since), feed.schedule);
-  const ledger = await resetLedger(call, accountOf(call), { feeds: [feed], now: end + MINUTE });
+  const ledger = await resetReportLedger(call, accountOf(call), { feeds: [feed], now: end + MINUTE });
   return { simulated: told(ledger, firstOf(ledger)) };
 }
 
 async function advance(call: BehaviourCall, target: unknown): Promise<JsonObject> {
   if (target !== "delayed" && target !== "action_required")
     throw new ScenarioError("INVALID_PARAMS", "params.target_health must be delayed or action_required");
-  const ledger = await openLedger(call, accountOf(call));
+  const ledger = await openReportLedger(call, accountOf(call));
   const first = firstOf(ledger);
   const after = Date.parse(target === "delayed" ? first.expectedAt : first.deadline);
   const moved = await setLedgerClock(call, ledger, after + 5 * MINUTE);
@@ -108,7 +111,7 @@ async function advance(call: BehaviourCall, target: unknown): Promise<JsonObject
 }
 
 async function publish(call: BehaviourCall, report: FeedReport, named?: string): Promise<JsonObject> {
-  const ledger = await openLedger(call, accountOf(call));
+  const ledger = await openReportLedger(call, accountOf(call));
   const first = firstOf(ledger);
   if (first.revision !== undefined)
     throw new ScenarioError("INVALID_STATE", "the report was given already", "published");
@@ -119,7 +122,7 @@ async function publish(call: BehaviourCall, report: FeedReport, named?: string):
 
 /** A close, and what sets it right: told of in another order than they came, and twice. */
 async function closeAndCorrect(call: BehaviourCall): Promise<JsonObject> {
-  const ledger = await openLedger(call, accountOf(call));
+  const ledger = await openReportLedger(call, accountOf(call));
   const first = firstOf(ledger);
   if (first.revision !== undefined)
     throw new ScenarioError("INVALID_STATE", "the report was given already", "published");

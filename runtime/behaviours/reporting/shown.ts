@@ -1,7 +1,7 @@
 /** Obligations, reports and adjustments as the wire has them. */
 import type { JsonObject } from "../../contract/index.js";
 import type { ReportFeed } from "../ports/report-feeds.js";
-import type { Ledger, Obligation, ReportAdjustment, ReportRevision } from "./ledger.js";
+import type { Obligation, ReportAdjustment, ReportLedger, ReportRevision } from "./ledger.js";
 import { isoDuration } from "./schedule.js";
 
 const timezoneOf = ({ schedule }: ReportFeed): string => schedule.timezone ?? "UTC";
@@ -62,7 +62,7 @@ export function issueOf({ id, feed, period, expectedAt, deadline, health }: Obli
   ];
 }
 
-export function shownObligation({ account }: Ledger, obligation: Obligation): JsonObject {
+export function shownObligation({ account }: ReportLedger, obligation: Obligation): JsonObject {
   const { id, feed, period, expectedAt, health, revision, adjustments } = obligation;
   return {
     reporting_obligation_id: id,
@@ -89,7 +89,7 @@ export function shownObligation({ account }: Ledger, obligation: Obligation): Js
   };
 }
 
-export function shownRevision({ account }: Ledger, revision: ReportRevision): JsonObject {
+export function shownRevision({ account }: ReportLedger, revision: ReportRevision): JsonObject {
   const { id, feed, period, digest, rows, totals, createdAt } = revision;
   return {
     reporting_revision_id: id,

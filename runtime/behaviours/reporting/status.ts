@@ -5,7 +5,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { FeedPeriod } from "../ports/report-feeds.js";
-import { bringUpToDate, findRevision, type Ledger, type Obligation, type ReportHealth } from "./ledger.js";
+import { bringUpToDate, findRevision, type Obligation, type ReportHealth, type ReportLedger } from "./ledger.js";
 import { nextExpectedAt } from "./schedule.js";
 import { fullCoverage, issueOf, shownAdjustment, shownObligation, shownRevision } from "./shown.js";
 
@@ -24,7 +24,7 @@ interface Wanted {
 }
 
 /** The caller's own books of an account. */
-export async function callersLedger(call: BehaviourCall, ref: AccountRef): Promise<Ledger> {
+export async function callersLedger(call: BehaviourCall, ref: AccountRef): Promise<ReportLedger> {
   const { account_id: accountId } = await resolveAccount(call, ref);
   return bringUpToDate(call, { principal: call.principal, accountId });
 }
@@ -48,7 +48,8 @@ const fits = ({ feed, period, health }: Obligation, wanted: Wanted): boolean =>
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Where in the ledger a caller has read to: by the changes it saw, and the time it saw them. */
-const checkpointOf = ({ sequence, now }: Ledger): string => Buffer.from(`${sequence}.${now}`).toString("base64url");
+const checkpointOf = ({ sequence, now }: ReportLedger): string =>
+  Buffer.from(`${sequence}.${now}`).toString("base64url");
 
 function checkpointIn(text: string): { readonly sequence: number; readonly now: number } {
   const found = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, "base64url").toString());
@@ -57,14 +58,14 @@ function checkpointIn(text: string): { readonly sequence: number; readonly now: 
   return { sequence: Number(found[1]), now: Number(found[2]) };
 }
 
-const ledgerOf = ({ account, sequence, now }: Ledger, view: string): JsonObject => ({
+const ledgerOf = ({ account, sequence, now }: ReportLedger, view: string): JsonObject => ({
   view,
   ledger_snapshot_id: `ledger.${sequence}.${now}`,
   ledger_as_of: iso(now),
   account_id: account.accountId,
 });
 
-function scopeOf({ feeds, obligations, now }: Ledger, wanted: Wanted): JsonObject {
+function scopeOf({ feeds, obligations, now }: ReportLedger, wanted: Wanted): JsonObject {
   const { period, media_buy_ids: buys } = wanted;
   const [first] = obligations;
   const start = period?.start ?? first?.period.start ?? iso(now);
@@ -92,7 +93,7 @@ function scopeOf({ feeds, obligations, now }: Ledger, wanted: Wanted): JsonObjec
 
 const worst: readonly ReportHealth[] = ["action_required", "delayed", "waiting"];
 
-function summary(ledger: Ledger, wanted: Wanted): JsonObject {
+function summary(ledger: ReportLedger, wanted: Wanted): JsonObject {
   const own = ledger.obligations.filter((one) => fits(one, wanted));
   const scope = scopeOf(ledger, wanted);
   const counted = (health: ReportHealth): number => own.filter((one) => one.health === health).length;
@@ -131,7 +132,7 @@ function changedSince(all: readonly Obligation[], after: string | undefined): re
   );
 }
 
-function periods(ledger: Ledger, wanted: Wanted): JsonObject {
+function periods(ledger: ReportLedger, wanted: Wanted): JsonObject {
   const own = ledger.obligations.filter((one) => fits(one, wanted));
   const { items, pagination } = listPage(changedSince(own, wanted.changes_after), wanted.pagination, ({ id }) => id);
   return {
@@ -147,7 +148,7 @@ function periods(ledger: Ledger, wanted: Wanted): JsonObject {
   };
 }
 
-async function revision(call: BehaviourCall, ledger: Ledger, id: string): Promise<JsonObject> {
+async function revision(call: BehaviourCall, ledger: ReportLedger, id: string): Promise<JsonObject> {
   const found = await findRevision(call, ledger, id);
   if (found === undefined) throw noSuchReport();
   const own = ledger.obligations.find((one) => one.id === found.obligationId);
