@@ -13,6 +13,7 @@ import { type InventorySize, publisherDomainAt, randomFrom } from "./support/inv
 import { median } from "./support/measure.js";
 import { closedLoop, type Latencies, pooled } from "./support/open-loop.js";
 import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport, tidied } from "./support/registry-floors.js";
+import { followerRows } from "./support/registry-followers.js";
 import { type Grown, grown, growthRows } from "./support/registry-growth.js";
 import { openPlainSearch } from "./support/registry-plain.js";
 import { buildProgram, done, type Program, type Served, serve } from "./support/registry-processes.js";
@@ -55,6 +56,7 @@ interface Subject {
   readonly store: string;
   /** The inventory, as lines. */
   readonly file: string;
+  readonly followersOnly: boolean;
   /** What a bare server takes for its slowest hundredth, in milliseconds. */
   readonly bare: { readonly pageMs: number; readonly expansionMs: number };
 }
@@ -174,6 +176,11 @@ async function engineRows(subject: Subject, size: InventorySize): Promise<Row[]>
   const taken = await done<Taken>(program, "import", store, file);
   await tidied(store);
   const server = await serve(program, store);
+  if (subject.followersOnly) {
+    const rows = await followerRows(subject, server, size);
+    await server.stop();
+    return rows;
+  }
   const rows = await searchRows(subject, server);
   rows.push(await deepPages(engine, server));
   rows.push(await lookupRow(subject, server, size));
@@ -185,6 +192,10 @@ async function engineRows(subject: Subject, size: InventorySize): Promise<Row[]>
     peak = Math.max(peak, (await another.stop()).peak);
   }
   rows.push(...expansionRows(subject, expanded));
+  // A server of its own, after the others: these keep many answers, and what they ask is no part of a server's usual memory.
+  const following = await serve(program, store);
+  rows.push(...(await followerRows(subject, following, size)));
+  await following.stop();
   rows.push({
     name: `memory of a server, ${engine}, peak`,
     value: peak / MB,
@@ -233,7 +244,7 @@ const numberOf = (args: readonly string[], name: string): number | undefined => 
   return text === undefined ? undefined : Number(text);
 };
 
-/** @param args `--engine=sqlite|postgres` for one of them, `--agents=N` for another size, `--no-curve` */
+/** @param args `--engine=sqlite|postgres` for one of them, `--agents=N` for another size, `--no-curve`, `--followers` for those rows alone */
 export async function run(args: readonly string[]): Promise<Row[]> {
   const only = args.find((arg) => arg.startsWith("--engine="))?.slice("--engine=".length);
   const scale = (numberOf(args, "agents") ?? SIZE.agents) / SIZE.agents;
@@ -254,10 +265,11 @@ export async function run(args: readonly string[]): Promise<Row[]> {
     const program = buildProgram(folder);
     const file = path.join(folder, "inventory.ndjson");
     await done(program, "generate", file, JSON.stringify(size));
+    const common = { program, file, bare, followersOnly: args.includes("--followers") };
     if (only !== "postgres")
       rows.push(
         ...(await engineRows(
-          { engine: "sqlite", program, store: `sqlite:${path.join(folder, "registry.db")}`, file, bare },
+          { ...common, engine: "sqlite", store: `sqlite:${path.join(folder, "registry.db")}` },
           size,
         )),
       );
@@ -265,11 +277,11 @@ export async function run(args: readonly string[]): Promise<Row[]> {
       postgres = await startPostgres(TUNED);
       const url = await postgres.database();
       rows.push(
-        ...(await engineRows({ engine: "postgres", program, store: url, file, bare }, size)),
-        await againstPlain(url),
+        ...(await engineRows({ ...common, engine: "postgres", store: url }, size)),
+        ...(common.followersOnly ? [] : [await againstPlain(url)]),
       );
     }
-    if (!args.includes("--no-curve")) {
+    if (!args.includes("--no-curve") && !common.followersOnly) {
       const points: Grown[] = [];
       for (const agents of CURVE_AGENTS.filter((one) => one <= size.agents * 10))
         points.push(await grown(program, folder, agents));

@@ -1,5 +1,5 @@
 /** The processes of the registry's bench: started, asked and ended. */
-import { symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { Pool } from "undici";
 import { Child } from "./child.js";
@@ -31,13 +31,28 @@ export async function done<T>(program: Program, ...args: string[]): Promise<T> {
   return report;
 }
 
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
 export interface Served {
   get<T>(path: string): Promise<T>;
+  /** Whatever is answered; a POST where there is a body. */
+  ask(path: string, headers?: Readonly<Record<string, string>>, body?: string): Promise<Answered>;
+  /** Hands on what is told until it is stopped. */
+  stream(path: string, take: (text: string) => void): Promise<() => void>;
   readonly client: Client;
   readonly warmMs: number;
+  /** Processor time it took so far, in milliseconds. */
+  cpuMs(): number;
   /** Ends it. @returns its memory in bytes */
   stop(): Promise<{ peak: number; now: number }>;
 }
+
+/** What the kernel counts processor time in, in milliseconds. */
+const TICK_MS = 10;
 
 /** As docs/registry.md recommends. */
 const SERVER_FLAGS = ["--max-semi-space-size=16"];
@@ -46,7 +61,7 @@ const SERVER_FLAGS = ["--max-semi-space-size=16"];
 export async function serve(program: Program, store: string): Promise<Served> {
   const child = new Child([...SERVER_FLAGS, program.file, "serve", store]);
   const { address, key, warmMs } = await child.report<{ address: string; key: string; warmMs: number }>();
-  const pool = new Pool(address, { connections: 4 });
+  const pool = new Pool(address, { connections: 8 });
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const client = startClient(address, headers);
   return {
@@ -56,8 +71,32 @@ export async function serve(program: Program, store: string): Promise<Served> {
       if (answer.statusCode !== 200) throw new Error(`${target}: ${answer.statusCode} ${text}`);
       return JSON.parse(text) as T;
     },
+    async ask(target, more = {}, body) {
+      const method = body === undefined ? "GET" : "POST";
+      const options = {
+        method,
+        path: target,
+        headers: { ...headers, ...more },
+        ...(body !== undefined && { body }),
+      } as const;
+      const { statusCode: status, headers: given, body: answer } = await pool.request(options);
+      return { status, headers: given, text: await answer.text() };
+    },
+    async stream(target, take) {
+      const ending = new AbortController();
+      const response = await fetch(address + target, { headers, signal: ending.signal });
+      const read = async (): Promise<void> => {
+        for await (const text of response.body!.pipeThrough(new TextDecoderStream())) take(text);
+      };
+      read().catch(() => undefined);
+      return () => ending.abort();
+    },
     client,
     warmMs,
+    cpuMs() {
+      const fields = readFileSync(`/proc/${child.process.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+      return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+    },
     async stop() {
       await pool.close();
       await client.close();

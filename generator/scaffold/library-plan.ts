@@ -52,6 +52,7 @@ const ports = [
   { area: "products", file: "catalogue", port: "catalogue", about: "what you sell" },
   { area: "media-buys", file: "ad-server", port: "adServer", about: "where orders run" },
   { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
+  { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
 ] as const;
 

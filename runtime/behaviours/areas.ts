@@ -4,6 +4,7 @@ import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behavio
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
+import { changesBehaviour } from "./changes/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
 import { creativesBehaviour } from "./creatives/behaviour.js";
 import { deliveryBehaviour } from "./delivery/behaviour.js";
@@ -15,8 +16,10 @@ import type { BehaviourCall } from "./frame/call.js";
 import { forcedScenarios, resetForced } from "./frame/forced.js";
 import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
+import { principalsBehaviour } from "./principals/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 import { provenanceBehaviour } from "./provenance/behaviour.js";
+import { reportingBehaviour } from "./reporting/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
 import { usageBehaviour } from "./usage/behaviour.js";
 
@@ -38,6 +41,9 @@ export const behaviours: readonly Behaviour[] = [
   catalogsBehaviour,
   audiencesBehaviour,
   financialsBehaviour,
+  principalsBehaviour,
+  changesBehaviour,
+  reportingBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));
@@ -59,6 +65,8 @@ export interface AreaChoice {
   readonly with?: readonly string[];
   /** Tools that the application answers itself. */
   readonly own?: Iterable<string>;
+  /** What a test may ask of this seller beside what areas bring about. */
+  readonly scenarios?: Scenarios;
 }
 
 const CONTROLLER = "comply_test_controller";
@@ -76,7 +84,13 @@ const resetOf =
   };
 
 /** The areas of what the specialisms name, of what those need, and of what is asked for beside. */
-export function servedAreas({ releases, specialisms, with: beside = [], own = [] }: AreaChoice): ServedAreas {
+export function servedAreas({
+  releases,
+  specialisms,
+  with: beside = [],
+  own = [],
+  scenarios: more = {},
+}: AreaChoice): ServedAreas {
   const [newest] = releases as readonly [Release];
   const claimed = specialisms.flatMap((id) => newest.specialisms[id] ?? []);
   const exercised = new Set(claimed.flatMap((one) => [...one.entryPoints, ...one.exercised]));
@@ -92,6 +106,7 @@ export function servedAreas({ releases, specialisms, with: beside = [], own = []
     { reset_state: resetOf(resets) },
     forcedScenarios,
     ...behaviours.map((one) => one.scenarios ?? {}),
+    more,
   ) as Scenarios;
   const all = [...areas, controllerOf(scenarios)];
   const offered = (name: string): boolean => releases.some(({ tools }) => Object.hasOwn(tools, name));
@@ -119,7 +134,10 @@ export function declaredBy({ areas, scenarios }: ServedAreas, serving: Serving, 
   const shape = serving.shapes.answer(
     ["get_agent_capabilities", `get_${word}_capabilities`].find((name) => serving.shapes.offers(name)) ?? "",
   );
-  const all = areas.map((one) => one.capabilities?.(serving) ?? {}).reduce(merge, {});
+  const each = areas.map((one) => one.capabilities?.(serving) ?? {});
+  // What several areas try out stands in one list.
+  const tried = [...new Set(each.flatMap(({ experimental_features: some }) => (Array.isArray(some) ? some : [])))];
+  const all = { ...each.reduce(merge, {}), ...(tried.length > 0 && { experimental_features: tried }) };
   const allowed = shape.values("compliance_testing", "scenarios", "*");
   const declarable = Object.keys(scenarios).filter((name) => allowed?.includes(name) ?? true);
   const controlled = serving.tools.has(CONTROLLER) && declarable.length > 0;

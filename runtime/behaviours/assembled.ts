@@ -53,7 +53,7 @@ export function assembled(parts: AssemblyParts): Assembled {
     const spoken = options.releases?.find((one) => one.version === version) ?? release;
     return standingCall(settings, { ...facts, principal, release: spoken }, work, commit);
   };
-  const task: Upkeep["task"] = (id) => seller.task(id) as never;
+  const task: Upkeep["task"] = (id) => seller.task(id);
   const upkeep = createPeriodic({
     pauseMs: UPKEEP_MS,
     steps: served.areas.flatMap(({ area, upkeep: run }) =>
@@ -94,6 +94,7 @@ export function assembled(parts: AssemblyParts): Assembled {
       await upkeep.stop();
       await seller.close();
       await sender.stop();
+      settings.upstream?.stop();
       await metrics?.stop();
       if (own) await store.close();
     },

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Logger, pino } from "pino";
 import { type AnyTool, type JsonObject, type Release, type Reply, shortVersion } from "../contract/index.js";
+import type { Database } from "../db/types.js";
 import { AdbindError } from "../errors.js";
 import { createSeller, type Seller } from "../seller/create.js";
 import type { SellerContext, SellerHandler, SellerOptions, SellerStore } from "../seller/types.js";
@@ -10,15 +11,17 @@ import type { Sender } from "../sender/sender.js";
 import { type AnyStore, documentStore, openStore } from "../store/index.js";
 import { declaredBy, merge, type ServedAreas, servedAreas } from "./areas.js";
 import { type Assembled, assembled } from "./assembled.js";
+import { trafficScenarios } from "./controller/traffic.js";
 import { offeredFormats } from "./formats/formats.js";
 import type { ToolBehaviour } from "./frame/behaviour.js";
 import { type BehaviourSettings, type CallFacts, openToolCall, standingCall } from "./frame/call.js";
 import { shapesOf } from "./frame/shape.js";
+import { upstreamRecorder } from "./frame/upstream.js";
 import { type MetricsOptions, metricsRoute, openMetrics } from "./metrics.js";
-import { type Ports, portsFrom } from "./ports/index.js";
+import { type CallsUpstream, type Ports, portsFrom } from "./ports/index.js";
 import { developmentKey } from "./signing-key.js";
 
-type Handler = SellerHandler<AnyTool, never>;
+type Handler = SellerHandler<AnyTool, object>;
 type Handlers = Record<string, Handler>;
 
 type Shared<R extends Release> = Omit<
@@ -90,6 +93,37 @@ function refuseOpen({
     throw closed("key", "in production webhooks are signed by a key of the seller's own", "give a private JWK as key");
 }
 
+/** What is served, and what every call is given. */
+function partsOf(
+  options: Pick<
+    BehavingSellerOptions,
+    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
+  >,
+  state: Pick<BehaviourSettings, "store" | "place">,
+): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
+  const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
+  const given = portsFrom(options.ports);
+  // Who asks nobody has nothing to show.
+  const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
+  const upstream = asks ? upstreamRecorder(options.now) : undefined;
+  const served = servedAreas({
+    releases: [release, ...releases],
+    specialisms,
+    with: beside,
+    ...(asks && { scenarios: trafficScenarios }),
+  });
+  const settings: BehaviourSettings = {
+    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
+    name,
+    mode,
+    ports: upstream?.watched(given) ?? given,
+    ...(upstream !== undefined && { upstream }),
+    ...state,
+    served: new Set(served.areas.map(({ area }) => area)),
+  };
+  return { served, settings };
+}
+
 /**
  * Opens a seller. `start` makes it listen, `close` leaves nothing open.
  * @throws AdbindError `seller_option_invalid`
@@ -109,24 +143,16 @@ export async function openSeller<R extends Release>(options: BehavingSellerOptio
 }
 
 async function openOn<R extends Release>(options: BehavingSellerOptions<R>, store: AnyStore): Promise<Assembled> {
-  const { database, mode = "production", release, releases = [], baseUrl, name } = options;
+  const { database, mode = "production", release, releases = [] } = options;
   const logger = options.logger ?? plainLogger(mode);
-  const documents = documentStore(store.database as never);
+  const documents = documentStore(store.database as Database);
   const all = [release, ...releases];
-  const served = servedAreas({ releases: all, specialisms: options.specialisms, with: options.with ?? [] });
-  const settings: BehaviourSettings = {
-    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
-    name,
-    mode,
-    ports: portsFrom(options.ports),
-    store: documents as never,
-    served: new Set(served.areas.map(({ area }) => area)),
-  };
+  const { served, settings } = partsOf(options, { store: documents, place: store });
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
   const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
-  const tools = { ...library, ...options.tools?.(library as unknown as ToolHandlers<R>) };
+  const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R>));
   const answered = new Set(Object.keys(tools));
   const declared = await declarations(all, options, { served, settings, answered });
   const metrics = counts({ ...options, mode }) ? await openMetrics() : undefined;
@@ -139,8 +165,8 @@ async function openOn<R extends Release>(options: BehavingSellerOptions<R>, stor
     // Its own codes say what is wrong with a request.
     unchecked: ["comply_test_controller"],
     judgedByHandler: Object.assign({}, ...served.areas.map(({ judges }) => judges)),
-    tools: tools as never,
-    store: store as never,
+    tools,
+    store,
     sender,
     signing,
     capabilities: (one: Release) => declared.get(one.version) ?? {},
@@ -159,6 +185,12 @@ async function openOn<R extends Release>(options: BehavingSellerOptions<R>, stor
     options: { ...options, mode, logger },
   });
 }
+
+/** The seller's own tools stand in for the library's. */
+const joined = (library: Handlers, own: object | undefined): Handlers => ({
+  ...library,
+  ...(own as Handlers | undefined),
+});
 
 interface SenderParts {
   readonly settings: BehaviourSettings;
@@ -180,7 +212,7 @@ async function openSender(
 ): Promise<Sender> {
   const development = mode === "development";
   return (await createSender({
-    store: store as never,
+    store,
     release,
     ...(releases.length > 0 && { releases }),
     signer,
@@ -198,10 +230,12 @@ function libraryOf(served: ServedAreas, settings: BehaviourSettings, mode: strin
   const handler =
     (tool: string, behave: ToolBehaviour): Handler =>
     async (request, context) => {
-      const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, never>);
-      const reply = await behave(request, call);
+      const call = await openToolCall(settings, tool, context as SellerContext<AnyTool, object>);
+      const { upstream } = settings;
+      const answered = () => behave(request, call);
+      const reply = await (upstream === undefined ? answered() : upstream.within(call.principal, answered));
       const changes = call.documents.changes();
-      if (changes.length > 0) context.effect((tx) => settings.store.write(tx as never, changes));
+      if (changes.length > 0) context.effect((tx) => settings.store.write(tx, changes));
       return reply as Reply<AnyTool>;
     };
   return Object.fromEntries(tools.map(([tool, behave]) => [tool, handler(tool, behave)]));
@@ -235,6 +269,7 @@ async function declarations(
   const declared = async (release: Release): Promise<[string, JsonObject]> => {
     const formats = await offeredFormats(settings);
     const serving = {
+      release,
       shapes: await shapesOf(release),
       tools: answered,
       specialisms,

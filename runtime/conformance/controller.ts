@@ -1,6 +1,7 @@
 /** The test controller of an agent: what it can do, and the state that a storyboard has it prepare. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { type AnsweredTool, isFailedAnswer } from "./agent/outcome.js";
+import { callPatiently } from "./agent/patient.js";
 import type { AgentAnswer, AgentSession } from "./agent/types.js";
 import type { Storyboard } from "./document.js";
 import type { Skip } from "./result.js";
@@ -95,6 +96,7 @@ export function fixtureRows({ fixtures = {} }: Storyboard): FixtureRow[] {
 
 export interface Seeding {
   readonly session: AgentSession;
+  readonly sleep: (ms: number) => Promise<void>;
   readonly scenarios: readonly string[];
   readonly spoken: AnsweredTool;
 }
@@ -103,14 +105,14 @@ export interface Seeding {
 export async function seedRow(
   { kind, row }: FixtureRow,
   storyboard: Storyboard,
-  { session, scenarios, spoken }: Seeding,
+  { session, scenarios, spoken, sleep }: Seeding,
 ): Promise<SeedOutcome> {
   const missing = (detail: string): SeedOutcome => ({ skip: { reason: "not_applicable", detail } });
   if (!scenarios.includes(kind.scenario))
     return missing(
       `the test controller would have to list the scenario ${kind.scenario}; it lists ${scenarios.join(", ") || "none"}`,
     );
-  const answer = await session.call(CONTROLLER, seedCall(row, kind, { storyboard }));
+  const answer = await callPatiently(session, sleep, CONTROLLER, seedCall(row, kind, { storyboard }));
   if (!saysNo(answer, spoken)) return {};
   if (unknownScenario(answer)) return missing(`the test controller does not know ${kind.scenario}`);
   const named = kind.ids.map((id) => row[id]).join("/");
@@ -123,11 +125,14 @@ const RESET = "reset_state";
  * Has the controller take away what earlier storyboards have put there, where it says that it can.
  * @returns what went wrong: whatever is seeded after that would stand beside what is left
  */
-export async function reset(storyboard: Storyboard, { session, scenarios, spoken }: Seeding): Promise<SeedOutcome> {
+export async function reset(
+  storyboard: Storyboard,
+  { session, scenarios, spoken, sleep }: Seeding,
+): Promise<SeedOutcome> {
   if (!scenarios.includes(RESET)) return {};
   const account = sandboxAccount(accountOf(storyboard));
   const context = { correlation_id: `${storyboard.id}--__reset__` };
-  const answer = await session.call(CONTROLLER, { scenario: RESET, params: {}, account, context });
+  const answer = await callPatiently(session, sleep, CONTROLLER, { scenario: RESET, params: {}, account, context });
   return saysNo(answer, spoken) ? { failed: { answer, problem: `${RESET} was refused: ${why(answer)}` } } : {};
 }
 

@@ -86,6 +86,16 @@ export const faultySteps: readonly FaultyStep[] = [
       'media-buy/list-creative-formats-response.json: "Full format definitions for all formats this agent supports"; the step takes the two that were seeded for all there are, and asks for no others by name',
     sometimes: true,
   },
+  {
+    release: "3.2.4",
+    storyboard: "reporting_core",
+    step: "exact_nonempty_reject_mixed_selector",
+    hash: "e28271daafb3",
+    contradicts:
+      'manifest.json: INVALID_REQUEST is for what "violates schema constraints", VALIDATION_ERROR for what is "beyond schema validation"; media-buy/get-media-buy-delivery-request.json itself refuses the two selectors together',
+    pointer: "/errors/0/code",
+    sometimes: true,
+  },
 ];
 
 /** Steps whose text takes a structured error as well as a success, and that have no mark for it. */

@@ -25,6 +25,15 @@ function applied(result: StepResult, fault: FaultyStep | undefined): StepResult 
   return { ...result, status: "failed", problem, fault: fault.contradicts };
 }
 
+/** Whether a step has done what it is for: one check of it is at fault, and it keeps all others. */
+export function isDone(result: StepResult, list: readonly FaultyStep[]): boolean {
+  const fault = list.find(
+    ({ storyboard, step, pointer }) =>
+      storyboard === result.storyboard && step === result.step && pointer !== undefined,
+  );
+  return applied(result, fault).status === "faulty";
+}
+
 /** Marks the steps of a storyboard that are on the list. */
 export function applyFaults(storyboard: StoryboardResult, list: readonly FaultyStep[]): StoryboardResult {
   const own = list.filter((one) => one.storyboard === storyboard.id);

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject } from "../contract/index.js";
 import { rawMcpCall } from "./agent/mcp.js";
 import { type AnsweredTool, errorCodeOf, isFailedAnswer } from "./agent/outcome.js";
+import { callPatiently } from "./agent/patient.js";
 import type { AgentAnswer } from "./agent/types.js";
 import { capture } from "./captures.js";
 import type { CheckView } from "./checks/types.js";
@@ -68,7 +69,7 @@ async function send(
   }
   if (isJsonObject(step.parallel_dispatch))
     return dispatchParallel(step.parallel_dispatch, { task, args, session, run });
-  return [await session.call(task, args)];
+  return [await callPatiently(session, story.run.sleep, task, args)];
 }
 
 interface Judging {

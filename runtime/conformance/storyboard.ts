@@ -3,6 +3,7 @@ import { isJsonObject } from "../contract/index.js";
 import { unfilledBranches } from "./branches.js";
 import { CONTROLLER, reset, type SeedOutcome, seed } from "./controller.js";
 import type { Phase, StoryboardStep } from "./document.js";
+import { faultsOf, isDone } from "./faulty.js";
 import { type FixturesFound, resolveFixtures } from "./fixtures.js";
 import { storyboardSkip } from "./gates.js";
 import { suiteFile } from "./load.js";
@@ -134,7 +135,7 @@ async function runPhase(phase: Phase, story: StoryState, cascade: Cascade): Prom
         : { ...skipped(step, phase, story, skip), endsPhase: false };
     if (endsPhase) ended = result.skip;
     story.results.set(step.id, result);
-    cascade.record(step, phase, result);
+    if (!isDone(result, faultsOf(story.run.release.version))) cascade.record(step, phase, result);
     const flag = contribution(step, phase);
     if (
       flag !== undefined &&
@@ -172,7 +173,7 @@ async function prepare(story: StoryState): Promise<boolean> {
   const { storyboard, run } = story;
   const { primary, release, scenarios } = run;
   const spoken = { word: release.word, tool: release.tools[CONTROLLER] };
-  const seeding = { session: story.sessionOf(primary), scenarios, spoken };
+  const seeding = { session: story.sessionOf(primary), scenarios, spoken, sleep: run.sleep };
   const { failed } = await reset(storyboard, seeding);
   if (failed !== undefined) return unprepared(story, failed);
   if (storyboard.prerequisites?.controller_seeding !== true) return true;

@@ -34,6 +34,7 @@ const problemRules = {
   list_too_long: left(
     "split the file among the publishers it speaks for, or ask who runs the registry for a larger bound",
   ),
+  agent_twice: noted("say all of one agent in one entry, or leave it: the entries add up"),
   agent_shape: left("give an object with url, authorized_for, authorization_type and the selector of that type"),
   agent_url: left("give the agent's own address, an https URL"),
   authorized_for: left("say in 1 to 500 characters what the agent may sell"),
@@ -64,6 +65,9 @@ const problemRules = {
   signal_value_type: left("set value_type to binary, categorical or numeric"),
   signal_tags: left("give tags of lower-case letters, digits, hyphens and underscores"),
   signal_values: left("give allowed_values as a list of at least one text"),
+  signal_category: left("give category as a text"),
+  signal_values_missing: noted("say with allowed_values which values there are"),
+  signal_tag_undefined: noted("describe it in signal_tags"),
   signal_range: left("give range with numbers min and max, min not above max"),
   signal_id_unknown: noted("declare it in signals, or take it out"),
   signal_pattern: left("use letters, digits, hyphens and underscores; in tags lower case only"),

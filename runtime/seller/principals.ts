@@ -52,17 +52,18 @@ export function createPrincipals<Tx>(options: PrincipalOptions): Principals<Tx> 
       sync_principal: (request, ctx) => syncPrincipal(options, request as JsonObject, ctx),
       get_principal: (_request, ctx) => getPrincipal(options, ctx),
     },
-    capabilities: (release) => declared(options, release),
+    capabilities: (release) => declaredPrincipals(options, release),
   };
 }
 
 /** What a seller makes of what a release has. */
-const offered = ({ eventTypes }: PrincipalOptions, release: Release): readonly string[] =>
+const offered = ({ eventTypes }: Pick<PrincipalOptions, "eventTypes">, release: Release): readonly string[] =>
   eventCatalogue(release)
     .kindsOf("agent")
     .filter((kind) => eventTypes === undefined || eventTypes.includes(kind));
 
-function declared(options: PrincipalOptions, release: Release): JsonObject {
+/** What a seller with these tools says of itself. */
+export function declaredPrincipals(options: Omit<PrincipalOptions, "sender">, release: Release): JsonObject {
   const { word, tools } = release;
   const whole = Object.hasOwn(tools, SYNC_PRINCIPAL);
   if (!whole && !Object.hasOwn(tools, SYNC_CONFIGS)) return {};

@@ -28,8 +28,9 @@ async function tell(plan: Pick<MarketPlan, "sellers" | "receivers" | "port" | "p
       told,
     );
     assert.ok(Number(books["duplicates dropped"]) >= 1 && Number(books["late ones passed over"]) >= 1, told);
+    // Known already is kept too: of a receiver that died, or was slower than its sender waits, nobody heard the first answer.
     for (const event of ["working", "input-required", "completed", "impairment", "final report"])
-      assert.match(told, new RegExp(`receiver +${event} +-> verified, kept, 200`), event);
+      assert.match(told, new RegExp(`receiver +${event} +-> verified, (kept|known already)`), `${event}:\n${told}`);
   } finally {
     await market.close();
     rmSync(home, { recursive: true, force: true });

@@ -109,6 +109,18 @@ interface Graded {
   readonly problem?: string;
 }
 
+/** The agent under test stands for its own roles. */
+function othersThan(
+  { release }: Place,
+  id: string,
+  agents: ReadonlyMap<string, ServedSeller>,
+): [string, ServedSeller][] {
+  const protocolOf = (name: string | undefined) => release.specialisms[name ?? ""]?.protocol;
+  return [...agents].filter(
+    ([key]) => !(roles[key] ?? []).some((name) => protocolOf(name) === protocolOf(id) && protocolOf(id) !== undefined),
+  );
+}
+
 async function grade(
   place: Place,
   id: string,
@@ -134,7 +146,7 @@ async function grade(
       suite,
       auth: RUN_TOKEN,
       ca: tls.cert,
-      agents: Object.fromEntries([...parts.agents].map(([key, { url }]) => [key, url])),
+      agents: Object.fromEntries(othersThan(place, id, parts.agents).map(([key, { url }]) => [key, url])),
       webhooks: { name: "localhost", tls },
     });
     return { counts: report.counts, report };

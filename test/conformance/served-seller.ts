@@ -1,7 +1,7 @@
 /** A scaffolded seller as its project serves it, behind TLS, as callers reach it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
-import { request as httpRequest } from "node:http";
+import { createServer as createHttpServer, request as httpRequest } from "node:http";
 import { createServer } from "node:https";
 import { type AddressInfo, createServer as createNetServer } from "node:net";
 import path from "node:path";
@@ -52,6 +52,19 @@ async function terminator(to: number): Promise<{ port: number; close: () => void
   return { port: (server.address() as AddressInfo).port, close };
 }
 
+/** Stands for the platforms that ports tell: it takes everything. */
+async function platform(): Promise<{ url: string; close: () => void }> {
+  const server = createHttpServer((incoming, outgoing) => {
+    incoming.resume().on("end", () => outgoing.end("{}"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
 /** A folder in which projects find adbind. */
 export function projectsFolder(parent: string): string {
   const folder = mkdtempSync(path.join(parent, "adbind-conformance-"));
@@ -84,6 +97,7 @@ const ended = (child: ChildProcess): Promise<void> =>
 export async function serveSeller(folder: string, env: Readonly<Record<string, string>> = {}): Promise<ServedSeller> {
   const port = await freePort();
   const front = await terminator(port);
+  const told = await platform();
   const base = `https://localhost:${front.port}`;
   const keys = [
     RUN_TOKEN,
@@ -100,6 +114,8 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
       BASE_URL: base,
       TOKENS: JSON.stringify(tokens),
       NODE_EXTRA_CA_CERTS: fixture("loopback-test-only.cert.pem"),
+      SIGNALS_URL: told.url,
+      CREATIVES_URL: told.url,
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -120,6 +136,7 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
   });
   const stop = async (): Promise<void> => {
     front.close();
+    told.close();
     await ended(child);
   };
   try {

@@ -123,14 +123,14 @@ test("an answer that never comes ends its connection, and the next one is answer
 
 test("a migration may take longer than a statement", async () => {
   const place = await postgres.database();
-  const slow = [{ version: 1, name: "slow", about: "", compatibleFrom: 1, sql: "select pg_sleep(0.5);" }];
-  const database = await openPostgres({ url: place, schema: slow, statementTimeoutMs: 100, deadlineSlackMs: 100 });
+  const slow = [{ version: 1, name: "slow", about: "", compatibleFrom: 1, sql: "select pg_sleep(2.5);" }];
+  const database = await openPostgres({ url: place, schema: slow, statementTimeoutMs: 2_000, deadlineSlackMs: 100 });
   assert.equal((await database.status()).missing, []);
   await database.close();
 });
 
 test("a row that somebody keeps is an error of that call, which says so", async () => {
-  const database = await open({ lockTimeoutMs: 100, statementTimeoutMs: 400 });
+  const database = await open({ lockTimeoutMs: 100, statementTimeoutMs: 3_000 });
   await database.ask("create table kept (id integer)", []);
   await database.ask("insert into kept values (1)", []);
   const change = () => database.write((q) => q.run("update kept set id = id"));

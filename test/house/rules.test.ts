@@ -177,6 +177,17 @@ const proofs: Record<RuleName, { breaks: Record<string, string>; says: RegExp[];
       "test/a.ts": 'for (const engine of ["sqlite", "postgres"]) run(engine);',
     },
   },
+  "nothing is cast to never": {
+    breaks: {
+      "runtime/seller/a.ts": "const x = 1;\nuse(x as never);",
+      "runtime/net/b.ts": "use({} as never, [] as never);",
+    },
+    says: [/seller\/a\.ts:2 casts to never/, /net\/b\.ts:1 casts to never/],
+    keeps: {
+      "runtime/seller/a.ts": "let x: never; const y = x as unknown; // as never",
+      "test/a.ts": "use(1 as never);",
+    },
+  },
   "the statuses of a task are listed once": {
     breaks: {
       "runtime/seller/a.ts": 'const interim = ["submitted", "working", "completed", "other"];',

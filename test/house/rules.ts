@@ -1,4 +1,5 @@
 /** The rules of the house by name, and what is judged against the list of what breaks them today. */
+import { neverCastRule } from "./casts.js";
 import { circlesRule, folderPairsRule } from "./circles.js";
 import { dialectRule, duplicateNamesRule, statusListRule } from "./names.js";
 import { ranksRule } from "./ranks.js";
@@ -20,6 +21,7 @@ export const rules = {
   "an exported name means one thing": duplicateNamesRule,
   "a database engine is named in its own folder only": dialectRule,
   "the statuses of a task are listed once": statusListRule,
+  "nothing is cast to never": neverCastRule,
 } satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof rules;

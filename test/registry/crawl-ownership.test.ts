@@ -46,23 +46,29 @@ test("a name in DNS is taken only of the file's own domain and what is under it"
   assert.is(of("a.tenant.github.io", { domain: "tenant.github.io" }).properties.length, 1);
 });
 
-test("a property keeps what is its own, and says what was refused, by which rule, and what to do", () => {
+test("a property that names another's domain is left out whole, and says by which rule, and what to do", () => {
   const identifiers = [
     { type: "domain", value: "news.example" },
     { type: "domain", value: "victim.example" },
     { type: "ios_bundle", value: "com.news" },
   ];
-  const { properties, problems } = readFile({ authorized_agents: [agent()], properties: [property({ identifiers })] });
-  assert.equal(properties[0]?.identifiers, [identifiers[0], identifiers[2]]);
+  const clean = property({ property_id: "clean", identifiers: [identifiers[0]] });
+  const given = { authorized_agents: [agent()], properties: [property({ identifiers }), clean] };
+  const { properties, problems } = readFile(given);
   assert.equal(
-    problems.map(({ rule, pointer, effect }) => [rule, pointer, effect]),
+    properties.map(({ id }) => id),
+    ["clean"],
+    "the others stay",
+  );
+  assert.equal(
+    problems.slice(0, 1).map(({ rule, pointer, effect }) => [rule, pointer, effect]),
     [["identifier_foreign", "/properties/0/identifiers/1/value", "left"]],
   );
   assert.match(problems[0]!.remedy, "the file of that domain");
 });
 
 test("signals are read by the published schema, and what selects none of them is told", () => {
-  const good = { id: "s1", name: "Readers", value_type: "binary", tags: ["t1"] };
+  const good = { id: "s1", name: "Readers", value_type: "binary", tags: ["t1"], category: "interest" };
   const bad = [
     [{ ...good, id: "no good" }, "signal_id"],
     [{ ...good, id: "n", name: "" }, "signal_name"],
@@ -70,6 +76,9 @@ test("signals are read by the published schema, and what selects none of them is
     [{ ...good, id: "t", tags: ["No"] }, "signal_tags"],
     [{ ...good, id: "a", value_type: "categorical", allowed_values: [] }, "signal_values"],
     [{ ...good, id: "r", value_type: "numeric", range: { min: 2, max: 1 } }, "signal_range"],
+    [{ ...good, id: "c", category: 7 }, "signal_category"],
+    [{ ...good, id: "m", value_type: "categorical" }, "signal_values_missing"],
+    [{ ...good, id: "u", tags: ["t2"] }, "signal_tag_undefined"],
     ["s", "signal_shape"],
     [good, "signal_id_twice"],
   ] as const;
@@ -80,6 +89,7 @@ test("signals are read by the published schema, and what selects none of them is
       agent({ url: "https://c.example/", authorization_type: "signal_tags", signal_tags: ["NO"] }),
     ],
     signals: [good, ...bad.map(([signal]) => signal)],
+    signal_tags: { t1: { name: "One", description: "The first" } },
   });
   assert.equal(
     problems.map(({ rule }) => rule),
@@ -93,6 +103,26 @@ test("a file that names nobody and publishes nothing is none; one with a catalog
   assert.equal([result.ok, result.problems[0]?.rule], [false, "nothing_declared"]);
   for (const name of ["properties", "placements", "formats", "collections", "signals"])
     assert.ok(readAuthorizationFile({ authorized_agents: [], [name]: [{}] }, options).ok, name);
+});
+
+test("a manager's file names a publisher by a property that cannot be used, which then authorizes nothing", () => {
+  const nameless = { property_id: "blog", property_type: "website", publisher_domain: "news.example" };
+  const named = agent({ authorization_type: "property_ids", property_ids: ["blog"] });
+  const file = { authorized_agents: [named], properties: [nameless] };
+  const read = readAuthorizationFile(file, { ...options, via: "manager" });
+  assert.ok(read.ok, JSON.stringify(read.problems));
+  assert.equal([read.file.agents, read.file.properties], [[], []]);
+  assert.ok(read.problems.some(({ rule }) => rule === "property_name"));
+  const other = readAuthorizationFile(
+    { ...file, properties: [{ ...nameless, publisher_domain: "two.example" }] },
+    { ...options, via: "manager" },
+  );
+  assert.equal([other.ok, other.problems[0]?.rule], [false, "manager_silent"]);
+});
+
+test("two entries of one agent are both taken, and noted", () => {
+  const { agents, problems } = readFile({ authorized_agents: [agent(), agent()], properties: [property({})] });
+  assert.equal([agents.length, problems.map(({ rule }) => rule)], [2, ["agent_twice"]]);
 });
 
 test.run();

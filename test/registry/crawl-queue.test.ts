@@ -14,6 +14,7 @@ import { openPostgresStore, openSqliteStore } from "../../runtime/store/index.js
 import { sharedPostgres, type TestDatabases } from "../support/postgres.js";
 import { until } from "../support/until.js";
 import { publicLookup } from "./crawl-fixture.js";
+import { crawlMannersCase } from "./crawl-manners.case.js";
 import { crawlQueueCase } from "./crawl-queue.case.js";
 import { crawlRulesCase } from "./crawl-rules.case.js";
 import { crawlUnaskedCase } from "./crawl-unasked.case.js";
@@ -38,7 +39,7 @@ const openSqlite = async () => {
 
 const openPostgres = async () => openPostgresStore({ url: await cluster.database() });
 
-for (const cases of [crawlQueueCase, crawlUnaskedCase, crawlRulesCase]) {
+for (const cases of [crawlQueueCase, crawlUnaskedCase, crawlRulesCase, crawlMannersCase]) {
   cases(test, "sqlite", openSqlite);
   cases(test, "postgres", openPostgres);
 }

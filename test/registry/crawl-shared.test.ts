@@ -6,6 +6,7 @@ import { crawlDomain } from "../../runtime/registry/crawl/crawl.js";
 import { fault } from "../../runtime/registry/crawl/document.js";
 import { sharedFiles } from "../../runtime/registry/crawl/shared-files.js";
 import { agent, context, file, property } from "./crawl-fixture.js";
+import { robotsRules } from "./crawl-manners.case.js";
 import { MINUTE_MS, Origins } from "./crawl-world.js";
 
 const MANAGER = "manager.example/adagents.json";
@@ -161,5 +162,7 @@ test("a fetch that was broken off, or threw, is made again", async () => {
   await shared.get("k", broken, false);
   assert.is(asked, 3);
 });
+
+robotsRules(test);
 
 test.run();

@@ -133,7 +133,9 @@ function refusalCases(test: Suite, open: Open): void {
     assert.is(codeIn(await sender.notifications.sync(scope, [config, config])), "INVALID_REQUEST");
     assert.equal(await sender.notifications.list(scope), []);
   });
+}
 
+function unnamedCases(test: Suite, open: Open): void {
   test("a registration without an operation is refused where the release says so; a report's is told undeliverable once", async (context) => {
     const reports = () => ({ currency: "EUR", media_buy_deliveries: [] });
     const { operation_id: _, ...bare } = push;
@@ -240,6 +242,6 @@ export function notificationCase(of: SenderCase): void {
   const test = suiteOf(of, "notifications");
   const open: Open = (context, over = {}) =>
     reopened(of, context, { release: eventRelease as never, agentUrl: AGENT, ...over });
-  for (const cases of [proofCases, changeCases, refusalCases, payloadCases]) cases(test, open);
+  for (const cases of [proofCases, changeCases, refusalCases, unnamedCases, payloadCases]) cases(test, open);
   test.run();
 }

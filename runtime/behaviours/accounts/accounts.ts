@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { recordChange } from "../frame/changes.js";
 import { collection } from "../frame/collection.js";
 import type { Account, AccountBrand, AccountState } from "../ports/accounts.js";
 
@@ -34,8 +35,11 @@ export const findAccount = (call: BehaviourCall, id: string): Promise<Account | 
 
 export const callersAccounts = (call: BehaviourCall): Promise<Account[]> => kept.list(call, call.principal);
 
-export const saveAccount = (call: BehaviourCall, changed: Account): void =>
-  kept.put(call, call.principal, changed.account_id, changed);
+export function saveAccount(call: BehaviourCall, changed: Account, action: "created" | "updated" = "updated"): void {
+  const { account_id: id } = changed;
+  kept.put(call, call.principal, id, changed);
+  recordChange(call, { account: id, type: "account", id, action });
+}
 
 /** An account nobody has named before, as the seller opens it; not saved. */
 export function openAccount(call: BehaviourCall, ref: AccountRef): Promise<Account> {
@@ -88,7 +92,7 @@ export async function spendingAccount(call: BehaviourCall, ref: AccountRef): Pro
   const refusal = refusals[found.status];
   if (refusal !== undefined)
     throw new ToolError(refusal, `account ${found.account_id} is ${found.status}`, { field: "account" });
-  if ((await findAccount(call, found.account_id)) === undefined) saveAccount(call, found);
+  if ((await findAccount(call, found.account_id)) === undefined) saveAccount(call, found, "created");
   return found;
 }
 

@@ -58,7 +58,7 @@ async function syncOne(call: BehaviourCall, wanted: WantedAccount, dryRun: boole
   const same = before !== undefined && JSON.stringify(before) === JSON.stringify(after);
   const listening = dryRun ? {} : await syncConfigs(call, after.account_id, wanted.notification_configs);
   if ("error" in listening) return failedLine(wanted, after, listening.error);
-  if (!same && !dryRun) saveAccount(call, after);
+  if (!same && !dryRun) saveAccount(call, after, before === undefined ? "created" : "updated");
   const { governance_agents: _, ...shown } = shownAccount(after) as JsonObject;
   return {
     ...(wanted.account !== undefined && { account: wanted.account }),

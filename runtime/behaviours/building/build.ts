@@ -214,7 +214,12 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
       format_id: found.format_id ?? formatId(call, targets[0]!.id),
       assets: single(found.assets),
     };
-    const manifests = targets.map((of) => makeTag(call, owner, of, place, source).manifest);
+    const tags = targets.map((of) => ({ formatId: of.id, ...makeTag(call, owner, of, place, source) }));
+    for (const { formatId: of, tag_id: tagId, creative_id: creativeId, media_buy_id: buy, package_id: line } of tags) {
+      const where = { ...(buy !== undefined && { mediaBuyId: buy }), ...(line !== undefined && { packageId: line }) };
+      await call.ports.creatives.serve?.({ tagId, creativeId, formatId: of, ...where }, { idempotencyKey: tagId });
+    }
+    const manifests = tags.map(({ manifest }) => manifest);
     const [price] = found.pricing_options ?? [];
     // A rate per impression is owed when there are impressions.
     return {

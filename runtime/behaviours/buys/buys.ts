@@ -3,6 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { recordChange } from "../frame/changes.js";
 import { collection } from "../frame/collection.js";
 import { written } from "../frame/effects.js";
 import { findCreative } from "../library/creatives.js";
@@ -156,6 +157,8 @@ export async function saveBuy(call: BehaviourCall, changed: MediaBuy): Promise<v
   for (const { package_id } of packages)
     if (!known.has(package_id)) places.put(call, call.principal, package_id, { media_buy_id });
   kept.put(call, call.principal, media_buy_id, buy);
+  const action = before === undefined ? "created" : "updated";
+  recordChange(call, { account: buy.account_id, type: "media_buy", id: media_buy_id, action });
   const { sender } = call.ctx;
   if (sender === undefined || fixed === undefined || fixed === before?.fixed || !terminalStates.has(fixed)) return;
   // No report, impairment or other event is sent after the final report.

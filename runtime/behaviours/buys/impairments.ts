@@ -1,5 +1,6 @@
 /** A creative that goes off the air holds its packages back: the buys say so, and their buyers hear of it. */
 import type { BehaviourCall } from "../frame/call.js";
+import { recordChange } from "../frame/changes.js";
 import { written } from "../frame/effects.js";
 import { type Creative, findCreative, keepCreative } from "../library/creatives.js";
 import {
@@ -19,6 +20,8 @@ const offline: Readonly<Partial<Record<Creative["status"], string>>> = { rejecte
 export async function saveCreative(call: BehaviourCall, creative: Creative): Promise<void> {
   const before = (await findCreative(call, creative.creative_id))?.status;
   keepCreative(call, creative);
+  const action = before === undefined ? "created" : "updated";
+  recordChange(call, { account: creative.account_id, type: "creative", id: creative.creative_id, action });
   if (before === undefined || before === creative.status) return;
   for (const buy of await buysOf(call)) {
     if (terminalStates.has(await buyState(call, buy))) continue;

@@ -31,7 +31,7 @@ export interface CreativePlace {
   readonly assigned_date: string;
 }
 
-export function placesOf(buys: readonly MediaBuy[]): Map<string, CreativePlace[]> {
+export function assignedPlaces(buys: readonly MediaBuy[]): Map<string, CreativePlace[]> {
   const places = new Map<string, CreativePlace[]>();
   for (const { media_buy_id, packages, updated_at } of buys)
     for (const { package_id, creative_assignments } of packages)

@@ -6,7 +6,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { type Creative, creativesOf, EVERY_ACCOUNT } from "../library/creatives.js";
 import { localizationShown } from "../library/localization.js";
-import { type CreativeFilters, type CreativePlace, fitsFilters, placesOf } from "./filter.js";
+import { assignedPlaces, type CreativeFilters, type CreativePlace, fitsFilters } from "./filter.js";
 import { activitySubject } from "./transition.js";
 
 interface Wanted {
@@ -33,7 +33,7 @@ const ASSIGNMENTS = 50;
 
 /** `list_creatives`: the account's library, or that of all of the caller's accounts. */
 export const listLibrary: ToolBehaviour = async (request: Wanted, call) => {
-  const places = placesOf(await buysOf(call));
+  const places = assignedPlaces(await buysOf(call));
   const account = request.account === undefined ? undefined : (await resolveAccount(call, request.account)).account_id;
   const all = (await creativesOf(call, { purged: request.include_purged === true })).filter(
     ({ account_id }) => account === undefined || [account, EVERY_ACCOUNT].includes(account_id),

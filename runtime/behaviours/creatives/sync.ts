@@ -7,7 +7,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, type CreativeState, creativesOf, findCreative, removeCreative } from "../library/creatives.js";
 import { type Localization, localizationProblem, localizationShown } from "../library/localization.js";
-import { uploadProblems } from "../library/review.js";
+import { formatProblems, uploadProblems } from "../library/review.js";
 import type { CreativeUpload } from "../ports/creatives.js";
 import { type Assigned, assignAll, type WantedAssignment } from "./assign.js";
 
@@ -51,8 +51,8 @@ export const syncCreatives: ToolBehaviour = async (request: Wanted, call) => {
 /** @throws ToolError of the first upload that is not what its format asks for */
 async function refuseInvalid(call: BehaviourCall, uploads: readonly CreativeUpload[]): Promise<void> {
   for (const [index, upload] of uploads.entries()) {
-    const [first] = await uploadProblems(call, upload, `creatives[${index}]`);
-    if (first !== undefined) throw new ToolError(first.code, first.message, first as never);
+    const [first] = await formatProblems(call, upload, `creatives[${index}]`);
+    if (first !== undefined) throw new ToolError(first.code, first.message, first);
   }
 }
 

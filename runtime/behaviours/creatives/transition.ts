@@ -11,8 +11,8 @@ import {
   removeCreative,
 } from "../library/creatives.js";
 
-export const STATUS_CHANGED = "creative.status_changed";
-export const PURGED = "creative.purged";
+const STATUS_CHANGED = "creative.status_changed";
+const PURGED = "creative.purged";
 
 /** Why something happened to a creative, in the words of the release's list. */
 export interface CreativeReason {

@@ -6,10 +6,13 @@ import type { ReportContent, ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { DeliveredTotals } from "../ports/ad-server.js";
 import { findProduct } from "../products/products.js";
+import { type ExactRead, exactReport } from "../reporting/exact.js";
 import { deliveredByPackage, deliveredOf } from "./delivered.js";
 import { added, type DeliveryDays, nothing, simulatedFields } from "./simulated.js";
 
 interface Wanted {
+  /** One report of a feed, exactly. */
+  readonly reporting_revision_id?: string;
   readonly account?: AccountRef;
   readonly media_buy_ids?: readonly string[];
   readonly status_filter?: string | readonly string[];
@@ -20,8 +23,12 @@ interface Wanted {
 
 const DAY_MS = 86_400_000;
 
+const isExact = (request: Wanted): request is ExactRead =>
+  request.reporting_revision_id !== undefined && request.account !== undefined;
+
 /** `get_media_buy_delivery`: figures per buy and package, and their sum. */
 export const reportDelivery: ToolBehaviour = async (request: Wanted, call) => {
+  if (isExact(request)) return call.answer(await exactReport(call, request));
   const { account, media_buy_ids: wanted, status_filter: filter, start_date: from, end_date: before } = request;
   if (from !== undefined && before !== undefined && before <= from)
     throw new ToolError(

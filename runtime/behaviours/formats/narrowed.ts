@@ -2,7 +2,7 @@
  * What a canonical format is narrowed to, and whether assets fit: parameters are named after the slot they bound, such as
  * `title_max_chars`, `cta_values`, `main_image_sizes`.
  */
-import type { JsonObject, ProtocolError } from "../../contract/index.js";
+import { isJsonObject, type JsonObject, type ProtocolError } from "../../contract/index.js";
 import type { AnswerShapes } from "../frame/shape.js";
 import type { CreativeAsset, CreativeAssets } from "../ports/creatives.js";
 
@@ -11,9 +11,10 @@ interface Size {
   readonly height: number;
 }
 
+/** A bound that is not what its name says binds nothing. */
 type Rule = (
   asset: CreativeAsset,
-  bound: never,
+  bound: unknown,
   shapes: AnswerShapes,
 ) => Pick<ProtocolError, "code" | "message"> | undefined;
 
@@ -23,19 +24,23 @@ const textOf = ({ content }: CreativeAsset): string | undefined => (typeof conte
 const invalid = (shapes: AnswerShapes): string =>
   shapes.knowsError("VALIDATION_ERROR") ? "VALIDATION_ERROR" : "INVALID_REQUEST";
 
-const tooLong: Rule = (asset, most: number, shapes) => {
+const tooLong: Rule = (asset, most, shapes) => {
+  if (typeof most !== "number") return undefined;
   const length = [...(textOf(asset) ?? "")].length;
   return length <= most
     ? undefined
     : { code: invalid(shapes), message: `it may have ${most} characters, and has ${length}` };
 };
 
-const unlisted: Rule = (asset, values: readonly string[], shapes) => {
+const unlisted: Rule = (asset, values, shapes) => {
   const text = textOf(asset);
-  if (text === undefined || values.includes(text)) return undefined;
+  if (!Array.isArray(values) || text === undefined || values.includes(text)) return undefined;
   const code = shapes.knowsError("CREATIVE_VALUE_NOT_ALLOWED") ? "CREATIVE_VALUE_NOT_ALLOWED" : "CREATIVE_REJECTED";
   return { code, message: `it may be one of ${values.join(", ")}` };
 };
+
+const isSize = (value: unknown): value is Size =>
+  isJsonObject(value) && typeof value.width === "number" && typeof value.height === "number";
 
 /** A denser picture of the same size is as good. */
 const isOfSize = ({ width, height, pixel_ratio: ratio }: CreativeAsset, of: Size): boolean => {
@@ -43,8 +48,11 @@ const isOfSize = ({ width, height, pixel_ratio: ratio }: CreativeAsset, of: Size
   return width === of.width * dense && height === of.height * dense;
 };
 
-const misfit: Rule = (asset, sizes: readonly Size[], shapes) => {
-  if (asset.width === undefined || sizes.some((size) => isOfSize(asset, size))) return undefined;
+/** One size, or a list of them. */
+const misfit: Rule = (asset, bound, shapes) => {
+  const sizes = [bound].flat();
+  if (asset.width === undefined || !sizes.every(isSize) || sizes.some((size) => isOfSize(asset, size)))
+    return undefined;
   const all = sizes.map(({ width, height }) => `${width} x ${height}`).join(", ");
   return { code: invalid(shapes), message: `it is ${asset.width} x ${asset.height}, and may be ${all}` };
 };
@@ -53,7 +61,7 @@ const rules: readonly (readonly [suffix: string, rule: Rule])[] = [
   ["_max_chars", tooLong],
   ["_values", unlisted],
   ["_sizes", misfit],
-  ["_size", (asset, size: Size, shapes) => misfit(asset, [size] as never, shapes)],
+  ["_size", misfit],
 ];
 
 /** What in the assets is outside of the parameters, slot by slot. */
@@ -69,7 +77,7 @@ export function narrowedProblems(
     const slot = name.slice(0, -suffix.length);
     const given = Object.hasOwn(assets, slot) ? ([assets[slot]].flat() as CreativeAsset[]) : [];
     return given.flatMap((asset): ProtocolError[] => {
-      const problem = rule(asset, bound as never, shapes);
+      const problem = rule(asset, bound, shapes);
       return problem === undefined ? [] : [{ ...problem, field: `${field}.assets.${slot}`, recovery: "correctable" }];
     });
   });

@@ -1,5 +1,5 @@
 /** What an area of a seller does: the tools it answers, and what it says of itself. */
-import type { JsonObject } from "../../contract/index.js";
+import type { JsonObject, Release } from "../../contract/index.js";
 import type { Seller } from "../../seller/create.js";
 import type { TaskHandle } from "../../seller/types.js";
 import type { CreativeFormat, Ports } from "../ports/index.js";
@@ -12,6 +12,7 @@ export type ToolBehaviour = (request: any, call: BehaviourToolCall) => Promise<B
 
 /** What a behaviour is told when it says what it can do. */
 export interface Serving {
+  readonly release: Release;
   /** The protocol's. */
   readonly word: string;
   /** `MAJOR.MINOR` of the release, as the wire has it. */

@@ -2,10 +2,12 @@
 import type { AnyTool, JsonObject, MaybePromise, Release } from "../../contract/index.js";
 import type { SellerContext, TaskHandle } from "../../seller/types.js";
 import { type DocumentStore, onFreshDocuments } from "../../store/documents.js";
+import type { AnyStore } from "../../store/index.js";
 import type { Ports } from "../ports/index.js";
 import { type Documents, openDocuments } from "./documents.js";
 import { effectsInTurn } from "./effects.js";
 import { type AnswerShape, type AnswerShapes, shapesOf } from "./shape.js";
+import type { UpstreamRecorder } from "./upstream.js";
 
 /** What does not change from call to call. */
 export interface BehaviourSettings {
@@ -14,14 +16,18 @@ export interface BehaviourSettings {
   readonly name: string;
   readonly mode: "development" | "production";
   readonly ports: Ports;
-  readonly store: DocumentStore<never>;
+  readonly store: DocumentStore<object>;
+  /** Where all state is, the documents among it. */
+  readonly place: AnyStore;
+  /** What ports send over HTTP; in development, where one of them does. */
+  readonly upstream?: UpstreamRecorder;
   /** The areas that are served; a behaviour may ask whether a neighbour is there. */
   readonly served: ReadonlySet<string>;
 }
 
 /** What the runtime knows of a call, whatever its tool. */
 export type CallFacts = Pick<
-  SellerContext<AnyTool, never>,
+  SellerContext<AnyTool, object>,
   "principal" | "release" | "mode" | "sender" | "now" | "uuid" | "logger" | "effect"
 > & { readonly task?: TaskOf; readonly account?: JsonObject | undefined };
 
@@ -55,7 +61,7 @@ export interface BehaviourReply {
 /** A call of one tool. */
 export interface BehaviourToolCall extends BehaviourCall {
   readonly tool: string;
-  readonly context: SellerContext<AnyTool, never>;
+  readonly context: SellerContext<AnyTool, object>;
   /** What the release says of this tool's answer. */
   readonly shape: AnswerShape;
   /** The tool is done: what the release has a place for is answered. */
@@ -66,7 +72,7 @@ export interface BehaviourToolCall extends BehaviourCall {
 export async function openToolCall(
   settings: BehaviourSettings,
   tool: string,
-  context: SellerContext<AnyTool, never>,
+  context: SellerContext<AnyTool, object>,
 ): Promise<BehaviourToolCall> {
   const call = await openCall(settings, context);
   const shape = call.shapes.answer(tool);
@@ -100,7 +106,7 @@ async function openCall(settings: BehaviourSettings, ctx: CallFacts): Promise<Be
 }
 
 /** Commits what work on somebody's behalf came to: `write` belongs into one transaction. */
-export type StandingCommit<T> = (write: (tx: never) => MaybePromise<void>, result: T) => Promise<void>;
+export type StandingCommit<T> = (write: (tx: object) => MaybePromise<void>, result: T) => Promise<void>;
 
 /**
  * Does work on a principal's behalf that no answer waits for, and commits what it wrote; on what is there now where another
@@ -117,9 +123,10 @@ export const standingCall = <T>(
     const { store } = settings;
     const effects: Parameters<CallFacts["effect"]>[0][] = [];
     const call = await openCall(settings, { ...facts, effect: (effect) => void effects.push(effect) });
-    const result = await work(call);
+    const { upstream } = settings;
+    const result = await (upstream === undefined ? work(call) : upstream.within(call.principal, () => work(call)));
     const changes = call.documents.changes();
     if (commit !== undefined) await commit(effectsInTurn([(tx) => store.write(tx, changes), ...effects]), result);
-    else if (changes.length + effects.length > 0) await store.commit(changes, effects as never);
+    else if (changes.length + effects.length > 0) await store.commit(changes, effects);
     return result;
   });

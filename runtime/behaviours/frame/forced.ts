@@ -1,12 +1,12 @@
 /** What a test has ordered the caller's next call of a tool to be answered with, once. */
 import canonicalize from "canonicalize";
-import type { JsonObject } from "../../contract/index.js";
+import type { JsonObject, TaskStatus } from "../../contract/index.js";
 import { type ControllerScenario, ScenarioError, type Scenarios, textParam } from "./behaviour.js";
 import type { BehaviourCall, BehaviourReply, BehaviourToolCall } from "./call.js";
 import { collection } from "./collection.js";
 
 export interface ForcedAnswer {
-  readonly arm: "submitted" | "input-required" | "rejected";
+  readonly arm: TaskStatus;
   readonly task_id?: string;
   readonly message?: string;
   readonly reason?: string;
@@ -50,8 +50,8 @@ export function forcedReply(call: BehaviourToolCall, forced: ForcedAnswer): Beha
   const said = message === undefined ? {} : { message };
   return (
     arm === "input-required"
-      ? call.context.inputRequired({ reason: "APPROVAL_REQUIRED", ...said } as never)
-      : call.context.submitted({ ...(task_id !== undefined && { task_id }), ...said } as never)
+      ? call.context.inputRequired({ reason: "APPROVAL_REQUIRED", ...said })
+      : call.context.submitted({ ...(task_id !== undefined && { task_id }), ...said })
   ) as BehaviourReply;
 }
 
@@ -84,7 +84,7 @@ export const forcedScenarios: Scenarios = {
     // What every answer of the tool says, whatever is in it.
     const scoped = call.shapes.answer(of.tool).requires("cache_scope") ? { cache_scope: "account" } : {};
     try {
-      await call.task(id).complete({ ...scoped, ...result } as never);
+      await call.task(id).complete({ ...scoped, ...result });
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };
       if (code === "transition_refused") throw new ScenarioError("INVALID_TRANSITION", message, "completed");

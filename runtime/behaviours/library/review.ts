@@ -5,7 +5,7 @@ import { narrowedProblems } from "../formats/narrowed.js";
 import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { CreativeAsset, CreativeUpload, FormatAsset } from "../ports/creatives.js";
-import { productsOf, shelf } from "../products/products.js";
+import { onOffer, productsOf } from "../products/products.js";
 import { provenanceProblems, sharedPolicy } from "../provenance/policy.js";
 import { refutations } from "../provenance/verified.js";
 
@@ -16,7 +16,7 @@ export async function uploadProblems(
   field: string,
 ): Promise<ProtocolError[]> {
   const own = await formatProblems(call, upload, field);
-  const policy = sharedPolicy(await shelf(call));
+  const policy = sharedPolicy(await onOffer(call));
   if (policy === undefined) return own;
   const unsaid = provenanceProblems(call, policy, upload, field);
   const refuted = unsaid.length > 0 ? [] : await refutations(call, policy, upload, field);
@@ -24,7 +24,11 @@ export async function uploadProblems(
 }
 
 /** None where the format is another agent's, which only that agent can judge. */
-async function formatProblems(call: BehaviourCall, upload: CreativeUpload, field: string): Promise<ProtocolError[]> {
+export async function formatProblems(
+  call: BehaviourCall,
+  upload: CreativeUpload,
+  field: string,
+): Promise<ProtocolError[]> {
   const { format_id, assets } = upload;
   if (format_id === undefined) return canonicalProblems(call, upload, field);
   const known = (await formatsOf(call)).get(format_id.id);

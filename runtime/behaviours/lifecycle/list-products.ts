@@ -4,9 +4,9 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage } from "../frame/page.js";
 import type { Product } from "../ports/catalogue.js";
-import { type ProductFilters, passes } from "../products/find.js";
+import { meetsFilters, type ProductFilters } from "../products/find.js";
 import type { Overlay } from "../products/overlay.js";
-import { productsOf, shelf, shownProduct } from "../products/products.js";
+import { onOffer, productsOf, shownProduct } from "../products/products.js";
 import { targeted } from "../products/targeted.js";
 
 export interface Criteria {
@@ -31,8 +31,8 @@ const SIZE = { items: 25, most: 100 };
 /** What is on offer and meets the criteria. */
 export async function offered(call: BehaviourCall, criteria: Criteria = {}): Promise<Product[]> {
   const { product_ids: ids, offer_filters: filters } = criteria;
-  const all = ids === undefined ? await shelf(call) : await productsOf(call);
-  return all.filter((one) => (ids === undefined || ids.includes(one.product_id)) && passes(one, filters));
+  const all = ids === undefined ? await onOffer(call) : await productsOf(call);
+  return all.filter((one) => (ids === undefined || ids.includes(one.product_id)) && meetsFilters(one, filters));
 }
 
 const digest = (value: unknown): string =>

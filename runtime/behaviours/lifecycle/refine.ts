@@ -40,9 +40,12 @@ export const refineProposals: ToolBehaviour = async (
     for (const { product_id } of found.commercial_terms.purchases) ids.add(product_id);
     results.push(one.action === "finalize" ? finalized(call, found) : revised(call, found, one));
   }
-  const products = await Promise.all([...ids].map((id) => findProduct(call, id)));
-  const shown = await Promise.all(products.flatMap((one) => (one === undefined ? [] : [shownProduct(call, one)])));
-  return call.answer({ status: "completed", results, products: shown });
+  const products: JsonObject[] = [];
+  for (const id of ids) {
+    const one = await findProduct(call, id);
+    if (one !== undefined) products.push(await shownProduct(call, one));
+  }
+  return call.answer({ status: "completed", results, products });
 };
 
 function follow(call: BehaviourCall, from: Negotiated, change: Partial<Negotiated>): Negotiated {

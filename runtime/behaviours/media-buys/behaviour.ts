@@ -10,25 +10,17 @@ import { carryOn } from "./upkeep.js";
 /** Orders, from the first to the last change. */
 export const mediaBuysBehaviour: Behaviour = {
   area: "media-buys",
-  needs: [
-    "accounts",
-    "products",
-    "formats",
-    "creatives",
-    "delivery",
-    "usage",
-    "governance-agents",
-    "lifecycle",
-    "events",
-  ],
+  needs: ["accounts", "products", "formats", "creatives", "delivery", "usage", "lifecycle", "events"],
   tools: {
     create_media_buy: createMediaBuy,
     update_media_buy: updateMediaBuy,
     get_media_buys: listMediaBuys,
     provide_performance_feedback: takeFeedback,
   },
-  capabilities: () => ({
+  capabilities: ({ ports }) => ({
     media_buy: {
+      // Where nobody looks at creatives, none waits for it.
+      ...(ports.creatives.review === undefined && { creative_approval_mode: "auto_approve" }),
       supported_pricing_models: ["cpm", "cpc", "cpcv", "cpa", "flat_rate"],
       features: { inline_creative_management: true, property_list_filtering: false },
     },

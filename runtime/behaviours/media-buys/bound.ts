@@ -15,12 +15,12 @@ interface Goal {
 }
 
 /** The part of a package that names them. */
-export interface Named {
+export interface NamedByBuyer {
   readonly targeting_overlay?: unknown;
   readonly optimization_goals?: unknown;
 }
 
-const targetingOf = ({ targeting_overlay }: Named): Targeting => (targeting_overlay ?? {}) as Targeting;
+const targetingOf = ({ targeting_overlay }: NamedByBuyer): Targeting => (targeting_overlay ?? {}) as Targeting;
 
 /** Audiences a package is for, or is not for. */
 export const targetedAudiences = (terms: JsonObject): readonly string[] => {
@@ -35,7 +35,7 @@ const unbound = (what: string, field: string): ToolError =>
  * @param field where the package stands in the request
  * @throws ToolError INVALID_REQUEST for an audience or an event source that was not synced
  */
-export async function checkBound(call: BehaviourCall, wanted: Named, field: string): Promise<void> {
+export async function checkBound(call: BehaviourCall, wanted: NamedByBuyer, field: string): Promise<void> {
   if (call.served.has("audiences")) {
     const targeting = targetingOf(wanted);
     for (const name of ["audience_include", "audience_exclude"] as const)

@@ -42,7 +42,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
 }
 
 const submitted = (call: BehaviourToolCall, message?: string): BehaviourReply =>
-  call.context.submitted({ ...(message !== undefined && { message }) } as never) as BehaviourReply;
+  call.context.submitted({ ...(message !== undefined && { message }) }) as BehaviourReply;
 
 const booked = async (call: BehaviourToolCall, buy: MediaBuy): Promise<BehaviourReply> => ({
   status: "completed",

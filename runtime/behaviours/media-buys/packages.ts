@@ -7,11 +7,11 @@ import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
 import { demographicResolution, findConfigured } from "../products/configured.js";
 import { checkOverlay, type Overlay } from "../products/overlay.js";
-import { checkUnexpired, isAuction, productOf, queryOf } from "../products/products.js";
-import { checkBound, type Named } from "./bound.js";
+import { checkUnexpired, isAuction, productOf, queryOf, shownProduct } from "../products/products.js";
+import { checkBound, type NamedByBuyer } from "./bound.js";
 import { checkTerms, type ProposedTerms } from "./terms.js";
 
-export interface WantedPackage extends ProposedTerms, Named {
+export interface WantedPackage extends ProposedTerms, NamedByBuyer {
   readonly product_id: string;
   readonly pricing_option_id: string;
   readonly budget?: number | null;
@@ -73,7 +73,7 @@ export async function newPackage(
   const option = pricingOption(call, found, wanted.pricing_option_id, field);
   const budget = givenBudget(wanted.budget, field);
   checkPrice(option, wanted, field);
-  checkFormats(call, found, wanted, field);
+  await checkFormats(call, found, wanted, field);
   await checkBound(call, wanted, field);
   checkUnexpired(call, found, `${field}.product_id`);
   const overlay = (wanted.targeting_overlay ?? (await findConfigured(call, found.product_id))?.overlay) as
@@ -201,7 +201,31 @@ function checkRoutes(
 const sameFormat = (a: FormatId, b: FormatId): boolean =>
   a.id === b.id && a.agent_url.replace(/\/+$/, "") === b.agent_url.replace(/\/+$/, "");
 
-function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPackage, field: string): void {
+/**
+ * A canonical format that is described has to be one that the product takes; a size that the product fixes has to be named.
+ * @throws ToolError UNSUPPORTED_FEATURE
+ */
+async function checkKind(call: BehaviourCall, product: Product, wanted: WantedPackage, field: string): Promise<void> {
+  const { format_kind: kind, params = {}, format_option_refs: refs = [] } = wanted;
+  if (kind === undefined || refs.length > 0) return;
+  const { format_options: options } = (await shownProduct(call, product)) as {
+    format_options?: readonly DeclaredOption[];
+  };
+  const fits = ({ format_kind, params: own = {} }: DeclaredOption): boolean =>
+    format_kind === kind &&
+    ["width", "height"].every((side) => typeof own[side] !== "number" || own[side] === params[side]);
+  if (options === undefined || options.some(fits)) return;
+  throw new ToolError("UNSUPPORTED_FEATURE", `product ${product.product_id} takes no ${kind} of that description`, {
+    field: `${field}.format_kind`,
+  });
+}
+
+async function checkFormats(
+  call: BehaviourCall,
+  product: Product,
+  wanted: WantedPackage,
+  field: string,
+): Promise<void> {
   const { product_id, formats } = product;
   const declared = (product.more?.format_options ?? []) as readonly DeclaredOption[];
   // Formats of other agents are named in full, by the product or by its options.
@@ -231,6 +255,7 @@ function checkFormats(call: BehaviourCall, product: Product, wanted: WantedPacka
       },
     );
   checkRoutes(call, declared, wanted, field);
+  await checkKind(call, product, wanted, field);
   const named = (wanted.format_ids ?? []).find((one) => !isTaken(one));
   const option = (wanted.format_option_refs ?? []).find(({ format_option_id: id = "" }) => !formats.includes(id));
   const unknown = declared.some(({ format_option_id }) => format_option_id === option?.format_option_id)

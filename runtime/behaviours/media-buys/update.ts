@@ -102,7 +102,7 @@ async function unconfirmed(call: BehaviourToolCall, key: string): Promise<Behavi
   if (!Object.hasOwn(call.release.tools[call.tool]?.arms ?? {}, "submitted"))
     throw new ToolError("SERVICE_UNAVAILABLE", `${message} Repeat the call under the same key.`, { retry_after: 5 });
   await awaited(call, key);
-  return call.context.submitted({ message } as never) as BehaviourReply;
+  return call.context.submitted({ message }) as BehaviourReply;
 }
 
 const answered = async (

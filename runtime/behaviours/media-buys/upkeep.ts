@@ -113,7 +113,7 @@ async function settle(
   };
   try {
     await upkeep.onBehalf({ principal, release }, work, (write, { taskId, answer }) =>
-      withTask(upkeep, write, taskId, (task, more) => task.complete(answer as never, more)),
+      withTask(upkeep, write, taskId, (task, more) => task.complete(answer, more)),
     );
   } catch (error) {
     if (!(error instanceof InstructionOver)) throw error;

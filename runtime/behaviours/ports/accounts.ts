@@ -1,5 +1,6 @@
 /** Who may buy, and on what terms. */
 import type { JsonObject } from "../../contract/index.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export const accountStates = [
   "active",
@@ -42,7 +43,7 @@ export interface Credit {
   readonly limit: number;
 }
 
-export interface AccountsPort {
+export interface AccountsPort extends CallsUpstream {
   /** The account as it opens; its state says whether it may spend. Throws a `ToolError` for one that is not opened. */
   open(account: Account, who: { readonly principal: string }): Promise<Account>;
   /** What it may owe. */

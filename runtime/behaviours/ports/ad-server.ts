@@ -1,5 +1,6 @@
 /** Where orders run. The default keeps them where the documents are, and delivers nothing by itself. */
 import type { JsonObject } from "../../contract/index.js";
+import type { CallsUpstream } from "./upstream.js";
 
 /** One line of an order. */
 export interface OrderLine {
@@ -55,7 +56,7 @@ export interface DeliveredTotals {
  * Whatever it throws but a `ToolError` leaves open what was done, and is tried again under the same key until there is an
  * answer; a `ToolError` is its refusal, which the buyer is told.
  */
-export interface AdServer {
+export interface AdServer extends CallsUpstream {
   /** Its orders are kept where the documents are: nothing outside has to be told once and no more. */
   readonly remembers?: true;
   /** How long one attempt may take, in milliseconds, while a buyer waits. Default 10,000. */

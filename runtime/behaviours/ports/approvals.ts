@@ -1,5 +1,6 @@
 /** Who must sign before an order is booked. */
 import type { Order } from "./ad-server.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface ApprovalQuery {
   readonly order: Order;
@@ -16,7 +17,7 @@ export interface Approval {
   readonly message?: string;
 }
 
-export interface Approvals {
+export interface Approvals extends CallsUpstream {
   ask(query: ApprovalQuery): Promise<Approval>;
   /** In development nobody is there to sign: orders that wait are signed after so many milliseconds. */
   readonly signAfterMs?: number;

@@ -1,5 +1,6 @@
 /** What is sold. */
 import type { JsonObject } from "../../contract/index.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface PricingOption {
   readonly pricing_option_id: string;
@@ -45,6 +46,8 @@ export interface Proposal {
   readonly proposal_status: "draft" | "committed";
   readonly expires_at?: string;
   readonly total_budget_guidance?: JsonObject;
+  /** Of a committed one: what the buyer refers to when it orders. */
+  readonly insertion_order?: { readonly io_id: string; readonly requires_signature: boolean };
 }
 
 /** Who looks, and for what. */
@@ -63,7 +66,7 @@ export interface AvailabilityQuery extends CatalogueQuery {
   readonly end: string;
 }
 
-export interface Catalogue {
+export interface Catalogue extends CallsUpstream {
   /** Everything on sale to the caller, in the order it is shown in where nothing else decides. */
   products(query: CatalogueQuery): Promise<readonly Product[]>;
   proposals?(query: CatalogueQuery): Promise<readonly Proposal[]>;

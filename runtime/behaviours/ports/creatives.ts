@@ -1,6 +1,6 @@
 /** Creatives: which formats are taken, whether one is good enough, and what it looks like. */
 import type { JsonObject, ProtocolError } from "../../contract/index.js";
-import type { Provenance } from "./provenance.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface FormatId {
   readonly agent_url: string;
@@ -44,6 +44,20 @@ export interface CreativeAsset extends JsonObject {
 
 export type CreativeAssets = Readonly<Record<string, CreativeAsset | readonly CreativeAsset[]>>;
 
+export interface VerifyAgent {
+  readonly agent_url: string;
+  readonly feature_id?: string;
+}
+
+/** What a creative says of how it was made. */
+export interface Provenance {
+  readonly digital_source_type?: string | null;
+  readonly human_oversight?: string;
+  readonly disclosure?: { readonly required?: boolean };
+  readonly embedded_provenance?: readonly { readonly verify_agent?: VerifyAgent }[];
+  readonly watermarks?: readonly { readonly verify_agent?: VerifyAgent }[];
+}
+
 /** A creative somebody uploads. */
 export interface CreativeUpload {
   readonly creative_id: string;
@@ -71,7 +85,16 @@ export interface Palette {
   readonly accent: string;
 }
 
-export interface Creatives {
+/** What a page or a player loads to show a creative in one place. */
+export interface ServedTag {
+  readonly tagId: string;
+  readonly creativeId: string;
+  readonly formatId: string;
+  readonly mediaBuyId?: string;
+  readonly packageId?: string;
+}
+
+export interface Creatives extends CallsUpstream {
   formats(): Promise<readonly CreativeFormat[]>;
   /**
    * Looks at an upload whose assets are what its format asks for. `pending_review`: a person will; errors: it is refused.
@@ -80,6 +103,8 @@ export interface Creatives {
     upload: CreativeUpload,
     who: { readonly principal: string },
   ): Promise<"approved" | "pending_review" | readonly ProtocolError[]>;
+  /** Tells who serves creatives of a tag that was given out; at least once with the same key. */
+  serve?(tag: ServedTag, call: { readonly idempotencyKey: string }): Promise<void>;
   /** Colours to draw in, by the brand's domain. */
   palette?(brandDomain: string): Promise<Palette | undefined>;
   /** Writes copy for a brief; `before` is what an earlier version said. */

@@ -19,8 +19,10 @@ export type * from "./catalogue.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
 export type * from "./provenance.js";
+export type * from "./report-feeds.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
+export type * from "./upstream.js";
 export {
   exampleCreatives,
   exampleProducts,

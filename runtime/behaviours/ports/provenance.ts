@@ -1,23 +1,10 @@
 /** Whether a creative is what it says it is: who is asked, and what they may answer. */
 import type { JsonObject } from "../../contract/index.js";
-import type { CreativeUpload } from "./creatives.js";
-
-export interface VerifyAgent {
-  readonly agent_url: string;
-  readonly feature_id?: string;
-}
+import type { CreativeUpload, Provenance, VerifyAgent } from "./creatives.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface AcceptedVerifier extends VerifyAgent {
   readonly providers?: readonly string[];
-}
-
-/** What a creative says of how it was made. */
-export interface Provenance {
-  readonly digital_source_type?: string | null;
-  readonly human_oversight?: string;
-  readonly disclosure?: { readonly required?: boolean };
-  readonly embedded_provenance?: readonly { readonly verify_agent?: VerifyAgent }[];
-  readonly watermarks?: readonly { readonly verify_agent?: VerifyAgent }[];
 }
 
 export interface VerifierQuestion {
@@ -37,7 +24,7 @@ export interface VerifierFinding {
   readonly audit_observations?: readonly JsonObject[];
 }
 
-export interface ProvenancePort {
+export interface ProvenancePort extends CallsUpstream {
   /** Asks a verifier whose URL a product of this seller lists; undefined where it has no opinion. */
   verify?(question: VerifierQuestion): Promise<VerifierFinding | undefined>;
 }

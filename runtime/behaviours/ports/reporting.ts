@@ -1,5 +1,7 @@
 /** Figures that come from somewhere else than the ad server. */
 import type { DeliveredTotals } from "./ad-server.js";
+import type { FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "./report-feeds.js";
+import type { CallsUpstream } from "./upstream.js";
 
 export interface DeliveryQuery {
   readonly principal: string;
@@ -10,9 +12,15 @@ export interface DeliveryQuery {
   readonly before?: string | undefined;
 }
 
-export interface Reporting {
+export interface Reporting extends CallsUpstream {
   /** Totals by package id; undefined where the ad server's hold. */
   delivery(query: DeliveryQuery): Promise<Readonly<Record<string, DeliveredTotals>> | undefined>;
+  /** Feeds that every account may have, as capabilities name them. */
+  readonly offered?: readonly ReportFeed[];
+  /** Feeds of an account: a report of each is due for every period that ends. */
+  feeds?(account: FeedAccount): Promise<readonly ReportFeed[]>;
+  /** What happened in a period; undefined where it is not known yet. It is asked for until it is known, and not again. */
+  report?(feed: ReportFeed, period: FeedPeriod, account: FeedAccount): Promise<FeedReport | undefined>;
 }
 
 /** What the ad server says is what is reported. */

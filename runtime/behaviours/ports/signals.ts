@@ -1,4 +1,5 @@
 /** Audiences and other signals that can be activated. */
+import type { CallsUpstream } from "./upstream.js";
 
 /** One way to pay, as the wire has it. */
 export type SignalPricing = { readonly pricing_option_id: string; readonly currency: string } & (
@@ -40,7 +41,7 @@ export interface SignalPlace {
   readonly account?: string;
 }
 
-export interface Signals {
+export interface Signals extends CallsUpstream {
   signals(who: { readonly principal: string }): Promise<readonly Signal[]>;
   /** Brings a signal to a place; at least once with the same key. */
   activate?(signal: Signal, place: SignalPlace, call: { readonly idempotencyKey: string }): Promise<void>;

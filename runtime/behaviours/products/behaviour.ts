@@ -8,6 +8,12 @@ export const productsBehaviour: Behaviour = {
   area: "products",
   needs: ["accounts", "formats"],
   tools: { get_products: findProducts },
+  capabilities: ({ ports }) => ({
+    media_buy: {
+      buying_modes: ["brief", "wholesale", "refine"],
+      supports_proposals: ports.catalogue.proposals !== undefined,
+    },
+  }),
   scenarios: productScenarios,
   reset: resetProducts,
 };

@@ -7,7 +7,7 @@ import type { Product } from "../ports/catalogue.js";
 import type { FormatId } from "../ports/creatives.js";
 import { divergences } from "./divergence.js";
 import { priceForecast } from "./forecast.js";
-import { isAuction, productsOf, queryOf, shelf, shownProduct, usualMetrics } from "./products.js";
+import { isAuction, onOffer, productsOf, queryOf, shownProduct, usualMetrics } from "./products.js";
 import { proposalsFor } from "./proposals.js";
 import { applyRefinements, type Refinement } from "./refine.js";
 import { briefWords, relevance } from "./relevance.js";
@@ -48,7 +48,10 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
   const refined = request.buying_mode === "refine";
   const { products: found, resolution } = targeted(call, await ranked(call, request), request);
   const { kept, proposals, applied } = refined
-    ? await applyRefinements(call, request.refine ?? [], { found, allowed: (one) => passes(one, request.filters) })
+    ? await applyRefinements(call, request.refine ?? [], {
+        found,
+        allowed: (one) => meetsFilters(one, request.filters),
+      })
     : { kept: found, proposals: [], applied: undefined };
   const { items, pagination } = listPage(
     kept,
@@ -76,23 +79,30 @@ export async function findProducts(request: Wanted, call: BehaviourToolCall): Pr
 /** What answers a brief, best first; all of it, in its own order, where nothing does. */
 export function relevantTo<T extends { readonly product: Product }>(brief: string, all: readonly T[]): T[] {
   const words = briefWords(brief);
-  const scored = all.map((one, index) => ({ one, index, score: relevance(words, textOf(one.product)) }));
+  const scored = all.map((one, index) => ({ one, index, score: answers(words, one.product) }));
   const matching = scored.filter(({ score }) => score > 0);
   return (matching.length > 0 ? matching : scored)
     .sort((a, b) => b.score - a.score || a.index - b.index)
     .map(({ one }) => one);
 }
 
+/** What a medium that is asked for is worth, in words. */
+const MEDIUM = 2;
+
+/** How well a product answers a brief: by its words, and by the medium above all. */
+const answers = (words: ReadonlySet<string>, one: Product): number =>
+  relevance(words, textOf(one)) + MEDIUM * relevance(words, one.channels.join(" "));
+
 const textOf = (one: Product): string =>
   `${one.product_id} ${one.name} ${one.description} ${one.channels.join(" ")} ${one.delivery_type}`;
 
-/** What passes the filters, what answers the brief best first; the catalogue's order where nothing does. */
+/** What meetsFilters the filters, what answers the brief best first; the catalogue's order where nothing does. */
 async function ranked(
   call: BehaviourCall,
   request: Pick<Wanted, "buying_mode" | "brief" | "filters">,
 ): Promise<Product[]> {
-  const all = request.buying_mode === "brief" ? await productsOf(call, request) : await shelf(call, request);
-  const fitting = all.filter((one) => passes(one, request.filters));
+  const all = request.buying_mode === "brief" ? await productsOf(call, request) : await onOffer(call, request);
+  const fitting = all.filter((one) => meetsFilters(one, request.filters));
   const products = fitting.map((product) => ({ product }));
   return relevantTo(request.brief ?? "", products).map(({ product }) => product);
 }
@@ -126,7 +136,7 @@ function chargesPayable({ more = {} }: Product, wanted: readonly string[]): bool
   );
 }
 
-export function passes(one: Product, filters: ProductFilters | undefined): boolean {
+export function meetsFilters(one: Product, filters: ProductFilters | undefined): boolean {
   if (filters === undefined) return true;
   const { delivery_type, is_fixed_price, channels, format_ids, budget_range } = filters;
   const reported = one.reporting_capabilities as

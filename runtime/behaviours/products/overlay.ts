@@ -47,12 +47,12 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Does what is declared cover what is asked for? True is support without limits; lists have to have all that is asked for. */
-export function covers(declared: unknown, wanted: unknown): boolean {
+export function supportsAll(declared: unknown, wanted: unknown): boolean {
   if (wanted === false || declared === true) return true;
   if (wanted === true) return isObject(declared);
   if (Array.isArray(wanted)) return Array.isArray(declared) && wanted.every((one) => declared.includes(one));
   if (!isObject(wanted)) return declared === wanted;
-  return isObject(declared) && Object.entries(wanted).every(([name, one]) => covers(declared[name], one));
+  return isObject(declared) && Object.entries(wanted).every(([name, one]) => supportsAll(declared[name], one));
 }
 
 const keyOf = ({ publisher_domain, placement_id }: PlacementRef): string => `${publisher_domain}/${placement_id}`;
@@ -129,7 +129,7 @@ export function reaches(product: Product, overlay: Overlay): "as it is" | "confi
   if (names.length === 0) return "as it is";
   if (names.some((name) => !support[name])) return undefined;
   for (const name of ["browser", "browser_exclude"] as const)
-    if (overlay[name] !== undefined && !covers(support[name], { families: overlay[name] })) return undefined;
+    if (overlay[name] !== undefined && !supportsAll(support[name], { families: overlay[name] })) return undefined;
   try {
     checkOverlay(product, overlay, "");
     return "configured";

@@ -48,10 +48,10 @@ export const resetProducts = (call: BehaviourCall): Promise<void> =>
   seeded.clear(call, call.principal, ({ product_id }) => product_id);
 
 /**
- * The whole of what is offered: a test that has put products there has stocked the shelf, and sees what it put there; anything
+ * The whole of what is offered: a test that has put products there has stocked the onOffer, and sees what it put there; anything
  * else of the catalogue can still be bought by its id.
  */
-export async function shelf(call: BehaviourCall, request: { readonly brief?: string } = {}): Promise<Product[]> {
+export async function onOffer(call: BehaviourCall, request: { readonly brief?: string } = {}): Promise<Product[]> {
   const stocked = call.mode === "development" ? await seeded.list(call, call.principal) : [];
   return stocked.length > 0 ? stocked : productsOf(call, request);
 }

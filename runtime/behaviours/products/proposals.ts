@@ -46,7 +46,8 @@ export async function proposalsFor(call: BehaviourCall, found: readonly Product[
 /** The seller commits itself: prices and inventory are held until the plan expires. */
 export function finalize(call: BehaviourCall, draft: Proposal): Proposal {
   const expires_at = new Date(call.now.getTime() + HOLD_MS).toISOString();
-  const held: Proposal = { ...draft, proposal_status: "committed", expires_at };
+  const insertion_order = { io_id: `io_${draft.proposal_id}`, requires_signature: false };
+  const held: Proposal = { ...draft, proposal_status: "committed", expires_at, insertion_order };
   saveProposal(call, held);
   return held;
 }

@@ -1,5 +1,6 @@
 /** What a buyer asks of an earlier answer, one change request after the other. */
 import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Product, Proposal } from "../ports/catalogue.js";
 import { productsOf } from "./products.js";
@@ -26,13 +27,28 @@ export async function applyRefinements(
     proposals: new Map((await proposalsFor(call, products)).map((one) => [one.proposal_id, one])),
   };
   const applied: JsonObject[] = [];
-  for (const change of changes) applied.push(await apply(call, change, state));
+  checkAlone(changes);
+  for (const [index, change] of changes.entries()) applied.push(await apply(call, change, { state, index }));
   return { kept: state.products, proposals: [...state.proposals.values()], applied };
 }
 
-async function apply(call: BehaviourCall, change: JsonObject, state: State): Promise<JsonObject> {
+/** @throws ToolError INVALID_REQUEST where a commitment is asked for together with changes */
+function checkAlone(changes: readonly Refinement[]): void {
+  const other = changes.findIndex(({ action }) => action !== "finalize");
+  if (other < 0 || changes.every(({ action }) => action !== "finalize")) return;
+  throw new ToolError("INVALID_REQUEST", "finalize stands alone: change first, then finalize", {
+    field: `refine[${other}]`,
+  });
+}
+
+async function apply(
+  call: BehaviourCall,
+  change: JsonObject,
+  at: { readonly state: State; readonly index: number },
+): Promise<JsonObject> {
+  const { state } = at;
   if (change.scope === "product") return applyToProduct(change, state);
-  if (change.scope === "proposal") return applyToProposal(call, change, state);
+  if (change.scope === "proposal") return applyToProposal(call, change, at);
   return applyToRequest(String(change.ask), state);
 }
 
@@ -71,11 +87,19 @@ function applyToProduct(change: JsonObject, state: State): JsonObject {
   return { ...result, status: noted ? "partial" : "applied", ...(noted && { notes: "Set budgets when you buy." }) };
 }
 
-async function applyToProposal(call: BehaviourCall, change: JsonObject, state: State): Promise<JsonObject> {
+async function applyToProposal(
+  call: BehaviourCall,
+  change: JsonObject,
+  { state, index }: { readonly state: State; readonly index: number },
+): Promise<JsonObject> {
   const id = String(change.proposal_id);
   const result = { scope: "proposal", proposal_id: id };
   const draft = await findProposal(call, id);
-  if (draft === undefined) return { ...result, status: "unable", notes: `There is no proposal ${id}.` };
+  if (draft === undefined) {
+    if (call.shapes.knowsError("PROPOSAL_NOT_FOUND"))
+      throw new ToolError("PROPOSAL_NOT_FOUND", `no proposal ${id}`, { field: `refine[${index}].proposal_id` });
+    return { ...result, status: "unable", notes: `There is no proposal ${id}.` };
+  }
   if (change.action === "omit") {
     state.proposals.delete(id);
     return { ...result, status: "applied" };

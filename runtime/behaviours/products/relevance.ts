@@ -30,7 +30,7 @@ export const briefWords = (text: string): Set<string> =>
     text
       .toLowerCase()
       .split(/[^\p{L}\p{N}]+/u)
-      .filter((word) => (word.length > 3 || word === "ctv" || word === "tv") && !common.has(word))
+      .filter((word) => (word.length > 3 || ["ctv", "tv", "olv"].includes(word)) && !common.has(word))
       .map(stem),
   );
 

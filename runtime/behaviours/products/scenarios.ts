@@ -20,16 +20,31 @@ const usualPrice: PricingOption = {
   fixed_price: 10,
 };
 
+/** What is taken on a channel where a fixture says nothing of formats; a still image on any other. */
+const usualFormats: Readonly<Record<string, string>> = {
+  ...{ video: "video_30s", olv: "video_30s", ctv: "video_30s", linear_tv: "video_30s" },
+  ...{ audio: "audio_30s", streaming_audio: "audio_30s", podcast: "audio_30s", radio: "audio_30s" },
+};
+
 /** Formats by id: those that are named, or that canonical ones stand for; a product has one at least. */
-function formatsNamed(ids: unknown, { format_options: options }: JsonObject): string[] {
+function formatsNamed(ids: unknown, { format_options: options }: JsonObject, on: readonly string[]): string[] {
   if (Array.isArray(ids) && ids.length > 0)
     return ids.map((one: string | { id: string }) => (typeof one === "string" ? one : one.id));
-  return Array.isArray(options) ? [] : ["display_300x250"];
+  if (Array.isArray(options)) return [];
+  const medium = on.map((one) => usualFormats[one]).find((one) => one !== undefined);
+  return [medium ?? "display_300x250"];
 }
 
 /** Formats of another agent are named in full. */
 const objectsOnly = (ids: unknown): JsonObject =>
   Array.isArray(ids) && ids.some((one) => typeof one === "object" && "agent_url" in one) ? { format_ids: ids } : {};
+
+/** Properties of a publisher: all of them, where a fixture names none. */
+const selectorsOf = (all: readonly JsonObject[]): readonly JsonObject[] =>
+  all.map((one) => ({
+    selection_type: one.property_ids !== undefined ? "by_id" : one.property_tags !== undefined ? "by_tag" : "all",
+    ...one,
+  }));
 
 function seededProduct(id: string, fixture: JsonObject): Product {
   const {
@@ -52,9 +67,9 @@ function seededProduct(id: string, fixture: JsonObject): Product {
     channels: [...new Set(((named ?? []) as string[]).map((one) => alias[one] ?? one))].filter((one) =>
       channels.has(one),
     ),
-    formats: formatsNamed(format_ids, more),
+    formats: formatsNamed(format_ids, more, (named ?? []) as string[]),
     pricing_options: pricing_options ?? [usualPrice],
-    ...(publisher_properties !== undefined && { publisher_properties }),
+    ...(publisher_properties !== undefined && { publisher_properties: selectorsOf(publisher_properties) }),
     ...(reporting_capabilities !== undefined && { reporting_capabilities }),
     more: Object.fromEntries(
       Object.entries({ ...more, ...objectsOnly(format_ids) }).filter(([field]) => field !== "product_id"),

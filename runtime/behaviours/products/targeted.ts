@@ -5,7 +5,7 @@ import type { BehaviourToolCall } from "../frame/call.js";
 import type { Product } from "../ports/catalogue.js";
 import { hardTargeting } from "./brief-targeting.js";
 import { configure } from "./configured.js";
-import { covers, type Overlay, reaches, termsOf } from "./overlay.js";
+import { type Overlay, reaches, supportsAll, termsOf } from "./overlay.js";
 
 export interface TargetedRequest {
   readonly buying_mode?: string;
@@ -36,7 +36,7 @@ export function targeted(call: BehaviourToolCall, found: Product[], request: Tar
   if (!call.shape.has("products", "*", "targeting_resolution")) return { products: found };
   checkOneVoice(request);
   const { required_overlay_support: support = {} } = request;
-  const able = found.filter((one) => covers(termsOf(one).overlay_support ?? {}, support));
+  const able = found.filter((one) => supportsAll(termsOf(one).overlay_support ?? {}, support));
   const stated = request.buying_mode === "brief" ? hardTargeting(request.brief ?? "") : undefined;
   const overlay = request.targeting_overlay ?? stated;
   if (overlay === undefined) return { products: able };

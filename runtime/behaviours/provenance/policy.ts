@@ -1,8 +1,8 @@
 /** What products demand that a creative says of how it was made, and what is wrong with what one says. */
 import type { ProtocolError } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { CreativeAsset, CreativeUpload } from "../ports/creatives.js";
-import type { AcceptedVerifier, Provenance, VerifyAgent } from "../ports/provenance.js";
+import type { CreativeAsset, CreativeUpload, Provenance, VerifyAgent } from "../ports/creatives.js";
+import type { AcceptedVerifier } from "../ports/provenance.js";
 
 /** A product's demands; none where `provenance_required` is not true. */
 export interface ProvenancePolicy {

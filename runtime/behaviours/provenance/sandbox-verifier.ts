@@ -5,8 +5,8 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { Seller } from "../../seller/create.js";
 import type { BehaviourCall, BehaviourSettings } from "../frame/call.js";
-import type { CreativeUpload } from "../ports/creatives.js";
-import type { Provenance, ProvenancePort, VerifierFinding } from "../ports/provenance.js";
+import type { CreativeUpload, Provenance } from "../ports/creatives.js";
+import type { ProvenancePort, VerifierFinding } from "../ports/provenance.js";
 
 const PATH = "/sandbox/verifier";
 /** How long it may take, in milliseconds: it is this process. */

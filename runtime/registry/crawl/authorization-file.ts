@@ -59,10 +59,14 @@ const isLonger = (value: unknown, limit: number): value is readonly unknown[] =>
 function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, problems: FileProblems) {
   const own: PropertyRecord[] = [];
   const foreignIds = new Set<string>();
+  const unusable: JsonObject[] = [];
   listIn(document, "properties", MAX_PROPERTIES, problems).forEach((value, index) => {
     const pointer = `/properties/${index}`;
     const read = readProperty(value, { domain, pointer, problems });
-    if (read === undefined) return;
+    if (read === undefined) {
+      if (isObject(value) && isLabelled(value, domain)) unusable.push(value);
+      return;
+    }
     const { property, owner } = read;
     if (owner === "domain" || (owner === "unlabelled" && via !== "manager")) own.push(property);
     else if (property.id !== null) foreignIds.add(property.id);
@@ -70,8 +74,27 @@ function propertiesIn(document: JsonObject, { domain, via }: ReadOptions, proble
       problems.add("property_foreign", pointer, "it is another publisher's: only that one's own file can declare it");
   });
   for (const { id } of own) if (id !== null) foreignIds.delete(id);
-  return { own, foreignIds };
+  return { own, foreignIds, unusable };
 }
+
+const isLabelled = ({ publisher_domain }: JsonObject, domain: string): boolean => {
+  const named = domainIn(publisher_domain);
+  return named !== undefined && sameSite(named, domain);
+};
+
+/** Does an entry select a property of the domain that cannot be used? Then the file names the domain, though not what it may sell. */
+const namesUnusable = (agents: readonly unknown[], unusable: readonly JsonObject[]): boolean =>
+  unusable.length > 0 &&
+  agents.some((agent) => {
+    if (!isObject(agent)) return false;
+    const ids = textsOf(agent.property_ids, 255, 10_000) ?? [];
+    const tags = textsOf(agent.property_tags, 255, 10_000) ?? [];
+    return unusable.some(
+      (one) =>
+        ids.includes(textOf(one.property_id, 255) ?? "") ||
+        (textsOf(one.tags, 255, 200) ?? []).some((tag) => tags.includes(tag)),
+    );
+  });
 
 /** `revoked_publisher_domains`: one with a date ahead is not yet in force; one without a readable date is. */
 function revocationsIn(document: JsonObject, now: number, problems: FileProblems): string[] {
@@ -120,6 +143,18 @@ interface Entries {
   readonly usable: number;
 }
 
+/** Entries of one agent add up, which whoever writes them may not mean. */
+function noteTwice(given: readonly unknown[], problems: FileProblems): void {
+  const seen = new Set<unknown>();
+  given.forEach((value, index) => {
+    if (!isObject(value) || typeof value.url !== "string") return;
+    const key = `${value.url} ${JSON.stringify(value.authorization_type)}`;
+    if (seen.has(key))
+      problems.add("agent_twice", `/authorized_agents/${index}`, "an entry before it names this agent");
+    seen.add(key);
+  });
+}
+
 function entriesIn(given: readonly unknown[], reading: Reading): Entries {
   const agents: AgentEntry[] = [];
   const others: Entries["others"] = [];
@@ -144,9 +179,10 @@ export function readAuthorizationFile(document: JsonObject, options: ReadOptions
   if (!Array.isArray(document.authorized_agents))
     return unusable("agents_missing", "/authorized_agents", "authorized_agents is not a list");
   const given = listIn(document, "authorized_agents", MAX_AGENTS, problems);
-  const { own, foreignIds } = propertiesIn(document, options, problems);
+  const { own, foreignIds, unusable: unread } = propertiesIn(document, options, problems);
   const ownIds = new Set(own.flatMap(({ id }) => id ?? []));
-  const signals = readSignals(listIn(document, "signals", MAX_SIGNALS, problems), problems);
+  const signals = readSignals(listIn(document, "signals", MAX_SIGNALS, problems), document.signal_tags, problems);
+  noteTwice(given, problems);
   const { agents, others, usable } = entriesIn(given, { domain, via, problems, own, ownIds, foreignIds, signals });
   // Nothing at all that could be used is a broken file, not one that takes everything back.
   if (given.length > 0 && usable === 0)
@@ -158,7 +194,12 @@ export function readAuthorizationFile(document: JsonObject, options: ReadOptions
   const gone = [...revoked].some((one) => sameSite(one, domain));
   if (gone)
     problems.add("domain_revoked", "/revoked_publisher_domains", "the file does not speak for this domain any more");
-  else if (via === "manager" && agents.length === 0 && !namesCollections(given, domain))
+  else if (
+    via === "manager" &&
+    agents.length === 0 &&
+    !namesCollections(given, domain) &&
+    !namesUnusable(given, unread)
+  )
     return unusable("manager_silent", "/authorized_agents", "the manager's file does not name this publisher");
   const file: AuthorizationFile = {
     agents: gone ? [] : agents,

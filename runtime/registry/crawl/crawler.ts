@@ -40,6 +40,21 @@ function fetcherOf(
   return { fetch: pacedFetch(own), close: () => own.close() };
 }
 
+/** What was asked for and is not answered yet: who asked may have given up on it, but it still writes. */
+function tracking() {
+  const asked = new Set<Promise<unknown>>();
+  const tracked =
+    <A extends unknown[], T>(ask: (...args: A) => Promise<T>): ((...args: A) => Promise<T>) =>
+    (...args) => {
+      const answer = ask(...args);
+      asked.add(answer);
+      const done = (): void => void asked.delete(answer);
+      answer.then(done, done);
+      return answer;
+    };
+  return { tracked, settled: () => Promise.allSettled(asked) };
+}
+
 /**
  * Makes a crawler. Nothing is crawled before `start`; requests are taken at once.
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
@@ -91,22 +106,12 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
   let started = false;
   let stopped: Promise<void> | undefined;
 
-  /** What was asked for and is not answered yet: who asked may have given up on it, but it still writes. */
-  const asked = new Set<Promise<unknown>>();
-  const tracked =
-    <A extends unknown[], T>(ask: (...args: A) => Promise<T>): ((...args: A) => Promise<T>) =>
-    (...args) => {
-      const answer = ask(...args);
-      asked.add(answer);
-      const done = (): void => void asked.delete(answer);
-      answer.then(done, done);
-      return answer;
-    };
+  const { tracked, settled } = tracking();
   const stop = async (): Promise<void> => {
     stopping.abort();
     unwatch();
     if (started) await Promise.all([schedule.stop(), worker.stop()]);
-    await Promise.allSettled(asked);
+    await settled();
     await queue.close();
     await close();
   };

@@ -28,10 +28,11 @@ interface Place {
 /** Identifiers that are names in DNS: they have an owner whom anyone can tell. */
 const domainTypes: readonly string[] = ["domain", "subdomain"];
 
-/** @returns none where there were some, and all of them belong to others */
+/** @returns none where there were some, and any is somebody else's: whoever names another's domain is not believed in part */
 function identifiersOf(value: unknown, { domain, pointer, problems }: Place): Identifier[] | undefined {
   const found = new Map<string, Identifier>();
   const given: unknown[] = Array.isArray(value) ? value : [];
+  let foreign = false;
   if (given.length === 0) problems.add("identifiers_missing", `${pointer}/identifiers`, "it has no identifiers");
   for (const [index, one] of given.entries()) {
     if (found.size === MAX_IDENTIFIERS) break;
@@ -40,11 +41,12 @@ function identifiersOf(value: unknown, { domain, pointer, problems }: Place): Id
     const text = isObject(one) ? textOf(one.value, MAX_NAME) : undefined;
     if (type === undefined || text === undefined)
       problems.add("identifier_shape", at, "an identifier has a type and a value");
-    else if (domainTypes.includes(type.toLowerCase()) && !coversDomain(domain, text))
+    else if (domainTypes.includes(type.toLowerCase()) && !coversDomain(domain, text)) {
+      foreign = true;
       problems.add("identifier_foreign", `${at}/value`, `${text.slice(0, 100)} is not ${domain}, and not under it`);
-    else found.set(`${type}:${text.toLowerCase()}`, { type, value: text });
+    } else found.set(`${type}:${text.toLowerCase()}`, { type, value: text });
   }
-  return given.length > 0 && found.size === 0 ? undefined : [...found.values()];
+  return foreign || (given.length > 0 && found.size === 0) ? undefined : [...found.values()];
 }
 
 /** Reads one property; without a type and a name it is none (registry-facts.md 7). */

@@ -41,16 +41,24 @@ function readSignal(
     return void problems.add("signal_value_type", `${pointer}/value_type`, "value_type is missing, or unknown");
   if (tags !== undefined && !listOf(tags, (tag) => typeof tag === "string" && isSignalTag(tag)))
     return void problems.add("signal_tags", `${pointer}/tags`, "tags are no list of tags");
+  if (value.category !== undefined && typeof value.category !== "string")
+    return void problems.add("signal_category", `${pointer}/category`, "category is no text");
   const emptyValues = Array.isArray(allowed) && allowed.length === 0;
   if (allowed !== undefined && (emptyValues || !listOf(allowed, (one) => typeof one === "string")))
     return void problems.add("signal_values", `${pointer}/allowed_values`, "allowed_values is no list of texts");
   if (range !== undefined && !rangeHolds(range))
     return void problems.add("signal_range", `${pointer}/range`, "range has no min and max that can be a range");
+  if (value.value_type === "categorical" && allowed === undefined)
+    problems.add("signal_values_missing", `${pointer}/allowed_values`, "nobody is told which values it has");
   return { id, tags: (tags as string[] | undefined) ?? [] };
 }
 
-/** Reads `signals`; one that cannot be used is left out and noted. */
-export function readSignals(given: readonly unknown[], problems: FileProblems): ReadSignals {
+/**
+ * Reads `signals`; one that cannot be used is left out and noted.
+ * @param described `signal_tags` of the file
+ */
+export function readSignals(given: readonly unknown[], described: unknown, problems: FileProblems): ReadSignals {
+  const known = isObject(described) ? described : {};
   const ids = new Set<string>();
   const tags = new Set<string>();
   given.forEach((value, index) => {
@@ -59,7 +67,11 @@ export function readSignals(given: readonly unknown[], problems: FileProblems): 
     if (signal === undefined) return;
     if (ids.has(signal.id)) problems.add("signal_id_twice", `${pointer}/id`, "another signal has this id");
     ids.add(signal.id);
-    for (const tag of signal.tags) tags.add(tag);
+    for (const tag of signal.tags) {
+      if (!tags.has(tag) && !Object.hasOwn(known, tag))
+        problems.add("signal_tag_undefined", `${pointer}/tags`, `${tag} is not described in this file`);
+      tags.add(tag);
+    }
   });
   return { ids, tags };
 }

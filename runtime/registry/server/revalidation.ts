@@ -21,6 +21,16 @@ const ofTheData: ReadonlySet<OperationId> = new Set<OperationId>([
   "lookupProperty",
   "listAgentPublishers",
   "readStats",
+  "listPublishers",
+  "listAgentDomains",
+  "listProperties",
+  "listBrands",
+  "findBrands",
+  "resolveBrand",
+  "readBrandFile",
+  "readAgentPublishers",
+  "readAgentPublishersLegacy",
+  "searchAll",
 ]);
 
 export interface Revalidation {

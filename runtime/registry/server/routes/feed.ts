@@ -56,7 +56,9 @@ const lastEventId = ({ headers }: FastifyRequest): string | undefined => {
 
 export const feedRoutes = ({ data, streams, baseUrl }: Parts): Handlers<Ids> => ({
   async readFeed({ query }) {
-    return { body: feedOf(await within(data.feed(requestOf(query)))) };
+    const body = feedOf(await within(data.feed(requestOf(query))));
+    // How old it is changes by itself.
+    return { body, fingerprint: (bytes) => bytes.subarray(0, bytes.lastIndexOf('"freshness"')) };
   },
   async streamFeed({ query, request }) {
     const caller = requireCaller(request.identity, `${baseUrl}/.well-known/oauth-protected-resource/api`);

@@ -82,6 +82,9 @@ const propertyChecks =
         ...(found !== undefined && { publisher_domain: found.publisher_domain }),
         checked_at: new Date(now()).toISOString(),
       },
+      headers: CACHED,
+      // When it was looked at is no part of what was found.
+      fingerprint: (bytes: Buffer) => bytes.subarray(0, bytes.lastIndexOf('"checked_at"')),
     };
   };
 

@@ -52,6 +52,7 @@ const descriptions =
         openapi: `${baseUrl}/openapi.json`,
         endpoints: Object.fromEntries(document.operations.map(({ id, method, path }) => [id, `${method} ${path}`])),
       },
+      headers: CACHED,
     };
   };
 

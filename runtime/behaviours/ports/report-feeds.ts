@@ -1,0 +1,67 @@
+/** Reports that come of themselves, period after period: what was promised, and what happened. */
+import type { JsonObject } from "../../contract/index.js";
+
+/** Where a text is published, and what it was when it was. */
+export interface PublishedText {
+  /** https, at a public host. */
+  readonly uri: string;
+  /** Hex. */
+  readonly sha256: string;
+}
+
+export interface FeedSchedule {
+  /** An hour, or a day of the calendar. */
+  readonly period: "PT1H" | "P1D";
+  /** The calendar its days are of; UTC where left out. */
+  readonly timezone?: string;
+  /** How long after the end of a period its report is there, in seconds. */
+  readonly slaSeconds: number;
+}
+
+/** One sequence of reports of an account. */
+export interface ReportFeed {
+  readonly id: string;
+  /** Counts up where what is promised changes. */
+  readonly version: number;
+  readonly purpose: "pacing" | "analytics";
+  readonly definition: PublishedText & { readonly id: string };
+  /** What a row is: its JSON Schema, and how rows are told apart. */
+  readonly profile: PublishedText & {
+    readonly id: string;
+    readonly version: string;
+    readonly grain: string;
+    readonly primaryKeys: readonly string[];
+  };
+  readonly schedule: FeedSchedule;
+  /** `official`: what a report says is final. */
+  readonly finality: "snapshot" | "official";
+  /** Where the first period begins. */
+  readonly since: string;
+  readonly mediaBuyIds: readonly string[];
+  readonly packageIds: readonly string[];
+}
+
+export interface FeedPeriod {
+  /** ISO 8601; the end is not part of it. */
+  readonly start: string;
+  readonly end: string;
+}
+
+export interface ControlTotal {
+  readonly name: string;
+  /** A number, as a text. */
+  readonly value: string;
+  readonly value_type: "integer" | "decimal";
+  readonly unit?: string;
+}
+
+/** What happened in a period: rows as the profile's schema has them, in their order. */
+export interface FeedReport {
+  readonly rows: readonly JsonObject[];
+  readonly totals: readonly ControlTotal[];
+}
+
+export interface FeedAccount {
+  readonly principal: string;
+  readonly accountId: string;
+}

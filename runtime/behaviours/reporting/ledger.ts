@@ -1,0 +1,217 @@
+/**
+ * What was promised to an account, and what was given: an obligation stands from the end of its period on, whether or not there
+ * is a report. A report, once it is given, does not change; what was wrong in it is set right by an adjustment.
+ */
+import { hash } from "node:crypto";
+import canonicalize from "canonicalize";
+import type { JsonObject } from "../../contract/index.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import type { ControlTotal, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "../ports/report-feeds.js";
+import { elapsedPeriods, expectedAt } from "./schedule.js";
+
+/** How long a report that is late is still waited for, in seconds; from then on somebody has to do something. */
+export const RECOVERY_SECONDS = 2 * 3600;
+
+export type ReportHealth = "waiting" | "healthy" | "delayed" | "action_required" | "complete";
+
+/** A report as it was given, and its rows. */
+export interface ReportRevision {
+  readonly id: string;
+  readonly obligationId: string;
+  readonly feed: ReportFeed;
+  readonly period: FeedPeriod;
+  readonly digest: string;
+  readonly rows: readonly JsonObject[];
+  readonly totals: readonly ControlTotal[];
+  readonly createdAt: string;
+  /** Place among the changes of the ledger. */
+  readonly sequence: number;
+}
+
+export interface ReportAdjustment {
+  readonly id: string;
+  readonly revisionId: string;
+  readonly obligationId: string;
+  readonly period: FeedPeriod;
+  readonly deltas: readonly ControlTotal[];
+  readonly reason: string;
+  readonly createdAt: string;
+  readonly sequence: number;
+}
+
+export interface Obligation {
+  readonly id: string;
+  readonly feed: ReportFeed;
+  readonly period: FeedPeriod;
+  readonly expectedAt: string;
+  /** From here on it does not mend by itself. */
+  readonly deadline: string;
+  readonly health: ReportHealth;
+  readonly revision: ReportRevision | undefined;
+  readonly adjustments: readonly ReportAdjustment[];
+}
+
+interface LedgerState {
+  readonly sequence: number;
+  /** A test's clock, in milliseconds since the epoch. */
+  readonly now?: number;
+}
+
+const revisions = collection<ReportRevision>("report_revision");
+const adjustments = collection<ReportAdjustment>("report_adjustment");
+const states = collection<LedgerState>("report_ledger");
+const seeded = collection<ReportFeed>("report_feed");
+
+/** The books of one account. */
+export interface Ledger {
+  readonly account: FeedAccount;
+  readonly owner: string;
+  readonly now: number;
+  readonly sequence: number;
+  /** Oldest first. */
+  readonly obligations: readonly Obligation[];
+  readonly feeds: readonly ReportFeed[];
+}
+
+const digestOf = (value: unknown): string => hash("sha256", canonicalize(value) ?? "", "hex");
+
+const idOf = (prefix: string, ...parts: readonly unknown[]): string => `${prefix}_${digestOf(parts).slice(0, 24)}`;
+
+/** What a report's digest is over: who reads all of its rows can say that they are these. */
+export const contentDigest = (id: string, { rows, totals }: FeedReport): string =>
+  digestOf({ reporting_revision_id: id, row_count: rows.length, control_totals: totals, reporting_rows: rows });
+
+const healthOf = (now: number, due: number, deadline: number, revision: ReportRevision | undefined): ReportHealth => {
+  if (revision !== undefined) return "complete";
+  return now <= due ? "waiting" : now <= deadline ? "delayed" : "action_required";
+};
+
+/** The books as they stand, with the reports that have become known since. */
+export async function openLedger(call: BehaviourCall, account: FeedAccount): Promise<Ledger> {
+  const owner = `${account.principal}/${account.accountId}`;
+  const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
+  const now = state.now ?? call.now.getTime();
+  const own = await seeded.list(call, owner);
+  const feeds = own.length > 0 ? own : ((await call.ports.reporting.feeds?.(account)) ?? []);
+  const given = await revisions.list(call, owner);
+  const corrected = await adjustments.list(call, owner);
+  const obligations = feeds.flatMap((feed) =>
+    elapsedPeriods(feed.schedule, Date.parse(feed.since), now).map((period): Obligation => {
+      const id = idOf("obl", owner, feed.id, feed.version, period.start);
+      const due = expectedAt(period, feed.schedule);
+      const deadline = Date.parse(due) + RECOVERY_SECONDS * 1000;
+      const revision = given.find(({ obligationId }) => obligationId === id);
+      return {
+        id,
+        feed,
+        period,
+        expectedAt: due,
+        deadline: new Date(deadline).toISOString(),
+        health: healthOf(now, Date.parse(due), deadline, revision),
+        revision,
+        adjustments: corrected.filter(({ obligationId }) => obligationId === id),
+      };
+    }),
+  );
+  obligations.sort((a, b) => (a.period.start < b.period.start ? -1 : a.period.start > b.period.start ? 1 : 0));
+  return { account, owner, now, sequence: state.sequence, obligations, feeds };
+}
+
+/** Reports asked for in one call, at most: the rest is asked for with the next. */
+const MAX_ASKED = 24;
+
+/** Takes what the seller knows by now of periods without a report. */
+export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): Promise<Ledger> {
+  const before = await openLedger(call, account);
+  const { reporting } = call.ports;
+  if (reporting.report === undefined) return before;
+  const open = before.obligations.filter(({ revision }) => revision === undefined).slice(0, MAX_ASKED);
+  let taken = false;
+  for (const obligation of open) {
+    const report = await reporting.report(obligation.feed, obligation.period, account);
+    if (report === undefined) continue;
+    await giveReport(call, await openLedger(call, account), obligation, report);
+    taken = true;
+  }
+  return taken ? openLedger(call, account) : before;
+}
+
+const advance = async (call: BehaviourCall, owner: string): Promise<number> => {
+  const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
+  const sequence = state.sequence + 1;
+  states.put(call, owner, "ledger", { ...state, sequence });
+  return sequence;
+};
+
+/** Gives an obligation its report. */
+export async function giveReport(
+  call: BehaviourCall,
+  { owner, now }: Ledger,
+  { id: obligationId, feed, period }: Obligation,
+  report: FeedReport,
+  named?: string,
+): Promise<ReportRevision> {
+  const id = named ?? idOf("rev", owner, obligationId, "1");
+  const made: ReportRevision = {
+    id,
+    obligationId,
+    feed,
+    period,
+    digest: contentDigest(id, report),
+    rows: report.rows,
+    totals: report.totals,
+    createdAt: new Date(now).toISOString(),
+    sequence: await advance(call, owner),
+  };
+  revisions.put(call, owner, id, made);
+  return made;
+}
+
+/** Sets right what an official report says. */
+export async function adjustReport(
+  call: BehaviourCall,
+  { owner, now }: Ledger,
+  { id: revisionId, obligationId, period }: ReportRevision,
+  { deltas, reason }: Pick<ReportAdjustment, "deltas" | "reason">,
+): Promise<ReportAdjustment> {
+  const sequence = await advance(call, owner);
+  const id = idOf("adj", owner, revisionId, sequence);
+  const made = {
+    id,
+    revisionId,
+    obligationId,
+    period,
+    deltas,
+    reason,
+    createdAt: new Date(now).toISOString(),
+    sequence,
+  };
+  adjustments.put(call, owner, id, made);
+  return made;
+}
+
+export const findRevision = (call: BehaviourCall, { owner }: Ledger, id: string): Promise<ReportRevision | undefined> =>
+  revisions.get(call, owner, id);
+
+/** Begins an account's books anew with the feeds of a test, at a time of its own. */
+export async function resetLedger(
+  call: BehaviourCall,
+  account: FeedAccount,
+  { feeds, now }: { readonly feeds: readonly ReportFeed[]; readonly now: number },
+): Promise<Ledger> {
+  const owner = `${account.principal}/${account.accountId}`;
+  for (const { id } of await revisions.list(call, owner)) revisions.remove(call, owner, id);
+  for (const { id } of await adjustments.list(call, owner)) adjustments.remove(call, owner, id);
+  for (const { id } of await seeded.list(call, owner)) seeded.remove(call, owner, id);
+  for (const feed of feeds) seeded.put(call, owner, feed.id, feed);
+  states.put(call, owner, "ledger", { sequence: 0, now });
+  return openLedger(call, account);
+}
+
+/** Sets a test's clock. */
+export async function setLedgerClock(call: BehaviourCall, { owner, account }: Ledger, now: number): Promise<Ledger> {
+  const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
+  states.put(call, owner, "ledger", { ...state, now });
+  return openLedger(call, account);
+}

@@ -1,0 +1,170 @@
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, resolveAccount } from "../accounts/accounts.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { listPage, type PageWanted } from "../frame/page.js";
+import type { FeedPeriod } from "../ports/report-feeds.js";
+import { bringUpToDate, findRevision, type Ledger, type Obligation, type ReportHealth } from "./ledger.js";
+import { nextExpectedAt } from "./schedule.js";
+import { fullCoverage, issueOf, shownAdjustment, shownObligation, shownRevision } from "./shown.js";
+
+interface Wanted {
+  readonly account: AccountRef;
+  readonly view: "summary" | "periods" | "revision";
+  readonly media_buy_ids?: readonly string[];
+  readonly delivery_config_ids?: readonly string[];
+  readonly feed_purposes?: readonly string[];
+  readonly period?: FeedPeriod;
+  readonly health?: readonly string[];
+  readonly finality?: readonly string[];
+  readonly reporting_revision_id?: string;
+  readonly changes_after?: string;
+  readonly pagination?: PageWanted;
+}
+
+/** The caller's own books of an account. */
+export async function callersLedger(call: BehaviourCall, ref: AccountRef): Promise<Ledger> {
+  const { account_id: accountId } = await resolveAccount(call, ref);
+  return bringUpToDate(call, { principal: call.principal, accountId });
+}
+
+/** What is not there, and what is somebody else's, are not told apart. @throws ToolError */
+export const noSuchReport = (): ToolError => new ToolError("NOT_FOUND", "Reporting status resource is unavailable.");
+
+const among = (wanted: readonly string[] | undefined, value: string): boolean =>
+  wanted === undefined || wanted.includes(value);
+
+const fits = ({ feed, period, health }: Obligation, wanted: Wanted): boolean =>
+  among(wanted.delivery_config_ids, feed.id) &&
+  among(wanted.feed_purposes, feed.purpose) &&
+  among(wanted.finality, feed.finality) &&
+  among(wanted.health, health) &&
+  (wanted.media_buy_ids === undefined || feed.mediaBuyIds.some((id) => wanted.media_buy_ids?.includes(id))) &&
+  (wanted.period === undefined ||
+    (Date.parse(period.start) >= Date.parse(wanted.period.start) &&
+      Date.parse(period.end) <= Date.parse(wanted.period.end)));
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Where in the ledger a caller has read to: by the changes it saw, and the time it saw them. */
+const checkpointOf = ({ sequence, now }: Ledger): string => Buffer.from(`${sequence}.${now}`).toString("base64url");
+
+function checkpointIn(text: string): { readonly sequence: number; readonly now: number } {
+  const found = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, "base64url").toString());
+  if (found === null)
+    throw new ToolError("INVALID_REQUEST", "the checkpoint is not one this seller gave", { field: "changes_after" });
+  return { sequence: Number(found[1]), now: Number(found[2]) };
+}
+
+const ledgerOf = ({ account, sequence, now }: Ledger, view: string): JsonObject => ({
+  view,
+  ledger_snapshot_id: `ledger.${sequence}.${now}`,
+  ledger_as_of: iso(now),
+  account_id: account.accountId,
+});
+
+function scopeOf({ feeds, obligations, now }: Ledger, wanted: Wanted): JsonObject {
+  const { period, media_buy_ids: buys } = wanted;
+  const [first] = obligations;
+  const start = period?.start ?? first?.period.start ?? iso(now);
+  const end = period?.end ?? iso(now);
+  const chosen = feeds.filter(
+    ({ id, purpose }) => among(wanted.delivery_config_ids, id) && among(wanted.feed_purposes, purpose),
+  );
+  return {
+    period_start: start,
+    period_end: end,
+    scope_closed: period !== undefined && Date.parse(period.end) <= now,
+    ...(buys !== undefined && { media_buy_ids: buys }),
+    all_accessible_media_buys: buys === undefined,
+    delivery_config_generations: chosen.map(({ id, version, purpose }) => ({
+      delivery_config_id: id,
+      delivery_config_version: version,
+      feed_purpose: purpose,
+    })),
+    feed_purposes: [...new Set(chosen.map(({ purpose }) => purpose))],
+    finality: [...new Set(chosen.map(({ finality }) => finality))],
+    ledger_retained_from: first?.period.start ?? start,
+    coverage_complete: true,
+  };
+}
+
+const worst: readonly ReportHealth[] = ["action_required", "delayed", "waiting"];
+
+function summary(ledger: Ledger, wanted: Wanted): JsonObject {
+  const own = ledger.obligations.filter((one) => fits(one, wanted));
+  const scope = scopeOf(ledger, wanted);
+  const counted = (health: ReportHealth): number => own.filter((one) => one.health === health).length;
+  const given = scope.scope_closed === true ? "complete" : "healthy";
+  const health = worst.find((one) => counted(one) > 0) ?? (own.length === 0 ? "waiting" : given);
+  const published = own.flatMap(({ revision, period }) => (revision === undefined ? [] : [period.end])).sort();
+  const next = ledger.feeds.map(({ schedule }) => nextExpectedAt(schedule, ledger.now)).sort()[0];
+  return {
+    ...ledgerOf(ledger, "summary"),
+    scope,
+    health,
+    coverage: fullCoverage(ledger.feeds, iso(ledger.now)),
+    data_through: published.at(-1) ?? null,
+    ...(next !== undefined && { next_expected_at: next }),
+    obligation_counts: {
+      total: own.length,
+      waiting: counted("waiting"),
+      healthy: counted("healthy"),
+      delayed: counted("delayed"),
+      action_required: counted("action_required"),
+      complete: counted("complete"),
+    },
+    issues: own.flatMap(issueOf),
+  };
+}
+
+/** Obligations since a checkpoint: those that came due, and those that something has happened to. */
+function changedSince(all: readonly Obligation[], after: string | undefined): readonly Obligation[] {
+  if (after === undefined) return all;
+  const { sequence, now } = checkpointIn(after);
+  return all.filter(
+    ({ period, revision, adjustments }) =>
+      Date.parse(period.end) > now ||
+      (revision?.sequence ?? 0) > sequence ||
+      adjustments.some((one) => one.sequence > sequence),
+  );
+}
+
+function periods(ledger: Ledger, wanted: Wanted): JsonObject {
+  const own = ledger.obligations.filter((one) => fits(one, wanted));
+  const { items, pagination } = listPage(changedSince(own, wanted.changes_after), wanted.pagination, ({ id }) => id);
+  return {
+    ...ledgerOf(ledger, "periods"),
+    changes_checkpoint: checkpointOf(ledger),
+    scope: scopeOf(ledger, wanted),
+    periods: items.map((one) => shownObligation(ledger, one)),
+    revisions: items.flatMap(({ revision }) => (revision === undefined ? [] : [shownRevision(ledger, revision)])),
+    adjustments: items.flatMap((one) => one.adjustments.map(shownAdjustment)),
+    materializations: [],
+    receipts: [],
+    pagination,
+  };
+}
+
+async function revision(call: BehaviourCall, ledger: Ledger, id: string): Promise<JsonObject> {
+  const found = await findRevision(call, ledger, id);
+  if (found === undefined) throw noSuchReport();
+  const own = ledger.obligations.find((one) => one.id === found.obligationId);
+  return {
+    ...ledgerOf(ledger, "revision"),
+    revision: shownRevision(ledger, found),
+    adjustments: (own?.adjustments ?? []).map(shownAdjustment),
+    materializations: [],
+    receipts: [],
+    pagination: { has_more: false, total_count: 0 },
+  };
+}
+
+/** `get_reporting_status`: what is due and what was given, as a whole, period by period, or of one report. */
+export const reportingStatus: ToolBehaviour = async (request: Wanted, call) => {
+  const ledger = await callersLedger(call, request.account);
+  if (request.view === "summary") return call.answer(summary(ledger, request));
+  if (request.view === "periods") return call.answer(periods(ledger, request));
+  return call.answer(await revision(call, ledger, request.reporting_revision_id ?? ""));
+};

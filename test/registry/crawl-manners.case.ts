@@ -1,0 +1,111 @@
+/** The crawler's manners: what robots.txt asks, a pace, and owners who want to be left alone. */
+import * as assert from "uvu/assert";
+import { pacedFetch } from "../../runtime/registry/crawl/pace.js";
+import { robotsAllow } from "../../runtime/registry/crawl/robots.js";
+import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { whole } from "./crawl-fixture.js";
+import { by, crawlCases, HOUR_MS, queued, refusedOf, type Test, type World } from "./crawl-world.js";
+
+const FILE = "/.well-known/adagents.json";
+const NEWS = "news-site.com";
+const AGENT = "https://seller.example/mcp";
+const valid = (domain: string) => ({
+  authorized_agents: [whole(domain, AGENT)],
+  properties: [{ property_type: "website", name: "Site", identifiers: [{ type: "domain", value: domain }] }],
+});
+
+/** Rules of RFC 9309 by example. */
+export function robotsRules(test: Test): void {
+  test("robots.txt: our own group before everybody's, the longest rule, and the one that allows", () => {
+    const all = "User-agent: *\nDisallow: /\n";
+    const cases: readonly (readonly [text: string, allowed: boolean])[] = [
+      ["", true],
+      [all, false],
+      [`${all}\nUser-agent: ADBIND-Registry # ours\nAllow: /.well-known/\nDisallow: /`, true],
+      [`User-agent: other\nUser-agent: adbind-registry\ndisallow:/.well-known\n\nUser-agent: *\nAllow: /`, false],
+      ["User-agent: *\nDisallow:\n", true],
+      ["User-agent: *\nDisallow: /*.json$\n", false],
+      ["User-agent: *\nDisallow: /*.json$\nAllow: /.well-known/adagents.json\n", true],
+      ["User-agent: *\nDisallow: /.well-known/adagents.json\nAllow: /.well-known/adagents.json", true],
+      ["User-agent: *\nDisallow: /*known*agents.jso$", true],
+      ["Disallow: /\nUser-agent: *\nDisallow: /private", true],
+      ["<html>User-agent: * Disallow: /</html>", true],
+    ];
+    for (const [text, allowed] of cases) assert.is(robotsAllow(text, FILE), allowed, text);
+    const long = `User-agent: *\nDisallow: /${"*a".repeat(249)}$\n`;
+    const began = Date.now();
+    robotsAllow(long.repeat(500), `/${"a".repeat(2_000)}`);
+    assert.ok(Date.now() - began < 1_000, "a rule made to be slow is not");
+  });
+
+  test("one owner's hosts are asked one after the other, others meanwhile", async () => {
+    const began: [string, number][] = [];
+    const paced = pacedFetch(
+      async (url) => {
+        began.push([new URL(url).hostname, performance.now()]);
+        return { ok: true, status: 200, headers: {}, body: Buffer.from(""), truncated: false, url };
+      },
+      { apartMs: 60, now: () => performance.now() },
+    );
+    await Promise.all(["a.one.com", "b.one.com", "two.com", "one.com"].map((host) => paced(`https://${host}/`)));
+    const own = began.filter(([host]) => host.endsWith("one.com")).map(([, at]) => at);
+    assert.ok(own[1]! - own[0]! > 45 && own[2]! - own[1]! > 45, JSON.stringify(began));
+    assert.is(began.findIndex(([host]) => host === "two.com") < 2, true);
+  });
+}
+
+async function forbidden({ crawler, ended, origins, data, clock }: World): Promise<void> {
+  const one = await crawler({ debounceMs: 0 });
+  origins.answers.set(`${NEWS}/adagents.json`, valid(NEWS));
+  const crawl = async () => {
+    const { crawl_request_id } = queued(await one.request(NEWS, by("a")));
+    one.start();
+    return (await ended(one, crawl_request_id))!;
+  };
+  assert.is((await crawl()).error, null, "an origin without robots.txt forbids nothing");
+  origins.answers.set(`${NEWS}/robots.txt`, "User-agent: *\nDisallow: /.well-known/adagents.json\n");
+  const before = origins.times(`${NEWS}/adagents.json`);
+  clock.at += HOUR_MS;
+  const refused = await crawl();
+  assert.match(refused.error!, "robots.txt");
+  assert.is(origins.times(`${NEWS}/adagents.json`), before, "it was not fetched");
+  const found = await data.lookupPublisher(NEWS);
+  assert.is(found.authorized_agents.length, 1, "what is known counts on for a while");
+  assert.match((await data.crawlState(NEWS))!.problems.map(({ rule }) => rule).join(), /^$|robots/);
+  origins.answers.set(`${NEWS}/robots.txt`, 503);
+  assert.is((await crawl()).error, null, "nor does one that cannot be had");
+}
+
+async function leftAlone({ crawler, ended, origins, data }: World): Promise<void> {
+  const one = await crawler({ debounceMs: 0 });
+  for (const domain of [NEWS, `blog.${NEWS}`, `other-${NEWS}`]) {
+    origins.answers.set(`${domain}/adagents.json`, valid(domain));
+    const { crawl_request_id } = queued(await one.request(domain, by("a")));
+    one.start();
+    await ended(one, crawl_request_id);
+  }
+  assert.equal(await data.optOut(NEWS), [`blog.${NEWS}`, NEWS]);
+  const asked = origins.asked.length;
+  for (const domain of [NEWS, `blog.${NEWS}`, `never.${NEWS}`]) {
+    assert.is(refusedOf(await one.request(domain, by("a"))), "opted_out");
+    assert.is(await one.autoCrawl(domain), false);
+    assert.is(await one.inspect(domain), undefined);
+    const { authorized_agents: agents, properties, adagents_valid } = await data.lookupPublisher(domain);
+    assert.equal([agents, properties, adagents_valid], [[], [], null]);
+  }
+  assert.is(origins.asked.length, asked, "nothing is fetched");
+  assert.is((await data.lookupPublisher(`other-${NEWS}`)).adagents_valid, true);
+  assert.equal(
+    (await data.optedOut()).map(({ domain }) => domain),
+    [NEWS],
+  );
+  assert.is(await data.optIn(NEWS), true);
+  assert.is(refusedOf(await one.request(NEWS, by("a"))), undefined);
+}
+
+export function crawlMannersCase(test: Test, name: string, open: () => Promise<SqliteStore | PostgresStore>): void {
+  crawlCases(test, name, open, [
+    ["what robots.txt forbids is not fetched, and what is known ends when its time is over", forbidden],
+    ["of a domain whose owner opts out nothing is fetched, and what was found ends", leftAlone],
+  ]);
+}
