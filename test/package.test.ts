@@ -87,8 +87,9 @@ const budgets: Record<string, number> = {
   "./seller": 360,
   // The seller and the sender are part of it, with their stores.
   "./behaviours": 1250,
-  "./buyer": 115,
-  "./buyer/web": 115,
+  // Ends of tasks, intents, routes and many agents; tokens are loaded where they are wanted.
+  "./buyer": 140,
+  "./buyer/web": 125,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
   "./conformance": 620,
   // Lists, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept.

@@ -58,11 +58,20 @@ export function createWire(settings: Settings): Wire {
         return exchange(settings, use, { url, method, headers: sent, body, signal });
       };
       const { oauth } = settings;
-      if (oauth === undefined || !ours) return send();
+      if (!ours && settings.auth !== undefined) return send().catch((error: unknown) => withheld(error, url, origin));
+      if (oauth === undefined) return send();
       return withFreshToken(oauth, send);
     },
   };
   return wire;
+}
+
+/** A refusal at a place that the credentials were not sent to says why they were not. */
+function withheld(error: unknown, url: string, origin: string): never {
+  if (!(error instanceof WireFault) || error.status !== 401) throw error;
+  const { status, body, challenge } = error;
+  const why = `the credentials are for ${origin}, and the agent's card names ${shortText(new URL(url).origin)}`;
+  throw new WireFault(`${error.message}: ${why}`, { status, body, challenge });
 }
 
 /** A token that is refused is got anew, once: it may have been withdrawn, or have ended on its way. */

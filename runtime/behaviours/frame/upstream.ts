@@ -87,6 +87,12 @@ interface UndiciRequest {
   readonly headers?: unknown;
 }
 
+/** What a channel tells is what its maker says it is. */
+const hearing =
+  <M>(hear: (message: M) => void) =>
+  (message: unknown): void =>
+    hear(message as M);
+
 /** Starts listening; `stop` ends it. */
 export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder {
   const scope = new AsyncLocalStorage<Scope>();
@@ -104,18 +110,21 @@ export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder
     open.set(request, recorded);
     return recorded;
   };
-  const channels: Readonly<Record<string, (message: never) => void>> = {
-    "undici:request:create": ({ request }: { request: UndiciRequest }) => {
+  const channels: Readonly<Record<string, (message: unknown) => void>> = {
+    "undici:request:create": hearing(({ request }: { request: UndiciRequest }) => {
       const { method, path, origin = "", headers } = request;
       begin(request, { method, url: `${origin}${path}`, contentType: headerIn(headers, "content-type") });
-    },
-    "undici:request:bodyChunkSent": ({ request, chunk }: { request: object; chunk: unknown }) =>
+    }),
+    "undici:request:bodyChunkSent": hearing(({ request, chunk }: { request: object; chunk: unknown }) =>
       keep(open.get(request), chunk),
-    "undici:request:headers": ({ request, response }: { request: object; response: { statusCode: number } }) => {
-      const recorded = open.get(request);
-      if (recorded !== undefined) recorded.status = response.statusCode;
-    },
-    "http.client.request.created": ({ request }: { request: ClientRequest }) => {
+    ),
+    "undici:request:headers": hearing(
+      ({ request, response }: { request: object; response: { statusCode: number } }) => {
+        const recorded = open.get(request);
+        if (recorded !== undefined) recorded.status = response.statusCode;
+      },
+    ),
+    "http.client.request.created": hearing(({ request }: { request: ClientRequest }) => {
       const { method, protocol, path } = request;
       const contentType = request.getHeader("content-type");
       const recorded = begin(request, {
@@ -124,9 +133,9 @@ export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder
         contentType: contentType === undefined ? undefined : String(contentType),
       });
       if (recorded !== undefined) listen(request, recorded);
-    },
+    }),
   };
-  for (const [name, on] of Object.entries(channels)) diagnostics.subscribe(name, on as never);
+  for (const [name, on] of Object.entries(channels)) diagnostics.subscribe(name, on);
   return {
     since: now(),
     within: (principal, work) => scope.run({ principal }, work),
@@ -137,7 +146,7 @@ export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder
     callsOf: (principal) =>
       (calls.get(principal) ?? []).map(({ chunks, size: _, ...call }) => ({ ...call, body: Buffer.concat(chunks) })),
     stop() {
-      for (const [name, on] of Object.entries(channels)) diagnostics.unsubscribe(name, on as never);
+      for (const [name, on] of Object.entries(channels)) diagnostics.unsubscribe(name, on);
     },
   };
 }

@@ -16,8 +16,8 @@ import { matrixParts } from "../matrix/judge.js";
 import { preparePython, sdkPython } from "../signing/python.js";
 
 const TOKEN = "token-of-the-buyer-0123456789";
-/** Milliseconds until it listens: the SDK takes a minute to be imported on a busy machine. */
-const START_MS = 180_000;
+/** Milliseconds until it listens: the SDK takes minutes to be imported on a busy machine. */
+const START_MS = 480_000;
 
 async function served<T>(line: string, job: (url: string) => Promise<T>): Promise<T> {
   const port = await freePort();

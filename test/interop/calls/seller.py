@@ -96,7 +96,7 @@ if __name__ == "__main__":
         port=int(port),
         host="127.0.0.1",
         transport="both",
-        base_url=f"http://127.0.0.1:{port}",
+        public_url=f"http://127.0.0.1:{port}",
         auth=auth,
         context_factory=auth_context_factory,
         supported_versions=[line],
