@@ -65,7 +65,7 @@ export const wordIn = (files: Files): string => {
 };
 
 /** Keeps some tools, and what the manifest says of them; no schema file goes. */
-export function keepTools(files: Files, names: readonly string[]): void {
+function keepTools(files: Files, names: readonly string[]): void {
   const manifest = manifestOf(files);
   manifest.tools = Object.fromEntries(names.map((name) => [name, manifest.tools[name]]));
   for (const specialism of Object.values<Any>(manifest.specialisms)) {
@@ -75,7 +75,7 @@ export function keepTools(files: Files, names: readonly string[]): void {
 }
 
 /** Keeps the files that the manifest's tools reach by whole-file references. */
-export function keepReached(files: Files): void {
+function keepReached(files: Files): void {
   const prefix = idPrefix(files);
   const kept = new Set(["manifest.json", "manifest.schema.json"]);
   const pending = Object.values<Any>(manifestOf(files).tools).flatMap((tool) => [
