@@ -87,6 +87,9 @@ interface UndiciRequest {
   readonly headers?: unknown;
 }
 
+/** Each is written for what its own channel tells: as a method's, its parameter may be more than `unknown`. */
+type Listener = { on(message: unknown): void }["on"];
+
 /** Starts listening; `stop` ends it. */
 export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder {
   const scope = new AsyncLocalStorage<Scope>();
@@ -104,7 +107,7 @@ export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder
     open.set(request, recorded);
     return recorded;
   };
-  const channels: Readonly<Record<string, (message: never) => void>> = {
+  const channels: Readonly<Record<string, Listener>> = {
     "undici:request:create": ({ request }: { request: UndiciRequest }) => {
       const { method, path, origin = "", headers } = request;
       begin(request, { method, url: `${origin}${path}`, contentType: headerIn(headers, "content-type") });
@@ -126,7 +129,7 @@ export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder
       if (recorded !== undefined) listen(request, recorded);
     },
   };
-  for (const [name, on] of Object.entries(channels)) diagnostics.subscribe(name, on as never);
+  for (const [name, on] of Object.entries(channels)) diagnostics.subscribe(name, on);
   return {
     since: now(),
     within: (principal, work) => scope.run({ principal }, work),
@@ -137,7 +140,7 @@ export function upstreamRecorder(now: () => number = Date.now): UpstreamRecorder
     callsOf: (principal) =>
       (calls.get(principal) ?? []).map(({ chunks, size: _, ...call }) => ({ ...call, body: Buffer.concat(chunks) })),
     stop() {
-      for (const [name, on] of Object.entries(channels)) diagnostics.unsubscribe(name, on as never);
+      for (const [name, on] of Object.entries(channels)) diagnostics.unsubscribe(name, on);
     },
   };
 }

@@ -24,13 +24,13 @@ interface Rule {
   readonly path: string;
 }
 
-interface Group {
+interface RuleGroup {
   readonly agents: string[];
   readonly rules: Rule[];
 }
 
-function groupsIn(text: string): Group[] {
-  const groups: Group[] = [];
+function groupsIn(text: string): RuleGroup[] {
+  const groups: RuleGroup[] = [];
   let rules = 0;
   // Lines of agents that follow each other are of one group.
   let naming = false;
