@@ -75,7 +75,7 @@ export function keepTools(files: Files, names: readonly string[]): void {
 }
 
 /** Keeps the files that the manifest's tools reach by whole-file references. */
-export function keepReached(files: Files): void {
+function keepReached(files: Files): void {
   const prefix = idPrefix(files);
   const kept = new Set(["manifest.json", "manifest.schema.json"]);
   const pending = Object.values<Any>(manifestOf(files).tools).flatMap((tool) => [
