@@ -4,7 +4,7 @@ import { release } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver } from "../../runtime/receiver/index.js";
 import { openStore } from "../../runtime/store/index.js";
-import { openLedger } from "./ledger.js";
+import { openEffectLedger } from "./ledger.js";
 import { type Started, start } from "./processes.js";
 import type { AgentPlace, ReceiverPlan } from "./receiver-process.js";
 import { sendersOf } from "./senders.js";
@@ -69,7 +69,7 @@ export class Receivers {
 /** What the buying process itself uses of the receivers' store: it registers what will come and waits for tasks. */
 export async function openBuyerSide({ store: storeUrl, publicUrl, agents }: ReceiversPlan) {
   const store = await openStore(storeUrl);
-  const ledger = await openLedger(store);
+  const ledger = await openEffectLedger(store);
   const receiver = createReceiver({
     store: store as never,
     release: release as Release,

@@ -21,14 +21,14 @@ const TABLE = `create table if not exists demo_effects (
 const INSERT = `insert into demo_effects (key, kind, operation, task, status, times) values (?, ?, ?, ?, ?, 1)
   on conflict (key) do update set times = demo_effects.times + 1`;
 
-export interface Ledger {
+export interface EffectLedger {
   /** The effect of an event, to be given back by its handler. */
   effectOf(event: Delivery): (tx: unknown) => void | Promise<void>;
   /** Of what came by webhook; what the buyer's polls found had no sender. */
   applied(): Promise<Applied[]>;
 }
 
-export async function openLedger(store: DemoStore): Promise<Ledger> {
+export async function openEffectLedger(store: DemoStore): Promise<EffectLedger> {
   const database = store.database as Database;
   await database.write((q) => q.run(TABLE));
   return {

@@ -9,7 +9,7 @@ import { release } from "../../generated/3.1.0/index.js";
 import type { Release } from "../../runtime/contract/index.js";
 import { createReceiver, type ReceiverHandlers, webhookReceiver } from "../../runtime/receiver/index.js";
 import { openStore } from "../../runtime/store/index.js";
-import { openLedger } from "./ledger.js";
+import { openEffectLedger } from "./ledger.js";
 import { type AgentPlace, sendersOf } from "./senders.js";
 
 export type { AgentPlace } from "./senders.js";
@@ -33,7 +33,7 @@ const tell = (line: object): void => void process.stdout.write(`${JSON.stringify
 const { clockFile } = plan;
 const now = clockFile === undefined ? Date.now : () => Date.now() + Number(readFileSync(clockFile, "utf8"));
 const store = await openStore(plan.store);
-const ledger = await openLedger(store);
+const ledger = await openEffectLedger(store);
 const handlers: ReceiverHandlers<Release["tools"], never> = {
   fallback: (event) => {
     const { idempotencyKey: key, kind, taskType, status, attempt, timestamp } = event;

@@ -24,13 +24,13 @@ interface Rule {
   readonly path: string;
 }
 
-interface RuleSet {
+interface RuleGroup {
   readonly agents: string[];
   readonly rules: Rule[];
 }
 
-function ruleSetsIn(text: string): RuleSet[] {
-  const groups: RuleSet[] = [];
+function groupsIn(text: string): RuleGroup[] {
+  const groups: RuleGroup[] = [];
   let rules = 0;
   // Lines of agents that follow each other are of one group.
   let naming = false;
@@ -74,7 +74,7 @@ function matches(rule: string, path: string): boolean {
 
 /** Whether a robots.txt lets this crawler fetch a path: the longest rule counts, and of two alike the one that allows. */
 export function robotsAllow(text: string, path: string): boolean {
-  const groups = ruleSetsIn(text);
+  const groups = groupsIn(text);
   const own = groups.filter(({ agents }) => agents.includes(ROBOT_NAME));
   const rules = (own.length > 0 ? own : groups.filter(({ agents }) => agents.includes("*"))).flatMap(
     (one) => one.rules,
