@@ -23,6 +23,15 @@ const noPreviewThere =
 
 export const faultySteps: readonly FaultyStep[] = [
   {
+    release: "3.0.26",
+    storyboard: "media_buy_seller",
+    step: "sync_creatives",
+    hash: "eff3f60fa495",
+    contradicts:
+      "creative/sync-creatives-request.json: validation_mode is strict by default, which fails the entire sync on any validation error; the step sends a video of 30 seconds under the first format of the first product found, which may take shorter ones, and asks for its success",
+    sometimes: true,
+  },
+  {
     release: "3.2.0-beta.4",
     storyboard: "media_buy_seller/get_products_rejected",
     step: "force_get_products_rejected",

@@ -105,6 +105,7 @@ interface Item {
 }
 
 interface Preview extends Item {
+  readonly quality?: string;
   readonly request_type?: "single" | "batch" | "variant";
   readonly account?: AccountRef;
   readonly requests?: readonly Item[];
@@ -157,11 +158,12 @@ async function variant(call: BehaviourCall, request: Preview): Promise<JsonObjec
 }
 
 async function single(call: BehaviourCall, request: Preview): Promise<JsonObject> {
-  const { creative_manifest: manifest, format_id, target_capability_id: capability } = request;
+  const { creative_manifest: manifest, format_id, target_capability_id: capability, quality = "production" } = request;
   const named = capability === undefined ? format_id : { agent_url: call.agentUrl, id: capability };
   const chosen = named === undefined ? manifest : { ...manifest, format_id: named };
   const previews = await previewsOf(call, chosen, optionsOf(request, undefined, "creative_manifest"));
-  return { response_type: "single", previews, expires_at: previewsExpire(call) };
+  // One quality is rendered, which is good for either use.
+  return { response_type: "single", previews, quality_used: quality, expires_at: previewsExpire(call) };
 }
 
 /** `preview_creative`: pages that show what a creative will look like. */
