@@ -167,11 +167,13 @@ export class Probe {
     const known = Object.hasOwn(errors, code) ? errors[code] : undefined;
     if (unable.has(code)) return "the agent cannot do it";
     if (/^AUTH/.test(code)) return "the agent wants credentials: see --auth";
-    if ((recovery ?? known?.recovery ?? defaultUnknownRecovery) === "transient") return "the agent cannot do it now";
+    const named = typeof field === "string" && field !== "";
+    // What names a field is about the request: another version of what it changes, say.
+    if (!named && (recovery ?? known?.recovery ?? defaultUnknownRecovery) === "transient")
+      return "the agent cannot do it now";
     if (known === undefined && recovery !== "correctable")
       return "no error of the release, and nothing that the caller can mend";
-    if (blaming.has(code) && (typeof field !== "string" || field === ""))
-      return "the request is valid, and no field of it is named";
+    if (blaming.has(code) && !named) return "the request is valid, and no field of it is named";
     return undefined;
   }
 
