@@ -1,5 +1,6 @@
 /** The steps of a buy, from what a seller is to what it has delivered. Each says what is wrong, or nothing. */
 import type { Failure, JsonObject } from "../../../runtime/contract/index.js";
+import { until } from "../../support/until.js";
 import type { Line } from "./answers.js";
 import { type CallerWorld, COMPACT, orders, type SellerWorld } from "./world.js";
 
@@ -80,7 +81,10 @@ const later =
     if ((answer.data as JsonObject).media_buy_id !== "mb_1")
       return `no buy: ${JSON.stringify(answer.data).slice(0, 200)}`;
     if (!webhook) return undefined;
-    const came = seen.slice(before).filter(({ taskId }) => taskId === called.answer.taskId);
+    const cameSince = () => seen.slice(before).filter(({ taskId }) => taskId === called.answer.taskId);
+    // A poll may have told of the end first: what the handler was given comes a moment later.
+    await until(() => cameSince().length > 0).catch(() => undefined);
+    const came = cameSince();
     if (came.length === 0) return "no webhook came";
     if (came.some(({ operationId }) => operationId !== called.operationId)) return "a webhook names another operation";
     return came.every(({ release }) => release === line.release.version) ? undefined : "a webhook of another release";
