@@ -88,16 +88,17 @@ test("the command names what it does not know", async () => {
   const cli = (...args: string[]) =>
     run(process.execPath, [...fromSource, "cli/main.ts", "new", "seller", ...args], root);
   const folder = path.join(tempFolder(), "x");
-  const unknown = await cli(folder, "--specialism", "sales_of_moons");
+  const ours = ["--release", "proto@3.1.0"];
+  const unknown = await cli(folder, "--specialism", "sales_of_moons", ...ours);
   assert.is(unknown.code, 2);
   assert.match(unknown.output, "has no specialism sales_of_moons");
-  const none = await cli(folder);
+  const none = await cli(folder, ...ours);
   assert.is(none.code, 2);
   assert.match(none.output, "--specialism");
   const release = await cli(folder, "--specialism", "signal_owned", "--release", "9.9.9");
   assert.is(release.code, 2);
   assert.match(release.output, "3.1.0");
-  const json = await cli(folder, "--specialism", "signal_owned", "--json");
+  const json = await cli(folder, "--specialism", "signal_owned", "--json", ...ours);
   assert.is(json.code, 0, json.output);
   assert.ok(JSON.parse(json.output).tools.includes("get_signals"));
 });
