@@ -33,10 +33,13 @@ export class Origins {
   }
 }
 
+/** At once where it was aborted before: who has been stopped may still ask for the next file. */
 const aborted = (signal: AbortSignal | undefined): Promise<FetchResult> =>
-  new Promise((resolve) =>
-    signal?.addEventListener("abort", () => resolve({ ok: false, code: "aborted", retryable: true, detail: "" })),
-  );
+  new Promise((resolve) => {
+    const end = (): void => resolve({ ok: false, code: "aborted", retryable: true, detail: "" });
+    if (signal?.aborted) end();
+    else signal?.addEventListener("abort", end);
+  });
 
 export type Test = uvu.Test<Record<string, unknown>>;
 
