@@ -122,12 +122,15 @@ for (const version of versions) {
 }
 
 test("what a port sends over HTTP is told to the caller it was sent for, without secrets", async () => {
-  const version = versions.at(-1) ?? "3.2.4";
+  if (versions.length === 0) return;
+  const version = versions.find(isCanonical) ?? "3.1.19";
   const told: string[] = [];
   const platform = createServer((incoming, outgoing) => {
     incoming.on("data", (chunk) => told.push(String(chunk))).on("end", () => outgoing.end("{}"));
   });
   await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
+  // However the test ends, nothing is left that holds the process.
+  platform.unref();
   const url = `http://127.0.0.1:${(platform.address() as AddressInfo).port}/segments?token=secret`;
   const signals = {
     upstream: true,
@@ -162,11 +165,12 @@ test("what a port sends over HTTP is told to the caller it was sent for, without
     [undefined, [{ identifier_value_sha256: digest, found: false }]],
   );
   await close();
-  platform.close();
 });
 
 test("who asks nobody has no traffic to tell of", async () => {
-  const { ask, close } = await behavingSeller(versions.at(-1) ?? "3.2.4", ["signal_owned"]);
+  const [version] = versions;
+  if (version === undefined) return;
+  const { ask, close } = await behavingSeller(version, ["signal_owned"]);
   const { scenarios } = await ask("comply_test_controller", { scenario: "list_scenarios", account: { sandbox: true } });
   assert.not.ok(scenarios.includes("query_upstream_traffic"));
   await close();

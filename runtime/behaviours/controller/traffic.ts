@@ -132,7 +132,9 @@ const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIO
 /** What a test may ask of what was sent. */
 export const trafficScenarios: Scenarios = {
   async query_upstream_traffic(params, call) {
-    const { upstream, principal } = call;
+    const { upstream, principal, shapes } = call;
+    if (!shapes.answer("comply_test_controller").has("recorded_calls"))
+      throw new ScenarioError("UNKNOWN_SCENARIO", "this release has no scenario query_upstream_traffic");
     const began = upstream?.since ?? call.now.getTime();
     const asked = askedIn(params, began);
     const all = (upstream?.callsOf(principal) ?? [])
