@@ -80,7 +80,9 @@ export async function adServerDouble(random: () => number = Math.random): Promis
     orders,
     calls: () => calls,
     lost: () => lost,
-    calm: () => void (isCalm = true),
+    calm() {
+      isCalm = true;
+    },
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -142,10 +142,10 @@ async function changes(market: Market, buy: KnownBuy, packageId: string, turn: n
   };
   const budget = 6_000 + turn;
   await Promise.all([
-    change({ packages: [{ package_id: packageId, budget }] }, () => void (buy.budget = budget)),
-    change({ paused: true }, () => void (buy.paused = true)),
+    change({ packages: [{ package_id: packageId, budget }] }, () => Object.assign(buy, { budget })),
+    change({ paused: true }, () => Object.assign(buy, { paused: true })),
   ]);
-  if (turn % 4 === 0) await change({ canceled: true }, () => void (buy.canceled = true));
+  if (turn % 4 === 0) await change({ canceled: true }, () => Object.assign(buy, { canceled: true }));
 }
 
 /** Runs the plan and says what was wrong with what it left. */
