@@ -44,7 +44,7 @@ test("whatever fails is a line on stderr, and an object on stdout for who asked 
     [`generate ${source} --out /proc/nothing`, "output_unusable", "/proc/nothing", 1],
     [`generate ${folder}/none --out ${folder}/out`, "release_unreadable", `${folder}/none`, 1],
     [`lint ${folder}`, "release_unreadable", folder, 1],
-    [`new seller ${file} --specialism sales_guaranteed`, "output_unusable", file, 1],
+    [`new seller ${file} --specialism sales_guaranteed --release proto@3.1.0`, "output_unusable", file, 1],
     [`inbox list --store sqlite:${folder}/none.db`, "store_missing", `${folder}/none.db`, 1],
     [`outbox list --store postgres://a:b@127.0.0.1:1/x`, "database_unreachable", "127.0.0.1:1/x", 1],
   ];
@@ -173,13 +173,13 @@ test("the entry names the Node it needs before anything else is read", () => {
 
 test("a seller's bindings that were edited are kept, and written over by force", () => {
   const folder = path.join(tempFolder(), "seller");
-  assert.is(shell(`$ADBIND new seller ${folder} --specialism signal_owned`).code, 0);
+  assert.is(shell(`$ADBIND new seller ${folder} --specialism signal_owned --release proto@3.1.0`).code, 0);
   const file = path.join(folder, "bindings/3.1.0/errors.ts");
   writeFileSync(file, "// mine\n");
-  const error = failed(`new seller ${folder}`);
+  const error = failed(`new seller ${folder} --release proto@3.1.0`);
   assert.is(error.code, "output_edited");
   assert.is(readFileSync(file, "utf8"), "// mine\n");
-  assert.is(shell(`$ADBIND new seller ${folder} --force`).code, 0);
+  assert.is(shell(`$ADBIND new seller ${folder} --force --release proto@3.1.0`).code, 0);
   assert.match(readFileSync(file, "utf8"), "@generated");
 });
 
