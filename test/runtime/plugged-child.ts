@@ -46,7 +46,7 @@ async function seller(): Promise<unknown> {
   const options = { ...sellerOptions(newBench()), release, store, validator };
   const made = await createSeller(options as never);
   try {
-    const call = { tool: "get_products", args: { brief: 5 }, transport: "mcp", principal: "p" };
+    const call = { tool: "get_products", args: { brief: 5 }, transport: "mcp", identity: { principal: "p" } };
     const { payload } = (await made.call(call as never)) as unknown as { payload: { errors: { code: string }[] } };
     return payload.errors[0]?.code;
   } finally {

@@ -20,6 +20,9 @@ interface Container {
   readonly healthy: string;
 }
 
+/** Words of a Dockerfile that nothing is done for here. */
+const OTHER = ["", "FROM", "WORKDIR", "USER", "EXPOSE"];
+
 /** Does what a Dockerfile says to a folder beside the project, so that paths of package.json still lead somewhere. */
 function built(project: string): Container {
   const folder = `${project}-image`;
@@ -34,7 +37,7 @@ function built(project: string): Container {
     } else if (word === "RUN") execFileSync("sh", ["-ec", rest], { cwd: folder, stdio: "pipe" });
     else if (word === "CMD") command = JSON.parse(rest) as string[];
     else if (word === "HEALTHCHECK") healthy = rest.replace(/^CMD /, "");
-    else assert.ok(["", "FROM", "WORKDIR", "USER", "EXPOSE"].includes(word), line);
+    else assert.ok(OTHER.includes(word), line);
   }
   return { folder, command, healthy };
 }
@@ -83,6 +86,16 @@ async function served(container: Container, environment: Environment, work: (at:
   }
   assert.is(await ended(child), 0, said());
 }
+
+test("the project's Dockerfile says nothing that is not tried, is not root, and is asked how it is", () => {
+  const lines = readFileSync(path.join(root, "templates/project/Dockerfile"), "utf8").split("\n");
+  const words = lines.map((line) => /^(\w+) /.exec(line)?.[1] ?? "");
+  assert.equal(
+    words.filter((word) => !["COPY", "RUN", "CMD", "HEALTHCHECK", ...OTHER].includes(word)),
+    [],
+  );
+  for (const word of ["USER", "HEALTHCHECK", "CMD"]) assert.ok(words.includes(word), word);
+});
 
 if (provesSetup("a seller's container"))
   test("a container of it is closed, healthy and drained; a newer adbind brings what was mended, and no line of its own changes", async () => {

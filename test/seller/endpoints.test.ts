@@ -129,7 +129,7 @@ else {
         ];
         assert.equal(said(all), [["3.2", "3.1"], "required"]);
         assert.equal(said(older), [["3.1"], "either"]);
-        const unsupported = await send(seller, "/legacy/mcp", callBody("get_products", { adcp_version: "3.2" }));
+        const unsupported = await send(seller, "/legacy/mcp", callBody("get_products", { adcp_version: "3.0" }));
         assert.is(unsupported.body.result.structuredContent.adcp_error.code, "VERSION_UNSUPPORTED");
         const brand = (await seller.app.inject("/.well-known/brand.json")).json() as { agents: { url: string }[] };
         const urls = brand.agents.map(({ url }) => url.replace("https://seller.example.com", ""));
