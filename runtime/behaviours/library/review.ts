@@ -35,7 +35,9 @@ export async function formatProblems(
   // Formats move between agents and keep their names: what is narrowed here is narrowed for whoever names it.
   const narrowed = narrowedProblems(known?.canonical?.params ?? {}, assets, { shapes: call.shapes, field });
   if (narrowed.length > 0 || format_id.agent_url !== call.agentUrl) return narrowed;
-  const named = known === undefined && (await productsOf(call)).some(({ formats }) => formats.includes(format_id.id));
+  const sells = call.served.has("products");
+  const named =
+    sells && known === undefined && (await productsOf(call)).some(({ formats }) => formats.includes(format_id.id));
   const wanted = named ? formatFromId(format_id.id) : known;
   if (wanted === undefined) return [problem("REFERENCE_NOT_FOUND", `no format ${format_id.id}`, `${field}.format_id`)];
   const given = Object.values(assets).flat() as CreativeAsset[];

@@ -5,7 +5,8 @@ import { observationsOf } from "./verified.js";
 /** Whether creatives are what they say they are. */
 export const provenanceBehaviour: Behaviour = {
   area: "provenance",
-  needs: ["products"],
+  // What products demand; where nothing is sold, nothing is demanded.
+  needs: [],
   tools: {},
   scenarios: {
     async query_provenance_audit_observations(params, call) {
