@@ -228,6 +228,9 @@ export class Probe {
     if (answer.status === "failed" || answer.status === "rejected") {
       return this.wellFormed("errors", answer.data as Failure);
     }
+    // Some tools refuse in an answer of their own: `success` is false, and their schema says how.
+    const refused = answer.status === "completed" && (answer.data as JsonObject | undefined)?.success === false;
+    if (refused && this.validator.arm(tool.name, answer.status, answer.data).ok) return passed("errors");
     return failed("errors", `an invalid request was answered as ${answer.status}`);
   }
 
