@@ -5,7 +5,7 @@ import { request } from "undici";
 import type { Database } from "../../runtime/db/types.js";
 import { documentStore } from "../../runtime/store/index.js";
 import { type AdServerDouble, adServerDouble, SOLD_OUT } from "./ad-server-double.js";
-import { type Ground, openGround, Sellers } from "./seller-ground.js";
+import { ANSWERED_MS, type Ground, openGround, Sellers } from "./seller-ground.js";
 import type { Plan } from "./seller-run.js";
 
 export interface LibraryLedger {
@@ -37,8 +37,6 @@ const BUYERS = ["ada", "ben", "cyd", "dov"];
 const EVERY = { status_filter: ["pending_creatives", "pending_start", "active", "paused", "completed", "canceled"] };
 /** How long what is left may take once everything answers, in milliseconds. */
 const SETTLE_MS = 60_000;
-/** How long a buyer repeats one call, in milliseconds. */
-const ANSWERED_MS = 120_000;
 /** How long a process may take to its first answer, in milliseconds. */
 const HEARD_MS = 20_000;
 const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };

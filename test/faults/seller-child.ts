@@ -2,7 +2,7 @@
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../runtime/db/types.js";
-import { createSeller } from "../../runtime/seller/index.js";
+import { createSeller, openAuth } from "../../runtime/seller/index.js";
 import { openStore } from "../../runtime/store/index.js";
 import { newBench, sellerOptions } from "../seller/fixture.js";
 
@@ -21,6 +21,8 @@ const seller = await createSeller({
   ...base,
   store: store as never,
   mode: "production",
+  // Whoever asks is meant.
+  auth: openAuth,
   now: () => began + (Date.now() - began) * SPEED,
   tools: {
     ...base.tools,

@@ -6,6 +6,9 @@ import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { tempFolder } from "../support/release.js";
 
+/** Longest a call may be repeated without an answer, in milliseconds: some seller is up again within seconds. */
+export const ANSWERED_MS = 120_000;
+
 export interface Ground {
   readonly url: string;
   /** How many processes are one seller. */
@@ -53,6 +56,7 @@ export class Sellers {
     return up[turn % Math.max(1, up.length)];
   }
 
+  /** @throws Error where it ends before it listens: what it says of that is on stderr */
   async start(place: number): Promise<void> {
     const flags = [...fromSource, path.join(import.meta.dirname, this.file), ...this.args];
     const one = spawn(process.execPath, flags, { cwd: this.folder, stdio: ["pipe", "pipe", "inherit"] });
@@ -63,6 +67,7 @@ export class Sellers {
       this.addresses[place] = found;
       return;
     }
+    throw new Error(`${this.file} ended before it listened`);
   }
 
   async kill(place: number): Promise<void> {

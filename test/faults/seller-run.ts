@@ -7,7 +7,7 @@ import { request } from "undici";
 import type { Database } from "../../runtime/db/types.js";
 import { buyRequest } from "../seller/fixture.js";
 import { tempFolder } from "../support/release.js";
-import { openGround, Sellers } from "./seller-ground.js";
+import { ANSWERED_MS, openGround, Sellers } from "./seller-ground.js";
 
 export interface Ledger {
   readonly engine: "sqlite" | "postgres";
@@ -96,7 +96,9 @@ async function buyer(n: number, { sellers, answers, ledger, over }: Market): Pro
   for (let turn = n; !over.yes; turn++) {
     const key = `buyer-${n}-${randomUUID()}`;
     const product = turn % 3 === 0 ? "prod_later" : "prod_ctv_evening";
+    const until = performance.now() + ANSWERED_MS;
     for (let tried = 0; ; tried++) {
+      if (performance.now() > until) return void ledger.faults.push(`${key} was not answered in ${ANSWERED_MS} ms`);
       const address = sellers.any(turn + tried);
       const answer = address === undefined ? undefined : await ask(address, key, product).catch(() => undefined);
       const made = answer?.media_buy_id ?? answer?.task_id;
