@@ -265,3 +265,16 @@ export function sameAgentUrl(left: string, right: string): boolean {
   const canonical = canonicalAgentUrl(left);
   return canonical !== undefined && canonical === canonicalAgentUrl(right);
 }
+
+/**
+ * A pattern over `METHOD URL`, as storyboards and test controllers give it (storyboards-facts.md): `*` stands for anything,
+ * nothing else is special, and case does not count, so that nobody's spelling of a host hides a call.
+ */
+export const endpointPattern = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern
+      .split("*")
+      .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
+      .join(".*")}$`,
+    "is",
+  );

@@ -100,7 +100,7 @@ export function readme({ name, word, version, specialisms, tools, open }: Projec
     "| SIGNING_KEY | DATA/signing-key.json | file of that key, a private JWK; made when missing |",
     "| MODE | development | `production` leaves the test controller out and delivers webhooks to public https only |",
     "| ISSUER | | OAuth issuer whose access tokens callers send; its metadata is read at the start |",
-    "| TOKENS | | JSON of token -> who holds it, as bearer token or `x-api-key`; without it everybody may call, as one caller |",
+    "| TOKENS | | JSON of token -> who holds it, as bearer token or `x-api-key`; without it, and without ISSUER, everybody may call, as one caller, and production does not start |",
     ...(tools.includes("create_media_buy") ? signing : []),
     "",
     "Other ways to know a caller are an `auth` of `openSeller` in src/serve.ts.",

@@ -30,7 +30,7 @@ export interface SellerConfiguration {
   readonly signedFrom?: number;
   /** In development, where nobody signs: an order also works and asks for approval on its way. Default false. */
   readonly signingSteps?: boolean;
-  /** Who may call: `tokenAuth`, `jwtAuth` or your own. Everybody, as one caller, by default. */
+  /** Who may call: `tokenAuth`, `jwtAuth` or your own. Everybody, as one caller, by default; production does not start without. */
   readonly auth?: AuthHook;
 }
 

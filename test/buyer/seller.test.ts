@@ -17,9 +17,9 @@ import { type Seller, signatureAuth } from "../../runtime/seller/index.js";
 import { createSender } from "../../runtime/sender/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { createTestKey } from "../../runtime/testing/index.js";
 import { buyRequest, newBench, openSeller } from "../seller/fixture.js";
-import { freePort } from "../support/agent.js";
 import { sellerKey } from "../support/receiver.js";
 
 const BUYER = "https://buyer.example/agent";

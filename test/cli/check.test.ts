@@ -9,9 +9,10 @@ import { openSeller as openLibrarySeller } from "../../runtime/behaviours/index.
 import { checkAgent } from "../../runtime/conformance/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { capabilities, failing, release } from "../buyer/fixtures.js";
 import { newBench, openSeller } from "../seller/fixture.js";
-import { type AgentOptions, freePort, type Says, startAgent } from "../support/agent.js";
+import { type AgentOptions, type Says, startAgent } from "../support/agent.js";
 import { tempFolder } from "../support/release.js";
 import { runCommand } from "./run-command.js";
 

@@ -3,20 +3,16 @@
  * storyboards of 3.1.19. Every failure is looked at once: test/conformance/python-failures.json says whose fault it is. Fails on
  * one that is not on the list, and on one of the list that is gone.
  */
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { wholeReleaseAt } from "../../cli/check/release-value.js";
 import { close } from "../../cli/closing-line.js";
 import { loadSuite, runConformance, type StepResult } from "../../runtime/conformance/index.js";
-import { preparePython, sdkPython } from "../interop/signing/python.js";
+import { preparePython, servedByPython } from "../interop/signing/python.js";
 import { corpus } from "../support/corpus.js";
-import { freePort } from "../support/postgres.js";
 import { RUN_TOKEN } from "./served-seller.js";
 
 const RELEASE = "3.1.19";
-/** Milliseconds until it listens: the SDK takes a minute to be imported on a busy machine. */
-const START_MS = 180_000;
 
 interface Known {
   readonly storyboard: string;
@@ -26,30 +22,10 @@ interface Known {
   readonly why: string;
 }
 
-async function served<T>(job: (url: string) => Promise<T>): Promise<T> {
-  const port = await freePort();
-  const script = path.join(import.meta.dirname, "python/seller.py");
-  const child = spawn(sdkPython, [script, String(port), RUN_TOKEN, "demo-acme-outdoor-v1"], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let said = "";
-  const started = new Promise<void>((resolve, reject) => {
-    const listen = (chunk: Buffer): void => {
-      said = (said + chunk).slice(-4000);
-      if (said.includes("Application startup complete")) resolve();
-    };
-    child.stdout.on("data", listen);
-    child.stderr.on("data", listen);
-    child.once("exit", () => reject(new Error(`the server does not start: ${said}`)));
-    setTimeout(() => reject(new Error(`it does not listen: ${said}`)), START_MS).unref();
-  });
-  try {
-    await started;
-    return await job(`http://127.0.0.1:${port}/mcp`);
-  } finally {
-    child.kill("SIGKILL");
-  }
-}
+const served = <T>(job: (url: string) => Promise<T>): Promise<T> =>
+  servedByPython(path.join(import.meta.dirname, "python/seller.py"), [RUN_TOKEN, "demo-acme-outdoor-v1"], (url) =>
+    job(`${url}/mcp`),
+  );
 
 const whyOf = ({ problem, checks }: StepResult): string => {
   const broken = checks.find(({ outcome, advisory }) => outcome === "failed" && advisory !== true);

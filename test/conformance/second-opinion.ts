@@ -11,9 +11,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { close } from "../../cli/closing-line.js";
 import { newSeller } from "../../generator/scaffold/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { corpus, peerRelease } from "../support/corpus.js";
-import { freePort } from "../support/postgres.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const peer = path.join(root, "test/interop/peer/node_modules/@adcp/sdk");

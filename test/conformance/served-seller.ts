@@ -1,11 +1,13 @@
 /** A scaffolded seller as its project serves it, behind TLS, as callers reach it. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
 import { createServer as createHttpServer, request as httpRequest } from "node:http";
 import { createServer } from "node:https";
-import { type AddressInfo, createServer as createNetServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { newSeller } from "../../generator/scaffold/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -22,16 +24,6 @@ export const RUN_TOKEN = "conformance-run-credential-0001";
 
 /** Longest a seller may take to start, in milliseconds: on a busy machine the sources are compiled for a while. */
 const START_MS = 120_000;
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createNetServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 /** Passes TLS on to a port of plain HTTP. */
 async function terminator(to: number): Promise<{ port: number; close: () => void }> {

@@ -4,7 +4,6 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +11,7 @@ import Database from "better-sqlite3";
 import pg from "pg";
 import { signWebhook } from "../../runtime/signing/index.js";
 import { openStore } from "../../runtime/store/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres } from "../support/postgres.js";
 
@@ -92,14 +92,6 @@ async function postgresEffects(): Promise<Effects> {
     },
   };
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 /** One place in the fleet: a process that serves, and a spare that takes over when it dies. */
 class Victim {

@@ -12,7 +12,7 @@ import * as assert from "uvu/assert";
 import { releaseNamed } from "../../cli/check/release-value.js";
 import { createBuyer } from "../../runtime/buyer/index.js";
 import type { Failure, JsonObject } from "../../runtime/contract/index.js";
-import { freePort } from "../support/agent.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { peerRelease } from "../support/corpus.js";
 import { until } from "../support/until.js";
 

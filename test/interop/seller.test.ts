@@ -1,8 +1,8 @@
 /** The peer's client before our seller, speaking the release that comes with it, over both transports on real sockets. */
+
 import { execFile } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { test } from "uvu";
@@ -12,6 +12,7 @@ import type { Release } from "../../runtime/contract/index.js";
 import { createSeller, tokenAuth } from "../../runtime/seller/index.js";
 import { staticKeys } from "../../runtime/signing/index.js";
 import { openSqliteStore } from "../../runtime/store/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { peerRelease } from "../support/corpus.js";
 import { tempFolder } from "../support/release.js";
 
@@ -29,14 +30,6 @@ async function bindings(folder: string): Promise<Release> {
   const { release } = await import(pathToFileURL(path.join(out, releases[0]!.version, "index.ts")).href);
   return release;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 const product = {
   product_id: "prod_1",

@@ -1,13 +1,15 @@
 /** Two instances on one PostgreSQL: what one knows the other knows, and one may go while requests come. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, createServer, request as httpRequest } from "node:http";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openPostgresStore, type PostgresStore } from "../../runtime/store/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { sharedPostgres, startPostgres, type TestDatabases } from "../support/postgres.js";
 import { bearer, type Setup, setupRegistry } from "./server-fixture.js";
@@ -117,14 +119,6 @@ instances("a database that goes away is 503 everywhere, and /readyz names it", a
   await setup.close();
   await store.close();
 });
-
-const freePort = async (): Promise<number> => {
-  const server = createTcpServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-};
 
 interface Instance {
   readonly port: number;

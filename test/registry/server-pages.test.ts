@@ -1,13 +1,15 @@
 /** The pages in a real browser, without a script and by keyboard alone; screenshots go to a temporary folder. */
+
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { startBrowser } from "../support/browser.js";
 import { type Setup, setupRegistry } from "./server-fixture.js";
 import { BROKEN, NEWS, OTHER, SELLER, seedWorld, WIDE } from "./server-world.js";
@@ -19,15 +21,6 @@ let setup: Setup;
 let base: string;
 let browser: Browser | undefined;
 const shots = mkdtempSync(path.join(tmpdir(), "adbind-pages-"));
-
-/** The public address is fixed before the server listens. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createTcpServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 pages.before(async () => {
   const port = await freePort();

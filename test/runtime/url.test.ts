@@ -2,7 +2,13 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { canonicalAgentUrl, canonicalAuthority, canonicalUrl, sameAgentUrl } from "../../runtime/url.js";
+import {
+  canonicalAgentUrl,
+  canonicalAuthority,
+  canonicalUrl,
+  endpointPattern,
+  sameAgentUrl,
+} from "../../runtime/url.js";
 import { forms } from "./url-forms.js";
 
 const canonical = (url: string, unicodeHost: "convert" | "refuse" = "convert"): string => {
@@ -87,6 +93,14 @@ test("never throws, whatever it is given", () => {
     ),
     { numRuns: 3000 },
   );
+});
+
+test("a pattern over endpoints has a star and nothing else, and takes any case", () => {
+  const matches = (pattern: string, endpoint: string) => endpointPattern(pattern).test(endpoint);
+  assert.ok(matches("POST */audience/upload", "POST https://Ads.example/v1/audience/upload"));
+  assert.ok(matches("post https://ads.example/*", "POST https://ADS.example/x?y=1"));
+  assert.not(matches("POST https://ads.example/v1", "POST https://ads.example/v1/more"));
+  assert.not(matches("POST https://ads.example/v1", "POST https://adsXexample/v1"), "a dot is a dot");
 });
 
 test.run();

@@ -161,12 +161,3 @@ export async function startAgent({ answer, a2a = false, tools = [] }: AgentOptio
       }),
   };
 }
-
-/** A seller's own URL is in its options: the port is to be known before it listens. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

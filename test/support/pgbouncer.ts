@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { freePort } from "./postgres.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 
 export interface TestPooler {
   /** URL of the same database through the pooler. */

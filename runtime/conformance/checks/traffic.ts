@@ -1,26 +1,18 @@
 /** What the agent has sent to others, as its test controller tells: `upstream_traffic`. */
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
+import { endpointPattern } from "../../url.js";
 import type { StoryboardCheck } from "../document.js";
 import { isSame } from "../equality.js";
 import { valuesAt } from "../paths.js";
 import { type CheckRunner, failed, notApplicable, passed } from "./types.js";
-
-const globOf = (pattern: string): RegExp =>
-  new RegExp(
-    `^${pattern
-      .split("*")
-      .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
-      .join(".*")}$`,
-    "i",
-  );
 
 /** `METHOD URL` of a recorded call. */
 const endpointOf = (call: JsonObject): string =>
   typeof call.endpoint === "string" ? call.endpoint : `${call.method ?? ""} ${call.url ?? ""}`;
 
 function selected(calls: readonly JsonObject[], check: StoryboardCheck): JsonObject[] {
-  const glob = typeof check.endpoint_pattern === "string" ? globOf(check.endpoint_pattern) : undefined;
+  const glob = typeof check.endpoint_pattern === "string" ? endpointPattern(check.endpoint_pattern) : undefined;
   const purposes = Array.isArray(check.purpose_filter) ? check.purpose_filter : undefined;
   return calls.filter(
     (call) =>

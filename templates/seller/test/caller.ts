@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { JsonObject } from "adbind/contract";
+import { openAuth } from "adbind/seller";
 import { openSeller } from "../seller.js";
 
 export const principal = "tester";
@@ -16,6 +17,8 @@ export async function openTestSeller(mode: "development" | "production" = "devel
     baseUrl: mode === "development" ? "http://127.0.0.1:3000" : "https://seller.example",
     mode,
     key: { ...jwk, kid: "test" },
+    // Calls here say themselves who calls.
+    auth: openAuth,
   });
   const { seller, callFor } = opened;
   const ask = async (tool: string, args: JsonObject): Promise<JsonObject> => {

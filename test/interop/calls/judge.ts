@@ -1,5 +1,4 @@
 /** `./run interop python --part calls`: our buyer before the official Python SDK's own server, line by line. */
-import { spawn } from "node:child_process";
 import path from "node:path";
 import type { Totals } from "../../../cli/closing-line.js";
 import { type Buyer, createBuyer } from "../../../runtime/buyer/index.js";
@@ -10,37 +9,14 @@ import {
   type TransportName,
   transportNames,
 } from "../../../runtime/contract/index.js";
-import { freePort } from "../../support/agent.js";
 import type { Line } from "../matrix/answers.js";
 import { matrixParts } from "../matrix/judge.js";
-import { preparePython, sdkPython } from "../signing/python.js";
+import { preparePython, servedByPython } from "../signing/python.js";
 
 const TOKEN = "token-of-the-buyer-0123456789";
-/** Milliseconds until it listens: the SDK takes minutes to be imported on a busy machine. */
-const START_MS = 480_000;
 
-async function served<T>(line: string, job: (url: string) => Promise<T>): Promise<T> {
-  const port = await freePort();
-  const script = path.join(import.meta.dirname, "seller.py");
-  const child = spawn(sdkPython, [script, String(port), line, TOKEN], { stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  const started = new Promise<void>((resolve, reject) => {
-    const listen = (chunk: Buffer): void => {
-      said = (said + chunk).slice(-4_000);
-      if (said.includes("Application startup complete")) resolve();
-    };
-    child.stdout.on("data", listen);
-    child.stderr.on("data", listen);
-    child.once("exit", () => reject(new Error(`the server does not start: ${said}`)));
-    setTimeout(() => reject(new Error(`it does not listen: ${said}`)), START_MS).unref();
-  });
-  try {
-    await started;
-    return await job(`http://127.0.0.1:${port}`);
-  } finally {
-    child.kill("SIGKILL");
-  }
-}
+const served = <T>(line: string, job: (url: string) => Promise<T>): Promise<T> =>
+  servedByPython(path.join(import.meta.dirname, "seller.py"), [line, TOKEN], job);
 
 type Step = (buyer: Buyer, line: Line) => Promise<string | undefined>;
 type Called = Awaited<ReturnType<Buyer["call"]>>;

@@ -11,7 +11,7 @@ import { createSeller, type SellerContext } from "../../../runtime/seller/index.
 import { createSender } from "../../../runtime/sender/index.js";
 import { staticKeys } from "../../../runtime/signing/index.js";
 import { openSqliteStore } from "../../../runtime/store/index.js";
-import { freePort } from "../../support/agent.js";
+import { freePort } from "../../../runtime/testing/free-port.js";
 import { sellerKey } from "../../support/receiver.js";
 import { tempFolder } from "../../support/release.js";
 import type { Line } from "./answers.js";

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Jwk } from "../../../runtime/signing/index.js";
+import { freePort } from "../../../runtime/testing/free-port.js";
 import type { PlainRequest, Signable, SigningPeer } from "./peer.js";
 
 const SDK = "adcp==9.2.0";
@@ -14,6 +15,8 @@ export const sdkPython = path.join(folder, "bin", "python");
 const INSTALL_LIMIT_MS = 300_000;
 /** Milliseconds for one answer; the SDK takes minutes to be imported on a busy machine. */
 const ANSWER_LIMIT_MS = 300_000;
+/** Milliseconds until a server of the SDK's listens, for the same reason. */
+const START_LIMIT_MS = 480_000;
 
 /** Makes the folder with the SDK in it, once. @returns why there is none */
 export function preparePython(): string | undefined {
@@ -42,6 +45,37 @@ export interface PythonPeer extends SigningPeer {
 
 /** Asks one question. */
 export type Talk = (question: object) => Promise<{ readonly ok: boolean; readonly [more: string]: unknown }>;
+
+/**
+ * Serves with a script of the SDK's side while a job lasts.
+ * @param args after the port
+ * @throws Error with what it said, where it does not listen
+ */
+export async function servedByPython<T>(
+  script: string,
+  args: readonly string[],
+  job: (url: string) => Promise<T>,
+): Promise<T> {
+  const port = await freePort();
+  const child = spawn(sdkPython, [script, String(port), ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const started = new Promise<void>((resolve, reject) => {
+    const listen = (chunk: Buffer): void => {
+      said = (said + chunk).slice(-4_000);
+      if (said.includes("Application startup complete")) resolve();
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    child.once("exit", () => reject(new Error(`the server does not start: ${said}`)));
+    setTimeout(() => reject(new Error(`it does not listen: ${said}`)), START_LIMIT_MS).unref();
+  });
+  try {
+    await started;
+    return await job(`http://127.0.0.1:${port}`);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
 
 /** Starts a script of the SDK's side. @throws Error where it does not start */
 export async function talkPython(script: string) {

@@ -2,8 +2,8 @@
 import path from "node:path";
 import { createSeller, tokenAuth } from "../../../runtime/seller/index.js";
 import { openSqliteStore } from "../../../runtime/store/index.js";
+import { freePort } from "../../../runtime/testing/free-port.js";
 import { buyRequest, newBench, sellerOptions } from "../../seller/fixture.js";
-import { freePort } from "../../support/agent.js";
 import { tempFolder } from "../../support/release.js";
 
 export const TOKEN = "key-of-buyer-1";
