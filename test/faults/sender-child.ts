@@ -85,7 +85,7 @@ sender.start();
 
 async function makeTask(index: number): Promise<void> {
   const taskId = `${plan.name}-${index}`;
-  // In turn, each process from another one on: few kills reach every receiver too.
+  // In turn, each process from another one on, the first from the one that is never there: few kills reach every receiver too.
   const url = plan.urls[(Number(plan.name.slice(1)) + index + plan.urls.length - 2) % plan.urls.length]!;
   await sender.tasks.register(
     { taskId, tool: "create_media_buy", status: "submitted", principal: "p" },

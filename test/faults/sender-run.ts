@@ -179,10 +179,13 @@ export async function runFaults(options: FaultsOptions): Promise<Ledger> {
   }
 }
 
+/** Until there is enough to be judged by, and something for the receiver that is never there: the first task of the first sender. */
 async function made({ eventsFirst, drainMs }: FaultsOptions, db: Database_): Promise<void> {
   const end = performance.now() + drainMs;
-  const count = async () => Number((await db.query<{ n: number }>("select count(*) as n from app_events"))[0]!.n);
-  while (performance.now() < end && (await count()) < eventsFirst) await pause(50);
+  const count = async (of: string) =>
+    Number((await db.query<{ n: number }>(`select count(*) as n from app_events where ${of}`))[0]!.n);
+  while (performance.now() < end && ((await count("1 = 1")) < eventsFirst || (await count("task = 's1-0'")) === 0))
+    await pause(50);
 }
 
 /** The database goes away for a moment, and what was under way with it. */
