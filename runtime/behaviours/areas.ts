@@ -5,6 +5,7 @@ import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { changesBehaviour } from "./changes/behaviour.js";
+import { collectionListsBehaviour } from "./collections/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
 import { creativesBehaviour } from "./creatives/behaviour.js";
 import { deliveryBehaviour } from "./delivery/behaviour.js";
@@ -18,6 +19,7 @@ import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { principalsBehaviour } from "./principals/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
+import { propertyListsBehaviour } from "./properties/behaviour.js";
 import { provenanceBehaviour } from "./provenance/behaviour.js";
 import { reportingBehaviour } from "./reporting/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
@@ -44,6 +46,8 @@ export const behaviours: readonly Behaviour[] = [
   principalsBehaviour,
   changesBehaviour,
   reportingBehaviour,
+  propertyListsBehaviour,
+  collectionListsBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

@@ -46,6 +46,8 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   approvals: "other",
   accounts: "other",
   provenance: "other",
+  properties: "other",
+  collections: "other",
 };
 
 interface Scope {

@@ -1,7 +1,7 @@
 /** Which collections a list comes to: its sources, less what its filters leave out. */
-import type { Call } from "../../handler.js";
+import type { BehaviourCall } from "../frame/call.js";
 import type { Family, KeptList } from "../lists/lists.js";
-import { type Collection, collectionOf, collections, type DistributionId, identity } from "./catalog.js";
+import type { DistributionId, KnownCollection } from "../ports/collections.js";
 
 interface Source {
   readonly selection_type: string;
@@ -23,21 +23,28 @@ interface Filters {
   readonly exclude_distribution_ids?: readonly DistributionId[];
 }
 
-export interface Resolved {
-  readonly collections: readonly Collection[];
+export interface ResolvedCollections {
+  readonly collections: readonly KnownCollection[];
   /** Collections that are in although nothing is known of what a filter asks for, by dimension. */
   readonly gaps: { readonly [dimension: string]: readonly DistributionId[] };
 }
 
+const identity = ({ type, value }: DistributionId): string => `${type} ${value}`;
+
+function collectionOf(known: readonly KnownCollection[], id: DistributionId): KnownCollection | undefined {
+  const wanted = identity(id);
+  return known.find(({ distribution_ids }) => distribution_ids.some((own) => identity(own) === wanted));
+}
+
 /** What is only known by an identifier has no other name. */
-const unknown = (id: DistributionId): Collection => ({
+const unknown = (id: DistributionId): KnownCollection => ({
   collection_id: identity(id),
   publisher_domain: "",
   name: id.value,
   distribution_ids: [id],
 });
 
-function drawn(known: readonly Collection[], base: readonly Source[] | undefined): Collection[] {
+function drawn(known: readonly KnownCollection[], base: readonly Source[] | undefined): KnownCollection[] {
   if (base === undefined) return [...known];
   return base.flatMap((source) => {
     if (source.selection_type === "distribution_ids") {
@@ -56,7 +63,7 @@ const rated = (ratings: readonly Rating[], own: Rating): boolean =>
   ratings.some(({ system, rating }) => system === own.system && rating === own.rating);
 
 /** Verdicts by dimension; undefined where the collection's own value is not known. */
-function verdicts(filters: Filters, own: Collection): { readonly [dimension: string]: boolean | undefined } {
+function verdicts(filters: Filters, own: KnownCollection): { readonly [dimension: string]: boolean | undefined } {
   const { genres_include: genres, genres_exclude: noGenres, content_ratings_include: ratings } = filters;
   const noRatings = filters.content_ratings_exclude;
   const judge = <V>(asked: boolean, value: V | undefined, passes: (value: V) => boolean): boolean | undefined =>
@@ -83,11 +90,13 @@ function verdicts(filters: Filters, own: Collection): { readonly [dimension: str
   };
 }
 
-export function resolveCollections(call: Call, list: KeptList): Resolved {
+export async function resolveCollections(call: BehaviourCall, list: KeptList): Promise<ResolvedCollections> {
+  const { principal, ports } = call;
+  const known = await call.once("collections", () => ports.collections.collections({ principal }));
   const filters = (list.filters ?? {}) as Filters;
   const excluded = new Set((filters.exclude_distribution_ids ?? []).map(identity));
   const candidates = new Map(
-    drawn(collections(call), list.base as readonly Source[] | undefined).map((one) => [one.collection_id, one]),
+    drawn(known, list.base as readonly Source[] | undefined).map((one) => [one.collection_id, one]),
   );
   const gaps: { [dimension: string]: DistributionId[] } = {};
   const kept = [...candidates.values()].filter((own) => {
@@ -106,5 +115,6 @@ export const collectionLists: Family = {
   noun: "collection",
   baseField: "base_collections",
   countField: "collection_count",
-  members: (call, list) => resolveCollections(call, list).collections.map(({ collection_id }) => collection_id),
+  members: async (call, list) =>
+    (await resolveCollections(call, list)).collections.map(({ collection_id }) => collection_id),
 };

@@ -1,29 +1,38 @@
-/** Property and collection lists of the reference seller: what they come to, who is told, and delivery held to them. */
+/** Property and collection lists: what they come to, who is told, and delivery held to them. */
 
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { suite } from "uvu";
+import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { until } from "../support/until.js";
-import { account, key, type TemplateSeller, templateSeller } from "./template-seller.js";
+import { behavingSeller, key, type TestSeller, versions } from "./behaving-seller.js";
 
-const test = suite<{ own: TemplateSeller }>("reference seller: lists");
-test.before.each(async (context) => {
-  context.own = await templateSeller();
-});
-test.after.each(({ own }) => own.close());
+/** A seller of lists, closed when the test is done. */
+const withSeller = (name: string, body: (own: TestSeller) => Promise<void>): void => {
+  for (const version of versions)
+    test(`${version}: ${name}`, async () => {
+      const own = await behavingSeller(version, ["property_lists", "collection_lists"]);
+      try {
+        await body(own);
+      } finally {
+        await own.close();
+      }
+    });
+};
+
+const account = (domain = "acmeoutdoor.example") => ({ account: { brand: { domain }, operator: "pinnacle.example" } });
 
 const domains = (...values: string[]) => [
   { selection_type: "identifiers", identifiers: values.map((value) => ({ type: "domain", value })) },
 ];
 
-const resolved = async (own: TemplateSeller, list_id: string): Promise<string[]> => {
+const resolved = async (own: TestSeller, list_id: string): Promise<string[]> => {
   const { identifiers } = await own.ask("get_property_list", { list_id });
   return identifiers.map(({ value }: { value: string }) => value);
 };
 
-test("a list is its sources less what its filters leave out", async ({ own }) => {
+withSeller("a list is its sources less what its filters leave out", async (own) => {
   const make = async (filters: object, base_properties: object[] = []): Promise<string[]> => {
     const request = { ...key(), name: "list", ...(base_properties.length > 0 && { base_properties }), filters };
     const { list } = await own.ask("create_property_list", request);
@@ -50,7 +59,7 @@ test("a list is its sources less what its filters leave out", async ({ own }) =>
   assert.is((await make({ countries_all: ["CH"] })).length, 1);
 });
 
-test("delivery is judged by the list as it is now", async ({ own }) => {
+withSeller("delivery is judged by the list as it is now", async (own) => {
   const { list } = await own.ask("create_property_list", {
     ...key(),
     name: "list",
@@ -74,7 +83,7 @@ test("delivery is judged by the list as it is now", async ({ own }) => {
   assert.ok((await judge()).compliant);
 });
 
-test("lists belong to their account and their caller", async ({ own }) => {
+withSeller("lists belong to their account and their caller", async (own) => {
   const { list } = await own.ask("create_property_list", { ...key(), ...account(), name: "Ours" });
   const { list_id } = list;
   assert.is((await own.ask("list_property_lists", { ...account(), name_contains: "our" })).lists.length, 1);
@@ -88,7 +97,7 @@ test("lists belong to their account and their caller", async ({ own }) => {
   assert.is((await own.refused("get_property_list", { list_id })).code, "REFERENCE_NOT_FOUND");
 });
 
-test("who follows a list is told of changes, of those that change it", async ({ own }) => {
+withSeller("who follows a list is told of changes, of those that change it", async (own) => {
   // biome-ignore lint/suspicious/noExplicitAny: bodies as they come
   const told: any[] = [];
   const follower = createServer(async (request, response) => {
@@ -99,6 +108,8 @@ test("who follows a list is told of changes, of those that change it", async ({ 
   });
   await new Promise<void>((resolve) => follower.listen(0, "127.0.0.1", resolve));
   try {
+    // Webhooks go out while the seller runs.
+    await own.mount();
     const { port } = follower.address() as AddressInfo;
     const request = { ...key(), name: "Followed", base_properties: domains("a.example") };
     const { list_id } = (await own.ask("create_property_list", request)).list;
@@ -123,14 +134,14 @@ test("who follows a list is told of changes, of those that change it", async ({ 
   }
 });
 
-test("an address notices may not go to is refused with nothing changed", async ({ own }) => {
+withSeller("an address notices may not go to is refused with nothing changed", async (own) => {
   const { list_id } = (await own.ask("create_property_list", { ...key(), name: "List" })).list;
   const change = { ...key(), list_id, name: "Changed", webhook_url: "ftp://follower.example/lists" };
   assert.is((await own.refused("update_property_list", change)).field, "webhook_url");
   assert.is((await own.ask("get_property_list", { list_id })).list.name, "List");
 });
 
-test("collections stay in where nothing is known of them, and the gaps are named", async ({ own }) => {
+withSeller("collections stay in where nothing is known of them, and the gaps are named", async (own) => {
   const imdb = (value: string) => ({ type: "imdb_id", value });
   const { list } = await own.ask("create_collection_list", {
     ...key(),
@@ -150,7 +161,7 @@ test("collections stay in where nothing is known of them, and the gaps are named
   assert.is(bare.collections, undefined);
 });
 
-test("a list made twice with one key is one list", async ({ own }) => {
+withSeller("a list made twice with one key is one list", async (own) => {
   const request = { idempotency_key: randomUUID(), name: "Once" };
   const first = await own.ask("create_collection_list", request);
   const again = await own.ask("create_collection_list", request);

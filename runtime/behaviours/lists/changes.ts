@@ -1,8 +1,9 @@
 /** Tells who follows a list that it has changed; they fetch it then. */
-import type { JsonObject } from "adbind/contract";
-import { ToolError } from "adbind/seller";
-import { after } from "../../effects.js";
-import type { Call } from "../../handler.js";
+import type { JsonObject } from "../../contract/index.js";
+import { isPromise } from "../../db/coroutine.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { written } from "../frame/effects.js";
 
 export interface ListChange {
   readonly noun: "property" | "collection";
@@ -11,35 +12,33 @@ export interface ListChange {
   readonly added: number;
   readonly removed: number;
   readonly total: number;
-  readonly [resolution: string]: unknown;
+  readonly resolution: JsonObject;
 }
 
 const plural = { property: "properties", collection: "collections" } as const;
 
 /** Has changes of a list sent to an address; an empty one ends that. */
-export function follow(call: Call, listId: string, url: string): void {
+export function follow(call: BehaviourCall, listId: string, url: string): void {
   const { sender } = call.ctx;
   if (sender === undefined) {
     if (url === "") return;
-    throw new ToolError(
-      "UNSUPPORTED_FEATURE",
-      "this agent sends no notices: fetch the list again when its time is up",
-      {
-        field: "webhook_url",
-      },
-    );
+    const message = "this agent sends no notices: fetch the list again when its time is up";
+    throw new ToolError("UNSUPPORTED_FEATURE", message, { field: "webhook_url" });
   }
   const config = url === "" ? null : { url };
+  const subscription = { resource: listId, principal: call.principal };
   call.ctx.effect((tx) => {
-    const subscription = { resource: listId, principal: call.principal };
-    return after(sender.channels.subscribe("list_change", subscription, config, { tx }), (done) => {
+    const refuse = (done: Awaited<ReturnType<typeof sender.channels.subscribe>>): void => {
       if (!done.ok) throw new ToolError(done.error.code, done.error.message, { field: "webhook_url" });
-    });
+    };
+    const done = sender.channels.subscribe("list_change", subscription, config, { tx });
+    return isPromise(done) ? done.then(refuse) : refuse(done);
   });
 }
 
 /** Sends a notice where the members have changed, in the transaction that changes them. */
-export function announce(call: Call, { noun, listId, listName, added, removed, total, ...resolved }: ListChange): void {
+export function announce(call: BehaviourCall, change: ListChange): void {
+  const { noun, listId, listName, added, removed, total, resolution } = change;
   const { sender } = call.ctx;
   if (sender === undefined || added + removed === 0) return;
   const notice: JsonObject = {
@@ -51,9 +50,9 @@ export function announce(call: Call, { noun, listId, listName, added, removed, t
       [`${plural[noun]}_removed`]: removed,
       [`total_${plural[noun]}`]: total,
     },
-    ...resolved,
+    ...resolution,
     // The body has a place for a signature; the one that counts is in the headers.
     signature: "RFC 9421: see the Signature header",
   };
-  call.ctx.effect((tx) => after(sender.channels.notify("list_change", listId, notice, { tx })));
+  call.ctx.effect((tx) => written(sender.channels.notify("list_change", listId, notice, { tx })));
 }
