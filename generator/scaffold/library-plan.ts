@@ -56,6 +56,7 @@ const ports = [
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
+  { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 
 /** A tool to answer oneself, for an example: the first that is there. */

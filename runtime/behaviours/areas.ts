@@ -23,6 +23,7 @@ import { propertyListsBehaviour } from "./properties/behaviour.js";
 import { provenanceBehaviour } from "./provenance/behaviour.js";
 import { reportingBehaviour } from "./reporting/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
+import { contentStandardsBehaviour } from "./standards/behaviour.js";
 import { usageBehaviour } from "./usage/behaviour.js";
 
 /** In the order in which their declarations are laid over each other. */
@@ -48,6 +49,7 @@ export const behaviours: readonly Behaviour[] = [
   reportingBehaviour,
   propertyListsBehaviour,
   collectionListsBehaviour,
+  contentStandardsBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

@@ -8,7 +8,6 @@ import { capabilities as events } from "./domain/events/capabilities.js";
 import { capabilities as financials } from "./domain/financials/capabilities.js";
 import { capabilities as mediaBuys } from "./domain/media-buys/capabilities.js";
 import { capabilities as signals } from "./domain/signals/capabilities.js";
-import { capabilities as standards } from "./domain/standards/capabilities.js";
 import type { Capabilities } from "./handler.js";
 
 export const capabilities: readonly Capabilities[] = [
@@ -21,5 +20,4 @@ export const capabilities: readonly Capabilities[] = [
   financials,
   mediaBuys,
   signals,
-  standards,
 ];

@@ -113,7 +113,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "ports/",
     "frame/",
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
-    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/",
+    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/",
     "properties/ collections/",
     "provenance/",
     "library/",
@@ -128,7 +128,11 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "open",
     "index",
   ],
-  "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-properties example-signals", "index"],
+  "runtime/behaviours/ports/": [
+    "*",
+    "example-catalogue example-formats example-properties example-signals plain-policies",
+    "index",
+  ],
   "runtime/behaviours/frame/": [
     "shape documents effects words page upstream",
     "call",

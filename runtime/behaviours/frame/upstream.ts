@@ -48,6 +48,7 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   provenance: "other",
   properties: "other",
   collections: "other",
+  policy: "other",
 };
 
 interface Scope {

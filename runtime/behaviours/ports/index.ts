@@ -10,6 +10,8 @@ import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
+import { plainPolicies } from "./plain-policies.js";
+import type { PolicyPort } from "./policy.js";
 import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
@@ -22,6 +24,7 @@ export type * from "./catalogue.js";
 export type * from "./collections.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
+export type * from "./policy.js";
 export type * from "./properties.js";
 export type * from "./provenance.js";
 export type * from "./report-feeds.js";
@@ -39,6 +42,7 @@ export {
   listedSignals,
   openAccounts,
   ownAdServer,
+  plainPolicies,
   signedApprovals,
 };
 
@@ -54,6 +58,7 @@ export interface Ports {
   readonly provenance: ProvenancePort;
   readonly properties: PropertiesPort;
   readonly collections: CollectionsPort;
+  readonly policy: PolicyPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -69,4 +74,5 @@ export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
   provenance: given.provenance ?? {},
   properties: given.properties ?? exampleProperties,
   collections: given.collections ?? exampleCollections,
+  policy: given.policy ?? plainPolicies,
 });

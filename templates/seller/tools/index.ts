@@ -2,14 +2,11 @@
 import { acquireRights } from "./acquire-rights.js";
 import { activateSignal } from "./activate-signal.js";
 import { buildCreative } from "./build-creative.js";
-import { calibrateContent } from "./calibrate-content.js";
 import { checkGovernance } from "./check-governance.js";
 import { complyTestController } from "./comply-test-controller.js";
-import { createContentStandards } from "./create-content-standards.js";
 import { createMediaBuy } from "./create-media-buy.js";
 import { getAccountFinancials } from "./get-account-financials.js";
 import { getBrandIdentity } from "./get-brand-identity.js";
-import { getContentStandards } from "./get-content-standards.js";
 import { getCreativeDelivery } from "./get-creative-delivery.js";
 import { getMediaBuyDelivery } from "./get-media-buy-delivery.js";
 import { getMediaBuys } from "./get-media-buys.js";
@@ -18,7 +15,6 @@ import { getProducts } from "./get-products.js";
 import { getRights } from "./get-rights.js";
 import { getSignals } from "./get-signals.js";
 import { listAccounts } from "./list-accounts.js";
-import { listContentStandards } from "./list-content-standards.js";
 import { listCreativeFormats } from "./list-creative-formats.js";
 import { listCreatives } from "./list-creatives.js";
 import { logEvent } from "./log-event.js";
@@ -33,22 +29,17 @@ import { syncCreatives } from "./sync-creatives.js";
 import { syncEventSources } from "./sync-event-sources.js";
 import { syncGovernance } from "./sync-governance.js";
 import { syncPlans } from "./sync-plans.js";
-import { updateContentStandards } from "./update-content-standards.js";
 import { updateMediaBuy } from "./update-media-buy.js";
 import { updateRights } from "./update-rights.js";
-import { validateContentDelivery } from "./validate-content-delivery.js";
 
 export const tools = {
   acquire_rights: acquireRights,
   activate_signal: activateSignal,
   build_creative: buildCreative,
-  calibrate_content: calibrateContent,
   check_governance: checkGovernance,
   comply_test_controller: complyTestController,
-  create_content_standards: createContentStandards,
   create_media_buy: createMediaBuy,
   get_brand_identity: getBrandIdentity,
-  get_content_standards: getContentStandards,
   get_creative_delivery: getCreativeDelivery,
   get_media_buy_delivery: getMediaBuyDelivery,
   get_media_buys: getMediaBuys,
@@ -57,7 +48,6 @@ export const tools = {
   get_rights: getRights,
   get_signals: getSignals,
   list_accounts: listAccounts,
-  list_content_standards: listContentStandards,
   list_creative_formats: listCreativeFormats,
   list_creatives: listCreatives,
   preview_creative: previewCreative,
@@ -67,10 +57,8 @@ export const tools = {
   sync_creatives: syncCreatives,
   sync_governance: syncGovernance,
   sync_plans: syncPlans,
-  update_content_standards: updateContentStandards,
   update_media_buy: updateMediaBuy,
   update_rights: updateRights,
-  validate_content_delivery: validateContentDelivery,
   sync_catalogs: syncCatalogs,
   sync_audiences: syncAudiences,
   sync_event_sources: syncEventSources,
