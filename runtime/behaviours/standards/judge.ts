@@ -11,7 +11,7 @@ interface Feature {
   readonly confidence?: number;
 }
 
-export interface Verdict {
+export interface ContentVerdict {
   readonly verdict: "pass" | "fail";
   readonly features: readonly Feature[];
 }
@@ -95,7 +95,7 @@ export async function judgeContent(
   call: BehaviourCall,
   standards: KeptStandards,
   { artifact, channel, featureIds }: Content,
-): Promise<Verdict> {
+): Promise<ContentVerdict> {
   const example = judgeExample(standards, artifact);
   if (example !== undefined) return { verdict: example.status === "failed" ? "fail" : "pass", features: [example] };
   const { known, unknown } = await policiesOf(call, standards);
