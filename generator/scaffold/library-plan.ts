@@ -54,10 +54,13 @@ const ports = [
   { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
   { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
+  { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
+  { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
+  { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 
 /** A tool to answer oneself, for an example: the first that is there. */
-const examples = ["get_products", "get_signals", "build_creative", "list_creative_formats"];
+const examples = ["get_products", "get_signals", "build_creative", "list_creative_formats", "get_property_list"];
 
 export function planLibraryProject(
   model: Model,
