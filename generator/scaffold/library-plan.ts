@@ -1,7 +1,7 @@
 /** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
 import type { Model } from "../model/model.js";
 import type { ProjectPlan, ProjectRequest } from "./plan.js";
-import { portFileText, portGroups } from "./port-files.js";
+import { portFileText, portFiles } from "./port-files.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
 
@@ -68,7 +68,7 @@ export function planLibraryProject(
 ): ProjectPlan {
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
   const { before = "" } = request;
-  const own = portGroups(ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port)));
+  const own = portFiles(ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port)));
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
   const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
   return {
@@ -87,7 +87,7 @@ export function planLibraryProject(
   };
 }
 
-type OwnPorts = ReturnType<typeof portGroups>;
+type OwnPorts = ReturnType<typeof portFiles>;
 
 /** A project that is there has some of its ports, each in the file that its owner likes. */
 const importsPort = (text: string, port: string): boolean =>

@@ -9,7 +9,7 @@ export interface Port {
   readonly about: string;
 }
 
-interface Group {
+interface PortFile {
   readonly file: string;
   readonly ports: readonly Port[];
 }
@@ -25,7 +25,7 @@ const shared: Readonly<Record<string, string>> = {
 const MOST_FILES = 2;
 
 /** Ports by the file they stand in. */
-export function portGroups(ports: readonly Port[]): Group[] {
+export function portFiles(ports: readonly Port[]): PortFile[] {
   const together = ports.length > MOST_FILES;
   const groups = new Map<string, Port[]>();
   for (const one of ports) {
@@ -35,7 +35,7 @@ export function portGroups(ports: readonly Port[]): Group[] {
   return [...groups].map(([file, ports]) => ({ file, ports }));
 }
 
-export const portFileText = (files: TemplateFiles, { ports }: Group): string =>
+export const portFileText = (files: TemplateFiles, { ports }: PortFile): string =>
   joined(ports.map(({ file }) => files.get(`src/${file}.ts`)!));
 
 /** A file's first comment, its imports, and the rest. */
