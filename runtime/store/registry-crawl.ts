@@ -150,6 +150,21 @@ export function* finishRequest(q: Query, done: FinishedRequest): Coroutine<void>
   );
 }
 
+/**
+ * The publishers whose ads.txt led to a manager are due at a time, unless they are sooner.
+ * @returns how many they are
+ */
+export function* dueManaged(q: Query, manager: string, at: number): Coroutine<number> {
+  const managed = "from adbind_registry_publishers where manager_domain = ? and method = 'ads_txt_managerdomain'";
+  yield* q.rows(
+    `insert into adbind_crawl_domains (domain, active, asked_at, misses, next_at) select domain, null, null, 0, ? ${managed} ` +
+      "on conflict (domain) do update set next_at = excluded.next_at where adbind_crawl_domains.next_at > excluded.next_at",
+    [at, manager],
+  );
+  const rows = yield* q.rows<{ n: number }>(`select count(*) as n ${managed}`, [manager]);
+  return Number(rows[0]!.n);
+}
+
 /** Domains whose time has come, longest overdue first. */
 export const dueDomains = (q: Query, now: number, limit: number): Coroutine<{ domain: string }[]> =>
   q.rows("select domain from adbind_crawl_domains where active is null and next_at <= ? order by next_at limit ?", [

@@ -88,6 +88,7 @@ http("every limit of the table holds where it says", async () => {
     crawl: { url: "/api/registry/crawl-request", method: "POST", payload: "{}", headers: json },
     documents: { url: "/schemas/3.1.0/manifest.json" },
     streams: { url: "/api/registry/authorizations/snapshot" },
+    reports: { url: "/api/properties/check", method: "POST", payload: '{"domains":[]}', headers: json },
     inspections: { url: "/api/properties/validate?domain=news.example" },
     login: { url: "/oauth/interaction/x/login", method: "POST", payload: "email=a", headers: form },
     clients: { url: "/oauth/register", method: "POST", payload: "{}", headers: json },

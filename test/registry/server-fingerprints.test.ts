@@ -13,6 +13,7 @@ let setup: Setup;
 let key: string;
 /** What an operation is asked with, where the document's examples are not there. */
 let asked: Readonly<Record<string, string>>;
+let given: Readonly<Record<string, Readonly<Record<string, string>>>>;
 reads.before(async () => {
   setup = await setupRegistry({ crawling: "queue", crawl: { fetch: origins(pages), lookup } });
   const { id } = await setup.accounts.addOrganization({ name: "Reader", tier: "company_standard" });
@@ -23,6 +24,14 @@ reads.before(async () => {
   await createProber({ store: database, fetch: origins(pages), publicUrl: BASE_URL, log: undefined, now }).look();
   const made = await post("/api/registry/crawl-request", { domain: "waiting.example" });
   asked = { ...values, crawl_request_id: made.crawl_request_id };
+  const domains = await post("/api/properties/check", { domains: [NEWS] });
+  const identifiers = await post("/api/properties/check/bulk", { identifiers: [NEWS] });
+  given = {
+    readHostedAdagents: { domain: HOSTED },
+    lookupOperator: { domain: "seller.example" },
+    readPropertyCheck: { report_id: domains.report_id },
+    readIdentifierCheck: { report_id: identifiers.report_id },
+  };
 });
 reads.after(() => setup.close());
 
@@ -49,11 +58,6 @@ const post = async (url: string, payload: object) => {
 /** A stream is followed, and what the machinery asks is what is so now. */
 const isOpenRead = ({ method, tag, responses }: Operation): boolean =>
   method === "GET" && tag !== "operations" && responses["200"]?.content?.["text/event-stream"] === undefined;
-
-const given: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  readHostedAdagents: { domain: HOSTED },
-  lookupOperator: { domain: "seller.example" },
-};
 
 function addressOf({ id, path, parameters }: Operation): string {
   const own = { ...asked, ...given[id] };

@@ -11,6 +11,7 @@ import { bucketOf, countAttempt, type Limits, limitOf } from "./limits.js";
 import { Problem } from "./problems.js";
 import { createRevalidation, type Revalidation } from "./revalidation.js";
 import { agentRoutes } from "./routes/agents.js";
+import { checkingRoutes } from "./routes/checking.js";
 import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
 import { feedRoutes } from "./routes/feed.js";
@@ -139,6 +140,7 @@ function handlersOf(parts: Parts): Handlers {
     ...listRoutes(parts),
     ...resolveRoutes(parts),
     ...fileRoutes(parts),
+    ...checkingRoutes(parts),
     ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...revalidatingRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...documentRoutes(parts),
