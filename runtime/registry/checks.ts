@@ -47,11 +47,7 @@ const sourceOf = ({ valid, hosted, property_count }: KnownDomainRow) => {
   return property_count > 0 ? ("discovered" as const) : undefined;
 };
 
-function domainCheck(
-  texts: readonly string[],
-  known: ReadonlyMap<string, KnownDomainRow>,
-  id: string,
-): PropertyCheck {
+function domainCheck(texts: readonly string[], known: ReadonlyMap<string, KnownDomainRow>, id: string): PropertyCheck {
   const lists: Filled<Pick<PropertyCheck, "remove" | "modify" | "assess" | "ok">> = {
     remove: [],
     modify: [],
