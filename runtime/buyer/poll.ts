@@ -71,7 +71,9 @@ export async function poll(parts: CallParts, of: PolledCall): Promise<Polled> {
     const outcome = await ask(parts, of, name);
     const found = readTask(of, outcome, now);
     if (found !== undefined) return found;
-    error ??= firstError(outcome);
+    // Of several refusals the one that says most: some agents have a tool under one of the names, and refuse all the same.
+    const told = firstError(outcome);
+    if (error === undefined || (isLacking(error) && told !== undefined)) error = told;
     if (outcome.lost || outcome.recovery === "transient") {
       const seconds = error === undefined ? undefined : retryAfterSeconds(error);
       return { kind: "failed", error, afterMs: seconds === undefined ? undefined : seconds * 1_000 };
@@ -98,6 +100,10 @@ function ask(parts: CallParts, of: PolledCall, name: string): Promise<Outcome> {
   const tool = Object.hasOwn(release.tools, name) ? release.tools[name]! : readingTool(name);
   return parts.exchange.send(tool, release, { args, push: undefined, contextId: undefined, signal });
 }
+
+/** There is no tool to ask with: asking again changes nothing. */
+export const isLacking = (error: ProtocolError | undefined): boolean =>
+  error === undefined || error.code === "UNSUPPORTED_FEATURE" || error.code === "UNNAMED_ERROR";
 
 const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
   answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;

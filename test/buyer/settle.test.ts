@@ -192,4 +192,21 @@ test("an end is remembered by sender and task, and nothing else is", () => {
   assert.is(endings.find("s", "t2"), undefined, "the oldest are let go");
 });
 
+test("of several names for asking, what is told is the refusal that says most", async () => {
+  const refusal = { code: "VERSION_UNSUPPORTED", message: "not in this release", recovery: "correctable" };
+  const made = await scene({
+    answer: ({ tool }) =>
+      tool === "create_media_buy"
+        ? { payload: { status: "submitted", task_id: "task-1" } }
+        : failing(tool === "tasks/get" ? refusal : { code: "UNSUPPORTED_FEATURE", message: "no such tool" }),
+  });
+  try {
+    const settled = await (await made.buyer.call("create_media_buy", order)).settled();
+    const [error] = (settled.data as { errors: { details: { error: JsonObject } }[] }).errors;
+    assert.is(error?.details.error.code, "VERSION_UNSUPPORTED");
+  } finally {
+    await made.close();
+  }
+});
+
 test.run();
