@@ -122,10 +122,11 @@ function readTask({ tool, release, taskId }: PolledCall, { payload }: Outcome, n
   const status = member(payload, "status");
   if (!isJsonObject(payload) || member(payload, "task_id") !== taskId || !isTaskStatus(status)) return undefined;
   const result = resultOf(payload);
-  const { updated_at: updated, message } = payload;
+  const { updated_at: updated, message, context_id } = payload;
   const timestamp = typeof updated === "string" ? updated : new Date(now).toISOString();
   const words = typeof message === "string" ? { message } : {};
-  const envelope = { status, task_id: taskId, result: result ?? {}, ...words };
+  const thread = typeof context_id === "string" ? { context_id } : {};
+  const envelope = { status, task_id: taskId, result: result ?? {}, ...words, ...thread };
   return {
     kind: "task",
     task: { status, timestamp, ...(result !== undefined && { result }), ...words },

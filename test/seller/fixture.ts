@@ -41,6 +41,8 @@ export const newBench = (): Bench => ({ made: [], runs: 0, gate: Promise.resolve
 
 const productOf = (request: JsonObject): string => (request.packages as { product_id: string }[])[0]?.product_id ?? "";
 
+const budgetOf = (request: unknown): number => (request as { packages: { budget: number }[] }).packages[0]!.budget;
+
 const buyOf = (id: string) => ({ ...bought, media_buy_id: id }) as never;
 
 /** Options without store and sender. */
@@ -92,6 +94,9 @@ export const sellerOptions = (
           return { media_buy_id: "mb_1" } as never;
         case "prod_manual":
           return ctx.submitted();
+        case "prod_asked":
+          if (budgetOf(request) > 20_000) return ctx.inputRequired({ reason: "BUDGET_EXCEEDS_LIMIT" } as never);
+          if (budgetOf(request) < 100) return ctx.fail({ code: "BUDGET_TOO_LOW", message: "Not for so little." });
       }
       ctx.effect((tx) => bench.effect?.(tx as never, id) as never);
       bench.made.push(id);
