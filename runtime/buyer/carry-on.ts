@@ -3,7 +3,7 @@ import type { Answer, AnyArms, AnyTool, JsonObject, Release, TransportName } fro
 import { localError } from "./fault.js";
 import type { LocalError } from "./types.js";
 
-export interface Question {
+export interface AskedTask {
   /** The tool's. */
   readonly name: string;
   readonly tool: AnyTool | undefined;
@@ -21,7 +21,7 @@ type CarriedOn =
   | { readonly ok: false; readonly error: LocalError };
 
 /** The request as it was with the answer laid over it, or why none can be made. */
-export function carriedOn({ name, tool, release, transport, request, question, input }: Question): CarriedOn {
+export function carriedOn({ name, tool, release, transport, request, question, input }: AskedTask): CarriedOn {
   if (question.status !== "input-required") {
     const message = `${name} is ${question.status} and asks nothing`;
     return { ok: false, error: localError("INPUT_NOT_ASKED", message, "correctable") };

@@ -185,7 +185,7 @@ class Answering<Tx> {
   private async attempt(claim: Claim<Tx> | undefined): Promise<Called> {
     const { args, served, spoken } = this.at;
     // Looked for under the key: a call that is repeated is answered as it was, whatever has become of its task.
-    this.continued = await continuedTask(this.parts.book, this.call, this.at);
+    this.continued = await continuedTask(this.parts.book.row, this.call, this.at);
     const { taskId } = this;
     const { ctx, after } = createContext<Tx>(this.contextBase());
     const reply: unknown = await served.handle(args, ctx);

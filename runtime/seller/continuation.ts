@@ -2,7 +2,6 @@
 import type { AnyTool, JsonObject, Release } from "../contract/index.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
-import type { TaskBook } from "./tasks.js";
 import { ToolError } from "./tool-error.js";
 
 /** The task that a call names asks nothing. */
@@ -25,15 +24,15 @@ export const threadMember = (call: Call, release: Release, taskId: string): Json
  * a call of its own.
  * @throws TaskNotWaiting where the transport names a task that waits for nobody
  */
-export async function continuedTask<Tx>(
-  book: Pick<TaskBook<Tx>, "row">,
+export async function continuedTask(
+  taskRow: (taskId: string) => Promise<SellerTaskRow | undefined>,
   call: Call,
   { args, served, spoken }: { args: JsonObject; served: { tool: AnyTool }; spoken: { release: Release } },
 ): Promise<SellerTaskRow | undefined> {
   const threaded = threads(call, spoken.release) && typeof args.context_id === "string" ? args.context_id : undefined;
   const id = call.continues ?? threaded;
   if (id === undefined) return undefined;
-  const row = await book.row(id);
+  const row = await taskRow(id);
   if (row === undefined || row.principal !== call.identity.principal || row.tool !== served.tool.name) return undefined;
   if (row.status === "input-required") return row;
   if (call.continues !== undefined) throw new TaskNotWaiting(row);
