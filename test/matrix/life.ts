@@ -33,10 +33,22 @@ const ORDER = [
   ..."list_creative_formats list_transformers get_signals activate_signal sync_event_sources sync_audiences".split(" "),
   ..."sync_catalogs build_creative preview_creative sync_creatives list_creatives create_media_buy".split(" "),
   ..."get_media_buys update_media_buy get_media_buy_delivery create_property_list create_collection_list".split(" "),
-  ..."create_content_standards list_content_standards get_brand_identity get_rights acquire_rights".split(" "),
+  ..."create_content_standards list_content_standards get_rights get_brand_identity acquire_rights".split(" "),
 ];
-/** Asked for by no entry point, and part of every order's life. */
-const ALWAYS = ["sync_accounts", "sync_creatives", "update_media_buy", "get_media_buy_delivery", "get_media_buys"];
+/** What a tool's life takes beside it: what tells of what it names, and what comes after. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  create_media_buy: [
+    ...["get_products", "list_creative_formats", "sync_creatives", "get_media_buys", "update_media_buy"],
+    "get_media_buy_delivery",
+  ],
+  sync_creatives: ["list_creative_formats"],
+  build_creative: ["list_creative_formats"],
+  preview_creative: ["list_creative_formats", "build_creative"],
+  activate_signal: ["get_signals"],
+  get_signals: ["activate_signal"],
+  check_governance: ["sync_plans"],
+  get_brand_identity: ["get_rights"],
+};
 
 type Row = Readonly<Record<string, Json>>;
 
@@ -209,9 +221,7 @@ export async function live(options: LifeOptions): Promise<Lived> {
   const { buyer, release, specialism } = options;
   const { entryPoints } = release.specialisms[specialism]!;
   const listed = new Set(await buyer.listed());
-  const orders = entryPoints.includes("create_media_buy");
-  const helpful = entryPoints.some((tool) => /creative/.test(tool)) || orders ? ["list_creative_formats"] : [];
-  const wanted = new Set([...entryPoints, ...helpful, ...(orders ? ALWAYS : ["sync_accounts"])]);
+  const wanted = new Set([...entryPoints, ...entryPoints.flatMap((tool) => BESIDE[tool] ?? []), "sync_accounts"]);
   const rank = (tool: string): number => (ORDER.includes(tool) ? ORDER.indexOf(tool) : ORDER.length);
   const tools = [...wanted]
     .filter((tool) => listed.has(tool) && !/^(comply_|get_task_status)/.test(tool))
