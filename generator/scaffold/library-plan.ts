@@ -57,6 +57,7 @@ const ports = [
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
   { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
+  { area: "governance", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 
 /** A tool to answer oneself, for an example: the first that is there. */
@@ -69,7 +70,8 @@ export function planLibraryProject(
   { areas, tools, open }: Choice,
 ): ProjectPlan {
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
-  const own = ports.filter(({ area }) => areas.has(area));
+  const served = ports.filter(({ area }) => areas.has(area));
+  const own = served.filter(({ file }, index) => served.findIndex((one) => one.file === file) === index);
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
   const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
   return {
