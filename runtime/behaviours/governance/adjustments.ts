@@ -10,8 +10,8 @@ import {
   entriesOf,
   isAdjustment,
   isOutcome,
+  planAccounts,
   record,
-  standingOf,
   total,
 } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
@@ -139,6 +139,6 @@ export const reportAdjustment: ToolBehaviour = async (request: Wanted, call) => 
     adjustment_type: entry.kind,
     amount: { amount: entry.amount, currency },
     headroom_restored: entry.restored,
-    plan_summary: standingOf(kept.plan, [...entries.filter(({ id }) => id !== entry.id), entry]),
+    plan_summary: planAccounts(kept.plan, [...entries.filter(({ id }) => id !== entry.id), entry]),
   });
 };

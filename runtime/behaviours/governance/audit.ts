@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourToolCall } from "../frame/call.js";
-import { committedBy, type Entry, entriesOf, isAdjustment, isCheck, isOutcome, standingOf } from "./ledger.js";
+import { committedBy, type Entry, entriesOf, isAdjustment, isCheck, isOutcome, planAccounts } from "./ledger.js";
 import { callersPlans, type KeptPlan, planOf } from "./plans.js";
 
 interface Audit {
@@ -57,7 +57,7 @@ async function shownPlan(call: BehaviourToolCall, kept: KeptPlan, request: Audit
       (contexts?.includes(governance_context) ?? true) && (purchases?.includes(purchase_type) ?? true),
   );
   const checks = entries.filter(isCheck);
-  const { ledger_committed: spent, ...accounts } = standingOf(plan, all);
+  const { ledger_committed: spent, ...accounts } = planAccounts(plan, all);
   const { total } = plan.budget;
   const count = (decision: string): number => checks.filter((check) => check.decision === decision).length;
   return {

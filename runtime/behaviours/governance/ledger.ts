@@ -104,7 +104,7 @@ export const approvedCheck = (all: readonly Entry[], context: string | undefined
     .at(-1);
 
 /** Where a plan's money stands. */
-export function standingOf({ budget }: SpendingPlan, all: readonly Entry[]) {
+export function planAccounts({ budget }: SpendingPlan, all: readonly Entry[]) {
   const adjusted = all.filter(isAdjustment);
   const sumOf = (some: readonly AdjustmentEntry[]): number => total(some.map(({ amount }) => amount));
   const contexts = [...new Set(all.map(({ governance_context }) => governance_context))];

@@ -11,8 +11,8 @@ import {
   entriesOf,
   isCheck,
   type OutcomeEntry,
+  planAccounts,
   record,
-  standingOf,
 } from "./ledger.js";
 import type { SpendingPlan } from "./plan.js";
 import { planOf } from "./plans.js";
@@ -112,7 +112,7 @@ export const reportOutcome: ToolBehaviour = async (request: Outcome, call) => {
     ...(reconciliation !== undefined && { reconciliation }),
   };
   record(call, kept, entry);
-  const { ledger_committed: spent, budget_remaining } = standingOf(plan, [...before, entry]);
+  const { ledger_committed: spent, budget_remaining } = planAccounts(plan, [...before, entry]);
   if (spent > plan.budget.total) {
     const { total, currency } = plan.budget;
     const explanation = `${spent} ${currency} are bound under a plan of ${total} ${currency}.`;
