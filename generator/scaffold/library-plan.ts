@@ -1,7 +1,7 @@
 /** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
 import type { Model } from "../model/model.js";
 import type { ProjectPlan, ProjectRequest } from "./plan.js";
-import { portFileText, portFiles } from "./port-files.js";
+import { portFiles, portFileText } from "./port-files.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
 

@@ -1,9 +1,10 @@
 /** How an order is answered: booked at once, or when somebody has signed it. Until then there is a task and no media buy. */
+import { checkCommitment } from "../accounts/commitment.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { type ForcedAnswer, forcedAnswer, forcedReply } from "../frame/forced.js";
 import { awaited, findInstruction, instruct, instructionKey, keepInstruction } from "./instructions.js";
-import { checkOrder, orderFor, type WantedOrder } from "./orders.js";
+import { checkOrder, commitmentOf, orderFor, type WantedOrder } from "./orders.js";
 import { bookedAnswer } from "./shown.js";
 
 export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCall): Promise<BehaviourReply> {
@@ -14,6 +15,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   const known = await findInstruction(call, key);
   if (known?.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);
   const { buy, total, guaranteed } = await checkOrder(call, request);
+  if (known === undefined) await checkCommitment(call, commitmentOf(call.tool, buy, total));
   const order = orderFor(call, buy);
   const { decision, message } = await call.ports.approvals.ask({ order, total, guaranteed, mode: call.context.mode });
   if (decision === "wait") {

@@ -2,7 +2,8 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
-import { type BuyPackage, type MediaBuy, sumOf } from "../buys/buys.js";
+import type { Commitment } from "../accounts/commitment.js";
+import { type BuyPackage, endOf, type MediaBuy, startOf, sumOf } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
@@ -37,6 +38,7 @@ export interface CheckedOrder {
 
 const keptFields = [
   "plan_id",
+  "governance_context",
   "po_number",
   "agency_estimate_number",
   "invoice_recipient",
@@ -143,6 +145,27 @@ async function proposedPackages(
     }),
   );
 }
+
+/**
+ * What is asked of governance agents before money is committed.
+ * @param total of the buy, as it is to be
+ * @param before of the buy as it was; nothing of one that is new
+ */
+export const commitmentOf = (tool: string, buy: MediaBuy, total: number, before?: number): Commitment => ({
+  tool,
+  phase: before === undefined ? "purchase" : "modification",
+  accountId: buy.account_id,
+  planId: buy.terms.plan_id,
+  context: buy.terms.governance_context,
+  planned: {
+    ...(before !== undefined && { media_buy_id: buy.media_buy_id }),
+    start_time: startOf(buy),
+    end_time: endOf(buy),
+    total_budget: total,
+    currency: buy.currency,
+  },
+  increase: total - (before ?? 0),
+});
 
 /** A buy as the ad server gets it. */
 export const orderFor = (call: BehaviourCall, buy: MediaBuy): Order => ({

@@ -8,6 +8,7 @@ import { type EventsPort, keptEvents } from "./events.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleSignals } from "./example-signals.js";
+import { askedGovernance, type GovernancePort } from "./governance.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
@@ -18,12 +19,14 @@ export type * from "./approvals.js";
 export type * from "./catalogue.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
+export type * from "./governance.js";
 export type * from "./provenance.js";
 export type * from "./report-feeds.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
 export type * from "./upstream.js";
 export {
+  askedGovernance,
   exampleCreatives,
   exampleProducts,
   exampleProposals,
@@ -45,10 +48,11 @@ export interface Ports {
   readonly reporting: Reporting;
   readonly events: EventsPort;
   readonly provenance: ProvenancePort;
+  readonly governance: GovernancePort;
 }
 
 /** Those that are given, and defaults for the others. */
-export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
+export const portsFrom = (given: Partial<Ports>, mode: "development" | "production"): Ports => ({
   catalogue: given.catalogue ?? listedCatalogue(exampleProducts, exampleProposals),
   adServer: given.adServer ?? ownAdServer,
   approvals: given.approvals ?? signedApprovals(),
@@ -58,4 +62,5 @@ export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
   reporting: given.reporting ?? adServerReporting,
   events: given.events ?? keptEvents,
   provenance: given.provenance ?? {},
+  governance: given.governance ?? askedGovernance({ net: { allowLoopback: mode === "development" } }),
 });
