@@ -47,6 +47,9 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   accounts: "other",
   provenance: "other",
   governance: "other",
+  properties: "other",
+  collections: "other",
+  policy: "other",
 };
 
 interface Scope {

@@ -3,12 +3,17 @@ import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
+import { type CollectionsPort, exampleCollections } from "./collections.js";
 import type { Creatives } from "./creatives.js";
 import { type EventsPort, keptEvents } from "./events.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
+import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
 import { askedGovernance, type GovernancePort } from "./governance.js";
+import { plainPolicies } from "./plain-policies.js";
+import type { PolicyPort } from "./policy.js";
+import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
@@ -17,9 +22,12 @@ export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
 export type * from "./catalogue.js";
+export type * from "./collections.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
 export type * from "./governance.js";
+export type * from "./policy.js";
+export type * from "./properties.js";
 export type * from "./provenance.js";
 export type * from "./report-feeds.js";
 export type * from "./reporting.js";
@@ -27,14 +35,17 @@ export type * from "./signals.js";
 export type * from "./upstream.js";
 export {
   askedGovernance,
+  exampleCollections,
   exampleCreatives,
   exampleProducts,
+  exampleProperties,
   exampleProposals,
   exampleSignals,
   listedCatalogue,
   listedSignals,
   openAccounts,
   ownAdServer,
+  plainPolicies,
   signedApprovals,
 };
 
@@ -49,6 +60,9 @@ export interface Ports {
   readonly events: EventsPort;
   readonly provenance: ProvenancePort;
   readonly governance: GovernancePort;
+  readonly properties: PropertiesPort;
+  readonly collections: CollectionsPort;
+  readonly policy: PolicyPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -63,4 +77,7 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   events: given.events ?? keptEvents,
   provenance: given.provenance ?? {},
   governance: given.governance ?? askedGovernance({ net: { allowLoopback: mode === "development" } }),
+  properties: given.properties ?? exampleProperties,
+  collections: given.collections ?? exampleCollections,
+  policy: given.policy ?? plainPolicies,
 });
