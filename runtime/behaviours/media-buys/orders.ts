@@ -3,14 +3,14 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { Commitment } from "../accounts/commitment.js";
-import { type BuyPackage, endOf, type MediaBuy, startOf, sumOf } from "../buys/buys.js";
+import { type BuyPackage, endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
 import { productOf } from "../products/products.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
-import { checkDates, type Flight, newPackage, type WantedPackage } from "./packages.js";
+import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 
 export interface WantedOrder {
   readonly account: AccountRef;
@@ -68,6 +68,10 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   const currencies = new Set(packages.map(({ currency }) => currency));
   if (currencies.size > 1)
     throw new ToolError("INVALID_REQUEST", "packages of one buy must have one currency", { field: "packages" });
+  const total = countedSum(
+    packages.map(({ budget }) => budget),
+    "packages",
+  );
   const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
   const buy: MediaBuy = {
@@ -90,7 +94,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   if (accepted !== undefined) saveNegotiated(call, { ...accepted, ...acceptedBy(call, buy) });
   return {
     buy,
-    total: sumOf(packages.map(({ budget }) => budget)),
+    total,
     guaranteed:
       request.proposal_id === undefined && accepted?.parent_proposal_id === undefined && reserved.includes(true),
   };

@@ -11,7 +11,6 @@ import {
   revised,
   saveBuy,
   startOf,
-  sumOf,
   terminalStates,
 } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
@@ -26,6 +25,7 @@ import {
   assignments,
   checkDates,
   checkPrice,
+  countedSum,
   givenBudget,
   keptTerms,
   newPackage,
@@ -96,7 +96,10 @@ async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Want
 }
 
 const committedTo = ({ packages }: MediaBuy): number =>
-  sumOf(packages.filter(({ canceled }) => canceled !== true).map(({ budget }) => budget));
+  countedSum(
+    packages.filter(({ canceled }) => canceled !== true).map(({ budget }) => budget),
+    "packages",
+  );
 
 /** More money is asked for; less, or as much, was approved before. */
 async function checkIncrease(
