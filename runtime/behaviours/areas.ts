@@ -1,6 +1,6 @@
 /** Every area there is, and which of them a seller serves. */
 import type { JsonObject, Release } from "../contract/index.js";
-import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behaviour.js";
+import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
@@ -31,6 +31,7 @@ import { usageBehaviour } from "./usage/behaviour.js";
 export const behaviours: readonly Behaviour[] = [
   accountsBehaviour,
   governanceAgentsBehaviour,
+  governanceChecksBehaviour,
   formatsBehaviour,
   productsBehaviour,
   provenanceBehaviour,
