@@ -36,6 +36,7 @@ export const schemaSteps = [
     about: "what a registry's checks of lists are read again from",
     compatibleFrom: 10,
   },
+  { version: 12, name: "inbox-tasks", about: "by which task events of an inbox are found", compatibleFrom: 11 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -21,6 +21,7 @@ import { freePort } from "../../runtime/testing/free-port.js";
 import { createTestKey } from "../../runtime/testing/index.js";
 import { buyRequest, newBench, openSeller } from "../seller/fixture.js";
 import { sellerKey } from "../support/receiver.js";
+import { until } from "../support/until.js";
 
 const BUYER = "https://buyer.example/agent";
 
@@ -217,5 +218,43 @@ test("a2a: the protocol's own extension is activated where the card offers it, a
     await buyer.close();
   });
 });
+
+const budgeted = (budget: number): JsonObject => ({
+  packages: [{ product_id: "prod_asked", pricing_option_id: "po_cpm_fixed", budget }],
+});
+
+for (const [name, transport, more] of [
+  ["mcp", "mcp", {}],
+  ["a2a", "a2a", {}],
+  ["a2a, by the protocol's extension", "a2a", { a2aProfile: { uri: "https://protocol.example/extensions/proto/v3" } }],
+] as const) {
+  test(`${name}: what a task asks is answered, and it is the same task until it has ended`, () =>
+    withBoth(more, async (made) => {
+      const buyer = made.buyer(transport);
+      const called = await buyer.tools.create_media_buy(buyOf("prod_asked"));
+      assert.is(called.answer.status, "input-required", JSON.stringify(called.answer));
+      const { taskId } = called.answer;
+      const asked = await called.settled();
+      assert.equal([asked.status, asked.taskId], ["input-required", taskId]);
+      const wrong = await called.respond(budgeted(50));
+      assert.equal([wrong.answer.status, wrong.recovery], ["failed", "correctable"], JSON.stringify(wrong.answer));
+      const more = await called.respond(budgeted(21_000));
+      assert.equal([more.answer.status, more.answer.taskId], ["input-required", taskId]);
+      const done = await more.respond(budgeted(10_000));
+      assert.is(done.answer.status, "completed", JSON.stringify(done.answer));
+      assert.equal([made.bench.made.length, await made.seller.unfinished()], [1, []]);
+      const again = await more.respond({ ...budgeted(10_000), idempotency_key: done.idempotencyKey as string });
+      assert.equal([again.replayed, made.bench.made.length], [true, 1], JSON.stringify(again.answer));
+      const { payload } = await made.seller.call({
+        ...{ tool: "get_task_status", transport: "mcp" as const, identity: { principal: BUYER } },
+        args: { task_id: taskId, include_result: true },
+      });
+      assert.equal([payload.status, (payload.result as JsonObject)?.media_buy_id], ["completed", made.bench.made[0]]);
+      await until(() =>
+        made.seen.some(({ taskId: id, operationId }) => id === taskId && operationId === called.operationId),
+      );
+      await buyer.close();
+    }));
+}
 
 test.run();

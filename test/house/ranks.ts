@@ -113,7 +113,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "ports/",
     "frame/",
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
-    "products/ signals/ events/ catalogs/ audiences/ changes/",
+    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/ governance/",
+    "properties/ collections/",
     "provenance/",
     "library/",
     "buys/",
@@ -127,7 +128,12 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "open",
     "index",
   ],
-  "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
+  "runtime/behaviours/ports/": [
+    "*",
+    "example-catalogue example-formats example-properties example-signals plan-policies",
+    "plain-policies",
+    "index",
+  ],
   "runtime/behaviours/frame/": [
     "shape documents effects words page upstream",
     "call",

@@ -11,6 +11,7 @@ import { registryFeed } from "./0008-registry-feed.js";
 import { documents } from "./0009-documents.js";
 import { registryLists } from "./0010-registry-lists.js";
 import { registryReports } from "./0011-registry-reports.js";
+import { inboxTasks } from "./0012-inbox-tasks.js";
 
 export const schema = schemaOf({
   receiver,
@@ -24,4 +25,5 @@ export const schema = schemaOf({
   documents,
   "registry-lists": registryLists,
   "registry-reports": registryReports,
+  "inbox-tasks": inboxTasks,
 });

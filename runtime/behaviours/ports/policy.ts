@@ -1,0 +1,69 @@
+/** Policies written in words: who judges by them, a reader of plain sentences, a model, or a person. */
+import type { JsonObject } from "../../contract/index.js";
+import type { CallsUpstream } from "./upstream.js";
+
+/** A policy as a caller states it, or as the registry has it. */
+export interface WrittenPolicy {
+  readonly policy_id: string;
+  readonly policy: string;
+  readonly enforcement: "must" | "should" | "may";
+  readonly policy_categories?: readonly string[];
+  /** Channels it is for; all by default. */
+  readonly channels?: readonly string[];
+}
+
+/** A piece of content, as on the wire. */
+export interface ContentArtifact {
+  readonly property_rid: string;
+  readonly artifact_id: string;
+  readonly assets: readonly JsonObject[];
+  readonly [more: string]: unknown;
+}
+
+export interface ContentQuestion {
+  readonly policy: WrittenPolicy;
+  readonly artifact: ContentArtifact;
+  /** What the caller has said passes and fails. */
+  readonly exemplars: { readonly pass?: readonly JsonObject[]; readonly fail?: readonly JsonObject[] };
+}
+
+/** What a policy makes of content, whatever its enforcement. */
+export interface ContentFinding {
+  readonly status: "passed" | "failed" | "unevaluated";
+  /** Says which way, without thresholds that a caller could work around. */
+  readonly explanation?: string;
+  /** 0 to 1. */
+  readonly confidence?: number;
+}
+
+/** What a policy about spending asks, and of which actions. */
+export type SpendingRule = {
+  /** Words of which the action must mention one: channels, or what the policy calls by a short name; none: it always applies. */
+  readonly mentions: readonly string[];
+  /** Budgets above this amount, in the plan's currency. */
+  readonly over?: number;
+} & (
+  | { readonly kind: "reporting"; readonly every: "hourly" | "daily" | "weekly" | "monthly" }
+  | { readonly kind: "review"; readonly of: string }
+  | { readonly kind: "seller_share"; readonly percent: number }
+  | { readonly kind: "drift"; readonly percent: number }
+  | { readonly kind: "unread" }
+);
+
+/** An action that would spend money, as its check sent it. */
+export interface ActionQuestion {
+  readonly policy: WrittenPolicy;
+  /** The arguments of the tool that is about to be called, or what a seller says it will deliver. */
+  readonly action: JsonObject;
+}
+
+export interface PolicyPort extends CallsUpstream {
+  /** Judges one piece of content by one policy; asked once for each. `unevaluated` is for what nobody can tell. */
+  content(question: ContentQuestion): Promise<ContentFinding>;
+  /** What a plan's policy asks; `unread` where no rule can be read from it. */
+  spending(policy: WrittenPolicy): Promise<SpendingRule>;
+  /** Judges an action by a policy that is `unread`; undefined, or no such function, leaves it to a person. */
+  action?(question: ActionQuestion): Promise<"met" | "unmet" | undefined>;
+  /** A policy of the registry by its id; what is not found is not evaluated, and said so. */
+  registered?(policyId: string): Promise<WrittenPolicy | undefined>;
+}
