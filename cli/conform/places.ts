@@ -27,6 +27,18 @@ const usage = (what: string, remedy: string): AdbindError => new AdbindError("us
 const REMEDY =
   "give --suite with the compliance/ folder or the bundle of a release, or keep suites in $ADBIND_CORPUS/compliance/<version>";
 
+const notThere: ReadonlySet<string> = new Set(["suite_unreadable", "release_unreadable"]);
+
+/** What the command line names and is not there is the command line's fault: no step has failed. */
+async function named<T>(find: () => Promise<T>): Promise<T> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof AdbindError) || !notThere.has(error.code)) throw error;
+    throw new AdbindError("usage", error.message, { cause: error.cause ?? error });
+  }
+}
+
 function ofCorpus(kind: "compliance" | "releases", version: string): string | undefined {
   const root = corpus();
   const place = root === undefined ? undefined : path.join(root, kind, version);
@@ -85,13 +97,13 @@ const speaks = (line: string, version: string): boolean => {
 export async function placesOf(options: PlaceOptions, supported: () => Promise<readonly string[]>): Promise<RunPlaces> {
   const { release, suite: given } = options;
   if (given !== undefined) {
-    const suite = await loadSuite(userPath(given));
+    const suite = await named(() => loadSuite(userPath(given)));
     if (release === undefined) {
       if (suite.version === undefined)
         throw usage("the suite does not say of which release it is", "give the release with --release");
       return { ...(await releaseFor(suite.version)), suite, warnings: [] };
     }
-    const whole = await wholeReleaseAt(await resolveRelease(release, options));
+    const whole = await named(async () => wholeReleaseAt(await resolveRelease(release, options)));
     const { version } = whole.release;
     const differ = suite.version !== undefined && suite.version !== version;
     const warning = `the suite is of release ${suite.version}, and its answers are judged by ${version}`;
@@ -99,7 +111,7 @@ export async function placesOf(options: PlaceOptions, supported: () => Promise<r
   }
   if (release !== undefined) {
     const source = ofCorpus("releases", release) ?? (await resolveRelease(release, options));
-    const whole = await wholeReleaseAt(source);
+    const whole = await named(() => wholeReleaseAt(source));
     return { ...whole, suite: await suiteFor(source, whole.release.version), warnings: [] };
   }
   const listed = await supported();
@@ -121,12 +133,14 @@ export async function buyerPlacesOf(
   const { release, suite } = options;
   if (suite !== undefined) return placesOf(options, async () => []);
   const [newest] = versionsAtHand("releases");
-  const named = release ?? newest;
-  if (named === undefined)
+  const spoken = release ?? newest;
+  if (spoken === undefined)
     throw usage(
       "no release is at hand that the seller could speak",
       "give --release, or keep releases in $ADBIND_CORPUS",
     );
-  const whole = await wholeReleaseAt(ofCorpus("releases", named) ?? (await resolveRelease(named, options)));
+  const whole = await named(async () =>
+    wholeReleaseAt(ofCorpus("releases", spoken) ?? (await resolveRelease(spoken, options))),
+  );
   return { ...whole, suite: undefined, warnings: [] };
 }

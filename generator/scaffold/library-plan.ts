@@ -1,6 +1,7 @@
 /** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
 import type { Model } from "../model/model.js";
 import type { ProjectPlan, ProjectRequest } from "./plan.js";
+import { portFileText, portFiles } from "./port-files.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
 
@@ -54,10 +55,13 @@ const ports = [
   { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
   { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
+  { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
+  { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
+  { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 
 /** A tool to answer oneself, for an example: the first that is there. */
-const examples = ["get_products", "get_signals", "build_creative", "list_creative_formats"];
+const examples = ["get_products", "get_signals", "build_creative", "list_creative_formats", "get_property_list"];
 
 export function planLibraryProject(
   model: Model,
@@ -66,7 +70,8 @@ export function planLibraryProject(
   { areas, tools, open }: Choice,
 ): ProjectPlan {
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
-  const own = ports.filter(({ area }) => areas.has(area));
+  const { before = "" } = request;
+  const own = portFiles(ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port)));
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
   const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
   return {
@@ -79,32 +84,30 @@ export function planLibraryProject(
       [".gitignore", gitignore()],
       ["README.md", readmeText(files.get("README.md")!, facts, own)],
       ["src/seller.ts", seller],
-      ...own.map(({ file }): [string, string] => [`src/${file}.ts`, files.get(`src/${file}.ts`)!]),
+      ...own.map((group): [string, string] => [`src/${group.file}.ts`, portFileText(files, group)]),
       ...fixed.map((file): [string, string] => [file, files.get(file)!]),
     ]),
   };
 }
 
-type OwnPorts = readonly (typeof ports)[number][];
+type OwnPorts = ReturnType<typeof portFiles>;
+
+/** A project that is there has some of its ports, each in the file that its owner likes. */
+const importsPort = (text: string, port: string): boolean =>
+  new RegExp(`^import \\{[^}]*\\b${port}\\b[^}]*\\}`, "m").test(text);
 
 function sellerText(
   text: string,
   { name, specialisms, with: beside = [] }: ProjectRequest,
   { own, tools }: { readonly own: OwnPorts; readonly tools: readonly string[] },
 ): string {
-  const imports = own.map(({ file, port }) => `import { ${port} } from "./${file}.js";`).sort();
+  const names = (group: OwnPorts[number]): string[] => group.ports.map(({ port }) => port).sort();
+  const imports = own.map((group) => `import { ${names(group).join(", ")} } from "./${group.file}.js";`).sort();
   const quoted = (list: readonly string[]): string => list.map((one) => JSON.stringify(one)).join(", ");
   const claims = `specialisms,${beside.length > 0 ? `\n    with: [${quoted(beside)}],` : ""}`;
   return text
     .replace(/(?:import \{ \w+ \} from "\.\/.*";\n)+/, () => imports.map((line) => `${line}\n`).join(""))
-    .replace(
-      "{ adServer, catalogue }",
-      () =>
-        `{ ${own
-          .map(({ port }) => port)
-          .sort()
-          .join(", ")} }`,
-    )
+    .replace("{ adServer, catalogue }", () => `{ ${own.flatMap(names).sort().join(", ")} }`)
     .replace('["sales_guaranteed"] as const', () => `[${quoted(specialisms)}] as const`)
     .replace("    specialisms,", () => `    ${claims}`)
     .replaceAll("get_products", () => examples.find((tool) => tools.includes(tool)) ?? tools[0]!)
@@ -119,6 +122,8 @@ function readmeText(text: string, { name, word, version, specialisms, open }: Pr
     .replace("__WORD__", () => word)
     .replace("__VERSION__", () => version)
     .replace("__SPECIALISMS__", () => specialisms.join(", "))
-    .replace("__PORTS__", () => own.map(({ file, about }) => `- ${file}.ts: ${about}\n`).join(""))
+    .replace("__PORTS__", () =>
+      own.map(({ file, ports }) => `- ${file}.ts: ${ports.map(({ about }) => about).join("; ")}\n`).join(""),
+    )
     .replace("__MISSING__\n", () => missing);
 }

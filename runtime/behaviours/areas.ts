@@ -5,6 +5,7 @@ import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { changesBehaviour } from "./changes/behaviour.js";
+import { collectionListsBehaviour } from "./collections/behaviour.js";
 import { controllerOf } from "./controller/controller.js";
 import { creativesBehaviour } from "./creatives/behaviour.js";
 import { deliveryBehaviour } from "./delivery/behaviour.js";
@@ -18,9 +19,11 @@ import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { principalsBehaviour } from "./principals/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
+import { propertyListsBehaviour } from "./properties/behaviour.js";
 import { provenanceBehaviour } from "./provenance/behaviour.js";
 import { reportingBehaviour } from "./reporting/behaviour.js";
 import { signalsBehaviour } from "./signals/behaviour.js";
+import { contentStandardsBehaviour } from "./standards/behaviour.js";
 import { usageBehaviour } from "./usage/behaviour.js";
 
 /** In the order in which their declarations are laid over each other. */
@@ -44,6 +47,9 @@ export const behaviours: readonly Behaviour[] = [
   principalsBehaviour,
   changesBehaviour,
   reportingBehaviour,
+  propertyListsBehaviour,
+  collectionListsBehaviour,
+  contentStandardsBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

@@ -24,6 +24,7 @@ export interface Assembled {
   start: Seller["start"];
   /** The same inside a server of somebody else's. */
   mount: Seller["mount"];
+  storeIdentity: Seller["storeIdentity"];
   /** Waits for what is under way; closes the store, unless it was handed over open. */
   close(): Promise<void>;
 }
@@ -79,6 +80,7 @@ export function assembled(parts: AssemblyParts): Assembled {
     seller,
     missing,
     onBehalf,
+    storeIdentity: () => seller.storeIdentity(),
     decide: (decision) => decideOrder({ onBehalf, task }, decision),
     async start(where) {
       const address = await seller.start(where);

@@ -1,6 +1,6 @@
 /** Which agent a step is for. */
-import { isJsonObject } from "../contract/index.js";
-import type { StoryboardStep } from "./document.js";
+import { isJsonObject, type Release } from "../contract/index.js";
+import type { Storyboard, StoryboardStep } from "./document.js";
 import type { KnownAgent, RunState, StoryState } from "./state.js";
 
 /** Roles that storyboards route by, with the protocol that an agent in one declares. */
@@ -13,10 +13,12 @@ const roles: Readonly<Record<string, string>> = {
   creative: "creative",
 };
 
+const snake = (name: unknown): string => String(name).replaceAll("-", "_");
+
 const declares = (agent: KnownAgent, role: string): boolean => {
   const protocols = agent.capabilities?.supported_protocols;
   const protocol = Object.hasOwn(roles, role) ? roles[role]! : role;
-  return Array.isArray(protocols) && protocols.some((one) => String(one).replaceAll("-", "_") === protocol);
+  return Array.isArray(protocols) && protocols.some((one) => snake(one) === protocol);
 };
 
 /** The agent of a route key; undefined where the run has none. */
@@ -27,15 +29,38 @@ export function agentByKey(key: string | undefined, run: RunState): KnownAgent |
   return declares(run.primary, key) ? run.primary : undefined;
 }
 
-/** The agent of a step: its own key, the one agent that offers the task, the storyboard's, the run's. */
+/** What every agent must do is asked of the agent under test, whoever else could do it. */
+const ofEveryAgent = ({ file, default_agent }: Storyboard): boolean =>
+  file.startsWith("universal/") && default_agent === undefined;
+
+/** Protocols that a task belongs to: its own, and those of the specialisms that begin with it. */
+function protocolsOf(task: string, { tools, specialisms }: Release): ReadonlySet<string> {
+  const beginning = Object.values(specialisms).filter(({ entryPoints }) => entryPoints.includes(task));
+  const own = Object.hasOwn(tools, task) ? [tools[task]!.protocol] : [];
+  return new Set([...own, ...beginning.map(({ protocol }) => protocol)].map(snake));
+}
+
+/** Whether an agent says that it speaks the protocol of a task, whether or not it offers it. */
+function claims({ capabilities }: KnownAgent, task: string, release: Release): boolean {
+  const wanted = protocolsOf(task, release);
+  const declared = capabilities?.supported_protocols;
+  return Array.isArray(declared) && declared.some((one) => wanted.has(snake(one)));
+}
+
+/**
+ * The agent of a step: its own key's; the one that claims the task's protocol, before all others the agent under test; the
+ * storyboard's; where nobody claims it, who offers it.
+ */
 export function agentFor(step: StoryboardStep, task: string, story: StoryState): KnownAgent | undefined {
   const { run, storyboard } = story;
+  const { primary, agents, release } = run;
   if (step.agent !== undefined) return agentByKey(step.agent, run);
-  if (run.agents.size === 0) return run.primary;
-  const able = [run.primary, ...run.agents.values()].filter(({ tools }) => tools.has(task));
-  const [only] = able;
-  if (only !== undefined && able.every((one) => one === only)) return only;
-  return agentByKey(storyboard.default_agent, run) ?? run.primary;
+  if (agents.size === 0 || ofEveryAgent(storyboard) || claims(primary, task, release)) return primary;
+  const [claimant, ...more] = [...agents.values()].filter((one) => claims(one, task, release));
+  if (claimant !== undefined && more.length === 0) return claimant;
+  if (storyboard.default_agent !== undefined) return agentByKey(storyboard.default_agent, run) ?? primary;
+  const [offering, ...others] = [...agents.values()].filter(({ tools }) => tools.has(task));
+  return offering !== undefined && others.length === 0 && !primary.tools.has(task) ? offering : primary;
 }
 
 /** How many of the route keys of a run lead to an agent. */

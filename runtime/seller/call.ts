@@ -26,6 +26,7 @@ import { checkReply, openMembers, statusMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import { type TaskBook, unfinishedTask } from "./tasks.js";
+import { UNKEPT, unkeptText } from "./texts.js";
 import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
 import { tracedCall } from "./tracing.js";
 import type { Fault } from "./types.js";
@@ -100,6 +101,8 @@ class Answering<Tx> {
   async run(): Promise<Called> {
     const { args, spoken, served } = this.at;
     const { tool } = served;
+    const unkept = unkeptText(args);
+    if (unkept !== undefined) throw invalidRequest([{ pointer: unkept, ...UNKEPT }]);
     if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
       const judged = spoken.validator.request(tool.name, args);
       if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);

@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { type AnyTool, type JsonObject, type Release, type TransportName, transportNames } from "../contract/index.js";
 import type { Database } from "../db/types.js";
 import { tellLog } from "../queue/periodic.js";
+import { storeIdentity } from "../store/identity.js";
 import { type SellerDatabase, sellerDatabase } from "../store/seller-tables.js";
 import type { Answerer, Call, Called } from "../transport/answerer.js";
 import { answerers } from "../transport/answerers.js";
@@ -33,6 +34,8 @@ export interface Seller<Tx = unknown> {
   mount(): Promise<MountedSeller>;
   /** Takes no more calls, waits for those under way, and up to 5 s for what goes on after them. The store stays open. */
   close(): Promise<void>;
+  /** Names the database its state is in, the same for whatever else is on it. */
+  storeIdentity(): Promise<string>;
   /** A task by its id, to be changed from anywhere: another process on the same store may have opened it. */
   task<T = AnyTool>(taskId: string): TaskHandle<T, Tx>;
   /**
@@ -117,6 +120,7 @@ export async function createSeller<
       await book.idle();
       await passing?.close();
     },
+    storeIdentity: () => storeIdentity(settings.store.database as Database),
     task: (taskId) => book.handle(taskId),
     unfinished: (after = 0, limit = UNFINISHED) => book.unfinished(after, limit),
     capabilities: main.declared.get(settings.releases[0]!.version)!,

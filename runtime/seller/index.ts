@@ -11,5 +11,6 @@ export { type JwtAuthOptions, jwtAuth, openAuth, signatureAuth, type TokenAuthOp
 export { createSeller, type Seller } from "./create.js";
 export type { MountedSeller } from "./mount.js";
 export { createPrincipals, type PrincipalOptions, type Principals, type PrincipalTools } from "./principals.js";
+export { createTenants, type Tenant, type TenantSeller, type Tenants, type TenantsOptions } from "./tenants.js";
 export { ToolError } from "./tool-error.js";
 export type * from "./types.js";

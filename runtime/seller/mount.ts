@@ -119,5 +119,6 @@ async function fetched(app: FastifyInstance, request: Request): Promise<Response
   const { statusCode: status } = answer;
   const empty = status === 204 || status === 304;
   if (empty) answer.stream().resume();
-  return new Response(empty ? null : (Readable.toWeb(answer.stream()) as ReadableStream), { status, headers });
+  // Not `Readable.toWeb`: who leaves in the middle of an answer would end the process with "Controller is already closed".
+  return new Response(empty ? null : ReadableStream.from<Uint8Array>(answer.stream()), { status, headers });
 }

@@ -7,9 +7,7 @@ import { capabilities as catalogs } from "./domain/catalogs/capabilities.js";
 import { capabilities as events } from "./domain/events/capabilities.js";
 import { capabilities as financials } from "./domain/financials/capabilities.js";
 import { capabilities as mediaBuys } from "./domain/media-buys/capabilities.js";
-import { capabilities as properties } from "./domain/properties/capabilities.js";
 import { capabilities as signals } from "./domain/signals/capabilities.js";
-import { capabilities as standards } from "./domain/standards/capabilities.js";
 import type { Capabilities } from "./handler.js";
 
 export const capabilities: readonly Capabilities[] = [
@@ -21,7 +19,5 @@ export const capabilities: readonly Capabilities[] = [
   events,
   financials,
   mediaBuys,
-  properties,
   signals,
-  standards,
 ];

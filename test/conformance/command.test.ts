@@ -65,4 +65,18 @@ test("the command of a failed step runs it alone again", async () => {
   }
 });
 
+test("what the command line names and is not there is no failed step", async () => {
+  const release = path.join(root, "manifests/3.1.0");
+  const url = "https://agent.example/mcp";
+  for (const words of [
+    ["--suite", path.join(tmpdir(), "nowhere"), "--release", release],
+    ["--suite", release, "--release", release],
+    ["--release", path.join(tmpdir(), "nowhere")],
+  ]) {
+    const { code, out } = await adbind(["conform", url, ...words]);
+    assert.is(code, 2, out);
+    assert.match(out, /cannot be read|nowhere/);
+  }
+});
+
 test.run();

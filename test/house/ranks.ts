@@ -113,7 +113,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "ports/",
     "frame/",
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
-    "products/ signals/ events/ catalogs/ audiences/ changes/",
+    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/",
+    "properties/ collections/",
     "provenance/",
     "library/",
     "buys/",
@@ -127,7 +128,11 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "open",
     "index",
   ],
-  "runtime/behaviours/ports/": ["*", "example-catalogue example-formats example-signals", "index"],
+  "runtime/behaviours/ports/": [
+    "*",
+    "example-catalogue example-formats example-properties example-signals plain-policies",
+    "index",
+  ],
   "runtime/behaviours/frame/": [
     "shape documents effects words page upstream",
     "call",
@@ -180,7 +185,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/registry/": [
-    "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
+    "file-problems json-bytes json-items client checked-types file-types follow-types listed-types member-types search-types types",
     "model",
     "crawl/ probe/ search/ contribution",
     "project",

@@ -219,22 +219,5 @@ shared("two sellers on one database are one: buys, replays, tasks and channels",
   }
 });
 
-shared("a subscription that is refused fails its call", async () => {
-  const own = await templateSeller(await postgres.database());
-  try {
-    const { list } = await own.ask("create_property_list", { ...account(), ...key(), name: "news" });
-    const listId = { list_id: list.list_id };
-    const { field } = await own.refused("update_property_list", {
-      ...account(),
-      ...key(),
-      ...listId,
-      webhook_url: "ftp://buyer.example/hooks",
-    });
-    assert.is(field, "webhook_url");
-  } finally {
-    await own.close();
-  }
-});
-
 shared.after(() => postgres.stop());
 shared.run();

@@ -46,6 +46,9 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   approvals: "other",
   accounts: "other",
   provenance: "other",
+  properties: "other",
+  collections: "other",
+  policy: "other",
 };
 
 interface Scope {

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { BuyPackage, CreativeAssignment } from "../buys/buys.js";
+import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
@@ -198,9 +199,6 @@ function checkRoutes(
   }
 }
 
-const sameFormat = (a: FormatId, b: FormatId): boolean =>
-  a.id === b.id && a.agent_url.replace(/\/+$/, "") === b.agent_url.replace(/\/+$/, "");
-
 /**
  * A canonical format that is described has to be one that the product takes; a size that the product fixes has to be named.
  * @throws ToolError UNSUPPORTED_FEATURE
@@ -228,14 +226,13 @@ async function checkFormats(
 ): Promise<void> {
   const { product_id, formats } = product;
   const declared = (product.more?.format_options ?? []) as readonly DeclaredOption[];
-  // Formats of other agents are named in full, by the product or by its options.
-  const foreignOnes = [
+  // Formats of other agents may be named in full, by the product or by its options.
+  const taken = [
+    ...(await formatsNamed(call, formats)).map((one) => formatId(call, one)),
     ...((product.more?.format_ids ?? []) as readonly FormatId[]),
     ...declared.flatMap(({ v1_format_ref: refs = [] }) => refs),
   ];
-  const isTaken = (one: FormatId): boolean =>
-    (one.agent_url === call.agentUrl && formats.includes(one.id)) ||
-    foreignOnes.some((other) => sameFormat(one, other));
+  const isTaken = (one: FormatId): boolean => taken.some((other) => sameFormat(one, other));
   const refs = (wanted.format_option_refs ?? []).flatMap(
     ({ format_option_id: id }) => declared.find((one) => one.format_option_id === id)?.v1_format_ref ?? [],
   );

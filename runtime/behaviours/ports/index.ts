@@ -3,11 +3,16 @@ import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
+import { type CollectionsPort, exampleCollections } from "./collections.js";
 import type { Creatives } from "./creatives.js";
 import { type EventsPort, keptEvents } from "./events.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
+import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
+import { plainPolicies } from "./plain-policies.js";
+import type { PolicyPort } from "./policy.js";
+import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
@@ -16,22 +21,28 @@ export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
 export type * from "./catalogue.js";
+export type * from "./collections.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
+export type * from "./policy.js";
+export type * from "./properties.js";
 export type * from "./provenance.js";
 export type * from "./report-feeds.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
 export type * from "./upstream.js";
 export {
+  exampleCollections,
   exampleCreatives,
   exampleProducts,
+  exampleProperties,
   exampleProposals,
   exampleSignals,
   listedCatalogue,
   listedSignals,
   openAccounts,
   ownAdServer,
+  plainPolicies,
   signedApprovals,
 };
 
@@ -45,6 +56,9 @@ export interface Ports {
   readonly reporting: Reporting;
   readonly events: EventsPort;
   readonly provenance: ProvenancePort;
+  readonly properties: PropertiesPort;
+  readonly collections: CollectionsPort;
+  readonly policy: PolicyPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -58,4 +72,7 @@ export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
   reporting: given.reporting ?? adServerReporting,
   events: given.events ?? keptEvents,
   provenance: given.provenance ?? {},
+  properties: given.properties ?? exampleProperties,
+  collections: given.collections ?? exampleCollections,
+  policy: given.policy ?? plainPolicies,
 });

@@ -32,6 +32,13 @@ const REVOCATION_MS = 7 * 86_400_000;
  * takes along all crawls under way, most of them innocent: under kills by the second, five were not enough for those.
  */
 const MAX_CUT_OFF = 20;
+/**
+ * What was cut off rests before it is taken up again, each time longer, in milliseconds: first in the queue, it would be under
+ * way whenever a process that has just started dies, and the one that ends processes would end them one after the other.
+ */
+const FIRST_REST_MS = 250;
+const LONGEST_REST_MS = 30_000;
+const restAfter = (cutOff: number): number => Math.min(FIRST_REST_MS * 2 ** (cutOff - 1), LONGEST_REST_MS);
 /** A domain without a file is asked ever less often, but once in this time at least, in milliseconds. */
 const LONGEST_RECRAWL_MS = 7 * 86_400_000;
 /** One whose last valid file is kept is asked at least this often, in milliseconds (registry-facts.md 7). */
@@ -94,11 +101,12 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => H
   const { id, domain } = wanted;
   const number = job.attempts + 1;
   const last = number > limits.retryMs.length;
-  const starts = await store.write((q) => beginAttempt(q, id, number, now()));
-  if (starts === undefined) return end({ status: "completed", error: null, found: true, heldUntil: null });
+  const begun = await store.write((q) => beginAttempt(q, { id, attempt: number, now: now() }, restAfter));
+  if (begun === undefined) return end({ status: "completed", error: null, found: true, heldUntil: null });
   // It waited already when its owner asked to be left alone.
   if (await store.query((q) => isOptedOut(q, domain))) return end(failed("the domain's owner wants nothing fetched"));
-  if (starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
+  if ("restsUntil" in begun) return { outcome: { kind: "released", due: begun.restsUntil }, healthy: null };
+  if (begun.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
   const began = now();
   let crawled: Crawled;
   try {

@@ -2,33 +2,21 @@
 import { acquireRights } from "./acquire-rights.js";
 import { activateSignal } from "./activate-signal.js";
 import { buildCreative } from "./build-creative.js";
-import { calibrateContent } from "./calibrate-content.js";
 import { checkGovernance } from "./check-governance.js";
 import { complyTestController } from "./comply-test-controller.js";
-import { createCollectionList } from "./create-collection-list.js";
-import { createContentStandards } from "./create-content-standards.js";
 import { createMediaBuy } from "./create-media-buy.js";
-import { createPropertyList } from "./create-property-list.js";
-import { deleteCollectionList } from "./delete-collection-list.js";
-import { deletePropertyList } from "./delete-property-list.js";
 import { getAccountFinancials } from "./get-account-financials.js";
 import { getBrandIdentity } from "./get-brand-identity.js";
-import { getCollectionList } from "./get-collection-list.js";
-import { getContentStandards } from "./get-content-standards.js";
 import { getCreativeDelivery } from "./get-creative-delivery.js";
 import { getMediaBuyDelivery } from "./get-media-buy-delivery.js";
 import { getMediaBuys } from "./get-media-buys.js";
 import { getPlanAuditLogs } from "./get-plan-audit-logs.js";
 import { getProducts } from "./get-products.js";
-import { getPropertyList } from "./get-property-list.js";
 import { getRights } from "./get-rights.js";
 import { getSignals } from "./get-signals.js";
 import { listAccounts } from "./list-accounts.js";
-import { listCollectionLists } from "./list-collection-lists.js";
-import { listContentStandards } from "./list-content-standards.js";
 import { listCreativeFormats } from "./list-creative-formats.js";
 import { listCreatives } from "./list-creatives.js";
-import { listPropertyLists } from "./list-property-lists.js";
 import { logEvent } from "./log-event.js";
 import { previewCreative } from "./preview-creative.js";
 import { providePerformanceFeedback } from "./provide-performance-feedback.js";
@@ -41,44 +29,27 @@ import { syncCreatives } from "./sync-creatives.js";
 import { syncEventSources } from "./sync-event-sources.js";
 import { syncGovernance } from "./sync-governance.js";
 import { syncPlans } from "./sync-plans.js";
-import { updateCollectionList } from "./update-collection-list.js";
-import { updateContentStandards } from "./update-content-standards.js";
 import { updateMediaBuy } from "./update-media-buy.js";
-import { updatePropertyList } from "./update-property-list.js";
 import { updateRights } from "./update-rights.js";
-import { validateContentDelivery } from "./validate-content-delivery.js";
-import { validatePropertyDelivery } from "./validate-property-delivery.js";
 
 export const tools = {
   acquire_rights: acquireRights,
   activate_signal: activateSignal,
   build_creative: buildCreative,
-  calibrate_content: calibrateContent,
   check_governance: checkGovernance,
   comply_test_controller: complyTestController,
-  create_collection_list: createCollectionList,
-  create_content_standards: createContentStandards,
   create_media_buy: createMediaBuy,
-  create_property_list: createPropertyList,
-  delete_collection_list: deleteCollectionList,
-  delete_property_list: deletePropertyList,
   get_brand_identity: getBrandIdentity,
-  get_collection_list: getCollectionList,
-  get_content_standards: getContentStandards,
   get_creative_delivery: getCreativeDelivery,
   get_media_buy_delivery: getMediaBuyDelivery,
   get_media_buys: getMediaBuys,
   get_plan_audit_logs: getPlanAuditLogs,
   get_products: getProducts,
-  get_property_list: getPropertyList,
   get_rights: getRights,
   get_signals: getSignals,
   list_accounts: listAccounts,
-  list_collection_lists: listCollectionLists,
-  list_content_standards: listContentStandards,
   list_creative_formats: listCreativeFormats,
   list_creatives: listCreatives,
-  list_property_lists: listPropertyLists,
   preview_creative: previewCreative,
   report_plan_outcome: reportPlanOutcome,
   report_usage: reportUsage,
@@ -86,13 +57,8 @@ export const tools = {
   sync_creatives: syncCreatives,
   sync_governance: syncGovernance,
   sync_plans: syncPlans,
-  update_collection_list: updateCollectionList,
-  update_content_standards: updateContentStandards,
   update_media_buy: updateMediaBuy,
-  update_property_list: updatePropertyList,
   update_rights: updateRights,
-  validate_content_delivery: validateContentDelivery,
-  validate_property_delivery: validatePropertyDelivery,
   sync_catalogs: syncCatalogs,
   sync_audiences: syncAudiences,
   sync_event_sources: syncEventSources,
