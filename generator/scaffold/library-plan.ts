@@ -1,7 +1,7 @@
 /** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
 import type { Model } from "../model/model.js";
 import type { ProjectPlan, ProjectRequest } from "./plan.js";
-import { portFileText, portFiles } from "./port-files.js";
+import { leftToDefaults, portFiles, portFileText } from "./port-files.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
 
@@ -71,7 +71,8 @@ export function planLibraryProject(
 ): ProjectPlan {
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
   const { before = "" } = request;
-  const own = portFiles(ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port)));
+  const asked = ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port));
+  const own = portFiles(asked);
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
   const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
   return {
@@ -82,7 +83,7 @@ export function planLibraryProject(
       ["package.json", packageJson(facts)],
       ["tsconfig.json", tsconfigJson()],
       [".gitignore", gitignore()],
-      ["README.md", readmeText(files.get("README.md")!, facts, own)],
+      ["README.md", readmeText(files.get("README.md")!, facts, { own, left: leftToDefaults(asked) })],
       ["src/seller.ts", seller],
       ...own.map((group): [string, string] => [`src/${group.file}.ts`, portFileText(files, group)]),
       ...fixed.map((file): [string, string] => [file, files.get(file)!]),
@@ -114,7 +115,14 @@ function sellerText(
     .replaceAll("__SELLER_NAME__", () => JSON.stringify(name).slice(1, -1));
 }
 
-function readmeText(text: string, { name, word, version, specialisms, open }: ProjectFacts, own: OwnPorts): string {
+function readmeText(
+  text: string,
+  { name, word, version, specialisms, open }: ProjectFacts,
+  { own, left }: { readonly own: OwnPorts; readonly left: ReturnType<typeof leftToDefaults> },
+): string {
+  const written = own.map(({ file, ports }) => `- ${file}.ts: ${ports.map(({ about }) => about).join("; ")}\n`);
+  const others = left.map(({ port, about }) => `\`${port}\` (${about})`).join(", ");
+  const more = left.length === 0 ? "" : `- ports beside these, each with a default: ${others}\n`;
   const missing =
     open.length === 0 ? "" : `\nNobody answers yet, though the specialisms name them: ${open.join(", ")}.\n`;
   return text
@@ -122,8 +130,6 @@ function readmeText(text: string, { name, word, version, specialisms, open }: Pr
     .replace("__WORD__", () => word)
     .replace("__VERSION__", () => version)
     .replace("__SPECIALISMS__", () => specialisms.join(", "))
-    .replace("__PORTS__", () =>
-      own.map(({ file, ports }) => `- ${file}.ts: ${ports.map(({ about }) => about).join("; ")}\n`).join(""),
-    )
+    .replace("__PORTS__", () => written.join("") + more)
     .replace("__MISSING__\n", () => missing);
 }

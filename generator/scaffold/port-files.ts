@@ -19,17 +19,30 @@ const shared: Readonly<Record<string, string>> = {
   signals: "catalogue",
   creatives: "catalogue",
   reporting: "ad-server",
+  collections: "properties",
+  policy: "properties",
 };
+
+/** As many as a newcomer reads; what the others have by default is in the library. */
+const MOST_PORTS = 5;
 
 /** As many as leave a project with twelve files. */
 const MOST_FILES = 2;
 
-/** Ports by the file they stand in. */
+/** Ports that no file is written for. */
+export const leftToDefaults = (ports: readonly Port[]): readonly Port[] => ports.slice(MOST_PORTS);
+
+/** Ports by the file they stand in; those that come last are left to their defaults where there are many. */
 export function portFiles(ports: readonly Port[]): PortFile[] {
-  const together = ports.length > MOST_FILES;
+  const written = ports.slice(0, MOST_PORTS);
+  const together = written.length > MOST_FILES;
+  const taken = new Set<string>();
   const groups = new Map<string, Port[]>();
-  for (const one of ports) {
-    const file = together ? (shared[one.file] ?? one.file) : one.file;
+  for (const one of written) {
+    const own = together ? (shared[one.file] ?? one.file) : one.file;
+    // The files that are there take in what comes after them.
+    const file = taken.size < MOST_FILES || taken.has(own) ? own : [...taken].at(-1)!;
+    taken.add(file);
     groups.set(file, [...(groups.get(file) ?? []), one]);
   }
   return [...groups].map(([file, ports]) => ({ file, ports }));
