@@ -54,13 +54,12 @@ for (const transport of ["mcp", "a2a"] as const) {
     try {
       await withBoth({ tracer }, async (made) => {
         const buyer = made.buyer(transport, { tracer });
+        // Nobody polls: an end that a poll was first with leaves its webhook nothing to handle.
         const called = await buyer.tools.create_media_buy(buyOf("prod_later"));
-        assert.is((await called.settled()).status, "completed");
         const named = (name: string) => exporter.getFinishedSpans().filter((span) => span.name === name);
         const [call] = named("call an agent");
         const trace = call!.spanContext().traceId;
         const names = ["answer a call", "adbind.webhook.attempt", "receive webhook", "handle webhook"];
-        // What a poll has told of is handled, too, and no webhook brought it.
         const within = (name: string) => named(name).some((span) => span.spanContext().traceId === trace);
         await until(() => names.every(within)).catch(() => assert.equal(names.filter(within), names));
         const answered = named("answer a call").find(
