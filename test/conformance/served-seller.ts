@@ -11,8 +11,6 @@ import { fromSource } from "../runner/from-source.js";
 import { linked } from "../scaffold/project.js";
 import { terminator, tls } from "../support/tls-terminator.js";
 
-const root = path.resolve(import.meta.dirname, "../..");
-
 /** What the runner itself presents; the kits' keys are the same caller's. */
 export const RUN_TOKEN = "conformance-run-credential-0001";
 
