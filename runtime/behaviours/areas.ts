@@ -15,6 +15,7 @@ import { formatsBehaviour } from "./formats/behaviour.js";
 import type { Behaviour, ControllerScenario, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
 import type { BehaviourCall } from "./frame/call.js";
 import { forcedScenarios, resetForced } from "./frame/forced.js";
+import { governanceBehaviour } from "./governance/behaviour.js";
 import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { principalsBehaviour } from "./principals/behaviour.js";
@@ -51,6 +52,7 @@ export const behaviours: readonly Behaviour[] = [
   propertyListsBehaviour,
   collectionListsBehaviour,
   contentStandardsBehaviour,
+  governanceBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));
