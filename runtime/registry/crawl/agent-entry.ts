@@ -1,6 +1,6 @@
 /** One entry of `authorized_agents`: what it says of the domain, and what it claims of others. */
 
-import type { FileProblems, ProblemRule } from "../file-problems.js";
+import type { FileProblems } from "../file-problems.js";
 import { agentUrlOf } from "../model.js";
 import type { AgentEntry, AuthorizationType, DelegationType, PropertyRecord, PropertySelector } from "../types.js";
 import { isObject, type JsonObject } from "./document.js";
