@@ -153,7 +153,7 @@ function printed({ examined, lines }: Report, links: readonly PublisherLink[] | 
  * Looks at a file, or at the one of a domain, and says what is wrong with it.
  * @returns whether all is well
  */
-export async function examineAll(doctor: Doctor, what: string, values: DoctorValues): Promise<boolean> {
+export async function lookOver(doctor: Doctor, what: string, values: DoctorValues): Promise<boolean> {
   const file = userPath(what);
   const report: Report =
     existsSync(file) && statSync(file).isFile()
@@ -184,7 +184,7 @@ export function register(command: Command): void {
     .action(async (what: string, values: DoctorValues) => {
       const doctor = openDoctor();
       try {
-        if (!(await examineAll(doctor, what, values))) process.exitCode = 1;
+        if (!(await lookOver(doctor, what, values))) process.exitCode = 1;
       } finally {
         await doctor.close();
       }
