@@ -58,6 +58,7 @@ const ports = [
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
   { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
+  { area: "governance", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 
 /** A tool to answer oneself, for an example: the first that is there. */
@@ -71,7 +72,9 @@ export function planLibraryProject(
 ): ProjectPlan {
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
   const { before = "" } = request;
-  const asked = ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port));
+  const served = ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port));
+  // Several areas may ask one port.
+  const asked = served.filter(({ port }, index) => served.findIndex((one) => one.port === port) === index);
   const own = portFiles(asked);
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
   const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];

@@ -1,6 +1,6 @@
 /** Every area there is, and which of them a seller serves. */
 import type { JsonObject, Release } from "../contract/index.js";
-import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behaviour.js";
+import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
@@ -15,6 +15,7 @@ import { formatsBehaviour } from "./formats/behaviour.js";
 import type { Behaviour, ControllerScenario, Scenarios, Serving, ToolBehaviour } from "./frame/behaviour.js";
 import type { BehaviourCall } from "./frame/call.js";
 import { forcedScenarios, resetForced } from "./frame/forced.js";
+import { governanceBehaviour } from "./governance/behaviour.js";
 import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
 import { principalsBehaviour } from "./principals/behaviour.js";
@@ -30,6 +31,7 @@ import { usageBehaviour } from "./usage/behaviour.js";
 export const behaviours: readonly Behaviour[] = [
   accountsBehaviour,
   governanceAgentsBehaviour,
+  governanceChecksBehaviour,
   formatsBehaviour,
   productsBehaviour,
   provenanceBehaviour,
@@ -50,6 +52,7 @@ export const behaviours: readonly Behaviour[] = [
   propertyListsBehaviour,
   collectionListsBehaviour,
   contentStandardsBehaviour,
+  governanceBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

@@ -99,10 +99,10 @@ function partsOf(
     BehavingSellerOptions,
     "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
   >,
-  state: Pick<BehaviourSettings, "store" | "place">,
+  state: Pick<BehaviourSettings, "store" | "place" | "signing">,
 ): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
   const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
-  const given = portsFrom(options.ports);
+  const given = portsFrom(options.ports ?? {}, mode);
   // Who asks nobody has nothing to show.
   const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
   const upstream = asks ? upstreamRecorder(options.now) : undefined;
@@ -147,9 +147,9 @@ async function openOn<R extends Release>(options: BehavingSellerOptions<R>, stor
   const logger = options.logger ?? plainLogger(mode);
   const documents = documentStore(store.database as Database);
   const all = [release, ...releases];
-  const { served, settings } = partsOf(options, { store: documents, place: store });
   const key = options.key ?? (await developmentKey(documents, release.word));
   const signing = { key, keyid: key.kid };
+  const { served, settings } = partsOf(options, { store: documents, place: store, signing });
   const sender = await openSender({ ...options, mode, logger }, { settings, served, store, signer: signing });
   const library = libraryOf(served, settings, mode);
   const tools = joined(library, options.tools?.(library as unknown as ToolHandlers<R>));

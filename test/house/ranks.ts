@@ -113,7 +113,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "ports/",
     "frame/",
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
-    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/",
+    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/ governance/",
     "properties/ collections/",
     "provenance/",
     "library/",
@@ -130,7 +130,8 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": [
     "*",
-    "example-catalogue example-formats example-properties example-signals plain-policies",
+    "example-catalogue example-formats example-properties example-signals plan-policies",
+    "plain-policies",
     "index",
   ],
   "runtime/behaviours/frame/": [

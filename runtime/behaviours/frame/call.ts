@@ -17,6 +17,8 @@ export interface BehaviourSettings {
   readonly mode: "development" | "production";
   readonly ports: Ports;
   readonly store: DocumentStore<object>;
+  /** What the seller signs with; the public part is published. */
+  readonly signing: { readonly key: object; readonly keyid: string };
   /** Where all state is, the documents among it. */
   readonly place: AnyStore;
   /** What ports send over HTTP; in development, where one of them does. */

@@ -3,6 +3,7 @@
  * cannot read or measure it calls unevaluated. The same content and the same policy get the same verdict.
  */
 import type { JsonObject } from "../../contract/index.js";
+import { spendingRule } from "./plan-policies.js";
 import type { ContentArtifact, ContentFinding, PolicyPort } from "./policy.js";
 
 /** What one sentence of a policy asks. */
@@ -110,4 +111,5 @@ export const plainPolicies: PolicyPort = {
       confidence: status === "unevaluated" ? 0 : 0.9,
     };
   },
+  spending: async (policy) => spendingRule(policy),
 };

@@ -36,9 +36,34 @@ export interface ContentFinding {
   readonly confidence?: number;
 }
 
+/** What a policy about spending asks, and of which actions. */
+export type SpendingRule = {
+  /** Words of which the action must mention one: channels, or what the policy calls by a short name; none: it always applies. */
+  readonly mentions: readonly string[];
+  /** Budgets above this amount, in the plan's currency. */
+  readonly over?: number;
+} & (
+  | { readonly kind: "reporting"; readonly every: "hourly" | "daily" | "weekly" | "monthly" }
+  | { readonly kind: "review"; readonly of: string }
+  | { readonly kind: "seller_share"; readonly percent: number }
+  | { readonly kind: "drift"; readonly percent: number }
+  | { readonly kind: "unread" }
+);
+
+/** An action that would spend money, as its check sent it. */
+export interface ActionQuestion {
+  readonly policy: WrittenPolicy;
+  /** The arguments of the tool that is about to be called, or what a seller says it will deliver. */
+  readonly action: JsonObject;
+}
+
 export interface PolicyPort extends CallsUpstream {
   /** Judges one piece of content by one policy; asked once for each. `unevaluated` is for what nobody can tell. */
   content(question: ContentQuestion): Promise<ContentFinding>;
+  /** What a plan's policy asks; `unread` where no rule can be read from it. */
+  spending(policy: WrittenPolicy): Promise<SpendingRule>;
+  /** Judges an action by a policy that is `unread`; undefined, or no such function, leaves it to a person. */
+  action?(question: ActionQuestion): Promise<"met" | "unmet" | undefined>;
   /** A policy of the registry by its id; what is not found is not evaluated, and said so. */
   registered?(policyId: string): Promise<WrittenPolicy | undefined>;
 }

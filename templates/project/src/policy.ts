@@ -4,6 +4,9 @@ import { type PolicyPort, plainPolicies } from "adbind/behaviours";
 export const policy: PolicyPort = {
   // What no sentence is understood of is `unevaluated`: have it judged here, before it is answered so.
   content: (question) => plainPolicies.content(question),
+  spending: (one) => plainPolicies.spending(one),
+  // Judges an action by a policy that no rule was read from; undefined leaves it to a person.
+  action: async () => undefined,
   // The text of a policy of the registry, by its id; undefined where you do not have it.
   registered: async () => undefined,
 };

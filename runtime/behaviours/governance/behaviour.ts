@@ -1,0 +1,19 @@
+import type { Behaviour } from "../frame/behaviour.js";
+import { reportAdjustment } from "./adjustments.js";
+import { auditLogs } from "./audit.js";
+import { checkGovernance } from "./check.js";
+import { reportOutcome } from "./outcome.js";
+import { planScenarios, syncPlans } from "./plans.js";
+
+/** What brands let their agents spend, and what came of it. */
+export const governanceBehaviour: Behaviour = {
+  area: "governance",
+  tools: {
+    sync_plans: syncPlans,
+    check_governance: checkGovernance,
+    report_plan_outcome: reportOutcome,
+    report_plan_adjustment: reportAdjustment,
+    get_plan_audit_logs: auditLogs,
+  },
+  scenarios: planScenarios,
+};

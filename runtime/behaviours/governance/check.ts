@@ -1,0 +1,241 @@
+/** `check_governance`: may this action go ahead, as proposed, as the seller will run it, or as it is being delivered? */
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import { type DeliveryMetrics, judgeDelivery } from "./drift.js";
+import { type Judgement, judgeAction } from "./judge.js";
+import {
+  approvedCheck,
+  type CheckEntry,
+  committed,
+  committedBy,
+  type Entry,
+  entriesOf,
+  record,
+  total,
+} from "./ledger.js";
+import { categories, findPlan, type KeptPlan, planOf, policyIds, readPolicies } from "./plans.js";
+import { type ProposedAction, readProposal } from "./proposal.js";
+import { statementIn } from "./statements.js";
+import { issueToken, planOfToken } from "./token.js";
+
+interface Check {
+  readonly plan_id?: string;
+  readonly caller: string;
+  readonly target_agent?: string;
+  readonly purchase_type?: string;
+  readonly tool?: string;
+  readonly payload?: JsonObject;
+  readonly planned_delivery?: JsonObject & { readonly media_buy_id?: string };
+  readonly delivery_metrics?: DeliveryMetrics;
+  readonly proposed_commitment?: { readonly amount: number };
+  readonly execution_commitment?: { readonly amount: number };
+  readonly governance_context?: string;
+  readonly consultation_context?: string;
+  readonly phase?: CheckEntry["phase"];
+  readonly human_approval?: JsonObject;
+  readonly ext?: JsonObject;
+}
+
+/** How long an approval may be acted upon. */
+const APPROVAL_MS = 72 * 3_600_000;
+/** When delivery is to be looked at again. */
+const NEXT_CHECK_MS = 7 * 24 * 3_600_000;
+
+/** Handles of intents that were answered with conditions, by who asked. */
+const consultations = collection<{ readonly plan_id: string }>("governance_consultation");
+
+const later = ({ now }: BehaviourCall, ms: number): string => new Date(now.getTime() + ms).toISOString();
+
+/** Releases have people's approvals in the request, or beside it. */
+function approvedByHuman({ human_approval: own, ext }: Check): boolean {
+  const given = own ?? (ext?.human_approval as JsonObject | undefined);
+  return given != null && given.approved !== false;
+}
+
+/**
+ * The plan of an action: the one its token was issued under, else the one it names.
+ * @throws ToolError PLAN_NOT_FOUND, INVALID_REQUEST
+ */
+async function planFor(call: BehaviourCall, { plan_id: named, governance_context: token }: Check): Promise<KeptPlan> {
+  const of = token === undefined ? undefined : await planOfToken(call, token);
+  const kept = of === undefined ? undefined : await findPlan(call, of.owner, of.plan_id);
+  if (kept !== undefined && (named === undefined || named === kept.plan.plan_id)) return kept;
+  if (named !== undefined) return planOf(call, named);
+  if (token === undefined) throw new ToolError("INVALID_REQUEST", "a first check names its plan", { field: "plan_id" });
+  const message = "no check of this agent's has this token";
+  throw new ToolError("PLAN_NOT_FOUND", message, { field: "governance_context" });
+}
+
+/** Not an action: how much is left. */
+function budgetLeft({ plan: { budget } }: KeptPlan, spent: number): Judgement {
+  const explanation = `${budget.total - spent} of ${budget.total} ${budget.currency} are left.`;
+  const findings = [{ category_id: "budget_authority", severity: "info" as const, explanation }];
+  return { decision: "approved", findings, conditions: [] };
+}
+
+interface Judging {
+  readonly kept: KeptPlan;
+  readonly entries: readonly Entry[];
+  readonly proposal: ProposedAction;
+}
+
+async function judge(call: BehaviourCall, request: Check, { kept, entries, proposal }: Judging): Promise<Judgement> {
+  const { plan } = kept;
+  const { governance_context: context, delivery_metrics: metrics } = request;
+  const spent = committed(entries);
+  if (request.phase === "delivery") {
+    if (metrics === undefined)
+      throw new ToolError("INVALID_REQUEST", "a check of delivery needs delivery_metrics", {
+        field: "delivery_metrics",
+      });
+    const before = approvedCheck(entries, context) ?? approvedCheck(entries, undefined);
+    return judgeDelivery({
+      plan,
+      metrics,
+      policies: await readPolicies(call, plan),
+      approved: before === undefined ? undefined : readProposal(before.request),
+      budget: committedBy(entries, context ?? "") || before?.amount || plan.budget.total,
+    });
+  }
+  const action = request.payload ?? request.planned_delivery;
+  if (action === undefined) return budgetLeft(kept, total(Object.values(spent)));
+  return judgeAction(plan, proposal, {
+    phase: request.phase ?? "purchase",
+    caller: request.caller,
+    execution: request.planned_delivery !== undefined,
+    committed: spent,
+    before: committedBy(entries, context ?? ""),
+    approvedByHuman: approvedByHuman(request),
+    now: call.now.getTime(),
+    policies: await readPolicies(call, plan, action),
+  });
+}
+
+const summaries = {
+  approved: "The action is within the plan.",
+  conditions: "The action may go ahead once the conditions are met and it has been checked again.",
+  denied: "The action is not allowed by the plan.",
+};
+
+const explain = ({ decision, findings }: Judgement): string =>
+  [
+    summaries[decision],
+    ...findings.flatMap(({ severity, explanation }) => (severity === "info" ? [] : explanation)),
+  ].join(" ");
+
+/** Whether the caller speaks of the money at stake, or of what runs: then conditions are proposals, and authorize nothing. */
+const isSplit = (call: BehaviourToolCall, request: Check): boolean =>
+  call.shape.has("check_type") &&
+  (request.proposed_commitment !== undefined ||
+    request.consultation_context !== undefined ||
+    request.planned_delivery !== undefined);
+
+/** What runs already is allowed or not: what is to be put right is said in findings. */
+const decided = (judgement: Judgement): Judgement =>
+  judgement.decision === "conditions" ? { ...judgement, decision: "approved", conditions: [] } : judgement;
+
+/** @throws ToolError REFERENCE_NOT_FOUND for a consultation that is not one of the caller's under the plan */
+async function checkConsultation(
+  call: BehaviourCall,
+  kept: KeptPlan,
+  { consultation_context: id }: Check,
+): Promise<void> {
+  if (id === undefined || (await consultations.get(call, call.principal, id))?.plan_id === kept.plan.plan_id) return;
+  const message = "no conditions of yours under this plan have this handle";
+  throw new ToolError("REFERENCE_NOT_FOUND", message, { field: "consultation_context" });
+}
+
+export const checkGovernance: ToolBehaviour = async (request: Check, call) => {
+  const kept = await planFor(call, request);
+  const { plan } = kept;
+  await checkConsultation(call, kept, request);
+  const entries = await entriesOf(call, kept);
+  const proposal = readProposal(request);
+  const split = isSplit(call, request);
+  const execution = request.planned_delivery !== undefined;
+  const found = await judge(call, request, { kept, entries, proposal });
+  const judgement = split && execution ? decided(found) : found;
+  const checkId = call.id("chk");
+  const given = authorization(call, request, { kept, judgement, checkId, split });
+  const statement =
+    request.delivery_metrics === undefined
+      ? undefined
+      : statementIn(entries, given.action, {
+          metrics: request.delivery_metrics,
+          reference: request.planned_delivery?.media_buy_id,
+        });
+  const explanation = explain(judgement);
+  const { decision, findings, conditions } = judgement;
+  record(call, kept, {
+    type: "check",
+    id: checkId,
+    order: entries.length,
+    timestamp: call.time,
+    plan_id: plan.plan_id,
+    governance_context: given.action,
+    check_type: execution ? "execution" : "intent",
+    phase: request.phase ?? "purchase",
+    purchase_type: proposal.purchase,
+    caller: request.caller,
+    ...toolOf(request, entries, given.action),
+    decision,
+    amount: proposal.amount,
+    explanation,
+    findings,
+    human: approvedByHuman(request),
+    request: { payload: request.payload, planned_delivery: request.planned_delivery, tool: request.tool },
+    ...(statement !== undefined && { statement }),
+  });
+  return call.answer({
+    check_id: checkId,
+    ...(call.shape.has("verdict") ? { verdict: decision } : { status: decision }),
+    ...(split && { check_type: execution ? "execution" : "intent" }),
+    plan_id: plan.plan_id,
+    explanation,
+    mode: "enforce",
+    categories_evaluated: categories,
+    policies_evaluated: policyIds(plan),
+    ...(findings.length > 0 && { findings }),
+    ...(conditions.length > 0 && { conditions }),
+    ...(statement !== undefined && { delivery_statement: statement }),
+    ...given.shown,
+  });
+};
+
+/** An execution has the tool of the intent that it carries out. */
+function toolOf({ tool }: Check, entries: readonly Entry[], action: string): { readonly tool?: string } {
+  const own = tool ?? approvedCheck(entries, action)?.tool;
+  return own === undefined ? {} : { tool: own };
+}
+
+/** What the caller may go on with: a token, or the handle of a negotiation. */
+function authorization(
+  call: BehaviourCall,
+  request: Check,
+  at: { readonly kept: KeptPlan; readonly judgement: Judgement; readonly checkId: string; readonly split: boolean },
+): { readonly action: string; readonly shown: JsonObject } {
+  const { kept, judgement, checkId, split } = at;
+  const { decision } = judgement;
+  const { plan_id } = kept.plan;
+  if (split && decision !== "approved") {
+    if (decision === "denied") return { action: request.governance_context ?? checkId, shown: {} };
+    const handle = request.consultation_context ?? call.id("con");
+    consultations.put(call, call.principal, handle, { plan_id });
+    return { action: checkId, shown: { consultation_context: handle } };
+  }
+  const expires = later(call, APPROVAL_MS);
+  const claims = {
+    plan_id,
+    check_id: checkId,
+    decision,
+    phase: request.phase ?? "purchase",
+    aud: request.target_agent ?? request.caller,
+    exp: Math.floor(Date.parse(expires) / 1_000),
+  };
+  const token = request.governance_context ?? issueToken(call, kept.owner, claims);
+  const next = decision === "denied" ? {} : { expires_at: expires, next_check: later(call, NEXT_CHECK_MS) };
+  return { action: token, shown: { governance_context: token, ...next } };
+}

@@ -1,0 +1,264 @@
+/** Judges an action against its plan. Nothing is read or written here: the same question gets the same answer. */
+import type { SpendingRule, WrittenPolicy } from "../ports/policy.js";
+import { needsHuman, type SpendingPlan } from "./plan.js";
+import type { ProposedAction } from "./proposal.js";
+
+/** A policy, and what it comes to. */
+export interface ReadPolicy {
+  readonly policy: WrittenPolicy;
+  readonly rule: SpendingRule;
+  /** What whoever judges by words says, of a policy that no rule could be read from. */
+  readonly said?: "met" | "unmet";
+}
+
+export interface GovernanceFinding {
+  category_id: string;
+  severity: "info" | "warning" | "critical";
+  explanation: string;
+  policy_id?: string;
+  confidence?: number;
+  details?: { [key: string]: unknown };
+}
+
+export interface GovernanceCondition {
+  field: string;
+  reason: string;
+  required_value?: unknown;
+}
+
+export type GovernanceDecision = "approved" | "denied" | "conditions";
+
+export interface Judgement {
+  readonly decision: GovernanceDecision;
+  readonly findings: readonly GovernanceFinding[];
+  readonly conditions: readonly GovernanceCondition[];
+}
+
+/** What the judge must know beside the action. */
+export interface Circumstances {
+  readonly phase: "purchase" | "modification";
+  /** Who asks, as an agent URL. */
+  readonly caller: string;
+  /** The caller is the seller: it says what it will deliver. */
+  readonly execution: boolean;
+  /** Spent so far under the plan, by purchase type. */
+  readonly committed: { readonly [purchase: string]: number };
+  /** What the same action has bound before. */
+  readonly before: number;
+  /** A human has approved it off the protocol. */
+  readonly approvedByHuman: boolean;
+  readonly now: number;
+  readonly policies: readonly ReadPolicy[];
+}
+
+/** Collects what is found; the decision follows from it. */
+class Findings {
+  readonly findings: GovernanceFinding[] = [];
+  readonly conditions: GovernanceCondition[] = [];
+
+  deny(category_id: string, explanation: string, more: Partial<GovernanceFinding> = {}): void {
+    this.findings.push({ category_id, severity: "critical", explanation, confidence: 1, ...more });
+  }
+
+  require(condition: GovernanceCondition, category_id: string, more: Partial<GovernanceFinding> = {}): void {
+    this.conditions.push(condition);
+    this.findings.push({ category_id, severity: "warning", explanation: condition.reason, confidence: 1, ...more });
+  }
+
+  note(category_id: string, explanation: string, more: Partial<GovernanceFinding> = {}): void {
+    this.findings.push({ category_id, severity: "info", explanation, ...more });
+  }
+
+  done(): Judgement {
+    const denied = this.findings.some(({ severity }) => severity === "critical");
+    const decision = denied ? "denied" : this.conditions.length > 0 ? "conditions" : "approved";
+    return { decision, findings: this.findings, conditions: denied ? [] : this.conditions };
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+function judgeBudget(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): void {
+  const { total, currency, allocations = {} } = plan.budget;
+  const increase = proposal.incremental ? proposal.amount : proposal.amount - at.before;
+  const left = total - sum(Object.values(at.committed));
+  if (increase > left) {
+    verdict.deny(
+      "budget_authority",
+      `The action asks for ${proposal.amount} ${currency}; ${left} of the plan's ${total} ${currency} are left.`,
+      { details: { requested: proposal.amount, remaining: left, authorized: total, currency } },
+    );
+  } else if (increase > left * 0.9) {
+    verdict.note(
+      "budget_authority",
+      `The action uses up more than nine tenths of what the plan has left (${left} ${currency}).`,
+    );
+  }
+  const part = allocations[proposal.purchase]?.amount;
+  const spent = at.committed[proposal.purchase] ?? 0;
+  if (part !== undefined && increase > part - spent) {
+    verdict.deny(
+      "budget_authority",
+      `${part - spent} ${currency} are left for ${proposal.purchase}, not ${proposal.amount}.`,
+    );
+  }
+  const { reallocation_threshold: threshold, reallocation_unlimited: unlimited } = plan.budget;
+  const moves = at.phase === "modification" && unlimited !== true && threshold !== undefined;
+  if (moves && Math.abs(increase) > threshold && !at.approvedByHuman) {
+    verdict.require(
+      {
+        field: "human_approval",
+        reason: `Moving ${Math.abs(increase)} ${currency} is above the ${threshold} an agent may move by itself.`,
+      },
+      "budget_authority",
+    );
+  }
+}
+
+function judgeParties(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): void {
+  if (at.execution && plan.approved_sellers != null && !plan.approved_sellers.includes(at.caller)) {
+    verdict.deny("strategic_alignment", `The plan approves other sellers than ${at.caller}.`);
+  }
+  if (at.execution || plan.delegations === undefined || plan.delegations.length === 0) return;
+  const own = plan.delegations.filter(({ agent_url }) => agent_url === at.caller);
+  const live = own.filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at.now);
+  if (live.length === 0) {
+    verdict.deny("budget_authority", `The plan delegates nothing to ${at.caller}${own.length > 0 ? " any more" : ""}.`);
+  } else if (live.every(({ budget_limit }) => budget_limit !== undefined && budget_limit.amount < proposal.amount)) {
+    verdict.deny("budget_authority", `${proposal.amount} is above what the plan delegates to ${at.caller}.`);
+  } else if (live.every(({ authority }) => authority === "propose_only")) {
+    verdict.deny("budget_authority", `${at.caller} may propose under this plan, not buy.`);
+  }
+}
+
+function judgeScope(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction): void {
+  const [start, end] = [Date.parse(plan.flight.start), Date.parse(plan.flight.end)];
+  const flight = `${plan.flight.start} to ${plan.flight.end}`;
+  if (proposal.start !== undefined && (proposal.start < start || proposal.start >= end)) {
+    const reason = `The action starts outside the plan's flight (${flight}).`;
+    verdict.require({ field: "start_time", reason, required_value: plan.flight.start }, "strategic_alignment");
+  }
+  if (proposal.end !== undefined && (proposal.end > end || proposal.end <= start)) {
+    const reason = `The action ends outside the plan's flight (${flight}).`;
+    verdict.require({ field: "end_time", reason, required_value: plan.flight.end }, "strategic_alignment");
+  }
+  const abroad = plan.countries === undefined ? [] : proposal.countries.filter((one) => !plan.countries?.includes(one));
+  if (abroad.length > 0) {
+    const reason = `The plan is not for ${abroad.join(", ")}.`;
+    verdict.require({ field: "countries", reason, required_value: plan.countries }, "geo_compliance");
+  }
+  const allowed = plan.channels?.allowed;
+  const other = allowed === undefined ? [] : namedChannels(proposal).filter((channel) => !allowed.includes(channel));
+  if (other.length > 0) {
+    verdict.require(
+      { field: "packages", reason: `The plan does not allow ${other.join(", ")}.` },
+      "strategic_alignment",
+    );
+  }
+}
+
+/** Channels a product can be told to be on by its words. */
+const channels = ["display", "olv", "ctv", "social", "search", "radio", "podcast", "dooh", "ooh", "print", "gaming"];
+
+const namedChannels = ({ words }: ProposedAction): string[] => channels.filter((channel) => words.has(channel));
+
+const mentions = (words: ReadonlySet<string>, term: string): boolean =>
+  term.split("_").every((part) => words.has(part));
+
+const applies = (rule: SpendingRule, { words, amount }: ProposedAction): boolean =>
+  (rule.over === undefined || amount > rule.over) &&
+  (rule.mentions.length === 0 || rule.mentions.some((term) => mentions(words, term)));
+
+/** Reports that come often enough, as `reporting_webhook.reporting_frequency` knows them. */
+const enough: Readonly<Record<"hourly" | "daily" | "weekly" | "monthly", readonly string[]>> = {
+  hourly: ["hourly"],
+  daily: ["daily", "hourly"],
+  weekly: ["daily", "hourly"],
+  monthly: ["monthly", "daily", "hourly"],
+};
+
+/** What the action would have to have; undefined where it meets the rule. */
+function unmet(
+  one: ReadPolicy,
+  plan: SpendingPlan,
+  proposal: ProposedAction,
+  human: boolean,
+): GovernanceCondition | undefined {
+  const { rule, policy, said } = one;
+  switch (rule.kind) {
+    case "reporting": {
+      const { reportingFrequency: own, acknowledged } = proposal;
+      if (acknowledged.includes(policy.policy_id)) return undefined;
+      if (own !== undefined && enough[rule.every].includes(own)) return undefined;
+      if (proposal.incremental)
+        return {
+          field: "payload.ext.governance_policy_acknowledgements",
+          reason: `Reports are due ${rule.every}.`,
+          required_value: [policy.policy_id],
+        };
+      return {
+        field: "reporting_webhook.reporting_frequency",
+        reason: `Reports are due ${rule.every}.`,
+        required_value: enough[rule.every][0],
+      };
+    }
+    case "seller_share": {
+      const most = (plan.budget.total * rule.percent) / 100;
+      if (proposal.amount <= most) return undefined;
+      const reason = `One seller would get more than ${rule.percent} % of the plan's budget.`;
+      return { field: "total_budget", reason, required_value: most };
+    }
+    case "review":
+      return human ? undefined : { field: "human_approval", reason: `A ${rule.of} comes first.` };
+    case "unread":
+      if (human || said === "met") return undefined;
+      return {
+        field: "human_approval",
+        reason: said === "unmet" ? "The action does not meet it." : "The policy takes a person's judgement.",
+      };
+    case "drift": // looked at while it delivers
+      return undefined;
+  }
+}
+
+function judgePolicies(verdict: Findings, plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): void {
+  for (const one of at.policies) {
+    const { policy, rule } = one;
+    if (!applies(rule, proposal)) continue;
+    const condition = unmet(one, plan, proposal, at.approvedByHuman);
+    if (condition === undefined) continue;
+    const { policy_id } = policy;
+    // What nobody could read, and nobody has judged, is no more than suspected.
+    const more = { policy_id, ...(rule.kind === "unread" && one.said === undefined && { confidence: 0.2 }) };
+    const reason = `${policy.policy} ${condition.reason}`;
+    if (policy.enforcement === "must") verdict.require({ ...condition, reason }, "custom_policy", more);
+    else verdict.note("custom_policy", reason, more);
+  }
+  const cap = plan.budget.per_seller_max_pct;
+  if (cap !== undefined && proposal.amount > (plan.budget.total * cap) / 100) {
+    verdict.require(
+      {
+        field: "total_budget",
+        reason: `One seller may get ${cap} % of the plan's budget.`,
+        required_value: (plan.budget.total * cap) / 100,
+      },
+      "budget_authority",
+    );
+  }
+}
+
+/** Judges a purchase, or a change of one, before it happens. */
+export function judgeAction(plan: SpendingPlan, proposal: ProposedAction, at: Circumstances): Judgement {
+  const verdict = new Findings();
+  judgeBudget(verdict, plan, proposal, at);
+  judgeParties(verdict, plan, proposal, at);
+  judgeScope(verdict, plan, proposal);
+  judgePolicies(verdict, plan, proposal, at);
+  if (needsHuman(plan) && !at.approvedByHuman) {
+    verdict.require(
+      { field: "human_approval", reason: "The plan has every action reviewed by a person." },
+      "regulatory_compliance",
+    );
+  }
+  return verdict.done();
+}

@@ -1,0 +1,127 @@
+/** What was asked, and what came of it, under each plan: the audit trail, and the money that is bound. */
+import type { JsonObject } from "../../contract/index.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { collection } from "../frame/collection.js";
+import type { GovernanceDecision, GovernanceFinding } from "./judge.js";
+import type { SpendingPlan } from "./plan.js";
+import type { KeptPlan } from "./plans.js";
+
+interface Common {
+  readonly id: string;
+  /** Its place in the trail of its plan, from 0. */
+  readonly order: number;
+  readonly timestamp: string;
+  readonly plan_id: string;
+  readonly governance_context: string;
+  readonly purchase_type: string;
+  readonly findings: readonly GovernanceFinding[];
+}
+
+export interface CheckEntry extends Common {
+  readonly type: "check";
+  readonly check_type: "intent" | "execution";
+  readonly phase: "purchase" | "modification" | "delivery";
+  readonly caller: string;
+  readonly tool?: string;
+  readonly decision: GovernanceDecision;
+  readonly amount: number;
+  readonly explanation: string;
+  readonly human: boolean;
+  /** The arguments judged, to compare delivery with. */
+  readonly request: JsonObject;
+  /** What the seller said was delivered, as it was digested. */
+  readonly statement?: JsonObject;
+}
+
+export interface OutcomeEntry extends Common {
+  readonly type: "outcome";
+  readonly outcome: "completed" | "failed" | "delivery";
+  readonly state: "accepted" | "findings";
+  readonly committed: number;
+  readonly seller_reference?: string;
+  /** How what the buyer saw compares with what the seller said. */
+  readonly reconciliation?: { readonly status: string; readonly closed: boolean; readonly period: string };
+}
+
+export interface AdjustmentEntry extends Common {
+  readonly type: "adjustment";
+  readonly outcome_id: string;
+  readonly kind: "decommitment" | "refund" | "credit" | "makegood";
+  readonly amount: number;
+  readonly state: "reported" | "verified" | "disputed";
+  readonly restored: number;
+  /** What was reported, as it was sent. */
+  readonly reported: JsonObject;
+}
+
+export type Entry = CheckEntry | OutcomeEntry | AdjustmentEntry;
+
+const entries = collection<Entry>("governance_entry");
+
+const ownerOf = ({ owner, plan }: KeptPlan): string => `${owner}/${plan.plan_id}`;
+
+/** Everything under a plan, oldest first. */
+export const entriesOf = async (call: BehaviourCall, kept: KeptPlan): Promise<Entry[]> =>
+  (await entries.list(call, ownerOf(kept))).sort((a, b) => a.order - b.order);
+
+/** An entry is written anew where it has changed: its place stays. */
+export const record = (call: BehaviourCall, kept: KeptPlan, entry: Entry): void =>
+  entries.put(call, ownerOf(kept), entry.id, entry);
+
+export const isOutcome = (entry: Entry): entry is OutcomeEntry => entry.type === "outcome";
+export const isCheck = (entry: Entry): entry is CheckEntry => entry.type === "check";
+export const isAdjustment = (entry: Entry): entry is AdjustmentEntry => entry.type === "adjustment";
+
+export const total = (amounts: readonly number[]): number => amounts.reduce((sum, amount) => sum + amount, 0);
+
+/** What one action has bound: its last completed outcome counts, a failed one releases it. */
+function boundBy(all: readonly Entry[], context: string): number {
+  const last = all
+    .filter(isOutcome)
+    .findLast(({ governance_context, outcome }) => governance_context === context && outcome !== "delivery");
+  return last?.outcome === "completed" ? last.committed : 0;
+}
+
+/** What one action still binds, less what verified adjustments have given back. */
+export const committedBy = (all: readonly Entry[], context: string): number =>
+  boundBy(all, context) -
+  total(all.filter(isAdjustment).flatMap((one) => (one.governance_context === context ? one.restored : [])));
+
+/** Money bound under a plan, by purchase type. */
+export function committed(all: readonly Entry[]): { [purchase: string]: number } {
+  const totals: { [purchase: string]: number } = {};
+  for (const [context, purchase] of new Map(all.map((one) => [one.governance_context, one.purchase_type])))
+    totals[purchase] = (totals[purchase] ?? 0) + committedBy(all, context);
+  return totals;
+}
+
+/** The last check of an action that let it go ahead. */
+export const approvedCheck = (all: readonly Entry[], context: string | undefined): CheckEntry | undefined =>
+  all
+    .filter(isCheck)
+    .filter(({ phase, decision }) => phase !== "delivery" && decision !== "denied")
+    .filter((entry) => context === undefined || entry.governance_context === context)
+    .at(-1);
+
+/** Where a plan's money stands. */
+export function planAccounts({ budget }: SpendingPlan, all: readonly Entry[]) {
+  const adjusted = all.filter(isAdjustment);
+  const sumOf = (some: readonly AdjustmentEntry[]): number => total(some.map(({ amount }) => amount));
+  const contexts = [...new Set(all.map(({ governance_context }) => governance_context))];
+  const gross = total(contexts.map((context) => boundBy(all, context)));
+  const verified = adjusted.filter(({ state }) => state === "verified");
+  const restored = total(verified.map((one) => one.restored));
+  const bound = gross - restored;
+  return {
+    accounting_mode: budget.accounting_mode ?? "gross_commitment",
+    gross_committed: gross,
+    adjustments_reported: sumOf(adjusted.filter(({ state }) => state === "reported")),
+    adjustments_verified: sumOf(verified),
+    // What is made good is paid in kind.
+    net_cost: Math.max(0, gross - sumOf(verified.filter(({ kind }) => kind !== "makegood"))),
+    headroom_restored: restored,
+    ledger_committed: bound,
+    net_committed: bound,
+    budget_remaining: Math.max(0, budget.total - bound),
+  };
+}

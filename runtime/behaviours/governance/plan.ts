@@ -1,0 +1,61 @@
+/** A campaign plan: what a brand lets its agents spend, on what, when and where. Field names are those of the wire. */
+import type { WrittenPolicy } from "../ports/policy.js";
+
+export interface SpendingPlan {
+  readonly plan_id: string;
+  readonly brand: { readonly domain: string };
+  readonly objectives: string;
+  readonly budget: {
+    readonly total: number;
+    readonly currency: string;
+    readonly reallocation_threshold?: number;
+    readonly reallocation_unlimited?: boolean;
+    readonly per_seller_max_pct?: number;
+    /** What verified adjustments give back: by default only what was never going to be owed. */
+    readonly accounting_mode?: "gross_commitment" | "verified_net_cost";
+    readonly allocations?: { readonly [purchase: string]: { readonly amount?: number; readonly max_pct?: number } };
+  };
+  readonly flight: { readonly start: string; readonly end: string };
+  readonly channels?: {
+    readonly allowed?: readonly string[];
+    readonly mix_targets?: { readonly [channel: string]: { readonly min_pct?: number; readonly max_pct?: number } };
+  };
+  readonly countries?: readonly string[];
+  readonly regions?: readonly string[];
+  readonly policy_ids?: readonly string[];
+  readonly policy_categories?: readonly string[];
+  readonly custom_policies?: readonly WrittenPolicy[];
+  readonly approved_sellers?: readonly string[] | null;
+  readonly delegations?: readonly {
+    readonly agent_url: string;
+    readonly authority: string;
+    readonly budget_limit?: { readonly amount: number; readonly currency: string };
+    readonly expires_at?: string;
+  }[];
+  readonly human_review_required?: boolean;
+}
+
+/** Regimes under which nobody is decided about by a machine alone. */
+const humanReviewCategories = ["fair_housing", "fair_lending", "fair_employment", "pharmaceutical_advertising"];
+
+export const needsHuman = (plan: SpendingPlan): boolean =>
+  plan.human_review_required === true ||
+  (plan.policy_categories ?? []).some((category) => humanReviewCategories.includes(category));
+
+/** What is wrong with a plan that its schema cannot say; nothing where it may be registered. */
+export function planFault(plan: SpendingPlan): { readonly field: string; readonly message: string } | undefined {
+  if (Date.parse(plan.flight.end) <= Date.parse(plan.flight.start)) {
+    return { field: "flight.end", message: "flight.end must be after flight.start" };
+  }
+  const { reallocation_threshold, reallocation_unlimited } = plan.budget;
+  if (reallocation_unlimited === true && reallocation_threshold !== undefined) {
+    return { field: "budget", message: "reallocation_unlimited and reallocation_threshold exclude each other" };
+  }
+  const parts = Object.values(plan.budget.allocations ?? {}).reduce((sum, { amount = 0 }) => sum + amount, 0);
+  return parts > plan.budget.total
+    ? {
+        field: "budget.allocations",
+        message: `allocations add up to ${parts}, more than the total of ${plan.budget.total}`,
+      }
+    : undefined;
+}

@@ -1,0 +1,109 @@
+/** What an action would do, read from the arguments of the tool it is about to call. */
+
+export interface ProposedAction {
+  readonly purchase: string;
+  readonly amount: number;
+  /** Instants in unix milliseconds, where the action has them. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+  readonly countries: readonly string[];
+  /** Share of the budget by channel or product word. */
+  readonly lines: readonly { readonly words: ReadonlySet<string>; readonly budget: number }[];
+  /** Every word the arguments have: what policies are matched against. */
+  readonly words: ReadonlySet<string>;
+  readonly reportingFrequency: string | undefined;
+  /** Policies that the buyer says it will keep to. */
+  readonly acknowledged: readonly string[];
+  /** The amount is what is added to what is bound already, not the whole of it. */
+  readonly incremental: boolean;
+}
+
+type Json = { readonly [key: string]: unknown };
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const objects = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+const amountOf = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value)
+    ? value
+    : isObject(value)
+      ? amountOf(value.amount ?? value.total)
+      : undefined;
+
+/** Deepest level of arguments that is read: what lies deeper is no campaign's. */
+const DEPTH = 12;
+
+function collectWords(value: unknown, into: Set<string>, depth = 0): void {
+  if (depth > DEPTH) return;
+  if (typeof value === "string") for (const word of value.toLowerCase().split(/[^\p{L}\p{N}]+/u)) into.add(word);
+  else if (Array.isArray(value)) for (const item of value) collectWords(item, into, depth + 1);
+  else if (isObject(value)) for (const item of Object.values(value)) collectWords(item, into, depth + 1);
+}
+
+const wordsOf = (value: unknown): Set<string> => {
+  const words = new Set<string>();
+  collectWords(value, words);
+  return words;
+};
+
+const instant = (value: unknown): number | undefined => {
+  const at = Date.parse(text(value) ?? "");
+  return Number.isNaN(at) ? undefined : at;
+};
+
+const purchases: { readonly [tool: string]: string } = {
+  acquire_rights: "rights_license",
+  activate_signal: "signal_activation",
+  build_creative: "creative_services",
+};
+
+export function readProposal(request: {
+  readonly tool?: string;
+  readonly purchase_type?: string;
+  readonly payload?: Json;
+  readonly planned_delivery?: object;
+  readonly proposed_commitment?: { readonly amount: number };
+  readonly execution_commitment?: { readonly amount: number };
+}): ProposedAction {
+  const { payload = {} } = request;
+  const committed = request.proposed_commitment ?? request.execution_commitment;
+  const planned: Json = { ...request.planned_delivery };
+  const campaign = isObject(payload.campaign) ? payload.campaign : {};
+  const lines = objects(payload.packages).map((line) => ({
+    words: wordsOf(line),
+    budget: amountOf(line.budget) ?? 0,
+  }));
+  const geo = isObject(planned.geo) ? planned.geo : {};
+  const countries = [geo.countries, payload.countries, campaign.countries, ...lineCountries(payload)].flat();
+  return {
+    purchase: request.purchase_type ?? purchases[request.tool ?? ""] ?? "media_buy",
+    amount:
+      amountOf(committed?.amount) ??
+      amountOf(planned.total_budget) ??
+      amountOf(payload.total_budget) ??
+      amountOf(payload.budget) ??
+      lines.reduce((sum, { budget }) => sum + budget, 0),
+    start: instant(planned.start_time) ?? instant(payload.start_time) ?? instant(campaign.start_date),
+    end: instant(planned.end_time) ?? instant(payload.end_time) ?? instant(campaign.end_date),
+    countries: [...new Set(countries.filter((country): country is string => typeof country === "string"))],
+    lines,
+    words: new Set([...wordsOf(payload), ...wordsOf(planned), ...lines.flatMap(({ words }) => [...words])]),
+    reportingFrequency: isObject(payload.reporting_webhook)
+      ? text(payload.reporting_webhook.reporting_frequency)
+      : undefined,
+    acknowledged: acknowledgedIn(payload),
+    incremental: committed !== undefined,
+  };
+}
+
+const acknowledgedIn = ({ ext }: Json): string[] => {
+  const given = isObject(ext) ? ext.governance_policy_acknowledgements : undefined;
+  return Array.isArray(given) ? given.filter((one): one is string => typeof one === "string") : [];
+};
+
+const lineCountries = (payload: Json): unknown[] =>
+  objects(payload.packages).map(({ targeting_overlay: overlay }) =>
+    isObject(overlay) ? (overlay.geo_countries ?? []) : [],
+  );
