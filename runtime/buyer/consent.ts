@@ -2,7 +2,7 @@
 import type { Answer, AnyArms, JsonObject, MaybePromise, Release } from "../contract/index.js";
 
 /** What is used of a buyer of a governance agent: `createBuyer({ release, agent })` is one. */
-export interface GovernanceAgent {
+export interface Governor {
   call(
     tool: string,
     request: JsonObject,
@@ -14,7 +14,7 @@ export interface GovernanceAgent {
 }
 
 export interface GovernanceOptions {
-  readonly agent: GovernanceAgent;
+  readonly agent: Governor;
   /** URL that the caller is known by to the agent. */
   readonly caller: string;
   /**

@@ -3,7 +3,7 @@
  * nothing leaves without its word. A call it cannot be asked about is not made either.
  */
 import { type AnyTool, type Failure, isJsonObject, type JsonObject, type Release } from "../contract/index.js";
-import { list } from "../extract/json-object.js";
+import { list, member } from "../extract/json-object.js";
 import type { GovernanceOptions } from "./consent.js";
 import { localError } from "./fault.js";
 import type { Settings } from "./settings.js";
@@ -100,7 +100,7 @@ function withConditions(args: JsonObject, conditions: readonly JsonObject[]): Js
       .filter((step) => step !== "");
     let held: unknown = adjusted;
     for (const step of steps.slice(0, -1))
-      held = typeof held === "object" && held !== null && Object.hasOwn(held, step) ? held[step as never] : undefined;
+      held = member(held, step) ?? (Array.isArray(held) ? held[Number(step)] : undefined);
     const last = steps.at(-1);
     if (typeof held !== "object" || held === null || last === undefined || last === "__proto__") return undefined;
     (held as JsonObject)[last] = value;

@@ -1,6 +1,6 @@
 /** Calling agents: `adbind/buyer`. */
 export { agentsFrom, type NamedAgent } from "./agents.js";
-export type { AcceptanceOptions, GovernanceAgent, GovernanceOptions } from "./consent.js";
+export type { AcceptanceOptions, GovernanceOptions, Governor } from "./consent.js";
 export type { Agreeing, Buyer, TypedAgreement } from "./create.js";
 export type { Buyers, BuyersOptions, EachAnswer, EachOptions } from "./each.js";
 export { createTaskEndings, type TaskEndings } from "./endings.js";
