@@ -7,6 +7,7 @@ export { createTaskEndings, type TaskEndings } from "./endings.js";
 export type { CapabilitiesOf } from "./features.js";
 export type { Intent } from "./intents.js";
 export { createBuyer, createBuyers } from "./node.js";
+export { fileTokens } from "./oauth/file-tokens.js";
 export type { Authorize, OAuthOptions, OAuthTokens, TokenStore } from "./oauth/types.js";
 export type { Impaired, Reconciled, Reconciler, Resource } from "./reconcile.js";
 export { type Credentials, createRotation, type Rotated, type Rotation, type RotationOptions } from "./rotate.js";
