@@ -57,11 +57,19 @@ const ports = [
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
   { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
+  { area: "brands", file: "brands", port: "brands", about: "the brands you speak for" },
   { area: "governance", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 
 /** A tool to answer oneself, for an example: the first that is there. */
-const examples = ["get_products", "get_signals", "build_creative", "list_creative_formats", "get_property_list"];
+const examples = [
+  "get_products",
+  "get_signals",
+  "build_creative",
+  "list_creative_formats",
+  "get_property_list",
+  "get_rights",
+];
 
 export function planLibraryProject(
   model: Model,

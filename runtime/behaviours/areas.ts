@@ -2,6 +2,7 @@
 import type { JsonObject, Release } from "../contract/index.js";
 import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
+import { brandsBehaviour } from "./brands/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { changesBehaviour } from "./changes/behaviour.js";
@@ -52,6 +53,7 @@ export const behaviours: readonly Behaviour[] = [
   collectionListsBehaviour,
   contentStandardsBehaviour,
   governanceBehaviour,
+  brandsBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

@@ -49,6 +49,7 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   properties: "other",
   collections: "other",
   policy: "other",
+  brands: "other",
 };
 
 interface Scope {

@@ -2,10 +2,12 @@
 import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
+import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
 import type { Creatives } from "./creatives.js";
 import { type EventsPort, keptEvents } from "./events.js";
+import { exampleBrands } from "./example-brands.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
@@ -20,6 +22,7 @@ import { listedSignals, type Signals } from "./signals.js";
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
+export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
 export type * from "./creatives.js";
@@ -32,6 +35,7 @@ export type * from "./reporting.js";
 export type * from "./signals.js";
 export type * from "./upstream.js";
 export {
+  exampleBrands,
   exampleCollections,
   exampleCreatives,
   exampleProducts,
@@ -59,6 +63,7 @@ export interface Ports {
   readonly properties: PropertiesPort;
   readonly collections: CollectionsPort;
   readonly policy: PolicyPort;
+  readonly brands: BrandsPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -75,4 +80,5 @@ export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
   properties: given.properties ?? exampleProperties,
   collections: given.collections ?? exampleCollections,
   policy: given.policy ?? plainPolicies,
+  brands: given.brands ?? exampleBrands,
 });

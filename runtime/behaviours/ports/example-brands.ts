@@ -1,9 +1,7 @@
-/** Brands a new project speaks for, and what they license. Replace them with your own. */
-import type { Fixture } from "../../documents.js";
-import type { Brand } from "./brands.js";
-import type { Offering } from "./offerings.js";
+/** Brands to begin with, and what they license: what clients are tested with. */
+import type { BrandsPort, KnownBrand, RightsOffering } from "./brands.js";
 
-const brands: readonly Brand[] = [
+const brands: readonly KnownBrand[] = [
   {
     brand_id: "acme_outdoor",
     house: { domain: "acmeoutdoor.example", name: "Acme Outdoor" },
@@ -83,7 +81,7 @@ const brands: readonly Brand[] = [
   },
 ];
 
-const offerings: readonly Offering[] = [
+const offerings: readonly RightsOffering[] = [
   {
     rights_id: "acme_trail_imagery",
     brand_id: "acme_outdoor",
@@ -155,7 +153,5 @@ const offerings: readonly Offering[] = [
   },
 ];
 
-export const fixtures: readonly Fixture[] = [
-  ...brands.map((body) => ({ kind: "brand", owner: "", id: body.brand_id, body })),
-  ...offerings.map((body) => ({ kind: "rights_offering", owner: "", id: body.rights_id, body })),
-];
+/** Two brands, and three things they license. */
+export const exampleBrands: BrandsPort = { brands: async () => brands, rights: async () => offerings };

@@ -1,53 +1,27 @@
 /** Rights that can be licensed, and which of them answer a search. */
-import type { JsonObject } from "adbind/contract";
-import { ToolError } from "adbind/seller";
-import type { Call, Request } from "../../handler.js";
-import { page } from "../../page.js";
-import { stems } from "../../words.js";
-import { brand } from "./brands.js";
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import { listPage, type PageWanted } from "../frame/page.js";
+import { stems } from "../frame/words.js";
+import type { RightsOffering } from "../ports/brands.js";
+import { findBrand } from "./identity.js";
 
-export interface RightsPrice {
-  readonly pricing_option_id: string;
-  readonly model: "cpm" | "flat_rate";
-  readonly price: number;
-  readonly currency: string;
-  readonly period?: "monthly" | "quarterly" | "annual" | "one_time";
-  readonly uses: readonly string[];
-  readonly impression_cap?: number;
-  readonly overage_cpm?: number;
-}
-
-export interface Offering {
-  readonly rights_id: string;
-  readonly brand_id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly right_type: string;
-  readonly available_uses: readonly string[];
-  /** Everywhere where left out. */
-  readonly countries?: readonly string[];
-  readonly restrictions?: readonly string[];
-  /** What has to be said where it is used. */
-  readonly disclosure?: string;
-  /** Domains of brands it is not licensed to. */
-  readonly closedTo?: readonly string[];
-  readonly pricing: readonly [RightsPrice, ...RightsPrice[]];
-}
-
-const offerings = (call: Call): Offering[] => call.documents.list<Offering>("rights_offering", "");
+const offeringsOf = (call: BehaviourCall): Promise<readonly RightsOffering[]> =>
+  call.once("rights", () => call.ports.brands.rights({ principal: call.principal }));
 
 /** @throws ToolError REFERENCE_NOT_FOUND */
-export function offering(call: Call, id: string): Offering {
-  const found = call.documents.get<Offering>("rights_offering", "", id);
+export async function offeringOf(call: BehaviourCall, id: string): Promise<RightsOffering> {
+  const found = (await offeringsOf(call)).find(({ rights_id }) => rights_id === id);
   if (found !== undefined) return found;
-  throw new ToolError("REFERENCE_NOT_FOUND", "there are no such rights; get_rights lists them", {
-    field: "rights_id",
-  });
+  const message = "there are no such rights; get_rights lists them";
+  throw new ToolError("REFERENCE_NOT_FOUND", message, { field: "rights_id" });
 }
 
 /** Why a buyer cannot have the rights, and what could be done about it; nothing where it can. */
 export function obstacle(
-  { available_uses, countries, closedTo }: Offering,
+  { available_uses, countries, closedTo }: RightsOffering,
   wanted: { readonly uses: readonly string[]; readonly countries?: readonly string[]; readonly buyer?: string },
 ): { readonly reason: string; readonly suggestions?: string[] } | undefined {
   if (wanted.buyer !== undefined && closedTo?.includes(wanted.buyer)) {
@@ -66,7 +40,7 @@ export function obstacle(
     : { reason: `Not licensed in ${abroad.join(", ")}.`, suggestions: [`Available in ${countries?.join(", ")}.`] };
 }
 
-function shown(one: Offering, wanted: ReadonlySet<string>): JsonObject {
+function shown(one: RightsOffering, wanted: ReadonlySet<string>): JsonObject {
   const own = stems(`${one.name} ${one.description} ${one.right_type} ${one.available_uses.join(" ")}`);
   const found = [...wanted].filter((word) => own.has(word));
   return {
@@ -89,17 +63,28 @@ function shown(one: Offering, wanted: ReadonlySet<string>): JsonObject {
  * Whose rights are searched. A domain is nobody's id: who sends one that is none of ours names itself, as clients do that
  * fill in their own brand, and searches the whole roster.
  */
-function holderOf(call: Call, brandId: string | undefined): string | undefined {
+async function holderOf(call: BehaviourCall, brandId: string | undefined): Promise<string | undefined> {
   if (brandId === undefined) return undefined;
-  const known = brand(call, brandId)?.brand_id;
+  const known = (await findBrand(call, brandId))?.brand_id;
   return known ?? (brandId.includes(".") ? undefined : brandId);
 }
 
+interface Sought {
+  readonly query: string;
+  readonly uses: readonly string[];
+  readonly countries?: readonly string[];
+  readonly buyer_brand?: { readonly domain?: string };
+  readonly brand_id?: string;
+  readonly right_type?: string;
+  readonly include_excluded?: boolean;
+  readonly pagination?: PageWanted;
+}
+
 /** `get_rights`: what can be licensed for the uses, best match first; and on request what cannot, and why. */
-export function findRights(call: Call, request: Request<"get_rights">): JsonObject {
+export const getRights: ToolBehaviour = async (request: Sought, call) => {
   const { uses, countries, buyer_brand: buyer, brand_id: brandId, right_type: type } = request;
-  const holder = holderOf(call, brandId);
-  const asked = offerings(call).filter(
+  const holder = await holderOf(call, brandId);
+  const asked = (await offeringsOf(call)).filter(
     (one) => (holder === undefined || one.brand_id === holder) && (type === undefined || one.right_type === type),
   );
   const wanted = {
@@ -113,13 +98,13 @@ export function findRights(call: Call, request: Request<"get_rights">): JsonObje
     .filter(({ against }) => against === undefined)
     .map(({ one }) => shown(one, query))
     .sort((a, b) => Number(b.match_score) - Number(a.match_score));
-  const { items, pagination } = page(fitting, request.pagination, ({ rights_id }) => String(rights_id));
+  const { items, pagination } = listPage(fitting, request.pagination, ({ rights_id }) => String(rights_id));
   const excluded = judged.flatMap(({ one: { brand_id, name }, against }) =>
     against === undefined ? [] : [{ brand_id, name, ...against }],
   );
-  return {
+  return call.answer({
     rights: items,
     ...(request.pagination !== undefined && { pagination }),
     ...(request.include_excluded === true && { excluded }),
-  };
-}
+  });
+};
