@@ -9,7 +9,8 @@ import { createRegistryData } from "../runtime/registry/data.js";
 import type { AgentSearchResult } from "../runtime/registry/types.js";
 import { openPostgresStore } from "../runtime/store/index.js";
 import { startPostgres, type TestPostgres } from "../test/support/postgres.js";
-import { type InventorySize, publisherDomainAt, randomFrom } from "./support/inventory.js";
+import { numbers } from "../test/support/random.js";
+import { type InventorySize, publisherDomainAt } from "./support/inventory.js";
 import { median } from "./support/measure.js";
 import { closedLoop, type Latencies, pooled } from "./support/open-loop.js";
 import { BARE_SERVER, bareLatency, PLAIN_IMPORT, plainImport, tidied } from "./support/registry-floors.js";
@@ -102,7 +103,7 @@ async function deepPages(engine: string, server: Served): Promise<Row> {
 }
 
 async function lookupRow({ engine, bare }: Subject, server: Served, size: InventorySize): Promise<Row> {
-  const random = randomFrom(11);
+  const random = numbers(11);
   const lookup = (): string =>
     `/api/registry/publisher?domain=${publisherDomainAt(Math.floor(random() * size.publishers))}`;
   const looked = await atRate(server, Array.from({ length: REQUESTS }, lookup));

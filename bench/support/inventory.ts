@@ -3,23 +3,13 @@
  * gives the same lines. Values are spread so that filters of any selectivity can be asked for: see `selective`.
  */
 import type { AgentLine, MemberLine, PropertyLine, PublisherLine } from "../../runtime/registry/transfer/lines.js";
+import { numbers } from "../../test/support/random.js";
 
 export interface InventorySize {
   readonly agents: number;
   readonly publishers: number;
   readonly properties: number;
   readonly seed?: number;
-}
-
-/** Uniform numbers in [0, 1): mulberry32. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let word = Math.imul(state ^ (state >>> 15), state | 1);
-    word ^= word + Math.imul(word ^ (word >>> 7), word | 61);
-    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const types = [
@@ -98,7 +88,7 @@ export function* inventory({
   properties,
   seed = 1,
 }: InventorySize): Generator<MemberLine | PublisherLine> {
-  const random = randomFrom(seed);
+  const random = numbers(seed);
   for (let first = 0; first < agents; first += AGENTS_PER_MEMBER)
     yield memberLine(random, first, Math.min(agents, first + AGENTS_PER_MEMBER));
   // Most publishers are small and a few are large, as it is outside; the total is what was asked for.

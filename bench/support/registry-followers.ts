@@ -2,7 +2,8 @@
 import { createRegistryData } from "../../runtime/registry/data.js";
 import type { CrawlResult, FeedPage, PublisherLookup } from "../../runtime/registry/types.js";
 import { openStore } from "../../runtime/store/index.js";
-import { type InventorySize, publisherDomainAt, randomFrom } from "./inventory.js";
+import { numbers } from "../../test/support/random.js";
+import { type InventorySize, publisherDomainAt } from "./inventory.js";
 import { median } from "./measure.js";
 import { closedLoop } from "./open-loop.js";
 import type { Served } from "./registry-processes.js";
@@ -20,7 +21,7 @@ const BULK_DOMAINS = 10_000;
 const BULK_REQUEST = 100;
 
 const someDomains = (size: InventorySize, count: number): string[] => {
-  const random = randomFrom(17);
+  const random = numbers(17);
   return Array.from({ length: count }, () => publisherDomainAt(Math.floor(random() * size.publishers)));
 };
 

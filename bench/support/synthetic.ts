@@ -5,6 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { numbers } from "../../test/support/random.js";
 
 type Json = Record<string, unknown>;
 
@@ -28,20 +29,9 @@ const surfaces = "media-buy signals governance account creative brand property c
   " ",
 );
 
-/** Numbers in [0, 1) that repeat with the seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Every file of a release, path -> document. */
 export function syntheticRelease({ tools, seed }: SyntheticOptions): Map<string, Json> {
-  return new Writer(randomFrom(seed)).release(tools);
+  return new Writer(numbers(seed)).release(tools);
 }
 
 /** Writes a synthetic release into a folder. */

@@ -1,6 +1,7 @@
 /** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
 import type { Model } from "../model/model.js";
 import type { ProjectPlan, ProjectRequest } from "./plan.js";
+import { leftToDefaults, portFiles, portFileText } from "./port-files.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
 
@@ -78,8 +79,11 @@ export function planLibraryProject(
   { areas, tools, open }: Choice,
 ): ProjectPlan {
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
-  const served = ports.filter(({ area }) => areas.has(area));
-  const own = served.filter(({ file }, index) => served.findIndex((one) => one.file === file) === index);
+  const { before = "" } = request;
+  const served = ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port));
+  // Several areas may ask one port.
+  const asked = served.filter(({ port }, index) => served.findIndex((one) => one.port === port) === index);
+  const own = portFiles(asked);
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
   const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
   return {
@@ -90,41 +94,46 @@ export function planLibraryProject(
       ["package.json", packageJson(facts)],
       ["tsconfig.json", tsconfigJson()],
       [".gitignore", gitignore()],
-      ["README.md", readmeText(files.get("README.md")!, facts, own)],
+      ["README.md", readmeText(files.get("README.md")!, facts, { own, left: leftToDefaults(asked) })],
       ["src/seller.ts", seller],
-      ...own.map(({ file }): [string, string] => [`src/${file}.ts`, files.get(`src/${file}.ts`)!]),
+      ...own.map((group): [string, string] => [`src/${group.file}.ts`, portFileText(files, group)]),
       ...fixed.map((file): [string, string] => [file, files.get(file)!]),
     ]),
   };
 }
 
-type OwnPorts = readonly (typeof ports)[number][];
+type OwnPorts = ReturnType<typeof portFiles>;
+
+/** A project that is there has some of its ports, each in the file that its owner likes. */
+const importsPort = (text: string, port: string): boolean =>
+  new RegExp(`^import \\{[^}]*\\b${port}\\b[^}]*\\}`, "m").test(text);
 
 function sellerText(
   text: string,
   { name, specialisms, with: beside = [] }: ProjectRequest,
   { own, tools }: { readonly own: OwnPorts; readonly tools: readonly string[] },
 ): string {
-  const imports = own.map(({ file, port }) => `import { ${port} } from "./${file}.js";`).sort();
+  const names = (group: OwnPorts[number]): string[] => group.ports.map(({ port }) => port).sort();
+  const imports = own.map((group) => `import { ${names(group).join(", ")} } from "./${group.file}.js";`).sort();
   const quoted = (list: readonly string[]): string => list.map((one) => JSON.stringify(one)).join(", ");
   const claims = `specialisms,${beside.length > 0 ? `\n    with: [${quoted(beside)}],` : ""}`;
   return text
     .replace(/(?:import \{ \w+ \} from "\.\/.*";\n)+/, () => imports.map((line) => `${line}\n`).join(""))
-    .replace(
-      "{ adServer, catalogue }",
-      () =>
-        `{ ${own
-          .map(({ port }) => port)
-          .sort()
-          .join(", ")} }`,
-    )
+    .replace("{ adServer, catalogue }", () => `{ ${own.flatMap(names).sort().join(", ")} }`)
     .replace('["sales_guaranteed"] as const', () => `[${quoted(specialisms)}] as const`)
     .replace("    specialisms,", () => `    ${claims}`)
     .replaceAll("get_products", () => examples.find((tool) => tools.includes(tool)) ?? tools[0]!)
     .replaceAll("__SELLER_NAME__", () => JSON.stringify(name).slice(1, -1));
 }
 
-function readmeText(text: string, { name, word, version, specialisms, open }: ProjectFacts, own: OwnPorts): string {
+function readmeText(
+  text: string,
+  { name, word, version, specialisms, open }: ProjectFacts,
+  { own, left }: { readonly own: OwnPorts; readonly left: ReturnType<typeof leftToDefaults> },
+): string {
+  const written = own.map(({ file, ports }) => `- ${file}.ts: ${ports.map(({ about }) => about).join("; ")}\n`);
+  const others = left.map(({ port, about }) => `\`${port}\` (${about})`).join(", ");
+  const more = left.length === 0 ? "" : `- ports beside these, each with a default: ${others}\n`;
   const missing =
     open.length === 0 ? "" : `\nNobody answers yet, though the specialisms name them: ${open.join(", ")}.\n`;
   return text
@@ -132,6 +141,6 @@ function readmeText(text: string, { name, word, version, specialisms, open }: Pr
     .replace("__WORD__", () => word)
     .replace("__VERSION__", () => version)
     .replace("__SPECIALISMS__", () => specialisms.join(", "))
-    .replace("__PORTS__", () => own.map(({ file, about }) => `- ${file}.ts: ${about}\n`).join(""))
+    .replace("__PORTS__", () => written.join("") + more)
     .replace("__MISSING__\n", () => missing);
 }

@@ -21,6 +21,8 @@ export interface ProjectRequest {
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism. */
   readonly with?: readonly string[];
+  /** The `src/seller.ts` that is there already. */
+  readonly before?: string;
 }
 
 export interface ProjectPlan {

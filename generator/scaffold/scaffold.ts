@@ -74,6 +74,7 @@ export async function newSeller(options: NewSellerOptions): Promise<NewSellerRes
     adbind: options.adbind ?? `^${generatorName().split(" ")[1]!}`,
     specialisms,
     ...(options.with !== undefined && { with: options.with }),
+    ...(library !== undefined && { before: readFileSync(path.join(folder, "src/seller.ts"), "utf8") }),
   };
   const { plan, ofLibrary } = planFor(model, request, created || library !== undefined);
   if (library !== undefined && !ofLibrary)

@@ -15,6 +15,7 @@ import {
 import { isJsonObject, member } from "../extract/json-object.js";
 import { type Agreed, isCapabilitiesTool } from "./agreement.js";
 import { repeat } from "./attempts.js";
+import { carriedOn } from "./carry-on.js";
 import { failedHere, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
 import { type Intent, notRepeatable } from "./intents.js";
@@ -34,6 +35,8 @@ const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
 /** What a call may be told beside what its caller says. */
 export interface CallingOptions extends CallOptions {
   readonly nativeTaskId?: string | undefined;
+  /** Of a call that goes on with a task: what the operation of the first one is made of, since the task keeps its webhooks. */
+  readonly operationOf?: { readonly key: string | undefined };
   /** The very call that was kept, to be made again. */
   readonly again?: Intent | undefined;
 }
@@ -69,6 +72,10 @@ export class ToolCalling {
     this.request = request;
   }
 
+  private get operationKey(): string | undefined {
+    return this.options.operationOf === undefined ? this.key : this.options.operationOf.key;
+  }
+
   private toolOf(release: Release): AnyTool | undefined {
     return Object.hasOwn(release.tools, this.name) ? release.tools[this.name] : undefined;
   }
@@ -93,7 +100,7 @@ export class ToolCalling {
     const { settings, agreements } = this.parts;
     const { signal } = this.options;
     signal?.throwIfAborted();
-    this.request = await withOperations(this.request, this.key, settings);
+    this.request = await withOperations(this.request, this.operationKey, settings);
     if (this.options.again !== undefined) return this.repeated(this.options.again);
     if (isCapabilitiesTool(this.name, settings.names)) return this.asked(agreements.known());
     const agreeing = await agreements.get(signal);
@@ -174,7 +181,11 @@ export class ToolCalling {
 
   private async register(tool: AnyTool): Promise<void> {
     if (this.options.webhook === false || this.request.push_notification_config !== undefined) return;
-    this.registered = await registerWebhook(this.parts.settings, { tool, release: this.release, key: this.key });
+    this.registered = await registerWebhook(this.parts.settings, {
+      tool,
+      release: this.release,
+      key: this.operationKey,
+    });
   }
 
   /** @returns why nothing is sent: what cannot be kept is not done */
@@ -230,8 +241,9 @@ export class ToolCalling {
   private async finished(tool: AnyTool, outcome: Outcome): Promise<Outcome> {
     await this.parts.judge.answer(this.release, tool, outcome);
     const { status } = outcome.answer;
-    // After a lost answer the agent may be at work: its webhook is still expected.
-    if (isTerminal(status) && !outcome.lost) await this.registered?.forget();
+    // After a lost answer the agent may be at work: its webhook is still expected. A task that was gone on with tells of it, too.
+    const open = outcome.lost || this.options.operationOf !== undefined;
+    if (isTerminal(status) && !open) await this.registered?.forget();
     await this.noted(status, outcome);
     return outcome;
   }
@@ -242,19 +254,14 @@ export class ToolCalling {
     nativeTaskId: string | undefined,
     { input, options }: { input: JsonObject; options: RespondOptions },
   ): Promise<Called<AnyArms>> {
-    if (question.status !== "input-required") {
-      const message = `${this.name} is ${question.status} and asks nothing`;
-      return this.called(failedHere(localError("INPUT_NOT_ASKED", message, "correctable")));
-    }
-    const { idempotency_key: _key, push_notification_config: _push, ...request } = this.request;
-    const { contextId } = question;
     const { transport } = await this.parts.exchange.connection(options.signal);
-    // Over MCP the older releases thread the conversation through the arguments.
-    const byArguments = transport === "mcp" && this.release.facts.envelope.contextId.value === "threaded";
-    const threaded = byArguments && contextId !== undefined;
-    const next = { ...request, ...(threaded && { context_id: contextId }), ...input };
-    const more = { ...options, nativeTaskId, ...(contextId !== undefined && { contextId }) };
-    return new ToolCalling(this.parts, this.name, next, more).run();
+    const { name, release, request } = this;
+    const tool = this.toolOf(release);
+    const next = carriedOn({ name, tool, release, transport, request, question, input });
+    if (!next.ok) return this.called(failedHere(next.error));
+    const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
+    const more = { ...options, nativeTaskId, operationOf: { key: this.operationKey }, ...conversation };
+    return new ToolCalling(this.parts, name, next.request, more).run();
   }
 
   private called(outcome: Outcome): Called<AnyArms> {

@@ -71,7 +71,9 @@ export async function poll(parts: CallParts, of: PolledCall): Promise<Polled> {
     const outcome = await ask(parts, of, name);
     const found = readTask(of, outcome, now);
     if (found !== undefined) return found;
-    error ??= firstError(outcome);
+    // Of several refusals the one that says most: some agents have a tool under one of the names, and refuse all the same.
+    const told = firstError(outcome);
+    if (error === undefined || (isLacking(error) && told !== undefined)) error = told;
     if (outcome.lost || outcome.recovery === "transient") {
       const seconds = error === undefined ? undefined : retryAfterSeconds(error);
       return { kind: "failed", error, afterMs: seconds === undefined ? undefined : seconds * 1_000 };
@@ -99,6 +101,10 @@ function ask(parts: CallParts, of: PolledCall, name: string): Promise<Outcome> {
   return parts.exchange.send(tool, release, { args, push: undefined, contextId: undefined, signal });
 }
 
+/** There is no tool to ask with: asking again changes nothing. */
+export const isLacking = (error: ProtocolError | undefined): boolean =>
+  error === undefined || error.code === "UNSUPPORTED_FEATURE" || error.code === "UNNAMED_ERROR";
+
 const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
   answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
 
@@ -116,10 +122,11 @@ function readTask({ tool, release, taskId }: PolledCall, { payload }: Outcome, n
   const status = member(payload, "status");
   if (!isJsonObject(payload) || member(payload, "task_id") !== taskId || !isTaskStatus(status)) return undefined;
   const result = resultOf(payload);
-  const { updated_at: updated, message } = payload;
+  const { updated_at: updated, message, context_id } = payload;
   const timestamp = typeof updated === "string" ? updated : new Date(now).toISOString();
   const words = typeof message === "string" ? { message } : {};
-  const envelope = { status, task_id: taskId, result: result ?? {}, ...words };
+  const thread = typeof context_id === "string" ? { context_id } : {};
+  const envelope = { status, task_id: taskId, result: result ?? {}, ...words, ...thread };
   return {
     kind: "task",
     task: { status, timestamp, ...(result !== undefined && { result }), ...words },

@@ -16,7 +16,7 @@ import { isJsonObject, member } from "../extract/json-object.js";
 import { failedHere } from "./exchange.js";
 import { localError } from "./fault.js";
 import type { CallParts } from "./parts.js";
-import { estimateIn, type Polled, type PolledCall, poll } from "./poll.js";
+import { estimateIn, isLacking, type Polled, type PolledCall, poll } from "./poll.js";
 import type { SettleOptions, TaskEnd } from "./types.js";
 
 /** Longest pause while polls fail, or until an agent's own estimate, in milliseconds: half an hour. */
@@ -75,10 +75,6 @@ function endOf(of: WithTask, polled: Extract<Polled, { kind: "task" }>): Answer<
 }
 
 const ms = (wait: number): number => Math.max(0, Math.round(wait));
-
-/** There is no tool to ask with: asking again changes nothing. */
-const isLacking = (error: ProtocolError | undefined): boolean =>
-  error === undefined || error.code === "UNSUPPORTED_FEATURE" || error.code === "UNNAMED_ERROR";
 
 async function pollAlone(parts: CallParts, of: WithTask): Promise<Answer<AnyArms>> {
   const { pollMs, giveUpMs, now, pause, logger } = parts.settings;

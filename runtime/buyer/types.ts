@@ -1,4 +1,5 @@
 /** What an application gives a buyer, and what its calls come back with. Names of wire fields are kept as they are on the wire. */
+import type { Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   Answer,
@@ -85,7 +86,8 @@ export interface Called<Arms> {
   /**
    * Goes on with a task that waits for the caller: the same request with these members laid over it, in the same conversation
    * and under a key of its own, since another payload is another request. A task that asks nothing gives a failed answer,
-   * `INPUT_NOT_ASKED`.
+   * `INPUT_NOT_ASKED`; where nothing says which task is meant (MCP, in releases without `context_id`), a call that changes
+   * something is not made, `INPUT_NOT_CARRIED`: it would be a second one.
    */
   respond(input: JsonObject, options?: RespondOptions): Promise<Called<Arms>>;
 }
@@ -270,6 +272,8 @@ export interface BuyerOptions<R extends Release = Release> {
   /** Waits between attempts and polls; a timer by default. Resolves early when the signal is aborted. */
   readonly pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly logger?: Logger;
+  /** Gets a span for each call; the global tracer by default. Requests carry it (`traceparent`), so a webhook stands in its call's trace. */
+  readonly tracer?: Tracer;
 }
 
 /** What both sides have agreed on. */

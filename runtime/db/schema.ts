@@ -30,6 +30,13 @@ export const schemaSteps = [
   { version: 8, name: "registry-feed", about: "in which order a registry's authorizations changed", compatibleFrom: 7 },
   { version: 9, name: "documents", about: "what behaviours of a seller keep", compatibleFrom: 8 },
   { version: 10, name: "registry-lists", about: "what a registry's lists, probes and brands need", compatibleFrom: 9 },
+  {
+    version: 11,
+    name: "registry-reports",
+    about: "what a registry's checks of lists are read again from",
+    compatibleFrom: 10,
+  },
+  { version: 12, name: "inbox-tasks", about: "by which task events of an inbox are found", compatibleFrom: 11 },
 ] as const satisfies readonly SchemaStep[];
 
 /** A text for every step: one that is missing does not compile. */

@@ -20,6 +20,7 @@ export const places = {
   requestBrandCrawl: ["POST", "/api/registry/brand-crawl-request"],
   readCrawlRequest: ["GET", "/api/registry/crawl-request/{crawl_request_id}"],
   revalidateAdagents: ["POST", "/api/registry/publisher/{domain}/adagents/revalidate"],
+  requestManagerRevalidation: ["POST", "/api/registry/manager-revalidation-request"],
   readFeed: ["GET", "/api/registry/feed"],
   listAuthorizations: ["GET", "/api/registry/authorizations"],
   listAgents: ["GET", "/api/registry/agents"],

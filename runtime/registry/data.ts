@@ -21,6 +21,7 @@ import { publishersByDomain, publishersDue, publishersNeverCrawled } from "../st
 import { clock, count, recountMembers, tick } from "../store/registry-profiles.js";
 import { addEdges, lockPublishers, removeClaims } from "../store/registry-publishers.js";
 import { brandEnds, keepBrandFile } from "./brand-files.js";
+import { checkedData } from "./checks.js";
 import { preparedCrawl } from "./crawl-apply.js";
 import { settleEffect } from "./effect.js";
 import { expand, validateProduct } from "./expand.js";
@@ -88,6 +89,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...listedData({ ...parts, urlOf }),
     ...followed({ ...parts, domainOf, urlOf }),
     ...optOutData({ ...parts, domainOf }),
+    ...checkedData(parts),
     ...crawling(parts),
     ...hosting(parts),
     ...membership(parts),

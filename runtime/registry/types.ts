@@ -3,6 +3,7 @@
  * `model.ts` makes; wire shapes are those of the API document.
  */
 import type { components } from "../../generated/registry/openapi.js";
+import type { CheckedData } from "./checked-types.js";
 import type { FileProblem } from "./file-problems.js";
 import type { AppliedCrawl, AuthorizationFile, CrawlResult } from "./file-types.js";
 import type { FollowedData, Page, PageRequest, PublishersPage } from "./follow-types.js";
@@ -11,6 +12,7 @@ import type { ListedData, OptOutData } from "./listed-types.js";
 import type { Member, MemberAgent, OperatorScope, OperatorViewer } from "./member-types.js";
 import type { SearchFilters } from "./search-types.js";
 
+export type * from "./checked-types.js";
 export type * from "./file-types.js";
 export type * from "./follow-types.js";
 export type * from "./listed-types.js";
@@ -59,7 +61,7 @@ export interface RegistryDataOptions {
 }
 
 /** The registry's data, on either database. Domains and URLs may come as callers wrote them, but must be usable. */
-export interface RegistryData extends FollowedData, ListedData, OptOutData {
+export interface RegistryData extends FollowedData, ListedData, OptOutData, CheckedData {
   /** One transaction: the domain's rows, and the profiles of the agents they touch. */
   applyCrawl(result: CrawlResult): Promise<AppliedCrawl>;
   /** Never says `checking` or `auto_crawl_triggered`: the server adds them when it starts a crawl. */

@@ -5,27 +5,28 @@ import {
   isTerminal,
   type JsonObject,
   type ProtocolError,
-  type Release,
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
-import { producerFault } from "../facts/index.js";
 import { onFreshDocuments } from "../store/documents.js";
-import type { SellerDatabase } from "../store/seller-tables.js";
+import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
 import type { Call, Called } from "../transport/answerer.js";
 import { checkedAnswer } from "./answer.js";
 import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
+import { continuedTask, threadMember } from "./continuation.js";
+import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyOf, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
 import { ownFault } from "./own-fault.js";
 import { channelsOf } from "./registrations.js";
-import { checkReply, openMembers, statusMember } from "./reply.js";
+import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
-import type { TaskBook } from "./tasks.js";
-import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
+import { type TaskBook, unfinishedTask } from "./tasks.js";
+import { UNKEPT, unkeptText } from "./texts.js";
+import { invalidRequest, refusedBy, ToolError } from "./tool-error.js";
 import { tracedCall } from "./tracing.js";
 import type { Fault } from "./types.js";
 
@@ -64,55 +65,19 @@ export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<
 async function answerOf<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
   const args = isObject(call.args) ? call.args : {};
   const taskId = parts.settings.uuid();
-  let release: Release = parts.spoken[0]!.release;
+  let spoken: Spoken<Tx> | undefined;
   try {
     if (call.args !== undefined && !isObject(call.args)) {
       throw new ToolError("INVALID_REQUEST", "The arguments of a tool are an object.");
     }
-    const spoken = negotiate(parts.spoken, args);
-    ({ release } = spoken);
+    spoken = negotiate(parts.spoken, args);
     const served = spoken.tools.get(call.tool);
-    if (served === undefined) throw unknownTool(call.tool, release);
+    if (served === undefined) throw unknownTool(call.tool, spoken.release);
     return await new Answering(parts, call, { args, taskId, spoken, served }).run();
   } catch (error) {
-    return failed(parts, { error, args, release, call, taskId });
+    return failedCall(parts.settings, { error, args, spoken, newest: parts.spoken[0]!.release, call, taskId });
   }
 }
-
-const unknownTool = (name: string, { version }: Release): ToolError =>
-  new ToolError(
-    "UNSUPPORTED_FEATURE",
-    `The tool ${JSON.stringify(name.slice(0, 64))} is not offered here in release ${version}.`,
-  );
-
-/** The answer to a call that failed, in the shape both transports carry. */
-function failed<Tx>(
-  { settings }: CallParts<Tx>,
-  {
-    error,
-    args,
-    release,
-    call,
-    taskId,
-  }: { error: unknown; args: JsonObject; release: Release; call: Call; taskId: string },
-): Called {
-  const known = error instanceof ToolError ? error : undefined;
-  if (known === undefined) settings.logger?.error({ err: error, tool: call.tool, taskId }, "a handler failed");
-  const fault = known?.fault ?? {
-    ...ownFault(error, `The call could not be answered; its reference is ${taskId}.`, release),
-    ...(settings.mode === "development" && { details: { reason: error instanceof Error ? error.message : "unknown" } }),
-  };
-  const failure = failurePayload([fault], release);
-  const payload = { status: "failed", ...echo(args), ...failure };
-  const [told] = failure.errors as readonly ProtocolError[];
-  const wrong = producerFault(release, told);
-  if (wrong !== undefined)
-    settings.logger?.warn({ tool: call.tool, code: fault.code, wrong }, "an error is not as its release wants it");
-  return { status: "failed", payload, failed: true, taskId };
-}
-
-/** The caller's `context`, unchanged. */
-const echo = (args: JsonObject): JsonObject => (isObject(args.context) ? { context: args.context } : {});
 
 interface Prepared<Tx> {
   readonly args: JsonObject;
@@ -122,6 +87,9 @@ interface Prepared<Tx> {
 }
 
 class Answering<Tx> {
+  /** The task that the call goes on with. */
+  private continued: SellerTaskRow | undefined;
+
   constructor(
     private readonly parts: CallParts<Tx>,
     private readonly call: Call,
@@ -131,6 +99,8 @@ class Answering<Tx> {
   async run(): Promise<Called> {
     const { args, spoken, served } = this.at;
     const { tool } = served;
+    const unkept = unkeptText(args);
+    if (unkept !== undefined) throw invalidRequest([{ pointer: unkept, ...UNKEPT }]);
     if (!served.builtIn || Object.hasOwn(spoken.release.tools, tool.name)) {
       const judged = spoken.validator.request(tool.name, args);
       if (!judged.ok && !this.leftToHandler(judged.errors)) throw invalidRequest(judged.errors);
@@ -194,13 +164,12 @@ class Answering<Tx> {
 
   private envelope(): JsonObject {
     const { args, spoken, served } = this.at;
-    const pinned = typeof args[spoken.names.version] === "string";
     const key = keyOf(served.tool, args);
     return openMembers(spoken.release, served.tool.name, {
       ...echo(args),
       // A caller that retries sees which of its tries this answers.
       ...(key !== undefined && { idempotency_key: key }),
-      ...(pinned && { [spoken.names.version]: spoken.version }),
+      ...versionMember(spoken, args),
     });
   }
 
@@ -209,25 +178,36 @@ class Answering<Tx> {
     return onFreshDocuments(() => this.attempt(claim));
   }
 
+  private get taskId(): string {
+    return this.continued?.task_id ?? this.at.taskId;
+  }
+
   private async attempt(claim: Claim<Tx> | undefined): Promise<Called> {
-    const { args, served, spoken, taskId } = this.at;
+    const { args, served, spoken } = this.at;
+    // Looked for under the key: a call that is repeated is answered as it was, whatever has become of its task.
+    this.continued = await continuedTask(this.parts.book.row, this.call, this.at);
+    const { taskId } = this;
     const { ctx, after } = createContext<Tx>(this.contextBase());
     const reply: unknown = await served.handle(args, ctx);
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
       const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
-      const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
+      const failure = toldFailure(this.parts.settings, this.call, faults, spoken.release);
+      const payload = { status, ...data, ...echo(args), ...versionMember(spoken, args), ...failure };
+      // A failure leaves the question open; the other two end the task that asked it.
+      if (status !== "failed") await this.end(status, payload);
       return { status, payload, failed: true, taskId };
     }
     const interim = !isTerminal(status);
-    const id = interim && typeof data.task_id === "string" && data.task_id !== "" ? data.task_id : taskId;
+    const named = interim && this.continued === undefined && typeof data.task_id === "string" ? data.task_id : "";
+    const id = named || taskId;
     const full = await this.parts.plug.complete(this.answered(data));
     const payload = checkedAnswer(this.parts.settings, spoken, served, {
       status,
       payload: {
         ...statusMember(spoken, served.tool.name, status),
         ...full,
-        ...(interim && { task_id: id }),
+        ...(interim && { task_id: id, ...threadMember(this.call, spoken.release, id) }),
         ...this.envelope(),
       },
     });
@@ -236,9 +216,17 @@ class Answering<Tx> {
     return { status, payload, failed: false, taskId: id };
   }
 
+  /** Ends the task that the call went on with, if it did. */
+  private async end(status: TaskStatus, payload: JsonObject): Promise<void> {
+    const { continued, parts } = this;
+    if (continued === undefined) return;
+    const change = { status, data: payload, request: this.at.args };
+    await parts.database.transact((tx) => parts.book.advance(tx, continued.task_id, change));
+  }
+
   /** What a failure without errors says. */
   private unnamed(): Fault {
-    return ownFault(undefined, `The call failed; its reference is ${this.at.taskId}.`, this.at.spoken.release);
+    return ownFault(undefined, `The call failed; its reference is ${this.taskId}.`, this.at.spoken.release);
   }
 
   private answered(payload: JsonObject): AnsweredCall {
@@ -249,7 +237,7 @@ class Answering<Tx> {
 
   private contextBase() {
     const { settings } = this.parts;
-    const { args, served, spoken, taskId } = this.at;
+    const { args, served, spoken } = this.at;
     return {
       tool: served.tool.name,
       transport: this.call.transport,
@@ -258,7 +246,8 @@ class Answering<Tx> {
       principal: this.call.identity.principal,
       account: isObject(args.account) ? args.account : undefined,
       idempotencyKey: typeof args.idempotency_key === "string" ? args.idempotency_key : undefined,
-      taskId,
+      taskId: this.taskId,
+      continues: this.continued && unfinishedTask(this.continued),
       store: settings.store,
       sender: settings.sender,
       now: settings.now,
@@ -279,19 +268,20 @@ class Answering<Tx> {
     const { claim, after, status, payload, id } = done;
     const { book, database, plug } = this.parts;
     const { args, served, spoken } = this.at;
+    const { call, continued } = this;
     const interim = !isTerminal(status);
     const keeps = status === "completed" && plug.keeps(served.tool.name, args);
-    if (claim === undefined && after.effects.length === 0 && !interim && !keeps) return;
+    if (claim === undefined && after.effects.length === 0 && !interim && !keeps && continued === undefined) return;
     const { context: _context, idempotency_key: _key, [spoken.names.version]: _version, ...kept } = payload;
-    const { call } = this;
     const channels = channelsOf(call, args);
     const answered = this.answered(payload);
     await database.transact(function* (tx): Coroutine<void> {
       if (claim !== undefined) yield* claim.answer(tx, { status, task_id: id, payload: kept });
       for (const effect of after.effects) yield* wait(effect(tx));
-      if (interim)
+      if (continued !== undefined) yield* book.advance(tx, id, { status, data: kept, request: args, channels });
+      else if (interim)
         yield* book.open(tx, { id, call, args, tool: served.tool, release: spoken.release, status, payload, channels });
-      if (keeps) yield* plug.keep(tx, answered);
+      if (keeps && continued === undefined) yield* plug.keep(tx, answered);
     });
   }
 }

@@ -95,8 +95,9 @@ export function negotiate<Tx>(spoken: readonly Spoken<Tx>[], request: JsonObject
   const { [field]: pin, [majorField]: major } = request;
   if (typeof pin === "string") {
     const line = linePinned(pin);
-    if (line === undefined || (typeof major === "number" && major !== line.major))
-      throw unsupported(spoken, field, pin);
+    if (line === undefined) throw unsupported(spoken, field, pin);
+    if (typeof major === "number" && major !== line.major)
+      throw unsupported(spoken, field, pin, `${field} and ${majorField} ask for two versions`);
     const served =
       spoken.find(({ version }) => version === line.exact) ?? (pin.includes("-") ? undefined : below(spoken, line));
     if (served !== undefined) return served;
@@ -108,14 +109,15 @@ export function negotiate<Tx>(spoken: readonly Spoken<Tx>[], request: JsonObject
   throw unsupported(spoken, majorField, major);
 }
 
-const unsupported = (spoken: readonly Spoken<never>[], field: string, asked: string | number): ToolError => {
+const unsupported = (
+  spoken: readonly Spoken<never>[],
+  field: string,
+  asked: string | number,
+  why = `Version ${String(asked).slice(0, 32)} is not spoken here`,
+): ToolError => {
   const versions = spoken.map(({ version }) => version);
-  return new ToolError(
-    "VERSION_UNSUPPORTED",
-    `Version ${String(asked).slice(0, 32)} is not spoken here; spoken: ${versions.join(", ")}.`,
-    {
-      field,
-      details: { supported_versions: versions, supported_majors: [...new Set(spoken.map(({ major }) => major))] },
-    },
-  );
+  return new ToolError("VERSION_UNSUPPORTED", `${why}; spoken: ${versions.join(", ")}.`, {
+    field,
+    details: { supported_versions: versions, supported_majors: [...new Set(spoken.map(({ major }) => major))] },
+  });
 };

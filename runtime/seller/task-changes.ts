@@ -2,7 +2,8 @@
 import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
-import type { SellerDatabase } from "../store/seller-tables.js";
+import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
+import { inCallersRelease } from "./answer.js";
 import type { CallPlug } from "./call-plug.js";
 import { faultList } from "./context.js";
 import { statusMember } from "./reply.js";
@@ -38,7 +39,7 @@ const unknownTask = (taskId: string): AdbindError =>
   });
 
 function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Change<Tx>): Coroutine<void> {
-  const { settings, database, spoken } = parts;
+  const { database, spoken } = parts;
   const [row] = yield* database.tables.task(tx, taskId);
   if (row === undefined || (change.principal ?? row.principal) !== row.principal) throw unknownTask(taskId);
   const from = row.status as TaskStatus;
@@ -49,24 +50,36 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
     });
   }
   const own = spoken.find(({ release }) => release.version === row.release) ?? spoken[0]!;
-  const data = dataOf(own, row.tool, change);
-  const over = isTerminal(change.status);
+  const data = dataOf(parts.settings, own, row.tool, change);
+  yield* storeChange(parts, tx, row, { ...change, data });
+}
+
+/** Stores a change that has been judged, with its effect, and tells of it. A task that asks once more has not changed its status. */
+export function* storeChange<Tx>(
+  parts: BookParts<Tx>,
+  tx: Tx,
+  row: SellerTaskRow,
+  change: Omit<Change<Tx>, "principal">,
+): Coroutine<void> {
+  const { settings, database } = parts;
+  const { data, status, message } = change;
+  const over = isTerminal(status);
   const at = Math.max(settings.now(), row.updated_at + 1);
   yield* database.tables.setTask(tx, {
     ...row,
-    status: change.status,
+    status,
     updated_at: at,
     completed_at: over ? at : null,
-    message: change.message ?? null,
+    message: message ?? null,
     progress: over ? row.progress : JSON.stringify(data),
     result: over ? JSON.stringify(data) : null,
     resource: parts.plug.subjectOf(data) ?? row.resource,
     expires: at + TASK_RETENTION_MS,
   });
   if (change.effect !== undefined) yield* wait(change.effect(tx));
-  const { status, message } = change;
   const told = { status, result: data, ...(message !== undefined && { message }) };
-  if (settings.sender !== undefined) yield* wait(settings.sender.tasks.update(taskId, told, { tx: tx as object }));
+  if (settings.sender !== undefined && !(status === "input-required" && row.status === status))
+    yield* wait(settings.sender.tasks.update(row.task_id, told, { tx: tx as object }));
   if (status !== "completed") return;
   const args = JSON.parse(row.request ?? "{}") as JsonObject;
   const { tool, principal, release } = row;
@@ -77,20 +90,21 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
  * Data of a change as it is stored and sent.
  * @throws AdbindError `event_invalid` where the release's schema refuses it
  */
-function dataOf<Tx>(spoken: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
+function dataOf<Tx>(settings: Settings<Tx>, spoken: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
   const { release, validator } = spoken;
   const { status } = change;
   const tool = release.tools[name];
   if (tool === undefined) return change.data;
   if (status === "failed" || status === "rejected") return change.data;
-  const data = { ...statusMember(spoken, name, status), ...change.data };
+  const payload = { ...statusMember(spoken, name, status), ...change.data };
   if (!Object.hasOwn(tool.arms, status)) {
     throw new AdbindError("event_invalid", `${name} has no answer ${status}`, {
       where: `release ${release.version}`,
       remedy: `use one of ${Object.keys(tool.arms).join(", ")}`,
     });
   }
-  if (status === "canceled") return data;
+  if (status === "canceled") return payload;
+  const data = inCallersRelease(settings, spoken, tool, { status, payload });
   const judged = validator.arm(name, status, data);
   if (judged.ok) return data;
   const [first] = judged.errors;

@@ -32,6 +32,8 @@ function taskStatus(row: SellerTaskRow, asked: JsonObject): JsonObject {
     ...taskRow(row),
     protocol: row.protocol,
     ...(row.message !== null && { message: row.message }),
+    // Over MCP whoever answers a question says whose it is.
+    ...(status === "input-required" && row.context_id === row.task_id && { context_id: row.context_id }),
     ...(progress !== undefined && Object.keys(progress).length > 0 && { progress }),
     ...(isTerminal(status) && status !== "completed" && error !== undefined && { error }),
     ...(asked.include_result === true && status === "completed" && { result: result ?? {} }),

@@ -1,14 +1,14 @@
 /** Tasks that outlive their call: kept, changed, told of by webhooks, looked up. */
 import { setTimeout as sleep } from "node:timers/promises";
 import canonicalize from "canonicalize";
-import type { AnyTool, JsonObject, Release, TaskStatus } from "../contract/index.js";
+import { type AnyTool, isTerminal, type JsonObject, type Release, type TaskStatus } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
 import type { A2aPushConfig, TaskChannels, TaskStart } from "../sender/types.js";
 import type { SellerTaskRow } from "../store/seller-tables.js";
 import type { Call } from "../transport/answerer.js";
 import { isObject } from "./json-object.js";
 import { ownFault } from "./own-fault.js";
-import { type BookParts, handleOf, TASK_RETENTION_MS } from "./task-changes.js";
+import { type BookParts, handleOf, storeChange, TASK_RETENTION_MS } from "./task-changes.js";
 import { refusedBy, ToolError } from "./tool-error.js";
 import type { Fault, LaterWork, TaskHandle, UnfinishedTask } from "./types.js";
 
@@ -23,9 +23,24 @@ export interface NewTask {
   readonly channels: TaskChannels | undefined;
 }
 
+/** What a caller's answer makes of its task. */
+export interface Advance {
+  readonly status: TaskStatus;
+  /** As it was answered, without what belongs to the call. */
+  readonly data: JsonObject;
+  /** The request as it is now. */
+  readonly request: JsonObject;
+  readonly channels?: TaskChannels | undefined;
+}
+
 export interface TaskBook<Tx> {
   /** Keeps a task and registers its webhooks. @throws ToolError where they are refused */
   open(tx: Tx, task: NewTask): Coroutine<void>;
+  /**
+   * Goes on with a task that waited for its caller. Its channels stay those it has; where it has none, it gets the call's.
+   * @throws ToolError CONFLICT where somebody else has gone on with it meanwhile, or the channels are refused
+   */
+  advance(tx: Tx, taskId: string, change: Advance): Coroutine<void>;
   /** @param principal whose task it must be; anybody's by default */
   handle<T = AnyTool>(taskId: string, principal?: string): TaskHandle<T, Tx>;
   /** Starts what goes on after an answer, and ends the task with what it comes to. */
@@ -42,6 +57,8 @@ export interface TaskBook<Tx> {
 /** Longest wait for work after answers, in milliseconds: some of it takes days, and is taken up again elsewhere. */
 const IDLE_MS = 5_000;
 
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
 export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
@@ -51,6 +68,7 @@ export function createTaskBook<Tx>(parts: BookParts<Tx>): TaskBook<Tx> {
     handleOf<Tx, T>(parts, taskId, principal);
   return {
     open: (tx, task) => openFlow(parts, tx, task),
+    advance: (tx, taskId, change) => advanceFlow(parts, tx, taskId, change),
     handle,
     runLater(taskId, work) {
       const run = later(parts, handle(taskId), work).finally(() => running.delete(run));
@@ -95,6 +113,7 @@ export const unfinishedTask = (row: SellerTaskRow): UnfinishedTask => ({
 function* openFlow<Tx>({ settings, database, plug }: BookParts<Tx>, tx: Tx, task: NewTask): Coroutine<void> {
   const { id, call, args, tool, release, status, payload, channels } = task;
   const { principal } = call.identity;
+  const contextId = call.contextId ?? text(payload.context_id);
   const at = settings.now();
   const added = yield* database.tables.addTask(tx, {
     task_id: id,
@@ -109,9 +128,9 @@ function* openFlow<Tx>({ settings, database, plug }: BookParts<Tx>, tx: Tx, task
     completed_at: null,
     has_webhook: channels === undefined ? 0 : 1,
     context: json(isObject(args.context) ? args.context : undefined),
-    context_id: call.contextId ?? null,
+    context_id: contextId ?? null,
     request: JSON.stringify(args),
-    message: typeof payload.message === "string" ? payload.message : null,
+    message: text(payload.message) ?? null,
     progress: json(interimOf(payload)),
     result: null,
     resource: plug.subjectOf(args) ?? null,
@@ -125,11 +144,36 @@ function* openFlow<Tx>({ settings, database, plug }: BookParts<Tx>, tx: Tx, task
     status,
     principal,
     ...(isObject(args.context) && { context: args.context }),
-    ...(call.contextId !== undefined && { contextId: call.contextId }),
+    ...(contextId !== undefined && { contextId }),
     release: release.version,
   };
   const registered = yield* wait(settings.sender.tasks.register(start, channels, { tx: tx as object }));
   if (!registered.ok) throw refusedBy(registered.error);
+}
+
+function* advanceFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: Advance): Coroutine<void> {
+  const { database, settings } = parts;
+  const [row] = yield* database.tables.task(tx, taskId);
+  if (row?.status !== "input-required") {
+    throw new ToolError("CONFLICT", `Task ${taskId} has been gone on with meanwhile, and asks nothing any more.`);
+  }
+  const { status, data, request, channels } = change;
+  if (settings.sender !== undefined && channels !== undefined && row.has_webhook === 0) {
+    const registered = yield* wait(settings.sender.tasks.register(startOf(row), channels, { tx: tx as object }));
+    if (!registered.ok) throw refusedBy(registered.error);
+  }
+  const { message, ...rest } = data;
+  const over = isTerminal(status);
+  yield* storeChange(
+    parts,
+    tx,
+    { ...row, request: JSON.stringify(request), has_webhook: channels ? 1 : row.has_webhook },
+    {
+      status,
+      data: over ? data : interimOf(rest),
+      ...(!over && typeof message === "string" && { message }),
+    },
+  );
 }
 
 /** A stored task as the sender knows it. */
@@ -144,7 +188,14 @@ const startOf = (row: SellerTaskRow): TaskStart => ({
 });
 
 /** What an interim answer says of the task, without the envelope. */
-const interimOf = ({ status: _s, task_id: _t, context: _c, message: _m, ...rest }: JsonObject): JsonObject => rest;
+const interimOf = ({
+  status: _s,
+  task_id: _t,
+  context: _c,
+  context_id: _i,
+  message: _m,
+  ...rest
+}: JsonObject): JsonObject => rest;
 
 /** What goes wrong after the answer has been given ends the task: the caller waits for it. */
 async function later<Tx>(

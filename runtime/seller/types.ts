@@ -107,6 +107,11 @@ export interface SellerContext<T = AnyTool, Tx = unknown> {
   readonly idempotencyKey: string | undefined;
   /** Id the call's task has, should it become one. Also good as the id of what the call makes. */
   readonly taskId: string;
+  /**
+   * The task that this call goes on with, which waited for its caller (`input-required`), with the request before this one;
+   * undefined for a call of its own. `taskId` is then its id, and the reply is what becomes of it: a failure leaves it waiting.
+   */
+  readonly continues: UnfinishedTask | undefined;
   readonly store: SellerStore;
   readonly sender: Sender | undefined;
   /** Unix milliseconds. */

@@ -3,6 +3,7 @@
  * each call is a transaction of its own.
  */
 import type { Database } from "../db/types.js";
+import { expiringReports } from "./registry-checks.js";
 import type { Expiring } from "./types.js";
 
 type Value = string | number | null;
@@ -194,6 +195,22 @@ const removing = (run: Run, what: string, text: string): Expiring => ({
   remove: async (now, limit) => (await run(text, [now, limit])).length,
 });
 
+const expiringOf = (database: Database, run: Run): readonly Expiring[] => [
+  expiringReports(database),
+  removing(
+    run,
+    "rate counters that are over",
+    "delete from adbind_rates where key in (select key from adbind_rates where resets <= ? order by resets limit ?) " +
+      "returning key",
+  ),
+  removing(
+    run,
+    "expired tokens and sessions",
+    "delete from adbind_issuer_state where (model, id) in (select model, id from adbind_issuer_state " +
+      "where expires <= ? order by expires limit ?) returning id",
+  ),
+];
+
 /** @param database opened; its tables are there already */
 export function registryAccess(database: Database): RegistryAccess {
   const run = runOn(database);
@@ -261,19 +278,6 @@ export function registryAccess(database: Database): RegistryAccess {
       return rows[0]!;
     },
     ping: async () => void (await run("select 1 as one", [])),
-    expiring: [
-      removing(
-        run,
-        "rate counters that are over",
-        "delete from adbind_rates where key in (select key from adbind_rates where resets <= ? order by resets limit ?) " +
-          "returning key",
-      ),
-      removing(
-        run,
-        "expired tokens and sessions",
-        "delete from adbind_issuer_state where (model, id) in (select model, id from adbind_issuer_state " +
-          "where expires <= ? order by expires limit ?) returning id",
-      ),
-    ],
+    expiring: expiringOf(database, run),
   };
 }

@@ -105,14 +105,34 @@ export function* askedSince(
   return { count: Number(rows[0]!.n), first: rows[0]!.first };
 }
 
-/** An attempt begins. @returns how many began so far; undefined when the request is over, or unknown */
-export function* beginAttempt(q: Query, id: string, attempt: number, now: number): Coroutine<number | undefined> {
+/** An attempt that begins: how many began so far, or until when it rests. */
+export type CrawlStart = { readonly starts: number } | { readonly restsUntil: number };
+
+/**
+ * An attempt begins, unless those before it were cut off a moment ago.
+ * @param restOf how long a request rests after so many that were cut off, in milliseconds
+ * @returns undefined when the request is over, or unknown
+ */
+export function* beginAttempt(
+  q: Query,
+  { id, attempt, now }: { readonly id: string; readonly attempt: number; readonly now: number },
+  restOf: (cutOff: number) => number,
+): Coroutine<CrawlStart | undefined> {
+  const row = yield* requestRow(q, id);
+  if (row === undefined || row.completed_at !== null) return undefined;
+  const cutOff = row.starts - (attempt - 1);
+  const restsUntil = cutOff > 0 ? (row.started_at ?? 0) + restOf(cutOff) : now;
+  if (restsUntil > now) {
+    // It is given back, which takes one off again.
+    yield* q.rows("update adbind_crawl_requests set starts = starts + 1 where id = ?", [id]);
+    return { restsUntil };
+  }
   const rows = yield* q.rows<{ starts: number }>(
     "update adbind_crawl_requests set status = 'running', attempts = ?, starts = starts + 1, started_at = ?, " +
       "next_attempt_at = null where id = ? and completed_at is null returning starts",
     [attempt, now, id],
   );
-  return rows[0]?.starts;
+  return rows[0];
 }
 
 export const retryRequest = (q: Query, id: string, nextAt: number, error: string): Coroutine<unknown> =>
@@ -148,6 +168,21 @@ export function* finishRequest(q: Query, done: FinishedRequest): Coroutine<void>
     "update adbind_crawl_domains set active = null, misses = ?, next_at = ? where domain = ? and active = ?",
     [done.misses, done.nextAt, done.domain, done.id],
   );
+}
+
+/**
+ * The publishers whose ads.txt led to a manager are due at a time, unless they are sooner.
+ * @returns how many they are
+ */
+export function* dueManaged(q: Query, manager: string, at: number): Coroutine<number> {
+  const managed = "from adbind_registry_publishers where manager_domain = ? and method = 'ads_txt_managerdomain'";
+  yield* q.rows(
+    `insert into adbind_crawl_domains (domain, active, asked_at, misses, next_at) select domain, null, null, 0, ? ${managed} ` +
+      "on conflict (domain) do update set next_at = excluded.next_at where adbind_crawl_domains.next_at > excluded.next_at",
+    [at, manager],
+  );
+  const rows = yield* q.rows<{ n: number }>(`select count(*) as n ${managed}`, [manager]);
+  return Number(rows[0]!.n);
 }
 
 /** Domains whose time has come, longest overdue first. */

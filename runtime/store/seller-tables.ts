@@ -162,12 +162,14 @@ const taskTables = <Tx>(run: Runner<Tx>, lock: string): Pick<SellerTables<Tx>, T
   setTask: (tx, row) =>
     run(
       tx,
-      "update adbind_seller_tasks set status = ?, updated_at = ?, completed_at = ?, message = ?, progress = ?, " +
-        "result = ?, resource = ?, expires = ? where task_id = ?",
+      "update adbind_seller_tasks set status = ?, updated_at = ?, completed_at = ?, has_webhook = ?, request = ?, " +
+        "message = ?, progress = ?, result = ?, resource = ?, expires = ? where task_id = ?",
       [
         row.status,
         row.updated_at,
         row.completed_at,
+        row.has_webhook,
+        row.request,
         row.message,
         row.progress,
         row.result,

@@ -19,6 +19,8 @@ export interface Call {
   /** A2A's own registration, whose events have A2A's shape. */
   readonly a2aPush?: unknown;
   readonly contextId?: string;
+  /** The caller's own task, of the same tool, that the call goes on with. */
+  readonly continues?: string;
 }
 
 export interface Called {
@@ -29,6 +31,8 @@ export interface Called {
   readonly failed: boolean;
   /** The task that goes on. */
   readonly taskId: string;
+  /** Why the task that the call was to go on with takes no message; nothing was done. */
+  readonly unfit?: string;
 }
 
 /** A tool as it is offered: once, under the name it is listed by. */

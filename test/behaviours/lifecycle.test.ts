@@ -103,7 +103,27 @@ lifecycle("a proposal is drafted, finalized and accepted under its digest; once"
     ask("refine_proposals", { ...key(), refinements: [{ proposal_id: draft.proposal_id, ...refinement }] });
   const cheaper = await refine({ action: "revise", constraints: { total_budget: { max: 2000, currency: "USD" } } });
   assert.is(cheaper.results[0].proposals[0].commercial_terms.purchases[0].budget, 2000);
+  const dear = {
+    total_budget: { max: 1, currency: "EUR" },
+    cpm: { max: 100, currency: "USD" },
+    impressions: { min: 1 },
+  };
+  const { outcome, reason_code, unsatisfied_constraints } = (await refine({ action: "revise", constraints: dear }))
+    .results[0];
+  assert.equal([outcome, reason_code], ["unable", "constraint_unsatisfiable"]);
+  assert.equal(unsatisfied_constraints, ["total_budget", "impressions"]);
+  assert.is((await refine({ action: "revise", ask: "Make it nicer." })).results[0].reason_code, "uninterpreted");
   const { results } = await refine({ action: "finalize" });
+  const again = { proposal_id: results[0].proposal.proposal_id, action: "finalize" };
+  const refinements = [{ proposal_id: draft.proposal_id, action: "finalize" }, again];
+  const both = await ask("refine_proposals", { ...key(), refinements });
+  assert.equal(
+    both.results.map((one: { outcome: string; reason_code: string }) => [one.outcome, one.reason_code]),
+    [
+      ["unable", "batch_aborted"],
+      ["unable", "source_unavailable"],
+    ],
+  );
   const { proposal_id, terms_digest } = results[0].proposal;
   const accept = (more: object) => ({ ...key(), account, proposal_id, proposal_terms_digest: terms_digest, ...more });
   const early = accept({ proposal_id: draft.proposal_id, proposal_terms_digest: draft.terms_digest });

@@ -3,6 +3,11 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { account, behavingSeller, brand, key, versions } from "./behaving-seller.js";
 
+interface FormatName {
+  readonly agent_url: string;
+  readonly id: string;
+}
+
 for (const version of versions) {
   test(`${version}: accounts are opened, listed and governed`, async () => {
     const { ask, close } = await behavingSeller(version, [], { with: ["governance-agents", "products"] });
@@ -30,8 +35,44 @@ for (const version of versions) {
     const refined = await ask("get_products", { buying_mode: "refine", refine, brand });
     assert.is(refined.refinement_applied[0].status, "applied");
     const { formats } = await ask("list_creative_formats", {});
-    const known = new Set(formats.map(({ format_id }: { format_id: { id: string } }) => format_id.id));
-    for (const { id } of all.products.flatMap(({ format_ids }: never) => format_ids)) assert.ok(known.has(id), id);
+    const nameOf = ({ agent_url, id }: FormatName): string => `${agent_url} ${id}`;
+    const known = new Set(formats.map(({ format_id }: { format_id: FormatName }) => nameOf(format_id)));
+    for (const one of all.products.flatMap(({ format_ids }: never) => format_ids)) {
+      assert.ok(known.has(nameOf(one)), nameOf(one));
+      assert.is.not(new URL(one.agent_url).hostname, "seller.example", "a name that buyers know");
+    }
+    await close();
+  });
+
+  test(`${version}: a standard format is found by its name and judged here; one that is not taken, by a person`, async () => {
+    const { ask, close } = await behavingSeller(version, [], { with: ["products", "creatives"] });
+    const { formats } = await ask("list_creative_formats", {
+      format_ids: [{ agent_url: "https://Creative.adcontextprotocol.org/", id: "video_standard_30s" }],
+    });
+    const [{ format_id }] = formats;
+    assert.is(format_id.id, "video_standard_30s");
+    const creative = (id: string, of: FormatName, duration_ms: number) => ({
+      ...{ creative_id: id, name: id, format_id: of },
+      assets: {
+        spot: { asset_type: "video", url: "https://cdn.example/a.mp4", width: 1920, height: 1080, duration_ms },
+      },
+    });
+    const creatives = [
+      creative("fits", format_id, 30_000),
+      creative("other", { agent_url: "https://formats.example", id: "takeover" }, 30_000),
+      creative("long", format_id, 31_000),
+    ];
+    const lenient = { ...key(), account, validation_mode: "lenient" };
+    const synced = await ask("sync_creatives", { ...lenient, creatives });
+    assert.equal(
+      synced.creatives.map(({ action }: { action: string }) => action),
+      ["created", "created", "failed"],
+    );
+    const { creatives: kept } = await ask("list_creatives", {});
+    const states = Object.fromEntries(
+      kept.map((one: { creative_id: string; status: string }) => [one.creative_id, one.status]),
+    );
+    assert.equal(states, { fits: "approved", other: "pending_review" });
     await close();
   });
 }

@@ -4,6 +4,9 @@ import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { compiles, newSeller } from "../../generator/scaffold/index.js";
+import { type LibraryAreas, libraryChoice, planLibraryProject } from "../../generator/scaffold/library-plan.js";
+import { modelOf } from "../../generator/scaffold/scaffold.js";
+import { readProjectTemplates } from "../../generator/scaffold/template-files.js";
 import { behaviours } from "../../runtime/behaviours/index.js";
 import { checkConfig, ownTests, root, typeCheck, workspace } from "../scaffold/project.js";
 import { cellsOf } from "../support/cells.js";
@@ -16,10 +19,14 @@ test("the scaffold knows what the library answers", () => {
   assert.equal(listed, Object.fromEntries(entries));
 });
 
+const linesOf = (text: string): number => text.trimEnd().split("\n").length;
+
 const newest = versions.at(-1);
 
 const OVERRIDE = "an override of an older release";
-const claimed = ["sales_guaranteed", "signal_owned", OVERRIDE];
+/** Everything that has a port of its own. */
+const WHOLE = ["sales_guaranteed", "signal_owned", "creative_template"];
+const claimed = ["sales_guaranteed", "signal_owned", WHOLE.join("+"), OVERRIDE];
 for (const specialism of newest === undefined
   ? []
   : cellsOf("ADBIND_CELLS=all ./run test test/behaviours", claimed, 1)) {
@@ -30,8 +37,9 @@ for (const specialism of newest === undefined
   test(`a project of ${specialism} is twelve files at most, compiles and passes its own test`, async () => {
     const folder = path.join(workspace(), specialism);
     const release = path.join(corpus, "releases", newest!);
-    const { files, open } = await newSeller({ folder, release, specialisms: [specialism] });
-    const lines = files.map((file) => readFileSync(path.join(folder, file), "utf8").split("\n").length);
+    const specialisms = specialism.split("+");
+    const { files, open } = await newSeller({ folder, release, specialisms, with: ["reporting"] });
+    const lines = files.map((file) => linesOf(readFileSync(path.join(folder, file), "utf8")));
     assert.ok(files.length <= 12, files.join(", "));
     assert.ok(lines.reduce((sum, one) => sum + one, 0) <= 400, `${lines}`);
     const readme = readFileSync(path.join(folder, "README.md"), "utf8");
@@ -42,6 +50,34 @@ for (const specialism of newest === undefined
     assert.is(own.code, 0, own.output);
   });
 }
+
+/** Of the others come ports and areas of their own. */
+const others = new Set(
+  "sales_social sales_dooh sales_exchange sales_retail_media sales_streaming_tv creative_transformers".split(" "),
+);
+
+if (newest !== undefined)
+  test("whatever is claimed, and with whatever areas, a project is twelve files and 400 lines at most", async () => {
+    const model = await modelOf(path.join(corpus, "releases", newest), false);
+    const files = readProjectTemplates();
+    const areas = JSON.parse(files.get("areas.json")!) as LibraryAreas;
+    const sold = model.specialisms.filter(({ id }) => /^(sales|creative|signal)_/.test(id) && !others.has(id));
+    const claims = [...sold.map(({ id }) => [id]), sold.map(({ id }) => id)];
+    const beside = [[], ...Object.keys(areas).map((area) => [area]), ["reporting", "signals"], Object.keys(areas)];
+    let planned = 0;
+    for (const specialisms of claims)
+      for (const extra of beside) {
+        const request = { name: "A shop", packageName: "a-shop", adbind: "^0.1.0", specialisms, with: extra };
+        const choice = libraryChoice(model, areas, request);
+        assert.ok(choice !== undefined, `${specialisms}: the library does not answer what it begins with`);
+        const plan = planLibraryProject(model, files, request, choice);
+        const lines = [...plan.files.values()].reduce((sum, text) => sum + linesOf(text), 0);
+        const what = `${specialisms} with ${extra}: ${plan.files.size} files, ${lines} lines`;
+        assert.ok(plan.files.size <= 12 && lines <= 400, what);
+        planned++;
+      }
+    assert.ok(planned > 100, `${planned} projects`);
+  });
 
 async function overridden(): Promise<void> {
   const folder = path.join(workspace(), "shop");

@@ -143,7 +143,7 @@ test("an agent that does not know its task at once is asked again", () =>
 
 test("a task that asks something is given back, and the call goes on with what the caller says to it", () =>
   polling(
-    () => state("input-required", { message: "Which region?" }),
+    () => state("input-required", { message: "Which region?", context_id: "conversation-1" }),
     async (made, called) => {
       assert.is((await called.respond({})).answer.status, "failed", "it has asked nothing yet");
       const asked = await called.settled();
@@ -154,6 +154,19 @@ test("a task that asks something is given back, and the call goes on with what t
       assert.equal(second?.args.brand, { domain: "other.example" });
       assert.equal(second?.args.packages, first?.args.packages);
       assert.is.not(second?.args.idempotency_key, first?.args.idempotency_key);
+      assert.is(second?.args.context_id, "conversation-1", "the task it means");
+    },
+  ));
+
+test("what would be a second order is not sent as the answer to a task that nothing names", () =>
+  polling(
+    () => state("input-required", { message: "Which region?" }),
+    async (made, called) => {
+      assert.is((await called.settled()).status, "input-required");
+      const { answer, attempts } = await called.respond({ brand: { domain: "other.example" } });
+      assert.is((answer.data as { errors: JsonObject[] }).errors[0]?.code, "INPUT_NOT_CARRIED");
+      assert.is(made.calls().filter(({ tool }) => tool === "create_media_buy").length, 1);
+      assert.is(attempts, 1, "those of the call itself");
     },
   ));
 
@@ -190,6 +203,23 @@ test("an end is remembered by sender and task, and nothing else is", () => {
   assert.is(endings.find("other", "t2"), undefined);
   for (let at = 0; at < 1_001; at++) fallback(delivery(`n${at}`, "completed"));
   assert.is(endings.find("s", "t2"), undefined, "the oldest are let go");
+});
+
+test("of several names for asking, what is told is the refusal that says most", async () => {
+  const refusal = { code: "VERSION_UNSUPPORTED", message: "not in this release", recovery: "correctable" };
+  const made = await scene({
+    answer: ({ tool }) =>
+      tool === "create_media_buy"
+        ? { payload: { status: "submitted", task_id: "task-1" } }
+        : failing(tool === "tasks/get" ? refusal : { code: "UNSUPPORTED_FEATURE", message: "no such tool" }),
+  });
+  try {
+    const settled = await (await made.buyer.call("create_media_buy", order)).settled();
+    const [error] = (settled.data as { errors: { details: { error: JsonObject } }[] }).errors;
+    assert.is(error?.details.error.code, "VERSION_UNSUPPORTED");
+  } finally {
+    await made.close();
+  }
 });
 
 test.run();

@@ -186,7 +186,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "index",
   ],
   "runtime/registry/": [
-    "file-problems json-bytes json-items client file-types follow-types listed-types member-types search-types types",
+    "file-problems json-bytes json-items client checked-types file-types follow-types listed-types member-types search-types types",
     "model",
     "crawl/ probe/ search/ contribution",
     "project",

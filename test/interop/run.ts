@@ -13,7 +13,7 @@ const command = script("interop", "adbind against an official SDK: what one side
   )
   .addOption(
     new Option("--part <name>", "what is judged")
-      .choices(["signing", "webhooks", "registry", "calls"])
+      .choices(["signing", "webhooks", "registry", "calls", "products"])
       .default("signing"),
   )
   .addOption(new Option("--only <release>", "of --part webhooks: this release of the corpus only"))
@@ -36,7 +36,7 @@ if (!peerNames.includes(peer as PeerName)) {
 }
 const { alg, part, only } = command.opts<{
   readonly alg?: (typeof algorithms)[number];
-  readonly part: "signing" | "webhooks" | "registry" | "calls";
+  readonly part: "signing" | "webhooks" | "registry" | "calls" | "products";
   readonly only?: string;
 }>();
 if (part === "calls") {
@@ -46,6 +46,15 @@ if (part === "calls") {
   }
   const { judgeCalls } = await import("./calls/judge.js");
   close(await judgeCalls(), "steps");
+  process.exit();
+}
+if (part === "products") {
+  if (peer !== "python") {
+    console.error("products are judged against python only: its client maps the formats that they name");
+    process.exit(2);
+  }
+  const { judgeProducts } = await import("./products/judge.js");
+  close(await judgeProducts(), "releases");
   process.exit();
 }
 if (part === "webhooks") {

@@ -3,7 +3,7 @@
 import * as assert from "uvu/assert";
 import type { Lookup } from "../../runtime/net/index.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
-import { beginAttempt } from "../../runtime/store/registry-crawl.js";
+import { beginAttempt, requestRow } from "../../runtime/store/registry-crawl.js";
 import { until } from "../support/until.js";
 import { agent, file, property, publicLookup } from "./crawl-fixture.js";
 import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, refusedOf, type Test, type World } from "./crawl-world.js";
@@ -18,6 +18,7 @@ export function crawlQueueCase(test: Test, name: string, open: () => Promise<Sql
     ["a file that stays no JSON is invalid in the end", malformed],
     ["a crawl that a stop breaks off is made by whoever starts next, and counts as never begun", brokenOff],
     ["a crawl that ends the process every time is given up", cutOff],
+    ["a crawl that was cut off rests before it is taken up again, and nobody waits behind it", rests],
     ["lookups start crawls of public names only", auto],
     ["a stop waits for requests that nobody waits for any more", abandoned],
     ["what the store refuses is tried again", refusedByStore],
@@ -140,11 +141,29 @@ async function cutOff({ store, clock, origins, crawler, ended }: World): Promise
   const one = await crawler();
   const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
   const tables = store.database;
-  for (let begun = 0; begun < 20; begun++) await tables.write((q) => beginAttempt(q, id, 1, clock.at));
+  const begin = () => tables.write((q) => beginAttempt(q, { id, attempt: 1, now: clock.at }, () => 0));
+  for (let begun = 0; begun < 20; begun++) await begin();
   one.start();
+  clock.at += 30_000;
   const record = await ended(one, id);
   assert.equal([record?.status, record?.error], ["failed", "the crawl was cut off again and again"]);
   assert.equal(origins.asked, []);
+}
+
+async function rests({ store, clock, origins, crawler, ended }: World): Promise<void> {
+  origins.answers.set("news.example/adagents.json", file());
+  origins.answers.set("late.example/adagents.json", file());
+  const one = await crawler();
+  const { crawl_request_id: id } = queued(await one.request("news.example", by("a")));
+  const begin = () => store.database.write((q) => beginAttempt(q, { id, attempt: 1, now: clock.at }, () => 0));
+  for (let begun = 0; begun < 3; begun++) await begin();
+  one.start();
+  const { crawl_request_id: other } = queued(await one.request("late.example", by("a")));
+  await ended(one, other);
+  assert.not.ok(origins.asked.includes("news.example/adagents.json"), "others are not behind it");
+  clock.at += 1_000;
+  assert.is((await ended(one, id))?.status, "completed");
+  assert.is((await store.database.query((q) => requestRow(q, id)))!.starts, 4, "resting counts for nothing");
 }
 
 async function auto({ data, origins, clock, crawler }: World): Promise<void> {

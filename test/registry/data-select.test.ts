@@ -2,13 +2,13 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { randomFrom } from "../../bench/support/inventory.js";
 import { byCodePoint } from "../../runtime/registry/model.js";
 import { scoreOf } from "../../runtime/registry/profile.js";
 import { AgentIndex, compareKeys, type IndexedProfile } from "../../runtime/registry/search/agent-index.js";
 import { Posting } from "../../runtime/registry/search/posting.js";
 import { type Position, Scratch, select } from "../../runtime/registry/search/select.js";
 import { SEARCH_DIMENSIONS, type SearchFilters } from "../../runtime/registry/types.js";
+import { numbers } from "../support/random.js";
 
 const test = suite("registry search index");
 const AGENTS = 3_000;
@@ -82,7 +82,7 @@ const filters = fc
   .map((given) => given as SearchFilters);
 
 test("every search finds what a filter and a sort find, before and after changes", () => {
-  const random = randomFrom(5);
+  const random = numbers(5);
   const index = new AgentIndex();
   const scratch = new Scratch();
   const all = new Map<number, IndexedProfile>();
@@ -160,7 +160,7 @@ test("ties are ordered by URL, byte by byte", () => {
     "https://B1.example/",
     "https://b.example/%C3%A9",
   ];
-  const random = randomFrom(1);
+  const random = numbers(1);
   const same = urls.map((url, at) => ({ ...profile(at + 1, random, 1), url, score: 0.5, registered: true }));
   index.load(same);
   index.sort();

@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { type Seller, tokenAuth } from "../../runtime/seller/index.js";
 import { createSender, type Sender } from "../../runtime/sender/index.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
 import { FakeNetwork, NOW, optionsFor } from "../sender/fixture.js";
 import { tempFolder } from "../support/release.js";
 import { until } from "../support/until.js";
@@ -47,7 +48,7 @@ test.after.each(async ({ seller, sender, store }) => {
 test("the official client finds the card and calls a skill", async (context) => {
   const { bench, store } = context;
   // The card names where it is reached, so the port must be known before it is made.
-  const port = 20_000 + (process.pid % 20_000);
+  const port = await freePort();
   const seller = await openSeller<never>(bench, { store, baseUrl: `http://127.0.0.1:${port}` });
   await seller.start({ port });
   try {

@@ -41,6 +41,18 @@ export const newBench = (): Bench => ({ made: [], runs: 0, gate: Promise.resolve
 
 const productOf = (request: JsonObject): string => (request.packages as { product_id: string }[])[0]?.product_id ?? "";
 
+/** What an order is answered with that makes nothing; of `prod_asked` its budget decides. */
+// biome-ignore lint/suspicious/noExplicitAny: one context for replies of every kind
+function earlyReply(request: JsonObject, ctx: any): never | undefined {
+  const product = productOf(request);
+  if (product === "prod_mute") return { media_buy_id: "mb_1" } as never;
+  if (product === "prod_manual") return ctx.submitted() as never;
+  if (product !== "prod_asked") return undefined;
+  const [{ budget }] = request.packages as [{ budget: number }];
+  if (budget > 20_000) return ctx.inputRequired({ reason: "BUDGET_EXCEEDS_LIMIT" }) as never;
+  return budget < 100 ? (ctx.fail({ code: "BUDGET_TOO_LOW", message: "Not for so little." }) as never) : undefined;
+}
+
 const buyOf = (id: string) => ({ ...bought, media_buy_id: id }) as never;
 
 /** Options without store and sender. */
@@ -58,6 +70,8 @@ export const sellerOptions = (
     create_media_buy: async (request, ctx) => {
       bench.runs += 1;
       const id = `mb_${bench.runs}_${ctx.taskId}`;
+      const early = earlyReply(request as never, ctx);
+      if (early !== undefined) return early;
       switch (productOf(request as never)) {
         case "prod_missing":
           throw new ToolError("PRODUCT_NOT_FOUND", "There is no such product.", { field: "packages[0].product_id" });
@@ -88,10 +102,6 @@ export const sellerOptions = (
               data: { errors: [{ code: "HOUSE_RULE", message: "Not on a Sunday." }] },
             } as never;
           });
-        case "prod_mute":
-          return { media_buy_id: "mb_1" } as never;
-        case "prod_manual":
-          return ctx.submitted();
       }
       ctx.effect((tx) => bench.effect?.(tx as never, id) as never);
       bench.made.push(id);

@@ -48,6 +48,22 @@ test("hostile bodies get a clear error, and the next call is answered", async ({
   assert.is((await tool(seller, "get_agent_capabilities", {})).status, 200);
 });
 
+test("a text that nobody can keep is refused at its place, before any handler", async ({ seller }) => {
+  const base = { buying_mode: "brief", brief: "b" };
+  for (const [args, field] of [
+    [{ ...base, brief: "half \ud800" }, "brief"],
+    [{ ...base, context: { deep: ["fine", "nul \0"] } }, "context.deep[1]"],
+    [{ ...base, ext: { "\udc00": 1 } }, "ext"],
+  ] as const) {
+    const { payload, failed } = await seller.call({
+      ...{ tool: "get_products", args, transport: "mcp", identity: { principal: "p" } },
+    });
+    assert.ok(failed);
+    const [{ code, field: told }] = payload.errors as [{ code: string; field: string }];
+    assert.equal([code, told], ["INVALID_REQUEST", field]);
+  }
+});
+
 test("members named __proto__ are data and nothing else", async ({ seller }) => {
   const args =
     '{"buying_mode":"brief","brief":"b","__proto__":{"polluted":1},"context":{"__proto__":{"polluted":2},"a":1}}';

@@ -10,6 +10,7 @@ import type { Tx } from "../../runtime/store/postgres/tables.js";
 import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { until } from "../support/until.js";
+import { arrival, newEvent, SELLER } from "./events.js";
 import { type StoreCase, storeCase } from "./store.case.js";
 
 const postgres = await sharedPostgres();
@@ -86,6 +87,43 @@ test("a newer database is refused, and an unreachable one says where without its
   };
   assert.is(await codeOf(url), "store_schema");
   assert.is(await codeOf("postgres://u:hunter2@127.0.0.1:1/none"), "database_unreachable");
+});
+
+test("the events of one task are found by index, however many there are", async () => {
+  const store = await openPostgresStore({ url: await postgres.database(), connections: 1 });
+  const { pool } = store;
+  const sent = newEvent({ taskId: "task-of-interest" });
+  await store.inbox.accept(arrival(sent));
+  const [first] = await store.inbox.list({ sender: SELLER, taskId: "task-of-interest" });
+  assert.is(first?.key, sent.key);
+  const columns = (
+    await pool.query<{ name: string }>(
+      "select column_name as name from information_schema.columns where table_name = 'adbind_inbox' and column_name not in ('id', 'key', 'task_id')",
+    )
+  ).rows.map(({ name }) => name);
+  await pool.query(
+    `insert into adbind_inbox (key, task_id, ${columns}) select 'k' || n, 'task-' || n, ${columns} from adbind_inbox, generate_series(1, 20000) n`,
+  );
+  await pool.query("analyze adbind_inbox");
+  const scans = async (): Promise<{ whole: number; found: number }> => {
+    await pool.query("select pg_stat_force_next_flush(), pg_stat_clear_snapshot()");
+    const [row] = (
+      await pool.query<{ whole: string; found: string }>(
+        "select seq_scan as whole, (select idx_scan from pg_stat_user_indexes where indexrelname = 'adbind_inbox_task') as found " +
+          "from pg_stat_user_tables where relname = 'adbind_inbox'",
+      )
+    ).rows;
+    return { whole: Number(row?.whole), found: Number(row?.found) };
+  };
+  const before = await scans();
+  const found = await store.inbox.list({ sender: SELLER, taskId: "task-of-interest", limit: 50 });
+  assert.equal(
+    found.map(({ key }) => key),
+    [sent.key],
+  );
+  await until(async () => (await scans()).found > before.found);
+  assert.is((await scans()).whole, before.whole, "the table was read whole");
+  await store.close();
 });
 
 test.after(async () => {

@@ -151,6 +151,8 @@ test("expiry and the bound look things up by index, whatever is live", async () 
     const detail = plan(`select ${columns} from ${table} ${oldest}`);
     assert.match(detail, /^SEARCH \w+ USING (COVERING )?INDEX \w+_expires/, table);
   }
+  const task = plan("select id from adbind_inbox where sender = 1 and task_id = 't' and id > 0 order by id limit 50");
+  assert.match(task, /^SEARCH adbind_inbox USING (COVERING )?INDEX adbind_inbox_task/);
   await store.close();
 });
 

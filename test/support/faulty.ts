@@ -1,4 +1,6 @@
 /** Payloads with one fault each that their schema refuses, and the fault known. */
+
+import { numbers } from "./random.js";
 import { isMap, type SchemaJudge } from "./schema-judge.js";
 
 export type FaultKind = "dropped" | "mistyped" | "unlisted" | "unknown";
@@ -19,17 +21,6 @@ export interface Faulty {
   value: unknown;
   /** Only `if`, `not`, `contains` and their like refuse it, which no type says. */
   conditional: boolean;
-}
-
-/** A small generator of numbers (mulberry32): the same seed gives the same faults. */
-export function numbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 type Path = (string | number)[];

@@ -170,17 +170,6 @@ export function renameTool(files: Files, from: string, to: string): void {
   mapRefs(files, (uri) => (uri.startsWith(prefix) ? prefix + move(uri.slice(prefix.length)) : uri));
 }
 
-/** A generator of numbers in [0, 1) that gives the same ones for a seed (mulberry32). */
-export const seeded = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
-
 const shuffled = <T>(list: T[], random: () => number): T[] => {
   const copy = [...list];
   for (let at = copy.length - 1; at > 0; at--) {

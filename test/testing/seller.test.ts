@@ -10,22 +10,12 @@ import {
   type TestWebhook,
   testEvent,
 } from "../../runtime/testing/index.js";
+import { numbers } from "../support/random.js";
 
 const sender = "https://seller.example/agent";
 const publicUrl = "https://hooks.buyer.example";
 const url = `${publicUrl}/hooks/a`;
 const HOSTILE = { duplicate: 0.4, replay: 0.3, forge: 0.5, delay: 0.2, reorder: true };
-
-/** The same numbers in [0, 1) for the same seed (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 test("whatever the network does, each event is handled once, and nothing else is", async () => {
   const { receiver, clock, key, seen, close } = createTestReceiver({ release, sender, publicUrl });

@@ -13,8 +13,9 @@ import { generate } from "../../generator/index.js";
 import { type JsonObject, type Release, readAnswer } from "../../runtime/contract/index.js";
 import { CHOICE, cellsOf } from "../support/cells.js";
 import { corpus, publishedReleases } from "../support/corpus.js";
-import { type FaultKind, faulty, numbers, type Payload, withoutUndeclared } from "../support/faulty.js";
+import { type FaultKind, faulty, type Payload, withoutUndeclared } from "../support/faulty.js";
 import { judgeLiterals, type LiteralFault, typeNames, unknownName } from "../support/literals.js";
+import { numbers } from "../support/random.js";
 import { tempFolder } from "../support/release.js";
 import { judgeOf, type SchemaJudge } from "../support/schema-judge.js";
 

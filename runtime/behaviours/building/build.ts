@@ -147,7 +147,7 @@ async function generate(
   });
   const dynamic = catalog !== undefined || /\{[A-Z_]+\}|\bcatalog\b/.test(message);
   return {
-    format_id: formatId(call, of.id),
+    format_id: formatId(call, of),
     assets: {
       ...(dynamic && catalogAssets(call, catalog)),
       ...before,
@@ -173,7 +173,7 @@ function transform(call: BehaviourCall, manifest: CreativeManifest, of: Creative
     types.has("video") || types.has("audio")
       ? manifest.assets
       : { ...manifest.assets, html: { asset_type: "html", content: page } };
-  return { format_id: formatId(call, of.id), assets };
+  return { format_id: formatId(call, of), assets };
 }
 
 /** Macros with a value are filled in as they are; the others wait for the seller. */
@@ -211,7 +211,7 @@ async function build(call: BehaviourCall, request: Build): Promise<Built> {
       ...(request.package_id !== undefined && { package_id: request.package_id }),
     };
     const source: CreativeManifest = {
-      format_id: found.format_id ?? formatId(call, targets[0]!.id),
+      format_id: found.format_id ?? formatId(call, targets[0]!),
       assets: single(found.assets),
     };
     const tags = targets.map((of) => ({ formatId: of.id, ...makeTag(call, owner, of, place, source) }));

@@ -100,7 +100,7 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
   // What runs on a media buy is known by its tags alone.
   const others = buys === undefined ? await untagged(call, creatives ?? [], tagged) : [];
   const places = [...tagged, ...others];
-  const { items, pagination } = listPage(places, request.pagination, keyOf);
+  const { items, most, pagination } = listPage(places, request.pagination, keyOf);
   const [first] = items;
   const offset = first === undefined ? places.length : places.indexOf(first);
   const now = call.time;
@@ -113,7 +113,7 @@ export const creativeDelivery: ToolBehaviour = async (request: Wanted, call) => 
     },
     creatives: items.map((place) => shown(place, usage, request.max_variants)),
     ...(request.pagination !== undefined && {
-      pagination: { ...pagination, limit: items.length, offset, total: places.length },
+      pagination: { ...pagination, limit: most, offset, total: places.length },
     }),
   });
 };

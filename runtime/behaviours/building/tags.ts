@@ -103,7 +103,7 @@ export function makeTag(
 ): ServingTag {
   const tagId = call.id("tag");
   const assets = tagAsset(call, tagId, of, request, source);
-  const manifest: CreativeManifest = { format_id: formatId(call, of.id), assets };
+  const manifest: CreativeManifest = { format_id: formatId(call, of), assets };
   const { creative_id, media_buy_id, package_id } = request;
   const made: ServingTag = {
     tag_id: tagId,

@@ -1,6 +1,7 @@
 /** Which creatives of a library a list is of. */
 import { type AccountRef, accountId } from "../accounts/accounts.js";
 import type { MediaBuy } from "../buys/buys.js";
+import { sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Creative } from "../library/creatives.js";
 import type { FormatId } from "../ports/creatives.js";
@@ -55,8 +56,7 @@ const isTagged = ({ tags: own = [] }: Creative, { tags, tags_any: any }: Creativ
   (any === undefined || any.some((tag) => own.includes(tag)));
 
 const isOfFormat = (one: Creative, { format_ids: ids, format_kinds: kinds, asset_types: types }: CreativeFilters) =>
-  (ids === undefined ||
-    ids.some(({ agent_url, id }) => agent_url === one.format_id?.agent_url && id === one.format_id.id)) &&
+  (ids === undefined || ids.some((named) => one.format_id !== undefined && sameFormat(named, one.format_id))) &&
   among(kinds, one.more?.format_kind) &&
   (types === undefined || directTypes(one).some((type) => type !== undefined && types.includes(type)));
 

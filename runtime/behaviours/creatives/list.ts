@@ -79,7 +79,11 @@ const bundled: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What every line has, whatever is asked for. */
-const always = ["creative_id", "name", "status", "created_date", "updated_date", "purge", "webhook_activity"];
+const always = [
+  ...["creative_id", "name", "status", "created_date", "updated_date", "purge", "webhook_activity"],
+  // Schemas of every release want one of them.
+  ...["format_id", "format_kind"],
+];
 
 const projected = (one: JsonObject, fields: readonly string[] | undefined): JsonObject => {
   if (fields === undefined) return one;

@@ -3,6 +3,7 @@ import type { JsonObject, ProtocolError } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import { saveCreative } from "../buys/impairments.js";
+import { takenFormat } from "../formats/formats.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, type CreativeState, creativesOf, findCreative, removeCreative } from "../library/creatives.js";
@@ -130,7 +131,7 @@ async function keepUpload(call: BehaviourCall, given: Upload): Promise<JsonObjec
   return { action: before === undefined ? "created" : "updated", status: kept.status, ...read };
 }
 
-/** The seller's word; else its own formats are checked by machine, and another agent's by a human. */
+/** The seller's word; else formats that it takes are checked by machine, and another agent's by a human. */
 async function reviewed(
   call: BehaviourCall,
   upload: CreativeUpload,
@@ -141,5 +142,9 @@ async function reviewed(
   if (before === "rejected") return "pending_review";
   if (before === "approved" || before === "archived") return "approved";
   const { format_id } = upload;
-  return format_id === undefined || format_id.agent_url === call.agentUrl ? "approved" : "pending_review";
+  const taken =
+    format_id === undefined ||
+    format_id.agent_url === call.agentUrl ||
+    (await takenFormat(call, format_id)) !== undefined;
+  return taken ? "approved" : "pending_review";
 }

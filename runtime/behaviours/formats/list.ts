@@ -2,7 +2,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { CreativeFormat, FormatId } from "../ports/creatives.js";
-import { formatsOf, shownFormat } from "./formats.js";
+import { formatId, formatsOf, sameFormat, shownFormat } from "./formats.js";
 
 interface Wanted {
   readonly format_ids?: readonly FormatId[];
@@ -28,8 +28,7 @@ function fits(call: BehaviourCall, one: CreativeFormat, request: Wanted): boolea
   const { format_ids, asset_types, name_search } = request;
   const assets = (one.assets ?? []).map(({ asset_type }) => asset_type);
   return (
-    (format_ids === undefined ||
-      format_ids.some(({ agent_url, id }) => id === one.id && agent_url === call.agentUrl)) &&
+    (format_ids === undefined || format_ids.some((wanted) => sameFormat(wanted, formatId(call, one)))) &&
     (asset_types === undefined || asset_types.some((type) => assets.includes(type))) &&
     (name_search === undefined || one.name.toLowerCase().includes(name_search.toLowerCase())) &&
     inside(one, request)

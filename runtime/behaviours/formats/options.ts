@@ -48,12 +48,17 @@ export function slotNames(
   return names;
 }
 
+/** In milliseconds; a side without a bound is open. */
+function duration(least: number | undefined, most: number | undefined): JsonObject {
+  if (least === undefined && most === undefined) return {};
+  return least === most ? { duration_ms_exact: least } : { duration_ms_range: [least ?? null, most ?? null] };
+}
+
 function paramsOf(format: CreativeFormat, kind: string, { canonical }: Pick<AnswerShapes, "canonical">): JsonObject {
   const { renders, assets = [] } = format;
   const size = renders?.[0]?.dimensions;
-  const longest = assets
-    .map(({ requirements }) => requirements?.max_duration_ms)
-    .find((one): one is number => typeof one === "number");
+  const bound = (name: string): number | undefined =>
+    assets.map(({ requirements }) => requirements?.[name]).find((one): one is number => typeof one === "number");
   const names = slotNames(assets, canonical(kind));
   const slots = assets.map(({ asset_id, asset_type, required }) => ({
     asset_group_id: names.get(asset_id),
@@ -63,7 +68,7 @@ function paramsOf(format: CreativeFormat, kind: string, { canonical }: Pick<Answ
   const stated = format.canonical?.params;
   if (stated !== undefined) return { ...stated, slots };
   const timed = kind === "video_hosted" || kind === "audio_hosted";
-  if (timed) return { ...(longest !== undefined && { duration_ms_range: [null, longest] }), slots };
+  if (timed) return { ...duration(bound("min_duration_ms"), bound("max_duration_ms")), slots };
   return { ...(size !== undefined && { width: size.width, height: size.height }), slots };
 }
 
@@ -79,6 +84,6 @@ export const formatOptions = (
       display_name: format.name,
       format_kind: kind,
       params: paramsOf(format, kind, shapes),
-      v1_format_ref: [{ agent_url: agentUrl, id: format.id }],
+      v1_format_ref: [{ agent_url: format.agent_url ?? agentUrl, id: format.id }],
     };
   });

@@ -9,6 +9,8 @@ export interface PageWanted {
 
 export interface ListedPage<T> {
   readonly items: T[];
+  /** Most items that the page could have. */
+  readonly most: number;
   /** As the wire has it. */
   readonly pagination: { has_more: boolean; cursor?: string; total_count: number };
 }
@@ -33,6 +35,7 @@ export function listPage<T>(
   const more = start + items.length < all.length && last !== undefined;
   return {
     items,
+    most: wanted,
     pagination: {
       has_more: more,
       ...(more && { cursor: Buffer.from(idOf(last)).toString("base64url") }),

@@ -1,6 +1,6 @@
 /** Whether a creative is what its format asks for. */
 import type { ProtocolError } from "../../contract/index.js";
-import { formatFromId, formatsOf } from "../formats/formats.js";
+import { formatFromId, formatId, formatsOf, sameFormat } from "../formats/formats.js";
 import { narrowedProblems } from "../formats/narrowed.js";
 import { canonicalKind } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
@@ -34,7 +34,9 @@ export async function formatProblems(
   const known = (await formatsOf(call)).get(format_id.id);
   // Formats move between agents and keep their names: what is narrowed here is narrowed for whoever names it.
   const narrowed = narrowedProblems(known?.canonical?.params ?? {}, assets, { shapes: call.shapes, field });
-  if (narrowed.length > 0 || format_id.agent_url !== call.agentUrl) return narrowed;
+  if (narrowed.length > 0) return narrowed;
+  const taken = known !== undefined && sameFormat(formatId(call, known), format_id);
+  if (!taken && format_id.agent_url !== call.agentUrl) return [];
   const sells = call.served.has("products");
   const named =
     sells && known === undefined && (await productsOf(call)).some(({ formats }) => formats.includes(format_id.id));

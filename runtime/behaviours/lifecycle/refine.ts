@@ -13,33 +13,34 @@ import {
   termsDigest,
 } from "../products/terms.js";
 import { statedBudget } from "./brief.js";
+import { type Constraints, unsatisfied } from "./constraints.js";
 import { DRAFT_MS } from "./request.js";
 
 interface Refinement {
   readonly proposal_id: string;
   readonly action: "revise" | "finalize";
   readonly ask?: string;
-  readonly constraints?: {
-    readonly total_budget?: { readonly max?: number; readonly min?: number; readonly currency?: string };
-    readonly flight?: { readonly start_no_later_than?: string; readonly end_no_earlier_than?: string };
-  };
+  readonly constraints?: Constraints;
 }
 
 /** How long a finalized proposal holds its prices, in milliseconds. */
 const HOLD_MS = 7 * 86_400_000;
 
-/** `refine_proposals`: a draft is revised, or made a commitment of the seller's. */
+/** `refine_proposals`: a draft is revised, or made a commitment of the seller's: all that are to be, or none. */
 export const refineProposals: ToolBehaviour = async (
   request: { readonly refinements: readonly Refinement[] },
   call,
 ) => {
-  const results: JsonObject[] = [];
-  const ids = new Set<string>();
-  for (const [index, one] of request.refinements.entries()) {
-    const found = await negotiatedOf(call, one.proposal_id, `refinements[${index}].proposal_id`);
-    for (const { product_id } of found.commercial_terms.purchases) ids.add(product_id);
-    results.push(one.action === "finalize" ? finalized(call, found) : revised(call, found, one));
-  }
+  const entries: { readonly one: Refinement; readonly found: Negotiated }[] = [];
+  for (const [index, one] of request.refinements.entries())
+    entries.push({ one, found: await negotiatedOf(call, one.proposal_id, `refinements[${index}].proposal_id`) });
+  const held = entries.every(({ one, found }) => one.action !== "finalize" || found.state === "draft");
+  const results = entries.map(({ one, found }) => {
+    if (one.action === "revise") return revised(call, found, one);
+    if (found.state !== "draft") return unable(found, "source_unavailable", `It is ${found.state}, no draft.`);
+    return held ? finalized(call, found) : unable(found, "batch_aborted", "Another of this request is no draft.");
+  });
+  const ids = new Set(entries.flatMap(({ found }) => found.commercial_terms.purchases.map((one) => one.product_id)));
   const products: JsonObject[] = [];
   for (const id of ids) {
     const one = await findProduct(call, id);
@@ -62,15 +63,18 @@ function follow(call: BehaviourCall, from: Negotiated, change: Partial<Negotiate
   return next;
 }
 
-const unable = (found: Negotiated, reason: string): JsonObject => ({
+/** Why something could not be done, in the release's words (`proposal-refinement-reason`). */
+type ReasonCode = "constraint_unsatisfiable" | "uninterpreted" | "source_unavailable" | "batch_aborted";
+
+const unable = (found: Negotiated, reason_code: ReasonCode, reason: string, more: JsonObject = {}): JsonObject => ({
   source_proposal_id: found.proposal_id,
   outcome: "unable",
-  reason_code: "other",
+  reason_code,
   reason,
+  ...more,
 });
 
 function finalized(call: BehaviourCall, found: Negotiated): JsonObject {
-  if (found.state === "accepted") return unable(found, "It was accepted before.");
   const expires_at = new Date(call.now.getTime() + HOLD_MS).toISOString();
   const proposal = follow(call, found, { state: "committed", expires_at });
   return { source_proposal_id: found.proposal_id, outcome: "finalized", proposal: shownNegotiated(proposal) };
@@ -78,29 +82,21 @@ function finalized(call: BehaviourCall, found: Negotiated): JsonObject {
 
 /** The sum that a revision asks for: as a limit, or in words. */
 function wantedTotal({ total_budget: now }: CommercialTerms, { constraints, ask }: Refinement): Money | undefined {
-  const limits = constraints?.total_budget;
-  const amount = now?.amount ?? 0;
-  if (limits?.max !== undefined && limits.max < amount)
-    return { amount: limits.max, currency: limits.currency ?? now!.currency };
-  if (limits?.min !== undefined && limits.min > amount)
-    return { amount: limits.min, currency: limits.currency ?? now!.currency };
-  return ask === undefined ? undefined : statedBudget(ask);
+  const { max, min, currency } = constraints?.total_budget ?? {};
+  if (now === undefined || (currency !== undefined && currency !== now.currency)) return undefined;
+  if (max !== undefined && max < now.amount) return { amount: max, currency: now.currency };
+  if (min !== undefined && min > now.amount) return { amount: min, currency: now.currency };
+  const stated = ask === undefined ? undefined : statedBudget(ask);
+  return stated?.currency === now.currency ? stated : undefined;
 }
 
-/** What can be granted by machine: another sum, and another flight; the rest of a wish takes a person. */
-function revised(call: BehaviourCall, found: Negotiated, wanted: Refinement): JsonObject {
-  const terms = found.commercial_terms;
-  if (found.state === "accepted") return unable(found, "Change the media buy it became.");
-  const total = wantedTotal(terms, wanted);
+/** The terms with another sum and another flight, as far as a machine can grant them. */
+function revisedTerms(terms: CommercialTerms, wanted: Refinement): CommercialTerms {
   const { start_no_later_than: start, end_no_earlier_than: end } = wanted.constraints?.flight ?? {};
-  const before = terms.total_budget;
-  if (total !== undefined && total.currency !== before?.currency)
-    return unable(found, `Its prices are in ${before?.currency}.`);
-  if (total === undefined && start === undefined && end === undefined)
-    return unable(found, "Name another sum, or other dates; for anything else request a new proposal.");
+  const [before, total] = [terms.total_budget, wantedTotal(terms, wanted)];
   const flight = {
-    ...(start !== undefined && start < terms.start_time && { start_time: start }),
-    ...(end !== undefined && end > terms.end_time && { end_time: end }),
+    ...(start !== undefined && Date.parse(start) < Date.parse(terms.start_time) && { start_time: start }),
+    ...(end !== undefined && Date.parse(end) > Date.parse(terms.end_time) && { end_time: end }),
   };
   const scale = total === undefined || before === undefined ? 1 : total.amount / before.amount;
   const purchases = terms.purchases.map((one) => ({
@@ -108,12 +104,25 @@ function revised(call: BehaviourCall, found: Negotiated, wanted: Refinement): Js
     ...flight,
     ...(one.budget !== undefined && { budget: cents(one.budget * scale) }),
   }));
-  const commercial_terms: CommercialTerms = {
-    ...terms,
-    ...flight,
-    purchases,
-    ...(total !== undefined && { total_budget: total }),
-  };
+  return { ...terms, ...flight, purchases, ...(total !== undefined && { total_budget: total }) };
+}
+
+/** A constraint holds of what is offered, or is named as one that does not; the rest of a wish takes a person. */
+function revised(call: BehaviourCall, found: Negotiated, wanted: Refinement): JsonObject {
+  if (found.state === "accepted") return unable(found, "source_unavailable", "Change the media buy that it became.");
+  const terms = found.commercial_terms;
+  const commercial_terms = revisedTerms(terms, wanted);
+  const unsatisfied_constraints = unsatisfied(commercial_terms, wanted.constraints ?? {});
+  if (unsatisfied_constraints.length > 0) {
+    const reason = `Not to be had under these terms: ${unsatisfied_constraints.join(", ")}.`;
+    return unable(found, "constraint_unsatisfiable", reason, { unsatisfied_constraints });
+  }
+  if (wanted.constraints === undefined && termsDigest(commercial_terms) === found.terms_digest)
+    return unable(
+      found,
+      "uninterpreted",
+      "Name another sum, or other dates; for anything else request a new proposal.",
+    );
   const expires_at = new Date(call.now.getTime() + DRAFT_MS).toISOString();
   const proposal = follow(call, found, { state: "draft", commercial_terms, expires_at });
   return { source_proposal_id: found.proposal_id, outcome: "revised", proposals: [shownNegotiated(proposal)] };

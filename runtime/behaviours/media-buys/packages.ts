@@ -1,7 +1,8 @@
 /** Making packages from what a buyer asks for, and all that can be wrong with that. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import type { BuyPackage, CreativeAssignment } from "../buys/buys.js";
+import { type BuyPackage, type CreativeAssignment, sumOf } from "../buys/buys.js";
+import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
 import type { CreativeUpload, FormatId } from "../ports/creatives.js";
@@ -138,6 +139,13 @@ export function pricingOption(
 /** The most that is taken, in the order's currency: cents of more are not held exactly by a number. */
 const MOST = Number.MAX_SAFE_INTEGER / 100;
 
+/** What several budgets come to. @throws ToolError INVALID_REQUEST where a number does not hold it to the cent */
+export function countedSum(budgets: readonly number[], field: string): number {
+  const sum = sumOf(budgets);
+  if (sum <= MOST) return sum;
+  throw new ToolError("INVALID_REQUEST", "together that is more than can be counted to the cent", { field });
+}
+
 /** Budgets are fixed here, package by package: none moves to another. @throws ToolError INVALID_REQUEST */
 export function givenBudget(budget: number | null | undefined, field: string): number {
   if (typeof budget !== "number")
@@ -198,9 +206,6 @@ function checkRoutes(
   }
 }
 
-const sameFormat = (a: FormatId, b: FormatId): boolean =>
-  a.id === b.id && a.agent_url.replace(/\/+$/, "") === b.agent_url.replace(/\/+$/, "");
-
 /**
  * A canonical format that is described has to be one that the product takes; a size that the product fixes has to be named.
  * @throws ToolError UNSUPPORTED_FEATURE
@@ -228,14 +233,13 @@ async function checkFormats(
 ): Promise<void> {
   const { product_id, formats } = product;
   const declared = (product.more?.format_options ?? []) as readonly DeclaredOption[];
-  // Formats of other agents are named in full, by the product or by its options.
-  const foreignOnes = [
+  // Formats of other agents may be named in full, by the product or by its options.
+  const taken = [
+    ...(await formatsNamed(call, formats)).map((one) => formatId(call, one)),
     ...((product.more?.format_ids ?? []) as readonly FormatId[]),
     ...declared.flatMap(({ v1_format_ref: refs = [] }) => refs),
   ];
-  const isTaken = (one: FormatId): boolean =>
-    (one.agent_url === call.agentUrl && formats.includes(one.id)) ||
-    foreignOnes.some((other) => sameFormat(one, other));
+  const isTaken = (one: FormatId): boolean => taken.some((other) => sameFormat(one, other));
   const refs = (wanted.format_option_refs ?? []).flatMap(
     ({ format_option_id: id }) => declared.find((one) => one.format_option_id === id)?.v1_format_ref ?? [],
   );

@@ -20,7 +20,10 @@ export interface Product {
   readonly description: string;
   readonly delivery_type: "guaranteed" | "non_guaranteed";
   readonly channels: readonly string[];
-  /** Ids of the seller's formats, such as `display_300x250`. */
+  /**
+   * Ids of formats that the seller takes (`Creatives.formats`). Buyers know standard ones, such as `display_300x250_image`, by
+   * their name; one of the seller's own they have to look up.
+   */
   readonly formats: readonly string[];
   readonly pricing_options: readonly PricingOption[];
   /** The seller's own domain, all of it, where left out. */

@@ -22,9 +22,11 @@ export interface Dimensions {
   readonly unit?: string;
 }
 
-/** A format of the seller's; its id is completed with the seller's address when it is shown. */
+/** A format that the seller takes. */
 export interface CreativeFormat {
   readonly id: string;
+  /** Whose it is; the seller's own, under its own address, where left out. */
+  readonly agent_url?: string;
   readonly name: string;
   readonly description?: string;
   readonly renders?: readonly { readonly role: string; readonly dimensions?: Dimensions }[];

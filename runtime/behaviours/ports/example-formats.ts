@@ -1,5 +1,6 @@
 /** Formats to begin with. */
-import type { CreativeFormat, Creatives } from "./creatives.js";
+import type { JsonObject } from "../../contract/index.js";
+import type { CreativeFormat, Creatives, FormatAsset } from "./creatives.js";
 
 /** What can be told of a format from an id such as `display_300x250` or `video_15s`. */
 export function formatFromId(id: string): CreativeFormat {
@@ -44,6 +45,51 @@ const display = (width: number, height: number): CreativeFormat => ({
   description: `A still image of ${width} by ${height} pixels.`,
 });
 
+/** Who defines the standard formats, as `core/format-id.json` of each release names it. */
+const STANDARD_AGENT = "https://creative.adcontextprotocol.org";
+
+const individual = (asset_id: string, asset_type: string, requirements?: JsonObject): FormatAsset => ({
+  item_type: "individual",
+  asset_id,
+  asset_type,
+  required: true,
+  ...(requirements !== undefined && { requirements }),
+});
+
+/** A still image in a size that every buyer knows. */
+const standardDisplay = (width: number, height: number): CreativeFormat => ({
+  ...display(width, height),
+  id: `display_${width}x${height}_image`,
+  agent_url: STANDARD_AGENT,
+  assets: [
+    individual("banner_image", "image", { width, height }),
+    { ...individual("click_url", "url"), required: false },
+  ],
+});
+
+/** A spot of a length that every buyer knows. */
+const standardSpot = (type: "video" | "audio", seconds: number): CreativeFormat => {
+  const id = `${type}_standard_${seconds}s`;
+  const length = { min_duration_ms: seconds * 1000, max_duration_ms: seconds * 1000 };
+  return {
+    ...formatFromId(id),
+    agent_url: STANDARD_AGENT,
+    name: `Standard ${type}, ${seconds} seconds`,
+    description: `A hosted ${type} spot of ${seconds} seconds.`,
+    assets: [individual(`${type}_file`, type, length)],
+  };
+};
+
+/** What the example's products take: a buyer that was never here knows what to make. */
+const standardFormats: readonly CreativeFormat[] = [
+  standardDisplay(300, 250),
+  standardDisplay(728, 90),
+  standardDisplay(970, 250),
+  standardSpot("video", 15),
+  standardSpot("video", 30),
+  standardSpot("audio", 30),
+];
+
 const formats: readonly CreativeFormat[] = [
   display(300, 250),
   display(728, 90),
@@ -85,6 +131,7 @@ const formats: readonly CreativeFormat[] = [
       { item_type: "individual", asset_id: "landing_page_url", asset_type: "url", required: true },
     ],
   },
+  ...standardFormats,
 ];
 
 export const exampleCreatives: Creatives = { formats: async () => formats };

@@ -1,7 +1,7 @@
 /** What is sold, as a call sees it: the catalogue's products, and those a test has put there. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import { formatFromId, formatId, formatsOf } from "../formats/formats.js";
+import { formatId, formatsNamed } from "../formats/formats.js";
 import { formatOptions } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
@@ -87,8 +87,7 @@ export const isAuction = ({ fixed_price }: PricingOption): boolean => fixed_pric
 /** A product as the release at hand has it. */
 export async function shownProduct(call: BehaviourCall, product: Product): Promise<JsonObject> {
   const { formats, more, publisher_properties, reporting_capabilities, ...rest } = product;
-  const known = await formatsOf(call);
-  const own = formats.map((id) => known.get(id) ?? formatFromId(id));
+  const taken = await formatsNamed(call, formats);
   return {
     ...rest,
     publisher_properties: publisher_properties ?? [
@@ -96,8 +95,8 @@ export async function shownProduct(call: BehaviourCall, product: Product): Promi
     ],
     reporting_capabilities: { ...usualReporting, ...reporting_capabilities },
     ...(formats.length > 0 && {
-      format_ids: formats.map((id) => formatId(call, id)),
-      format_options: formatOptions(call.agentUrl, own, call.shapes),
+      format_ids: taken.map((one) => formatId(call, one)),
+      format_options: formatOptions(call.agentUrl, taken, call.shapes),
     }),
     ...more,
   };

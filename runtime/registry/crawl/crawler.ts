@@ -1,13 +1,15 @@
 /** Puts a crawler together on a store: SQLite for one machine, PostgreSQL for any number of instances. */
 import { randomUUID } from "node:crypto";
-import { createGuardedFetch, type Fetcher } from "../../net/index.js";
+import type { Database } from "../../db/types.js";
+import { createGuardedFetch, type Fetcher, LONGEST_RETRY_AFTER_MS } from "../../net/index.js";
 import { openQueue } from "../../queue/open.js";
 import { tellLog } from "../../queue/periodic.js";
-import { createWorker } from "../../queue/worker.js";
-import { activeCount } from "../../store/registry-crawl.js";
+import type { Queue } from "../../queue/types.js";
+import { createWorker, type Worker } from "../../queue/worker.js";
+import { activeCount, dueManaged } from "../../store/registry-crawl.js";
 import { acceptFile } from "../../store/registry-crawl-files.js";
 import { isOptedOut } from "../../store/registry-opt-outs.js";
-import { crawlAttempts } from "./attempts.js";
+import { type Attempts, crawlAttempts } from "./attempts.js";
 import { fileRules } from "./file-rules.js";
 import { hostedChecks } from "./hosted.js";
 import { inspector } from "./inspect.js";
@@ -19,8 +21,8 @@ import { ROBOT_NAME, robotsOf } from "./robots.js";
 import { safetyCheck } from "./safety.js";
 import { crawlSchedule } from "./schedule.js";
 import { checkedCrawlLimits, checkedPublicUrl } from "./settings.js";
-import { sharedFiles } from "./shared-files.js";
-import type { Crawler, CrawlerOptions } from "./types.js";
+import { SHARED_MS, sharedFiles } from "./shared-files.js";
+import type { Crawler, CrawlerOptions, CrawlLimits } from "./types.js";
 
 /** Name of the crawler's jobs in the queue. */
 const CRAWL_TOPIC = "registry-crawl";
@@ -55,6 +57,28 @@ function tracking() {
   return { tracked, settled: () => Promise.allSettled(asked) };
 }
 
+const workerOf = (
+  queue: Queue,
+  { handle, effect }: Attempts,
+  { limits, now, onFault }: { limits: CrawlLimits; now: () => number; onFault: (error: unknown) => void },
+): Worker =>
+  createWorker({
+    queue,
+    handle,
+    effect,
+    now,
+    onFault,
+    concurrency: limits.concurrency,
+    perEndpoint: PER_OWNER,
+    longestDelayMs: Math.max(...limits.retryMs, LONGEST_RETRY_AFTER_MS),
+  });
+
+/** What the next crawls go by. */
+const operating = (store: Database, now: () => number): Pick<Crawler, "accept" | "revalidateManaged"> => ({
+  accept: (domain) => store.write((q) => acceptFile(q, domain)),
+  revalidateManaged: (manager) => store.write((q) => dueManaged(q, manager, now() + SHARED_MS)),
+});
+
 /**
  * Makes a crawler. Nothing is crawled before `start`; requests are taken at once.
  * @throws AdbindError `registry_option_invalid` when an option cannot be used
@@ -87,21 +111,23 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     now,
     random,
   });
-  const worker = createWorker({
-    queue,
-    handle,
-    effect,
-    now,
-    onFault,
-    concurrency: limits.concurrency,
-    perEndpoint: PER_OWNER,
-    longestDelayMs: Math.max(...limits.retryMs, 60_000),
-  });
-  const checkHosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
+  const worker = workerOf(queue, { handle, effect }, { limits, now, onFault });
+  const hosted = hostedChecks({ data, origin, metrics, recheckMs: limits.recheckMs, now });
   const owner = randomUUID();
   const onEnded = (domain: string): void =>
     log?.warn({ domain }, "no valid file for seven days: what the last one said has ended");
-  const schedule = crawlSchedule({ store, data, requests, limits, checkHosted, onEnded, owner, now, random, telling });
+  const schedule = crawlSchedule({
+    store,
+    data,
+    requests,
+    limits,
+    checkHosted: hosted.due,
+    onEnded,
+    owner,
+    now,
+    random,
+    telling,
+  });
   const unwatch = metrics.watch(() => store.query(activeCount));
   let started = false;
   let stopped: Promise<void> | undefined;
@@ -121,7 +147,8 @@ export async function createCrawler(options: CrawlerOptions): Promise<Crawler> {
     autoCrawl: tracked(requests.autoCrawl),
     pending: requests.pending,
     inspect: tracked(inspector(origin, { lookup: options.lookup, optedOut, now })),
-    accept: (domain) => store.write((q) => acceptFile(q, domain)),
+    verifyOrigin: tracked(hosted.now),
+    ...operating(store, now),
     start() {
       if (started || stopped !== undefined) return;
       started = true;

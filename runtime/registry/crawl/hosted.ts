@@ -4,9 +4,10 @@ import { eachAlone } from "../../queue/periodic.js";
 import { MAX_ADAGENTS_BYTES } from "../../signing/discovery/pin.js";
 import { expectedUrl, hostedUrl } from "../model.js";
 import type { RegistryData } from "../types.js";
-import { fetchDocument } from "./document.js";
+import { type Fault, fetchDocument } from "./document.js";
 import type { Origin } from "./locate.js";
 import type { CrawlMetrics } from "./metrics.js";
+import type { OriginAnswer } from "./types.js";
 
 /** Origins asked in one go, and at once. */
 const BATCH = 50;
@@ -22,50 +23,72 @@ export interface HostedParts {
   readonly now: () => number;
 }
 
-type Verdict = "verified" | "unverified" | "unknown";
+/** Of a document that could not be had: whether that says something of the origin's wish. */
+function answerOf({ kind, message: detail, status }: Fault): OriginAnswer {
+  switch (kind) {
+    case "absent":
+      return { verdict: "unverified", reason: "not_found", detail };
+    case "redirect":
+    case "shape":
+    case "too_large":
+      return { verdict: "unverified", reason: "no_authoritative_location", detail };
+    case "syntax":
+      return { verdict: "unknown", reason: "invalid_json", detail };
+    case "connection":
+      return { verdict: "unknown", reason: status === null ? "unresolvable" : "transient", detail };
+    case "timeout":
+    case "status":
+    case "answer":
+    case "aborted":
+      return { verdict: "unknown", reason: "transient", detail };
+  }
+}
 
-async function ask({ fetch, signal, publicUrl }: Origin, domain: string): Promise<Verdict> {
+async function ask({ fetch, signal, publicUrl }: Origin, domain: string): Promise<OriginAnswer> {
   const found = await fetchDocument(fetch, expectedUrl(domain), {
     maxBytes: MAX_ADAGENTS_BYTES,
     redirects: wellKnownRedirects,
     signal,
   });
-  if (found.ok) return found.value.authoritative_location === hostedUrl(publicUrl, domain) ? "verified" : "unverified";
-  switch (found.kind) {
-    case "absent":
-    case "redirect":
-    case "shape":
-    case "too_large":
-      return "unverified";
-    case "timeout":
-    case "connection":
-    case "status":
-    case "answer":
-    case "syntax":
-    case "aborted":
-      return "unknown";
-  }
+  if (!found.ok) return answerOf(found);
+  const { authoritative_location: location } = found.value;
+  if (location === hostedUrl(publicUrl, domain))
+    return { verdict: "verified", reason: "authoritative_location_pointer" };
+  if (typeof location !== "string") return { verdict: "unverified", reason: "no_authoritative_location" };
+  return {
+    verdict: "unverified",
+    reason: "authoritative_location_mismatch",
+    detail: `it points to ${location.slice(0, 500)}`,
+  };
 }
 
-/** Makes what is to be done every so often. */
-export function hostedChecks({ data, origin, metrics, recheckMs, now }: HostedParts): () => Promise<void> {
+export interface HostedChecks {
+  /** What is to be done every so often. */
+  due(): Promise<void>;
+  /** Asks one origin now; its answer counts. */
+  now(domain: string): Promise<OriginAnswer>;
+}
+
+export function hostedChecks({ data, origin, metrics, recheckMs, now }: HostedParts): HostedChecks {
   /** Origins that did not answer while their last answer still counts, and when they are asked again. */
   const postponed = new Map<string, number>();
 
-  const check = async (domain: string): Promise<void> => {
-    const verdict = await ask(origin, domain);
+  const check = async (domain: string): Promise<OriginAnswer> => {
+    const answer = await ask(origin, domain);
+    const { verdict } = answer;
     metrics.checkedHosted(verdict);
     const at = now();
     const before = verdict === "unknown" ? (await data.hostedFile(domain))?.originVerifiedAt : undefined;
     if (typeof before === "number" && at - before < GRACE_MS) postponed.set(domain, at + recheckMs);
     else await data.originChecked(domain, { verified: verdict === "verified", at });
+    return answer;
   };
 
-  return async () => {
+  const due = async (): Promise<void> => {
     const at = now();
     for (const [domain, until] of postponed) if (until <= at) postponed.delete(domain);
-    const due = await data.hostedDue(at - recheckMs, BATCH + postponed.size);
-    const waiting = due.filter((domain) => !postponed.has(domain)).slice(0, BATCH);
+    const found = await data.hostedDue(at - recheckMs, BATCH + postponed.size);
+    const waiting = found.filter((domain) => !postponed.has(domain)).slice(0, BATCH);
     // One iterator: each of the turns takes the next domain of all.
     const next = waiting.values();
     const turn = () =>
@@ -76,4 +99,5 @@ export function hostedChecks({ data, origin, metrics, recheckMs, now }: HostedPa
       if (turned.status === "rejected") throw turned.reason;
     });
   };
+  return { due, now: check };
 }

@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
 import type { Fault, FetchedDocument } from "./document.js";
 
 /** How long a file is shared, in milliseconds: a change reaches no publisher much later than it would have anyway. */
-const SHARED_MS = 5 * 60_000;
+export const SHARED_MS = 5 * 60_000;
 /** How long a failure is, in milliseconds: less than the shortest wait before another attempt. */
 const FAILURE_MS = 20_000;
 /** Text of all files kept, in bytes: one of the largest kind. Parsed they take several times as much memory. */

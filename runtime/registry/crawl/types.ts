@@ -17,6 +17,14 @@ export interface CrawlRefusal {
   readonly retryAfterSeconds: number;
 }
 
+/** What an origin says of the file hosted for it, in the words of the API. */
+export interface OriginAnswer {
+  readonly verdict: "verified" | "unverified" | "unknown";
+  readonly reason: components["schemas"]["OriginVerdict"]["reason"];
+  /** For anyone. */
+  readonly detail?: string;
+}
+
 export interface CrawlLimits {
   /** Least time between two requests of one domain, in milliseconds; default 5 minutes. */
   readonly debounceMs: number;
@@ -67,6 +75,13 @@ export interface Crawler {
   autoCrawl(domain: string): Promise<boolean>;
   /** Fetches and reads a domain's file now, and keeps nothing; undefined for a domain that is none in public. */
   inspect(domain: string): Promise<CrawlResult["adagents"] | undefined>;
+  /** Asks the origin of a hosted file now whether it points at it; its answer counts. */
+  verifyOrigin(domain: string): Promise<OriginAnswer>;
+  /**
+   * The publishers whose ads.txt led to a manager are due once what is kept of the manager's file has run out.
+   * @returns how many they are
+   */
+  revalidateManaged(manager: string): Promise<number>;
   /** Does a crawl of the domain wait or run? */
   pending(domain: string): Promise<boolean>;
   /**

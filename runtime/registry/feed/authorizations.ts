@@ -112,6 +112,9 @@ function handleOf(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
+/** Handle of a publisher's property. */
+export const propertyHandle = (domain: string, key: string): string => handleOf(`${domain} ${key}`);
+
 /** One row where the agent may sell everything, else one a property it may sell. */
 export function* snapshotRows(row: ToldRow, now: number): Generator<SnapshotRow> {
   const active = row.entries === null ? [] : activeEntries(row.entries, now);
@@ -139,7 +142,7 @@ export function* snapshotRows(row: ToldRow, now: number): Generator<SnapshotRow>
       id: handleOf(`${row.domain} ${row.url} ${key ?? ""}`),
       ...common,
       signing_keys: common.signing_keys.length === 0 ? null : (common.signing_keys as Record<string, never>[]),
-      property_rid: key === null ? null : handleOf(`${row.domain} ${key}`),
+      property_rid: key === null ? null : propertyHandle(row.domain, key),
       property_id_slug: key?.startsWith("#") ? key.slice(1) : null,
     };
   }

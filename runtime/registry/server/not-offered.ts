@@ -18,7 +18,7 @@ const reasons: readonly (readonly [path: RegExp, why: string])[] = [
   ],
   [/^\/api\/registry\/mirrors?/, "A file here is a publisher's own, or hosted for it by the operator"],
   [
-    /^\/api\/(?:brands|properties)\/(?:save|enrich|history|setup-my-brand|check|hosted)\b/,
+    /^\/api\/(?:brands|properties)\/(?:save|enrich|history|setup-my-brand|hosted)\b/,
     "What is known here comes from publishers' files, and is not written or looked up elsewhere",
   ],
   [

@@ -11,6 +11,7 @@ import { bucketOf, countAttempt, type Limits, limitOf } from "./limits.js";
 import { Problem } from "./problems.js";
 import { createRevalidation, type Revalidation } from "./revalidation.js";
 import { agentRoutes } from "./routes/agents.js";
+import { checkingRoutes } from "./routes/checking.js";
 import { crawlRoutes } from "./routes/crawling.js";
 import { documentRoutes } from "./routes/documents.js";
 import { feedRoutes } from "./routes/feed.js";
@@ -43,6 +44,7 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
     url: routeOf(operation),
     config: {
       operation: id,
+      open: credentials === "none",
       ...(bucket !== undefined && { rateLimit: limitOf(bucket, limits), bucket }),
     },
     // After the limit, before the body is read.
@@ -68,8 +70,9 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
         ...checked,
         request,
       })) as Answer<unknown>;
-      // What depends on who asks is nobody else's to keep.
+      // What depends on who asks is nobody else's to keep; of the rest each answer may say more.
       if (credentials !== "none") reply.headers({ vary: "Authorization", "cache-control": "private, no-cache" });
+      else if (fingerprinted) reply.header("cache-control", "no-cache");
       const etag = send(reply, request, answer, fingerprinted);
       if (remembers && etag !== undefined && answer.headers?.["cache-control"] === LOOKUP_CACHE)
         revalidation.remember(request, revision, etag);
@@ -110,16 +113,22 @@ function send(
   fingerprinted: boolean,
 ): string | undefined {
   const { body, status = 200, headers = {}, fingerprint } = answer;
+  const has = (etag: string | undefined): boolean =>
+    etag !== undefined && request.method !== "POST" && matches(request.headers["if-none-match"], etag);
   if (body instanceof Readable) {
-    reply.code(status).headers(headers).send(body);
+    // Nothing of it was read yet.
+    if (has(headers.etag)) {
+      body.destroy();
+      const { "content-type": _, ...rest } = headers;
+      reply.code(304).headers(rest).send();
+    } else reply.code(status).headers(headers).send(body);
     return headers.etag;
   }
   const payload = typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   reply.code(status).headers({ "content-type": "application/json; charset=utf-8", ...headers });
   const etag = fingerprinted ? (headers.etag ?? fingerprintOf(payload, fingerprint)) : undefined;
   if (etag !== undefined) reply.header("etag", etag);
-  if (etag !== undefined && request.method !== "POST" && matches(request.headers["if-none-match"], etag))
-    reply.code(304).removeHeader("content-type").send();
+  if (has(etag)) reply.code(304).removeHeader("content-type").send();
   else reply.send(payload);
   return etag;
 }
@@ -132,6 +141,7 @@ function handlersOf(parts: Parts): Handlers {
     ...listRoutes(parts),
     ...resolveRoutes(parts),
     ...fileRoutes(parts),
+    ...checkingRoutes(parts),
     ...crawlRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...revalidatingRoutes(parts, parts.baseUrl + RESOURCE_METADATA),
     ...documentRoutes(parts),

@@ -36,13 +36,11 @@ function howTo(detail: string, { tools }: AnswererDependencies): string {
 }
 
 /**
- * A message that names a task goes on with it: it must be the caller's own, of the operation the message calls, and waiting for
- * somebody. The gate has judged the operation; a task of another one would be changed unjudged.
+ * A message that names a task goes on with it: it must be the caller's own, and of the operation the message calls. The gate has
+ * judged the operation; a task of another one would be changed unjudged. Whether it waits for somebody is for the call to find.
  */
-function checkContinued({ id, tool, status }: AgentTask, operation: string): void {
+function checkContinued({ id, tool }: AgentTask, operation: string): void {
   if (tool !== operation) throw new RequestMalformedError(`task ${id} is not one of ${operation}`);
-  if (status !== "input-required")
-    throw new UnsupportedOperationError(`task ${id} is ${status} and waits for no message`);
 }
 
 const textOf = (value: unknown): string | undefined =>
@@ -66,7 +64,7 @@ export async function runMessage(
   if (continued !== "") checkContinued(await own(continued), operation);
   const configuration = isJsonObject(params.configuration) ? params.configuration : {};
   const native = configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config;
-  const { status, payload, failed, taskId } = await parts.answer({
+  const { status, payload, failed, taskId, unfit } = await parts.answer({
     tool: operation,
     args: input,
     transport: "a2a",
@@ -74,7 +72,9 @@ export async function runMessage(
     contextId,
     push: configuration.pushNotificationConfig ?? configuration.push_notification_config,
     a2aPush: native,
+    ...(continued !== "" && { continues: continued }),
   });
+  if (unfit !== undefined) throw new UnsupportedOperationError(unfit);
   // The profile's tasks are over when the call is: what goes on is told by the answer itself.
   const shown = profiled && !failed ? "completed" : status;
   return { id: taskId, contextId, status: shown, data: payload, updatedAt: parts.now() };

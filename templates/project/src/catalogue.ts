@@ -11,7 +11,7 @@ export const catalogue: Catalogue = {
         description: "Display on the front page, for outdoor lifestyle and sports readers.",
         delivery_type: "guaranteed",
         channels: ["display"],
-        formats: ["display_300x250", "display_728x90"],
+        formats: ["display_300x250_image", "display_728x90_image"],
         pricing_options: [
           {
             pricing_option_id: "cpm_fixed",
@@ -28,7 +28,7 @@ export const catalogue: Catalogue = {
         description: "Display across the whole site, sold by auction.",
         delivery_type: "non_guaranteed",
         channels: ["display"],
-        formats: ["display_300x250"],
+        formats: ["display_300x250_image"],
         pricing_options: [{ pricing_option_id: "cpm_auction", pricing_model: "cpm", currency: "USD", floor_price: 2 }],
       },
       // What clients are tested with; leave it out when yours is complete.

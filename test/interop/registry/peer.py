@@ -21,7 +21,7 @@ def methods():
             yield name, inspect.signature(method)
 
 
-def arguments(name, signature, words, special):
+def arguments(signature, words, special, body):
     """Words for what the method must be given."""
     found = {}
     for parameter in list(signature.parameters.values())[1:]:
@@ -31,7 +31,8 @@ def arguments(name, signature, words, special):
             found[parameter.name] = special[parameter.name]
         elif parameter.default is parameter.empty:
             found[parameter.name] = words.get(parameter.name, "word")
-    return found
+    # What a body is made of has no names in the signature.
+    return {**found, **body}
 
 
 def shown(answer):
@@ -48,8 +49,9 @@ async def call(question):
     async with RegistryClient(base_url=question["url"], timeout=30.0) as client:
         for name, signature in methods():
             special = {"auth_token": question["key"], **question["special"].get(name, {})}
+            body = question["bodies"].get(name, {})
             try:
-                answer = await getattr(client, name)(**arguments(name, signature, words, special))
+                answer = await getattr(client, name)(**arguments(signature, words, special, body))
                 nothing = answer is None or (isinstance(answer, dict) and answer and all(one is None for one in answer.values()))
                 detail = json.dumps(shown(answer), default=str)[:80]
                 told.append({"method": name, "outcome": "nothing" if nothing else "answered", "detail": detail})

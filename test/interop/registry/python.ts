@@ -12,6 +12,13 @@ const special = {
   list_brands: { limit: 10 },
 };
 
+/** Bodies of methods that take whatever they are given. */
+const bodies = {
+  request_brand_crawl: { domain: words.crawled },
+  request_manager_revalidation: { manager_domain: words.domain },
+  bulk_property_check: { identifiers: words.domains },
+};
+
 /** What the client itself cannot do, whatever a registry answers. */
 const departures: Readonly<Record<string, { readonly says: RegExp; readonly why: string }>> = {
   get_agent_authorizations_snapshot: {
@@ -49,7 +56,14 @@ async function replicas(talk: Talk, world: RegistryWorld): Promise<MethodCell[]>
 export async function pythonCells(world: RegistryWorld): Promise<MethodCell[]> {
   const { ask: talk, close } = await talkPython(path.join(import.meta.dirname, "peer.py"));
   try {
-    const { calls } = await talk({ do: "call", url: world.url, key: world.key, words, special });
+    const { domains, identifiers } = world.reports;
+    const asked = {
+      ...special,
+      get_property_check_report: { report_id: domains },
+      get_bulk_property_check_report: { report_id: identifiers },
+      verify_hosted_property_origin: { domain: world.hosted },
+    };
+    const { calls } = await talk({ do: "call", url: world.url, key: world.key, words, special: asked, bodies });
     return [...(calls as Called[]).map(judged), ...(await replicas(talk, world))];
   } finally {
     await close();

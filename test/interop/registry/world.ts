@@ -2,11 +2,15 @@
 import { createProber } from "../../../runtime/registry/probe/prober.js";
 import { DOMAIN, lookup, origins, pages } from "../../registry/server-crawl-fixture.js";
 import { type Setup, setupRegistry } from "../../registry/server-fixture.js";
-import { crawlOf, entry, NEWS, property, SELLER, seedWorld } from "../../registry/server-world.js";
+import { crawlOf, entry, HOSTED, NEWS, property, SELLER, seedWorld } from "../../registry/server-world.js";
 
 export interface RegistryWorld {
   readonly url: string;
   readonly key: string;
+  /** Identifiers of checks that were made. */
+  readonly reports: { readonly domains: string; readonly identifiers: string };
+  /** A domain that a file is hosted for. */
+  readonly hosted: string;
   /** One more publisher lets the seller sell. */
   grant(domain: string): Promise<void>;
   revoke(domain: string): Promise<void>;
@@ -30,9 +34,14 @@ export async function openRegistryWorld(): Promise<RegistryWorld> {
         [property("site", "website", [], domain)],
       ),
     );
+  const { data } = setup.registry;
+  const domains = await data.checkDomains([NEWS]);
+  const identifiers = await data.checkIdentifiers([NEWS]);
   return {
     url,
     key,
+    hosted: HOSTED,
+    reports: { domains: domains.report_id, identifiers: identifiers.report_id },
     grant: async (domain) => void (await apply(domain, [SELLER])),
     revoke: async (domain) => void (await apply(domain, [])),
     close: () => setup.close(),

@@ -10,6 +10,8 @@ import { senderPlaces } from "./0007-places.js";
 import { registryFeed } from "./0008-registry-feed.js";
 import { documents } from "./0009-documents.js";
 import { registryLists } from "./0010-registry-lists.js";
+import { registryReports } from "./0011-registry-reports.js";
+import { inboxTasks } from "./0012-inbox-tasks.js";
 
 export const schema = schemaOf({
   receiver,
@@ -22,4 +24,6 @@ export const schema = schemaOf({
   "registry-feed": registryFeed,
   documents,
   "registry-lists": registryLists,
+  "registry-reports": registryReports,
+  "inbox-tasks": inboxTasks,
 });

@@ -8,6 +8,8 @@ import { domainOf } from "./inputs.js";
 const METADATA_CACHE = { "cache-control": "public, max-age=3600" };
 const SCHEMA_CACHE = { "cache-control": "public, max-age=86400" };
 const HOSTED_CACHE = { "cache-control": "public, max-age=300" };
+/** How the server is, is what it is now. */
+const NOW_ONLY = { "cache-control": "no-store" };
 
 type Ids =
   | "readAuthorizationServer"
@@ -58,15 +60,17 @@ export const documentRoutes = (parts: Parts): Handlers<Ids> => {
       return { body: document.json as BodyOf<"readOpenapi">, headers: HOSTED_CACHE };
     },
     async readHealth() {
-      return { body: { status: "ok" } };
+      return { body: { status: "ok" }, headers: NOW_ONLY };
     },
     async readReadiness() {
       const faults = await parts.faults();
       const bad = Object.values(faults).some((fault) => fault !== "ok");
-      return { status: bad ? 503 : 200, body: { status: bad ? "unready" : "ready", checks: faults } };
+      const status = bad ? 503 : 200;
+      return { status, body: { status: bad ? "unready" : "ready", checks: faults }, headers: NOW_ONLY };
     },
     async readMetrics() {
-      return { body: await telemetry.read(), headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } };
+      const headers = { ...NOW_ONLY, "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+      return { body: await telemetry.read(), headers };
     },
   };
 };

@@ -4,7 +4,7 @@ import type { CrawlRequestRecord } from "../../crawl/index.js";
 import type { FileProblem } from "../../file-problems.js";
 import { requireCaller } from "../auth/caller.js";
 import { type Call, type Handlers, type Parts, within } from "../call.js";
-import { unavailable } from "../problems.js";
+import { notFound, Problem, unavailable } from "../problems.js";
 import { asked, crawlerOf } from "./crawling.js";
 import { domainOf } from "./inputs.js";
 
@@ -25,6 +25,19 @@ async function ended({ crawler, now }: Parts, first: CrawlRequestRecord): Promis
     await pause(LOOK_MS);
     record = await crawler!.read(first.crawl_request_id);
   }
+}
+
+/** How long one thing is not asked for again, by whomever, in milliseconds (registry-facts.md 7). */
+const AGAIN_MS = 5 * 60_000;
+
+/** @throws Problem 429 */
+async function notJustNow({ count, now }: Parts, what: string): Promise<void> {
+  const { count: asked, resets } = await within(count(what, now(), AGAIN_MS));
+  if (asked > 1)
+    throw new Problem(429, "That was asked for just now", {
+      code: "debounced",
+      retryAfterSeconds: Math.max(1, Math.ceil((resets - now()) / 1000)),
+    });
 }
 
 const issueOf = ({ pointer, message, remedy }: FileProblem) => ({ field: pointer, message, suggestion: remedy });
@@ -61,7 +74,7 @@ async function verdictOf({ data, now }: Parts, domain: string, record: CrawlRequ
 export const revalidatingRoutes = (
   parts: Parts,
   resourceMetadata: string,
-): Handlers<"revalidateAdagents" | "requestBrandCrawl"> => ({
+): Handlers<"revalidateAdagents" | "requestBrandCrawl" | "requestManagerRevalidation" | "verifyHostedOrigin"> => ({
   async revalidateAdagents({ params, request }: Call<"revalidateAdagents">) {
     const caller = requireCaller(request.identity, resourceMetadata);
     const domain = domainOf(params.domain);
@@ -78,5 +91,27 @@ export const revalidatingRoutes = (
     const domain = domainOf(body.domain);
     await asked(crawlerOf(parts), domain, caller.id);
     return { status: 202, body: { message: "Brand crawl request accepted" as const, domain } };
+  },
+  async requestManagerRevalidation({ body, request }) {
+    requireCaller(request.identity, resourceMetadata);
+    const manager_domain = domainOf(body.manager_domain);
+    const crawler = crawlerOf(parts);
+    await notJustNow(parts, `manager ${manager_domain}`);
+    const publishers_enqueued = await within(crawler.revalidateManaged(manager_domain));
+    return {
+      status: 202,
+      body: { message: "Manager re-validation enqueued" as const, manager_domain, publishers_enqueued },
+    };
+  },
+  async verifyHostedOrigin({ params, request }) {
+    requireCaller(request.identity, resourceMetadata);
+    const domain = domainOf(params.domain);
+    if ((await within(parts.data.hostedFile(domain))) === undefined)
+      throw notFound("No file is hosted for this domain");
+    const crawler = crawlerOf(parts);
+    await notJustNow(parts, `origin ${domain}`);
+    const { verdict, reason, detail } = await within(crawler.verifyOrigin(domain), WAIT_MS);
+    const checked_at = new Date(parts.now()).toISOString();
+    return { body: { verified: verdict === "verified", reason, checked_at, ...(detail !== undefined && { detail }) } };
   },
 });

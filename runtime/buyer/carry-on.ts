@@ -1,0 +1,42 @@
+/** The call by which a task that asks something is answered. */
+import type { Answer, AnyArms, AnyTool, JsonObject, Release, TransportName } from "../contract/index.js";
+import { localError } from "./fault.js";
+import type { LocalError } from "./types.js";
+
+export interface AskedTask {
+  /** The tool's. */
+  readonly name: string;
+  readonly tool: AnyTool | undefined;
+  readonly release: Release;
+  readonly transport: TransportName;
+  /** What was asked for before. */
+  readonly request: JsonObject;
+  /** What the task says now. */
+  readonly question: Answer<AnyArms>;
+  readonly input: JsonObject;
+}
+
+type CarriedOn =
+  | { readonly ok: true; readonly request: JsonObject }
+  | { readonly ok: false; readonly error: LocalError };
+
+/** The request as it was with the answer laid over it, or why none can be made. */
+export function carriedOn({ name, tool, release, transport, request, question, input }: AskedTask): CarriedOn {
+  if (question.status !== "input-required") {
+    const message = `${name} is ${question.status} and asks nothing`;
+    return { ok: false, error: localError("INPUT_NOT_ASKED", message, "correctable") };
+  }
+  const { contextId } = question;
+  // Over MCP the older releases thread the conversation through the arguments.
+  const byArguments = transport === "mcp" && release.facts.envelope.contextId.value === "threaded";
+  const threaded = byArguments && contextId !== undefined;
+  if (transport === "mcp" && !threaded && tool?.mutating === true) {
+    // Without a word of which task is meant, the answer would be a further order beside the one that waits.
+    const message =
+      `Over MCP the agent, in release ${release.version}, gave nothing by which ${name} could go on with its task: ` +
+      "answer over A2A, or call it anew once the task has ended";
+    return { ok: false, error: localError("INPUT_NOT_CARRIED", message, "correctable") };
+  }
+  const { idempotency_key: _key, push_notification_config: _push, ...rest } = request;
+  return { ok: true, request: { ...rest, ...(threaded && { context_id: contextId }), ...input } };
+}

@@ -1,0 +1,40 @@
+/** Calls that answer what a task asks: which task is meant, and how a caller is told what to name. */
+import type { AnyTool, JsonObject, Release } from "../contract/index.js";
+import type { SellerTaskRow } from "../store/seller-tables.js";
+import type { Call } from "../transport/answerer.js";
+import { ToolError } from "./tool-error.js";
+
+/** The task that a call names asks nothing. */
+export class TaskNotWaiting extends ToolError {
+  constructor({ task_id: id, status }: Pick<SellerTaskRow, "task_id" | "status">) {
+    super("CONFLICT", `task ${id} is ${status} and waits for no message`);
+  }
+}
+
+/** Over MCP the releases that thread `context_id` know a conversation by it: here that of one task. */
+const threads = ({ transport }: Pick<Call, "transport">, { facts }: Release): boolean =>
+  transport === "mcp" && facts.envelope.contextId.value === "threaded";
+
+/** What names the conversation of a task, in answers that leave it open. */
+export const threadMember = (call: Call, release: Release, taskId: string): JsonObject =>
+  threads(call, release) ? { context_id: taskId } : {};
+
+/**
+ * The task that a call goes on with: the caller's own, of the same tool, and waiting for it. A conversation that names none is
+ * a call of its own.
+ * @throws TaskNotWaiting where the transport names a task that waits for nobody
+ */
+export async function continuedTask(
+  taskRow: (taskId: string) => Promise<SellerTaskRow | undefined>,
+  call: Call,
+  { args, served, spoken }: { args: JsonObject; served: { tool: AnyTool }; spoken: { release: Release } },
+): Promise<SellerTaskRow | undefined> {
+  const threaded = threads(call, spoken.release) && typeof args.context_id === "string" ? args.context_id : undefined;
+  const id = call.continues ?? threaded;
+  if (id === undefined) return undefined;
+  const row = await taskRow(id);
+  if (row === undefined || row.principal !== call.identity.principal || row.tool !== served.tool.name) return undefined;
+  if (row.status === "input-required") return row;
+  if (call.continues !== undefined) throw new TaskNotWaiting(row);
+  return undefined;
+}

@@ -1,0 +1,33 @@
+/** `./run fuzz seller [--count N] [--seed N] [--release DIR]...`: calls of every tool, valid and with one fault. */
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { close } from "../../cli/closing-line.js";
+import { count, script } from "../../cli/script.js";
+import { corpus } from "../support/corpus.js";
+import { fuzzSeller } from "./seller-run.js";
+
+const published = ["3.0.26", "3.1.19", "3.2.4"].map((version) => path.join(corpus, "releases", version));
+const own = path.resolve(import.meta.dirname, "../../manifests/3.1.0");
+const there = published.filter((folder) => existsSync(folder));
+const values = script("fuzz seller", "calls of every tool, valid and with one fault, of each release")
+  .option("--count <n>", "calls of each release", count, 10_000)
+  .option("--seed <n>", "of the requests; the same gives the same", count, (Date.now() % 2 ** 30) + 1)
+  .option("--release <dir...>", "releases: folders or bundles", there.length > 0 ? there : [own])
+  .parse()
+  .opts<{ readonly count: number; readonly seed: number; readonly release: readonly string[] }>();
+
+console.log(`seed ${values.seed}`);
+const totals = { passed: 0, failed: 0 };
+for (const release of values.release) {
+  const report = await fuzzSeller({ release, count: values.count, seed: values.seed });
+  const { version, tools, calls, handled, handledFaulty, answered, unreached, failures } = report;
+  console.log(
+    `${version}: ${tools} tools, ${calls} calls, ${handled} reached a handler (${handledFaulty} of them with a fault), ${answered} were answered`,
+  );
+  if (unreached.length > 0) console.log(`  never reached: ${unreached.join(", ")}`);
+  for (const { what, times, example } of failures) console.log(`  ${times} times: ${what}\n    ${example}`);
+  const failed = failures.reduce((sum, { times }) => sum + times, 0);
+  totals.passed += calls - failed;
+  totals.failed += failed + unreached.length;
+}
+close(totals, "calls");
