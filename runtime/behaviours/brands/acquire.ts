@@ -8,8 +8,8 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
 import { findBrand } from "./brands.js";
 import { holdDays } from "./calendar.js";
-import { ungoverned } from "./governed.js";
-import { endOf, type Grant, grants, licence, withCredentials } from "./grants.js";
+import { costOf, ungoverned } from "./governed.js";
+import { type Grant, grants, licence, licenceEnd, withCredentials } from "./grants.js";
 import { followRevocation } from "./notices.js";
 import { type Obstacle, obstacle, offeringNamed, priceNamed } from "./offerings.js";
 
@@ -85,7 +85,7 @@ async function grantFor(
     ...(campaign.estimated_impressions !== undefined && { impressions: campaign.estimated_impressions }),
     state: "pending",
     paused: false,
-    until: endOf(call, end_date),
+    until: licenceEnd(call, end_date),
     credentials: [],
   };
 }
@@ -113,7 +113,7 @@ export function decided(call: BehaviourCall, offering: RightsOffering, grant: Gr
 }
 
 /** Days count where one licence can shut out others. */
-export async function holds(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<boolean> {
+export async function holdsDays(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<boolean> {
   if (!offering.pricing.some(({ exclusive }) => exclusive)) return true;
   const { start_date: start = call.time.slice(0, 10), pricing_option_id: id } = grant.terms;
   const exclusive = offering.pricing.find(({ pricing_option_id }) => pricing_option_id === id)?.exclusive === true;
@@ -121,7 +121,7 @@ export async function holds(call: BehaviourCall, offering: RightsOffering, grant
   return holdDays(call, offering.rights_id, { grant_id: grant.grant_id, exclusive, ...days });
 }
 
-export const taken: Obstacle = {
+export const daysTaken: Obstacle = {
   reason: "An exclusive licence stands against these days.",
   suggestions: ["Ask for other days, or for other rights."],
 };
@@ -144,7 +144,9 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
     buyer: buyer.domain,
     ...(campaign.countries && { countries: campaign.countries }),
   };
-  const against = ungoverned(account, request.governance_context) ?? obstacle(covered, wanted);
+  const amount = costOf(price, campaign.estimated_impressions);
+  const commitment = { tool: "acquire_rights", request: { ...request }, amount };
+  const against = (await ungoverned(call, account, commitment)) ?? obstacle(covered, wanted);
   if (against !== undefined) return refused(against);
   const asked = await grantFor(call, request, { offering, price });
   const decision = await decided(call, offering, asked);
@@ -153,7 +155,7 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
     return refused({ reason, ...(suggestions !== undefined && { suggestions }) });
   }
   // What somebody thinks about is kept free for who asked first.
-  if (!(await holds(call, offering, asked))) return refused(taken);
+  if (!(await holdsDays(call, offering, asked))) return refused(daysTaken);
   followRevocation(call, asked.grant_id, request.revocation_webhook);
   if (decision.decision === "wait") {
     grants.put(call, call.principal, asked.grant_id, asked);

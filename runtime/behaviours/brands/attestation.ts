@@ -3,7 +3,13 @@ import { createHash, createPrivateKey, sign } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { Grant } from "./grants.js";
+
+/** What is proven. */
+export interface ProvenGrant {
+  readonly grant_id: string;
+  /** ISO 8601. */
+  readonly until: string;
+}
 
 const GRANT_CLAIM = "https://adcontextprotocol.org/claims/rights/grant";
 const GRANT_SUBJECT = "https://adcontextprotocol.org/claims/subjects/rights-grant";
@@ -28,7 +34,11 @@ function signedCredential(call: BehaviourCall, claims: JsonObject): string {
 }
 
 /** The constraint with its digest, and a credential of the holder's that binds it. */
-export function attested(call: BehaviourCall, { grant_id: id, until }: Grant, constraint: JsonObject): JsonObject {
+export function attested(
+  call: BehaviourCall,
+  { grant_id: id, until }: ProvenGrant,
+  constraint: JsonObject,
+): JsonObject {
   const digest = sha256(canonicalize(constraint)!);
   const subject = {
     type: "resource",

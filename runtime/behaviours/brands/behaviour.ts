@@ -3,6 +3,7 @@ import { acquireRights } from "./acquire.js";
 import { brandIdentity } from "./brands.js";
 import { findRights } from "./offerings.js";
 import { brandScenarios, resetGrants } from "./scenarios.js";
+import { searchBrands } from "./search.js";
 import { updateRights } from "./update.js";
 import { carryOnRights } from "./upkeep.js";
 
@@ -12,6 +13,7 @@ export const brandsBehaviour: Behaviour = {
   needs: ["accounts"],
   tools: {
     get_brand_identity: brandIdentity,
+    search_brands: searchBrands,
     get_rights: findRights,
     acquire_rights: acquireRights,
     update_rights: updateRights,

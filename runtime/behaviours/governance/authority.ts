@@ -12,8 +12,10 @@ export interface GovernedAction {
   readonly tool: string;
   /** The request, as received: it may carry the token of an approval. */
   readonly request: JsonObject;
-  /** What it costs, in the plan's currency. */
-  readonly amount: number;
+  /** What it costs, in the plan's currency; undefined where nobody can tell beforehand. */
+  readonly amount: number | undefined;
+  /** Nothing goes ahead on an account under governance without a token, wherever its plan is kept. */
+  readonly tokenRequired?: boolean;
 }
 
 export interface Denial {
@@ -35,6 +37,11 @@ async function isApproved(call: BehaviourCall, { plan }: KeptPlan, { governance_
   return typeof token === "string" && (await planOfToken(call, token))?.plan_id === plan.plan_id;
 }
 
+const unasked = ({ governance_agents: agents = [] }: Account): Denial => ({
+  message: "The account's governance agent has not approved this: send the governance_context of its check.",
+  details: { governance_agents: agents.map(({ url }) => url) },
+});
+
 /**
  * Why the account's plan forbids an action; undefined where it does not, where the account is under nobody's governance, and
  * where its plan is kept elsewhere: then the buyer's governance agent has the say.
@@ -42,12 +49,15 @@ async function isApproved(call: BehaviourCall, { plan }: KeptPlan, { governance_
 export async function denialOf(
   call: BehaviourCall,
   account: Account,
-  { tool, request, amount }: GovernedAction,
+  { tool, request, amount, tokenRequired = false }: GovernedAction,
 ): Promise<Denial | undefined> {
   if ((account.governance_agents ?? []).length === 0) return undefined;
   const kept = await newestPlan(call, account.brand?.domain);
-  if (kept === undefined || (await isApproved(call, kept, request))) return undefined;
+  if (kept === undefined)
+    return tokenRequired && typeof request.governance_context !== "string" ? unasked(account) : undefined;
+  if (await isApproved(call, kept, request)) return undefined;
   const { plan } = kept;
+  if (amount === undefined) return unasked(account);
   const { decision, findings } = judgeAction(
     plan,
     { ...readProposal({ tool, payload: request }), amount },

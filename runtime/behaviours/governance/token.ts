@@ -2,9 +2,10 @@
  * The token of a governed action: a compact JWS (RFC 7515), so that who is shown it can tell who approved what. The buyer
  * sends it to the seller, and both send it back with whatever concerns the action afterwards.
  */
-import { createHash, createPrivateKey, sign } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
+import { compactJws } from "../frame/jws.js";
 
 export interface TokenClaims {
   readonly plan_id: string;
@@ -17,8 +18,6 @@ export interface TokenClaims {
   readonly exp: number;
 }
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-
 /** Sellers show tokens of plans that buyers have registered: whose they are is found by the token alone. */
 const issued = collection<{ readonly owner: string; readonly plan_id: string }>("governance_token");
 const EVERYBODY = "";
@@ -27,12 +26,8 @@ const keyOf = (token: string): string => createHash("sha256").update(token).dige
 
 /** A new token, kept with the plan it stands for. */
 export function issueToken(call: BehaviourCall, owner: string, claims: TokenClaims): string {
-  const { key, keyid } = call.signing;
-  const header = { alg: "EdDSA", typ: "governance-context+jws", kid: keyid };
   const body = { iss: call.agentUrl, iat: Math.floor(call.now.getTime() / 1_000), jti: claims.check_id, ...claims };
-  const input = `${encode(header)}.${encode(body)}`;
-  const signature = sign(null, Buffer.from(input), createPrivateKey({ key: { ...key }, format: "jwk" }));
-  const token = `${input}.${signature.toString("base64url")}`;
+  const token = compactJws(call, "governance-context+jws", body);
   issued.put(call, EVERYBODY, keyOf(token), { owner, plan_id: claims.plan_id });
   return token;
 }
