@@ -48,7 +48,7 @@ const commands = {
   },
   db: { help: "the schema of a database: print, apply, compare", load: () => import("./db.js") },
   registry: {
-    help: "the agent registry: serve, import, export, crawl, orgs, users, keys",
+    help: "the agent registry: serve, import, export, crawl, doctor, orgs, users, keys",
     load: () => import("./registry.js"),
   },
 } satisfies Record<string, { help: string; load: () => Promise<{ register: (command: Command) => void }> }>;

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { register as registerAccounts } from "./registry-accounts.js";
 import { register as registerCrawl } from "./registry-crawl.js";
+import { register as registerDoctor } from "./registry-doctor.js";
 import { register as registerHosted } from "./registry-hosted.js";
 import { register as registerIssuer } from "./registry-issuer.js";
 import { register as registerMembers } from "./registry-members.js";
@@ -13,6 +14,7 @@ export function register(command: Command): void {
   registerServe(command);
   registerTransfer(command);
   registerCrawl(command);
+  registerDoctor(command);
   registerAccounts(command);
   registerIssuer(command);
   registerMembers(command);

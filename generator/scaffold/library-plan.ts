@@ -81,8 +81,8 @@ export function planLibraryProject(
   const facts: ProjectFacts = { ...request, word: model.word, version: model.version, tools, open };
   const { before = "" } = request;
   const served = ports.filter(({ area, port }) => areas.has(area) && !importsPort(before, port));
-  // Areas may ask the same port.
-  const asked = served.filter(({ file }, index) => served.findIndex((one) => one.file === file) === index);
+  // Several areas may ask one port.
+  const asked = served.filter(({ port }, index) => served.findIndex((one) => one.port === port) === index);
   const own = portFiles(asked);
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
   const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];

@@ -1,4 +1,5 @@
 /** What an application gives a buyer, and what its calls come back with. Names of wire fields are kept as they are on the wire. */
+import type { Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   Answer,
@@ -271,6 +272,8 @@ export interface BuyerOptions<R extends Release = Release> {
   /** Waits between attempts and polls; a timer by default. Resolves early when the signal is aborted. */
   readonly pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly logger?: Logger;
+  /** Gets a span for each call; the global tracer by default. Requests carry it (`traceparent`), so a webhook stands in its call's trace. */
+  readonly tracer?: Tracer;
 }
 
 /** What both sides have agreed on. */

@@ -21,6 +21,9 @@ const otherBeta =
 const noPreviewThere =
   "creative/preview-render.json: preview_html is of a render, in preview.previews[].renders[] of what build_creative answers; core/creative-manifest.json has none, and the step looks for it there";
 
+const noPlanNamed =
+  "governance/check-governance-request.json: plan_id is required, and the step gives the seller neither a plan nor a governance_context to ask the governance agent about; only a seller that keeps the plan itself can know of it";
+
 export const faultySteps: readonly FaultyStep[] = [
   {
     release: "3.0.26",
@@ -29,6 +32,22 @@ export const faultySteps: readonly FaultyStep[] = [
     hash: "eff3f60fa495",
     contradicts:
       "creative/sync-creatives-request.json: validation_mode is strict by default, which fails the entire sync on any validation error; the step sends a video of 30 seconds under the first format of the first product found, which may take shorter ones, and asks for its success",
+    sometimes: true,
+  },
+  {
+    release: "3.0.26",
+    storyboard: "media_buy_seller/governance_denied",
+    step: "create_media_buy_denied",
+    hash: "fe20589d13e4",
+    contradicts: noPlanNamed,
+    sometimes: true,
+  },
+  {
+    release: "3.0.26",
+    storyboard: "media_buy_seller/governance_denied_recovery",
+    step: "create_media_buy_denied",
+    hash: "9353309de0f3",
+    contradicts: noPlanNamed,
     sometimes: true,
   },
   {

@@ -21,4 +21,5 @@ export {
   type Timeouts,
 } from "./policy.js";
 export { type RedirectPolicy, wellKnownRedirects } from "./redirect.js";
+export { LONGEST_RETRY_AFTER_MS, retryAfterMs } from "./retry-after.js";
 export { registrableDomain } from "./target.js";

@@ -1,9 +1,10 @@
 /** When a failed delivery is tried again (decisions.md, "Sender"). */
+import { LONGEST_RETRY_AFTER_MS, retryAfterMs } from "../net/retry-after.js";
 
 /** First delay, in milliseconds; doubled with every attempt. */
 const FIRST_DELAY_MS = 1_000;
 /** Longest delay, in milliseconds; also as long as a receiver may ask for. */
-export const LONGEST_DELAY_MS = 3_600_000;
+export const LONGEST_DELAY_MS = LONGEST_RETRY_AFTER_MS;
 /** Delays are spread by this part of themselves, so that deliveries that failed together do not return together. */
 const JITTER = 0.25;
 /** How long one event is tried, in milliseconds: receivers remember keys for a day (service.md, "Limits"). */
@@ -14,14 +15,6 @@ const delayAfter = (attempt: number, random: () => number): number =>
   Math.round(
     Math.min(FIRST_DELAY_MS * 2 ** Math.min(attempt, 40), LONGEST_DELAY_MS) * (1 - JITTER + 2 * JITTER * random()),
   );
-
-/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds, at most an hour; undefined where it says nothing usable. */
-export function retryAfterMs(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  const text = value.trim();
-  const ms = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, LONGEST_DELAY_MS) : undefined;
-}
 
 export interface FailedAttempt {
   /** From 0. */

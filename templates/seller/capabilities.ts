@@ -1,7 +1,6 @@
 /** What this seller can do beyond what its tools tell: one part per area of the domain. */
 import { capabilities as accounts } from "./domain/accounts/capabilities.js";
 import { capabilities as audiences } from "./domain/audiences/capabilities.js";
-import { capabilities as brands } from "./domain/brands/capabilities.js";
 import { capabilities as building } from "./domain/building/capabilities.js";
 import { capabilities as catalogs } from "./domain/catalogs/capabilities.js";
 import { capabilities as events } from "./domain/events/capabilities.js";
@@ -13,7 +12,6 @@ import type { Capabilities } from "./handler.js";
 export const capabilities: readonly Capabilities[] = [
   accounts,
   audiences,
-  brands,
   building,
   catalogs,
   events,

@@ -1,48 +1,21 @@
 /** A scaffolded seller as its project serves it, behind TLS, as callers reach it. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
-import { createServer as createHttpServer, request as httpRequest } from "node:http";
-import { createServer } from "node:https";
+import { existsSync, mkdtempSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { newSeller } from "../../generator/scaffold/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
-
-const root = path.resolve(import.meta.dirname, "../..");
-const fixture = (name: string): string => path.join(root, "test/net/fixtures", name);
-
-/** Of `localhost`, for tests alone. */
-export const tls = {
-  key: readFileSync(fixture("loopback-test-only.key.pem"), "utf8"),
-  cert: readFileSync(fixture("loopback-test-only.cert.pem"), "utf8"),
-};
+import { linked } from "../scaffold/project.js";
+import { terminator, tls } from "../support/tls-terminator.js";
 
 /** What the runner itself presents; the kits' keys are the same caller's. */
 export const RUN_TOKEN = "conformance-run-credential-0001";
 
 /** Longest a seller may take to start, in milliseconds: on a busy machine the sources are compiled for a while. */
 const START_MS = 120_000;
-
-/** Passes TLS on to a port of plain HTTP. */
-async function terminator(to: number): Promise<{ port: number; close: () => void }> {
-  const server = createServer(tls, (incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    const passed = httpRequest({ host: "127.0.0.1", port: to, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on("error", () => outgoing.destroy());
-    incoming.pipe(passed);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { port: (server.address() as AddressInfo).port, close };
-}
 
 /** Stands for the platforms that ports tell: it takes everything. */
 async function platform(): Promise<{ url: string; close: () => void }> {
@@ -58,13 +31,7 @@ async function platform(): Promise<{ url: string; close: () => void }> {
 }
 
 /** A folder in which projects find adbind. */
-export function projectsFolder(parent: string): string {
-  const folder = mkdtempSync(path.join(parent, "adbind-conformance-"));
-  mkdirSync(path.join(folder, "node_modules"));
-  symlinkSync(root, path.join(folder, "node_modules/adbind"));
-  symlinkSync(path.join(root, "node_modules/jose"), path.join(folder, "node_modules/jose"));
-  return folder;
-}
+export const projectsFolder = (parent: string): string => linked(mkdtempSync(path.join(parent, "adbind-conformance-")));
 
 /** Writes the project of a seller, once. */
 export async function scaffold(projects: string, release: string, specialism: string): Promise<string> {
@@ -85,31 +52,12 @@ const ended = (child: ChildProcess): Promise<void> =>
     child.kill("SIGTERM");
   });
 
-/** @throws Error with what the seller said, where it does not start */
-export async function serveSeller(folder: string, env: Readonly<Record<string, string>> = {}): Promise<ServedSeller> {
-  const port = await freePort();
-  const front = await terminator(port);
-  const told = await platform();
-  const base = `https://localhost:${front.port}`;
-  const keys = [
-    RUN_TOKEN,
-    ...["acme-outdoor", "nova-motors", "summit-foods", "osei-natural", "bistro-oranje"].map((kit) => `demo-${kit}-v1`),
-  ];
-  const tokens = { ...Object.fromEntries(keys.map((key) => [key, "runner"])), "demo-acme-outdoor-live-v1": "live" };
-  const flags = [...fromSource];
-  const child = spawn(process.execPath, [...flags, "src/serve.ts"], {
+/** A project's own `npm start`. @throws Error with what the seller said, where it does not start */
+export async function startSeller(folder: string, env: NodeJS.ProcessEnv): Promise<ServedSeller> {
+  const port = Number(env.PORT ?? (await freePort()));
+  const child = spawn(process.execPath, [...fromSource, "src/serve.ts"], {
     cwd: folder,
-    env: {
-      ...process.env,
-      PORT: String(port),
-      DATA: mkdtempSync(path.join(folder, "data-")),
-      BASE_URL: base,
-      TOKENS: JSON.stringify(tokens),
-      NODE_EXTRA_CA_CERTS: fixture("loopback-test-only.cert.pem"),
-      SIGNALS_URL: told.url,
-      CREATIVES_URL: told.url,
-      ...env,
-    },
+    env: { ...process.env, PORT: String(port), DATA: mkdtempSync(path.join(folder, "data-")), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
@@ -126,16 +74,49 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
       START_MS,
     ).unref();
   });
-  const stop = async (): Promise<void> => {
-    front.close();
-    told.close();
-    await ended(child);
-  };
   try {
     await started;
   } catch (error) {
-    await stop();
+    await ended(child);
     throw error;
   }
-  return { url: `${base}/mcp`, stop };
+  return { url: `http://127.0.0.1:${port}/mcp`, stop: () => ended(child) };
+}
+
+/** The same behind TLS, with callers' credentials and platforms that it may tell. @throws Error as it does */
+export async function serveSeller(folder: string, env: Readonly<Record<string, string>> = {}): Promise<ServedSeller> {
+  const port = await freePort();
+  const front = await terminator(port);
+  const told = await platform();
+  const base = `https://localhost:${front.port}`;
+  const keys = [
+    RUN_TOKEN,
+    ...["acme-outdoor", "nova-motors", "summit-foods", "osei-natural", "bistro-oranje"].map((kit) => `demo-${kit}-v1`),
+  ];
+  const tokens = { ...Object.fromEntries(keys.map((key) => [key, "runner"])), "demo-acme-outdoor-live-v1": "live" };
+  const close = (): void => {
+    front.close();
+    told.close();
+  };
+  try {
+    const { stop } = await startSeller(folder, {
+      PORT: String(port),
+      BASE_URL: base,
+      TOKENS: JSON.stringify(tokens),
+      NODE_EXTRA_CA_CERTS: tls.certFile,
+      SIGNALS_URL: told.url,
+      CREATIVES_URL: told.url,
+      ...env,
+    });
+    return {
+      url: `${base}/mcp`,
+      async stop() {
+        close();
+        await stop();
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }

@@ -1,49 +1,7 @@
-/** Requests for a seller: valid by construction, with references to what it has told of, then with one fault. */
+/** Requests with one fault. */
 import type { Json } from "../../generator/model/shape.js";
+import type { JsonRecord } from "../support/known.js";
 import type { Choices } from "../support/random.js";
-
-export type JsonRecord = { [key: string]: Json };
-
-const isRecord = (value: Json | undefined): value is JsonRecord =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Names under which ids, and what goes with them, are told and asked for. */
-const isReference = (name: string): boolean => /(_id|_ids|^id|_ref|_key|cursor|domain|agent_url|version)$/.test(name);
-
-/** What a seller has told, by the names it told it under: requests that name nothing real are refused at the door. */
-export class Known {
-  static readonly MOST = 40;
-  readonly #values = new Map<string, string[]>();
-
-  note(value: Json | undefined): void {
-    if (Array.isArray(value)) for (const one of value) this.note(one);
-    if (!isRecord(value)) return;
-    for (const [name, inner] of Object.entries(value)) {
-      if (typeof inner === "string" && isReference(name)) this.#add(name, inner);
-      else this.note(inner);
-    }
-  }
-
-  #add(name: string, value: string): void {
-    const known = this.#values.get(name) ?? [];
-    this.#values.set(name, known);
-    if (known.includes(value)) return;
-    known.push(value);
-    if (known.length > Known.MOST) known.shift();
-  }
-
-  /** The same request, asking for what there is. */
-  referring(value: Json, random: Choices, name = ""): Json {
-    if (Array.isArray(value)) return value.map((one) => this.referring(one, random, name.replace(/s$/, "")));
-    if (isRecord(value)) {
-      const inner = Object.entries(value).map(([key, one]) => [key, this.referring(one, random, key)] as const);
-      return Object.fromEntries(inner);
-    }
-    if (typeof value !== "string" || name === "idempotency_key") return value;
-    const known = this.#values.get(name);
-    return known === undefined || random.chance(0.25) ? value : random.of(known);
-  }
-}
 
 /** A place of a value: what holds it, and under which name. */
 interface Place {

@@ -17,8 +17,9 @@ import { openSeller } from "../../runtime/behaviours/index.js";
 import type { AnyTool, Release } from "../../runtime/contract/index.js";
 import type { SellerHandler } from "../../runtime/seller/types.js";
 import { openSqliteStore, type SqliteStore } from "../../runtime/store/index.js";
+import { type JsonRecord, Known } from "../support/known.js";
 import { choices } from "../support/random.js";
-import { faulty, type JsonRecord, Known } from "./seller-inputs.js";
+import { faulty } from "./seller-inputs.js";
 
 export interface SellerFuzz {
   /** A folder, manifest.json or bundle. */
@@ -54,6 +55,8 @@ export interface Failure {
 /** Valid requests made of each schema. */
 const VARIANTS = 40;
 const FAULTY_PART = 0.6;
+/** References that name nothing. */
+const INVENTED_PART = 0.25;
 const VERSIONLESS_PART = 0.95;
 const SHOWN_CHARACTERS = 1_500;
 /** Codes of faults that are the seller's own, whatever the caller sent. */
@@ -186,7 +189,9 @@ async function fuzzCalls(fuzzed: Fuzzed, tools: readonly FuzzedTool[], { count, 
   const all = tools.filter(({ valid }) => valid.length > 0);
   for (; counts.calls < count; counts.calls++) {
     const { tool, valid } = all[counts.calls % all.length]!;
-    const whole = known.referring(random.of(valid), random) as JsonRecord;
+    const whole = known.referring(random.of(valid), (some) =>
+      random.chance(INVENTED_PART) ? undefined : random.of(some),
+    ) as JsonRecord;
     if ("idempotency_key" in whole) whole.idempotency_key = randomUUID();
     // Most versions that a schema allows are not spoken: such calls would say the same again and again.
     if (random.chance(VERSIONLESS_PART)) for (const name of versions) delete whole[name];

@@ -1,10 +1,12 @@
 /** The crawler's manners: what robots.txt asks, a pace, and owners who want to be left alone. */
 import * as assert from "uvu/assert";
+import type { FetchResult } from "../../runtime/net/index.js";
 import { pacedFetch } from "../../runtime/registry/crawl/pace.js";
 import { robotsAllow } from "../../runtime/registry/crawl/robots.js";
 import type { PostgresStore, SqliteStore } from "../../runtime/store/index.js";
+import { until } from "../support/until.js";
 import { whole } from "./crawl-fixture.js";
-import { by, crawlCases, HOUR_MS, queued, refusedOf, type Test, type World } from "./crawl-world.js";
+import { by, crawlCases, HOUR_MS, MINUTE_MS, queued, refusedOf, type Test, type World } from "./crawl-world.js";
 
 const FILE = "/.well-known/adagents.json";
 const NEWS = "news-site.com";
@@ -103,9 +105,30 @@ async function leftAlone({ crawler, ended, origins, data }: World): Promise<void
   assert.is(refusedOf(await one.request(NEWS, by("a"))), undefined);
 }
 
+async function askedToWait({ origins, clock, crawler }: World): Promise<void> {
+  const later = (seconds: string) => async (): Promise<FetchResult> => {
+    const headers = { "retry-after": seconds };
+    return { ok: true, status: 503, headers, body: Buffer.from(""), truncated: false, url: "https://news.example/" };
+  };
+  const one = await crawler();
+  one.start();
+  for (const [domain, seconds, minutes] of [
+    ["asks.example", "600", 10],
+    ["hurries.example", "3", 1],
+    ["never.example", "99999999", 60],
+    ["babbles.example", "soon", 1],
+  ] as const) {
+    origins.answers.set(`${domain}/adagents.json`, later(seconds));
+    const { crawl_request_id: id } = queued(await one.request(domain, by("a")));
+    await until(async () => (await one.read(id))?.status === "retrying", `${domain} is tried again`);
+    assert.is(Date.parse((await one.read(id))!.next_attempt_at!), clock.at + minutes * MINUTE_MS, domain);
+  }
+}
+
 export function crawlMannersCase(test: Test, name: string, open: () => Promise<SqliteStore | PostgresStore>): void {
   crawlCases(test, name, open, [
     ["what robots.txt forbids is not fetched, and what is known ends when its time is over", forbidden],
+    ["an origin that says when to come again is asked no sooner, and in an hour at the latest", askedToWait],
     ["of a domain whose owner opts out nothing is fetched, and what was found ends", leftAlone],
   ]);
 }

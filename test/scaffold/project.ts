@@ -9,8 +9,10 @@ import { tempFolder } from "../support/release.js";
 export const root = path.resolve(import.meta.dirname, "../..");
 
 /** A folder for projects, with `node_modules` beside them. */
-export function workspace(): string {
-  const folder = tempFolder();
+export const workspace = (): string => linked(tempFolder());
+
+/** Has projects below a folder find what they need. @returns the folder */
+export function linked(folder: string): string {
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(root, path.join(folder, "node_modules/adbind"));
   for (const name of ["@types", "jose"])

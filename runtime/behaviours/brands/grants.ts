@@ -52,7 +52,7 @@ const OPEN_END_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /** The end of the last day, or of what is given where no day is named. */
-export const endOf = ({ now }: BehaviourCall, end: string | undefined): string =>
+export const licenceEnd = ({ now }: BehaviourCall, end: string | undefined): string =>
   new Date(end === undefined ? now.getTime() + OPEN_END_DAYS * DAY_MS : Date.parse(end) + DAY_MS - 1).toISOString();
 
 export const isOver = ({ now }: BehaviourCall, { until }: Grant): boolean => Date.parse(until) < now.getTime();
@@ -108,6 +108,6 @@ export function licence(call: BehaviourToolCall, grant: Grant): JsonObject {
     rights_id: grant.grant_id,
     terms: grant.terms,
     generation_credentials: grant.paused ? [] : grant.credentials,
-    rights_constraint: proven ? attested(call, grant, shown) : shown,
+    rights_constraint: proven ? attested(call, { id: grant.grant_id, until: grant.until }, shown) : shown,
   };
 }

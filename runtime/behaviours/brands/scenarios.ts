@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import { type Scenarios, textParam } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import { endOf, type Grant, grants, withCredentials } from "./grants.js";
+import { type Grant, grants, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering } from "./offerings.js";
 
 const seeded = collection<{ readonly grant_id: string }>("seeded_rights_grant");
@@ -35,7 +35,7 @@ async function grantOf(call: BehaviourCall, id: string, fixture: JsonObject): Pr
     },
     state: "granted",
     paused: fixture.paused === true,
-    until: endOf(call, end_date),
+    until: licenceEnd(call, end_date),
     credentials: [],
   };
 }

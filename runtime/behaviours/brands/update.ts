@@ -4,9 +4,9 @@ import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { RightsOffering } from "../ports/brands.js";
-import { holds, taken } from "./acquire.js";
+import { daysAreFree, daysTaken } from "./acquire.js";
 import { ungoverned } from "./governed.js";
-import { endOf, type Grant, type GrantTerms, grants, isOver, licence, withCredentials } from "./grants.js";
+import { type Grant, type GrantTerms, grants, isOver, licence, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering, offeringNamed, priceNamed } from "./offerings.js";
 
 interface Change {
@@ -79,7 +79,7 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
   const offering = await (other ? offeringNamed : findOffering)(call, grant.offering_id);
   const terms = changedTerms(grant.terms, request, offering);
   const { paused = grant.paused, end_date: end } = request;
-  const changed: Grant = { ...grant, terms, paused, ...(end !== undefined && { until: endOf(call, end) }) };
+  const changed: Grant = { ...grant, terms, paused, ...(end !== undefined && { until: licenceEnd(call, end) }) };
   // A licence without a named end has one too.
   if (changed.until < grant.until)
     throw new ToolError("INVALID_REQUEST", `a licence that ends at ${grant.until} cannot be made shorter`, {
@@ -88,12 +88,13 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
   const ref = request.account ?? grant.account;
   const more = bindsMore(grant, changed);
   if (more && ref !== undefined) {
-    const against = ungoverned(await spendingAccount(call, ref), request.governance_context);
+    const spending = { tool: call.tool, request, amount: changed.terms.amount };
+    const against = await ungoverned(call, await spendingAccount(call, ref), spending);
     if (against !== undefined)
       throw new ToolError("GOVERNANCE_DENIED", against.reason, { field: "governance_context" });
   }
-  if (more && offering !== undefined && !(await holds(call, offering, changed)))
-    throw new ToolError("CONFLICT", taken.reason, { field: "end_date" });
+  if (more && offering !== undefined && !(await daysAreFree(call, offering, changed)))
+    throw new ToolError("CONFLICT", daysTaken.reason, { field: "end_date" });
   const kept = await withCredentials(call, changed);
   grants.put(call, call.principal, kept.grant_id, kept);
   return call.answer({ ...licence(call, kept), paused, implementation_date: call.time });

@@ -46,6 +46,7 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   approvals: "other",
   accounts: "other",
   provenance: "other",
+  governance: "other",
   properties: "other",
   collections: "other",
   policy: "other",

@@ -12,6 +12,7 @@ import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
+import { askedGovernance, type GovernancePort } from "./governance.js";
 import { plainPolicies } from "./plain-policies.js";
 import type { PolicyPort } from "./policy.js";
 import type { PropertiesPort } from "./properties.js";
@@ -27,6 +28,7 @@ export type * from "./catalogue.js";
 export type * from "./collections.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
+export type * from "./governance.js";
 export type * from "./policy.js";
 export type * from "./properties.js";
 export type * from "./provenance.js";
@@ -35,6 +37,7 @@ export type * from "./reporting.js";
 export type * from "./signals.js";
 export type * from "./upstream.js";
 export {
+  askedGovernance,
   exampleBrands,
   exampleCollections,
   exampleCreatives,
@@ -60,6 +63,7 @@ export interface Ports {
   readonly reporting: Reporting;
   readonly events: EventsPort;
   readonly provenance: ProvenancePort;
+  readonly governance: GovernancePort;
   readonly properties: PropertiesPort;
   readonly collections: CollectionsPort;
   readonly policy: PolicyPort;
@@ -67,7 +71,7 @@ export interface Ports {
 }
 
 /** Those that are given, and defaults for the others. */
-export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
+export const portsFrom = (given: Partial<Ports>, mode: "development" | "production"): Ports => ({
   catalogue: given.catalogue ?? listedCatalogue(exampleProducts, exampleProposals),
   adServer: given.adServer ?? ownAdServer,
   approvals: given.approvals ?? signedApprovals(),
@@ -77,6 +81,7 @@ export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
   reporting: given.reporting ?? adServerReporting,
   events: given.events ?? keptEvents,
   provenance: given.provenance ?? {},
+  governance: given.governance ?? askedGovernance({ net: { allowLoopback: mode === "development" } }),
   properties: given.properties ?? exampleProperties,
   collections: given.collections ?? exampleCollections,
   policy: given.policy ?? plainPolicies,

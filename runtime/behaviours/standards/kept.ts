@@ -66,11 +66,21 @@ export function checkPolicies({ policies = [], registry_policy_ids: registered =
     });
 }
 
+const isArtifact = ({ property_rid }: JsonObject): boolean => property_rid !== undefined;
+
+/** Exemplars as answers have them: a page that was named by its URL alone has not become an artifact. */
+const shownExemplars = ({ pass, fail }: ContentQuestion["exemplars"]): JsonObject => ({
+  ...(pass !== undefined && { pass: pass.filter(isArtifact) }),
+  ...(fail !== undefined && { fail: fail.filter(isArtifact) }),
+});
+
 /** Standards as the wire has them. */
-export function shownStandards({ account_id: _account, scope, policies = [], ...more }: KeptStandards): JsonObject {
+export function shownStandards(kept: KeptStandards): JsonObject {
+  const { account_id: _account, scope, policies = [], calibration_exemplars: exemplars, ...more } = kept;
   const { description, ...where } = scope;
   return {
     ...more,
+    ...(exemplars !== undefined && { calibration_exemplars: shownExemplars(exemplars) }),
     ...(description !== undefined && { name: description }),
     ...where,
     ...(policies.length > 0 && { policies }),

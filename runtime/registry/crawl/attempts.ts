@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import type { Coroutine } from "../../db/coroutine.js";
 import type { Database, Query } from "../../db/types.js";
+import { type Fetcher, retryAfterMs } from "../../net/index.js";
 import type { Ack, AckEffect, Job } from "../../queue/types.js";
 import type { Handled } from "../../queue/worker-options.js";
 import {
@@ -109,8 +110,9 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => H
   if (begun.starts - job.attempts > MAX_CUT_OFF) return end(failed("the crawl was cut off again and again"));
   const began = now();
   let crawled: Crawled;
+  const { fetch, askedMs } = heeding(parts.origin.fetch, now);
   try {
-    crawled = await crawlOnce(parts, wanted, last);
+    crawled = await crawlOnce({ ...parts, origin: { ...parts.origin, fetch } }, wanted, last);
     if (crawled.aborted) return { outcome: { kind: "released", due: now() }, healthy: null };
   } catch (error) {
     log?.error({ err: error, domain, attempt: number }, "what a crawl found could not be kept");
@@ -124,14 +126,37 @@ async function attempt(parts: AttemptParts, job: Job, end: (report: Report) => H
   if (outcome === "held") log?.warn({ domain, why: crawled.detail, heldUntil }, "a file is held back");
   if (!crawled.retry) return end({ status: "completed", error: crawled.error, found: found(result), heldUntil });
   const error = crawled.error ?? "the origin could not be reached";
-  return again(parts, number, error) ?? end({ status: "failed", error, found: found(result), heldUntil });
+  return again(parts, number, error, askedMs()) ?? end({ status: "failed", error, found: found(result), heldUntil });
 }
 
-/** The verdict that tries again; undefined after the last attempt. */
-function again({ limits, metrics, now }: AttemptParts, number: number, error: string): Handled | undefined {
+/** Statuses by which an origin asks for time. */
+const asksForTime: readonly number[] = [429, 503];
+
+/** Fetches, and notes the longest time that an origin asked to be left alone for, in milliseconds. */
+function heeding(fetch: Fetcher, now: () => number): { fetch: Fetcher; askedMs: () => number } {
+  let asked = 0;
+  return {
+    askedMs: () => asked,
+    fetch: async (url, request) => {
+      const result = await fetch(url, request);
+      if (result.ok && asksForTime.includes(result.status))
+        asked = Math.max(asked, retryAfterMs(result.headers["retry-after"], now()) ?? 0);
+      return result;
+    },
+  };
+}
+
+/** The verdict that tries again, no sooner than the origin asked for; undefined after the last attempt. */
+function again(
+  { limits, metrics, now }: AttemptParts,
+  number: number,
+  error: string,
+  askedMs = 0,
+): Handled | undefined {
   const delay = limits.retryMs[number - 1];
   metrics.failed(delay === undefined);
-  return delay === undefined ? undefined : { outcome: { kind: "later", due: now() + delay, error }, healthy: null };
+  if (delay === undefined) return undefined;
+  return { outcome: { kind: "later", due: now() + Math.max(delay, askedMs), error }, healthy: null };
 }
 
 async function crawlOnce(

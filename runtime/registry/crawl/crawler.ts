@@ -1,7 +1,7 @@
 /** Puts a crawler together on a store: SQLite for one machine, PostgreSQL for any number of instances. */
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../db/types.js";
-import { createGuardedFetch, type Fetcher } from "../../net/index.js";
+import { createGuardedFetch, type Fetcher, LONGEST_RETRY_AFTER_MS } from "../../net/index.js";
 import { openQueue } from "../../queue/open.js";
 import { tellLog } from "../../queue/periodic.js";
 import type { Queue } from "../../queue/types.js";
@@ -70,7 +70,7 @@ const workerOf = (
     onFault,
     concurrency: limits.concurrency,
     perEndpoint: PER_OWNER,
-    longestDelayMs: Math.max(...limits.retryMs, 60_000),
+    longestDelayMs: Math.max(...limits.retryMs, LONGEST_RETRY_AFTER_MS),
   });
 
 /** What the next crawls go by. */

@@ -21,8 +21,8 @@ const FEED_RETENTION_DAYS = 90;
 const DAY_MS = 86_400_000;
 /** Changes looked at for one page, however few of them a filter lets through. */
 const SCAN_ROWS = 10_000;
-/** Rows read at once. */
-const CHUNK_ROWS = 500;
+/** Rows read at once: each time is two journeys to a database that is elsewhere. */
+const CHUNK_ROWS = 2_000;
 /** What a page may weigh, in characters of the stored rows: some profiles have thousands of values. */
 const PAGE_CHARACTERS = 8_000_000;
 
@@ -88,7 +88,9 @@ function* changesFrom(
   const position = place.kind === 1 ? Number.MAX_SAFE_INTEGER : place.number;
   const agent = place.kind === 1 ? place.number : 0;
   const pairs = yield* feedAfter(q, { seq: place.seq, position, limit: rows });
-  const profiles = yield* profileChangesAfter(q, { seq: place.seq, agent, limit: rows });
+  // Where there are as many pairs as are wanted, no profile behind the last of them can be among the first.
+  const until = pairs.length < rows ? Number.MAX_SAFE_INTEGER : pairs.at(-1)!.seq;
+  const profiles = yield* profileChangesAfter(q, { seq: place.seq, agent, until, limit: rows });
   const all: Change[] = [];
   let [p, g] = [0, 0];
   while (all.length < rows && (p < pairs.length || g < profiles.length)) {

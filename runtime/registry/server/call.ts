@@ -23,6 +23,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     operation?: OperationId;
+    /** Whoever asks is answered the same. */
+    open?: boolean;
     /** Name of the limit that holds here. */
     bucket?: string;
   }

@@ -44,6 +44,7 @@ function addOperation(app: FastifyInstance, operation: Operation, core: Core, ha
     url: routeOf(operation),
     config: {
       operation: id,
+      open: credentials === "none",
       ...(bucket !== undefined && { rateLimit: limitOf(bucket, limits), bucket }),
     },
     // After the limit, before the body is read.

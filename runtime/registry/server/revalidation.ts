@@ -10,6 +10,11 @@ import type { OperationId } from "./document.js";
 const MAX_REMEMBERED = 50_000;
 /** How long a fingerprint holds while nothing was written: time alone begins and ends authorizations. In milliseconds. */
 const HOLDS_MS = 60_000;
+/**
+ * Requests that come so shortly after each other are told one revision, in milliseconds: reading it is a good part of what a 304
+ * costs, and no caller can tell which of two things that are so close together came first.
+ */
+const TOGETHER_MS = 2;
 /** Longest address remembered, in characters. */
 const MAX_URL = 2_048;
 
@@ -43,14 +48,34 @@ export interface Revalidation {
   remember(request: FastifyRequest, revision: number, etag: string): void;
 }
 
-/** @param now unix milliseconds */
-export function createRevalidation(revision: () => Promise<number>, now: () => number): Revalidation {
+/** What is asked once for all who come at about the same time. @param clock in milliseconds, which time of day does not move */
+function together<T>(ask: () => Promise<T>, clock: () => number): () => Promise<T> {
+  let asked = Number.NEGATIVE_INFINITY;
+  let answer: Promise<T> | undefined;
+  return () => {
+    const at = clock();
+    if (answer !== undefined && at - asked < TOGETHER_MS) return answer;
+    asked = at;
+    answer = ask();
+    return answer;
+  };
+}
+
+/**
+ * @param now unix milliseconds
+ * @param clock milliseconds that only go forward
+ */
+export function createRevalidation(
+  revision: () => Promise<number>,
+  now: () => number,
+  clock: () => number = () => performance.now(),
+): Revalidation {
   const kept = new LRUCache<string, { readonly revision: number; readonly etag: string; readonly until: number }>({
     max: MAX_REMEMBERED,
   });
   return {
     covers: (id) => ofTheData.has(id),
-    revision,
+    revision: together(revision, clock),
     standing({ url }, current) {
       const found = kept.get(url);
       return found !== undefined && found.revision === current && now() < found.until ? found.etag : undefined;

@@ -1,18 +1,15 @@
 /** Every tool with a reference behaviour, by its name on the wire. */
-import { acquireRights } from "./acquire-rights.js";
 import { activateSignal } from "./activate-signal.js";
 import { buildCreative } from "./build-creative.js";
 import { checkGovernance } from "./check-governance.js";
 import { complyTestController } from "./comply-test-controller.js";
 import { createMediaBuy } from "./create-media-buy.js";
 import { getAccountFinancials } from "./get-account-financials.js";
-import { getBrandIdentity } from "./get-brand-identity.js";
 import { getCreativeDelivery } from "./get-creative-delivery.js";
 import { getMediaBuyDelivery } from "./get-media-buy-delivery.js";
 import { getMediaBuys } from "./get-media-buys.js";
 import { getPlanAuditLogs } from "./get-plan-audit-logs.js";
 import { getProducts } from "./get-products.js";
-import { getRights } from "./get-rights.js";
 import { getSignals } from "./get-signals.js";
 import { listAccounts } from "./list-accounts.js";
 import { listCreativeFormats } from "./list-creative-formats.js";
@@ -30,22 +27,18 @@ import { syncEventSources } from "./sync-event-sources.js";
 import { syncGovernance } from "./sync-governance.js";
 import { syncPlans } from "./sync-plans.js";
 import { updateMediaBuy } from "./update-media-buy.js";
-import { updateRights } from "./update-rights.js";
 
 export const tools = {
-  acquire_rights: acquireRights,
   activate_signal: activateSignal,
   build_creative: buildCreative,
   check_governance: checkGovernance,
   comply_test_controller: complyTestController,
   create_media_buy: createMediaBuy,
-  get_brand_identity: getBrandIdentity,
   get_creative_delivery: getCreativeDelivery,
   get_media_buy_delivery: getMediaBuyDelivery,
   get_media_buys: getMediaBuys,
   get_plan_audit_logs: getPlanAuditLogs,
   get_products: getProducts,
-  get_rights: getRights,
   get_signals: getSignals,
   list_accounts: listAccounts,
   list_creative_formats: listCreativeFormats,
@@ -58,7 +51,6 @@ export const tools = {
   sync_governance: syncGovernance,
   sync_plans: syncPlans,
   update_media_buy: updateMediaBuy,
-  update_rights: updateRights,
   sync_catalogs: syncCatalogs,
   sync_audiences: syncAudiences,
   sync_event_sources: syncEventSources,

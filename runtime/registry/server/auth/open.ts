@@ -1,10 +1,11 @@
 /** Who may ask, put together from a registry's options. */
 import type { FastifyInstance } from "fastify";
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { type RegistryAccess, registryAccess } from "../../../store/index.js";
 import { checkedBaseUrl, DEFAULT_BASE_URL, type RegistryOptions } from "../settings.js";
 import type { Telemetry } from "../telemetry.js";
-import { type IdentifyOptions, identify } from "./caller.js";
+import { type IdentifyOptions, type Identity, identify } from "./caller.js";
 import { type Issuer, openIssuer } from "./issuer.js";
 import { createTokenVerifier } from "./tokens.js";
 
@@ -39,13 +40,38 @@ export async function openIdentity(options: RegistryOptions, log: Logger): Promi
   };
 }
 
+/** How long a caller of what is open to everybody is known by, in milliseconds. */
+const OPEN_MS = 60_000;
+/** Callers remembered, and the longest credential that is, in characters: keys, and tokens that say little. */
+const MAX_CALLERS = 10_000;
+const MAX_REMEMBERED = 512;
+
+/**
+ * Who asks for what is open to everybody: it only says by whose allowance, and asking the database would cost as much as the answer.
+ * A key that is revoked keeps its allowance of open reads for a minute, and is refused at once by all else.
+ */
+function rememberedIdentity(options: IdentifyOptions): (authorization: string) => Promise<Identity> {
+  const known = new LRUCache<string, { readonly identity: Identity; readonly until: number }>({ max: MAX_CALLERS });
+  return async (authorization) => {
+    const at = options.now();
+    const found = known.get(authorization);
+    if (found !== undefined && at < found.until) return found.identity;
+    const identity = await identify(authorization, options);
+    if (identity.state === "known" && authorization.length <= MAX_REMEMBERED)
+      known.set(authorization, { identity, until: at + OPEN_MS });
+    return identity;
+  };
+}
+
 /** Reads who asks before anything else of a request is looked at. */
 export function addIdentity(app: FastifyInstance, identity: IdentifyOptions, telemetry: Telemetry): void {
+  const remembered = rememberedIdentity(identity);
   app.addHook("onRequest", async (request) => {
     request.identity = { state: "anonymous" };
     const { authorization } = request.headers;
     if (authorization === undefined) return;
-    request.identity = await identify(authorization, identity);
+    const open = request.routeOptions.config.open === true;
+    request.identity = await (open ? remembered(authorization) : identify(authorization, identity));
     telemetry.authentication(request.identity.state);
   });
 }

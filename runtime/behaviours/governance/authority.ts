@@ -1,0 +1,71 @@
+/** What an agent asks before it takes a buyer's money, where the brand's plan is kept here: does the plan allow it? */
+import type { JsonObject } from "../../contract/index.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { Account } from "../ports/accounts.js";
+import { type GovernanceFinding, judgeAction } from "./judge.js";
+import { committed, entriesOf } from "./ledger.js";
+import { callersPlans, type KeptPlan, readPolicies } from "./plans.js";
+import { readProposal } from "./proposal.js";
+import { planOfToken } from "./token.js";
+
+export interface GovernedAction {
+  readonly tool: string;
+  /** The request, as received: it may carry the token of an approval. */
+  readonly request: JsonObject;
+  /** What it costs, in the plan's currency. */
+  readonly amount: number;
+}
+
+export interface Denial {
+  readonly message: string;
+  readonly details: JsonObject;
+}
+
+/** The plan registered last for a brand. */
+async function newestPlan(call: BehaviourCall, domain: string | undefined): Promise<KeptPlan | undefined> {
+  const own = (await callersPlans(call)).filter(({ plan }) => plan.brand.domain === domain);
+  return own.reduce<KeptPlan | undefined>(
+    (newest, one) => (newest === undefined || one.syncedAt >= newest.syncedAt ? one : newest),
+    undefined,
+  );
+}
+
+/** An approval that this agent has given itself stands for its judgement. */
+async function isApproved(call: BehaviourCall, { plan }: KeptPlan, { governance_context: token }: JsonObject) {
+  return typeof token === "string" && (await planOfToken(call, token))?.plan_id === plan.plan_id;
+}
+
+/**
+ * Why the account's plan forbids an action; undefined where it does not, where the account is under nobody's governance, and
+ * where its plan is kept elsewhere: then the buyer's governance agent has the say.
+ */
+export async function denialOf(
+  call: BehaviourCall,
+  account: Account,
+  { tool, request, amount }: GovernedAction,
+): Promise<Denial | undefined> {
+  if ((account.governance_agents ?? []).length === 0) return undefined;
+  const kept = await newestPlan(call, account.brand?.domain);
+  if (kept === undefined || (await isApproved(call, kept, request))) return undefined;
+  const { plan } = kept;
+  const { decision, findings } = judgeAction(
+    plan,
+    { ...readProposal({ tool, payload: request }), amount },
+    {
+      phase: "purchase",
+      caller: call.agentUrl,
+      execution: true,
+      committed: committed(await entriesOf(call, kept)),
+      before: 0,
+      approvedByHuman: false,
+      now: call.now.getTime(),
+      policies: await readPolicies(call, plan, request),
+    },
+  );
+  if (decision !== "denied") return undefined;
+  const reasons = findings.filter(({ severity }: GovernanceFinding) => severity === "critical");
+  return {
+    message: reasons.map(({ explanation }) => explanation).join(" "),
+    details: { plan_id: plan.plan_id, findings: reasons },
+  };
+}

@@ -1,0 +1,234 @@
+/** A buyer's life at a seller: what is there is found, ordered, filled, changed, reported and given up. */
+import { randomUUID } from "node:crypto";
+import type { Json } from "../../generator/model/shape.js";
+import type { Buyer } from "../../runtime/buyer/index.js";
+import { Sampler } from "../../runtime/conformance/check/sample.js";
+import type { Failure, JsonObject, Release } from "../../runtime/contract/index.js";
+import type { AnyValidator } from "../../runtime/validate/index.js";
+import { type JsonRecord, Known } from "../support/known.js";
+
+export interface LifeOptions {
+  readonly buyer: Buyer;
+  readonly release: Release;
+  readonly validator: AnyValidator;
+  readonly specialism: string;
+}
+
+export interface Lived {
+  /** Tools that were answered by their completed or submitted arm. */
+  readonly answered: readonly string[];
+  /** What went wrong, by tool. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+const DAY_MS = 86_400_000;
+const day = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
+const BRAND = { domain: "acmeoutdoor.example" };
+const OPERATOR = "pinnacle.example";
+const BUDGET = 10_000;
+
+/** Tools in the order of a life; those that nothing is said of come last. */
+const ORDER = [
+  ..."sync_accounts list_accounts sync_governance sync_plans check_governance get_products list_products".split(" "),
+  ..."list_creative_formats list_transformers get_signals activate_signal sync_event_sources sync_audiences".split(" "),
+  ..."sync_catalogs build_creative preview_creative sync_creatives list_creatives create_media_buy".split(" "),
+  ..."get_media_buys update_media_buy get_media_buy_delivery create_property_list create_collection_list".split(" "),
+  ..."create_content_standards list_content_standards get_rights get_brand_identity acquire_rights".split(" "),
+];
+/** What a tool's life takes beside it: what tells of what it names, and what comes after. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  create_media_buy: [
+    ...["get_products", "list_creative_formats", "sync_creatives", "get_media_buys", "update_media_buy"],
+    "get_media_buy_delivery",
+  ],
+  sync_creatives: ["list_creative_formats"],
+  build_creative: ["list_creative_formats"],
+  preview_creative: ["list_creative_formats", "build_creative"],
+  activate_signal: ["get_signals"],
+  get_signals: ["activate_signal"],
+  check_governance: ["sync_plans"],
+  get_brand_identity: ["get_rights"],
+};
+
+type Row = Readonly<Record<string, Json>>;
+
+const rows = (value: unknown): Row[] => (Array.isArray(value) ? (value as Row[]) : []);
+
+/** What an asset of a type is, for whoever takes it. */
+const ASSETS: Readonly<Record<string, JsonRecord>> = {
+  image: { url: "https://cdn.acmeoutdoor.example/a.png", width: 300, height: 250, format: "png" },
+  video: { url: "https://cdn.acmeoutdoor.example/a.mp4", width: 1920, height: 1080, duration_ms: 15_000 },
+  audio: { url: "https://cdn.acmeoutdoor.example/a.mp3", duration_ms: 30_000 },
+  url: { url: "https://acmeoutdoor.example/" },
+  text: { content: "Go outdoors." },
+  html: { content: "<p>Go outdoors.</p>" },
+};
+
+class Life {
+  readonly known = new Known();
+  readonly answered: string[] = [];
+  readonly failures = new Map<string, string>();
+  #told = new Map<string, JsonObject>();
+
+  constructor(
+    readonly options: LifeOptions,
+    readonly sampler: Sampler,
+  ) {}
+
+  async live(tools: readonly string[]): Promise<void> {
+    for (const tool of tools) await this.#step(tool, tool);
+    if (this.#told.has("create_media_buy") && tools.includes("update_media_buy"))
+      await this.#step("cancel", "update_media_buy");
+  }
+
+  async #step(step: string, tool: string): Promise<void> {
+    let last = "no valid request could be made";
+    for (const request of this.#requests(step, tool)) {
+      const called = await this.options.buyer.call(tool, request, { webhook: false });
+      const { answer } = called;
+      if (answer.status === "completed" || answer.status === "submitted") {
+        const settled =
+          answer.status === "submitted" ? await called.settled({ signal: AbortSignal.timeout(20_000) }) : answer;
+        this.known.note(settled.data as Json);
+        this.#told.set(step, settled.data as JsonObject);
+        this.answered.push(tool);
+        this.failures.delete(step);
+        return;
+      }
+      const [error] = answer.status === "failed" ? (answer.data as Failure).errors : [];
+      last = `${answer.status} ${error?.code}: ${error?.message} ${error?.field ?? ""}`;
+    }
+    this.failures.set(step, last.slice(0, 300));
+  }
+
+  /** Requests that are valid, the likeliest first. */
+  *#requests(step: string, tool: string): Iterable<JsonObject> {
+    const { release, validator } = this.options;
+    const made = this.#made(step);
+    const samples = [...this.sampler.requests(release.tools[tool]!.request)];
+    const candidates =
+      made.length > 0 ? made : samples.map((one) => this.known.referring(one as Json, (some) => some[0]) as JsonObject);
+    for (const one of candidates)
+      for (const account of [this.#account, undefined]) {
+        const whole = { ...one, ...(account !== undefined && { account }), idempotency_key: randomUUID() };
+        const { idempotency_key: _key, ...bare } = whole;
+        // Where there is no key for a tool it is no member; closed requests say so.
+        const request = validator.request(tool, bare).ok ? bare : whole;
+        if (validator.request(tool, request).ok) yield bare;
+      }
+  }
+
+  get #account(): JsonObject | undefined {
+    const [id] = this.known.of("account_id");
+    return id === undefined ? { brand: BRAND, operator: OPERATOR } : { account_id: id };
+  }
+
+  /** What a person would ask, where the smallest request says too little; several where releases differ. */
+  #made(step: string): JsonObject[] {
+    switch (step) {
+      case "sync_accounts":
+        return [{ accounts: [{ brand: BRAND, operator: OPERATOR, billing: "operator" }] }];
+      case "get_products":
+        return [
+          { buying_mode: "brief", brief: "Outdoor gear, video and display, US.", brand: BRAND },
+          { brief: "Outdoor gear.", brand: BRAND },
+        ];
+      case "get_signals":
+        return [
+          { signal_spec: "people who like the outdoors" },
+          { discovery_mode: "brief", signal_spec: "people who like the outdoors" },
+        ];
+      case "create_media_buy":
+        return this.#orders();
+      case "update_media_buy":
+        return this.#changes({ paused: true });
+      case "cancel":
+        return this.#changes({ canceled: true, cancellation_reason: "the season is over" }, { canceled: true });
+      case "get_media_buy_delivery":
+      case "get_media_buys":
+        return [{ media_buy_ids: this.known.of("media_buy_id").slice(-1) }];
+      case "sync_creatives":
+        return this.#uploads();
+      case "build_creative":
+        return this.#builds();
+      default:
+        return [];
+    }
+  }
+
+  #orders(): JsonObject[] {
+    const products = rows((this.#told.get("get_products") ?? this.#told.get("list_products"))?.products);
+    return products.slice(0, 3).flatMap((product) => {
+      const [option] = rows(product.pricing_options);
+      if (option === undefined) return [];
+      const bid = option.fixed_price === undefined ? { bid_price: Number(option.floor_price ?? 5) + 5 } : {};
+      const budget = Math.max(BUDGET, Number(option.min_spend_per_package ?? 0));
+      const line = { product_id: product.product_id, pricing_option_id: option.pricing_option_id, budget, ...bid };
+      return [{ brand: BRAND, start_time: day(2), end_time: day(32), packages: [line] }];
+    }) as JsonObject[];
+  }
+
+  #changes(...changes: JsonObject[]): JsonObject[] {
+    const media_buy_id = this.known.of("media_buy_id").at(-1);
+    return changes.map((change) => ({ media_buy_id, ...change }));
+  }
+
+  get #formats(): Row[] {
+    return rows(this.#told.get("list_creative_formats")?.formats);
+  }
+
+  /** A creative of each format, with all that its format wants. */
+  #uploads(): JsonObject[] {
+    return this.#formats.flatMap((format) => {
+      const wanted = rows(format.assets).filter(
+        ({ required, asset_type: type }) => required === true && ASSETS[String(type)],
+      );
+      if (wanted.length === 0) return [];
+      return [{}, { typed: true }].map(({ typed }: { typed?: boolean }) => {
+        const assets = wanted.map(({ asset_id, asset_type, requirements }) => {
+          const { width, height, min_duration_ms: duration_ms } = (requirements ?? {}) as JsonRecord;
+          const own = {
+            ...ASSETS[String(asset_type)],
+            ...(width && { width }),
+            ...(height && { height }),
+            ...(duration_ms && { duration_ms }),
+          };
+          return [String(asset_id), typed ? { asset_type, ...own } : own] as const;
+        });
+        const creative = {
+          creative_id: `creative_${randomUUID()}`,
+          name: "A creative",
+          format_id: format.format_id,
+          assets: Object.fromEntries(assets),
+        };
+        return { creatives: [creative] };
+      });
+    }) as JsonObject[];
+  }
+
+  #builds(): JsonObject[] {
+    const message = "A banner for outdoor gear.";
+    return this.#formats.map((format) => ({
+      message,
+      brand: BRAND,
+      target_format_id: format.format_id,
+    })) as JsonObject[];
+  }
+}
+
+/** @throws Error for an agent that is not there */
+export async function live(options: LifeOptions): Promise<Lived> {
+  const { buyer, release, specialism } = options;
+  const { entryPoints } = release.specialisms[specialism]!;
+  const listed = new Set(await buyer.listed());
+  const wanted = new Set([...entryPoints, ...entryPoints.flatMap((tool) => BESIDE[tool] ?? []), "sync_accounts"]);
+  const rank = (tool: string): number => (ORDER.includes(tool) ? ORDER.indexOf(tool) : ORDER.length);
+  const tools = [...wanted]
+    .filter((tool) => listed.has(tool) && !/^(comply_|get_task_status)/.test(tool))
+    .sort((a, b) => rank(a) - rank(b));
+  const life = new Life(options, new Sampler(await release.schemas()));
+  await life.live(tools);
+  for (const tool of entryPoints)
+    if (!listed.has(tool) && release.tools[tool] !== undefined) life.failures.set(tool, "not offered");
+  return { answered: life.answered, failures: life.failures };
+}
