@@ -11,7 +11,7 @@ import { pacedFetch } from "./pace.js";
 import { ROBOT_NAME } from "./robots.js";
 import { sharedFiles } from "./shared-files.js";
 
-export interface Examined {
+export interface ExaminedFile {
   /** Whom it is to speak for. */
   readonly domain: string;
   /** `held` is nobody's here: what was there before is not known. */
@@ -30,9 +30,9 @@ export interface Examined {
 
 export interface Doctor {
   /** The file at a domain. */
-  atDomain(domain: string): Promise<Examined>;
+  atDomain(domain: string): Promise<ExaminedFile>;
   /** The bytes of a file that somebody has, as if it stood at the domain. */
-  given(file: Uint8Array, domain: string): Examined;
+  given(file: Uint8Array, domain: string): ExaminedFile;
   /** Whether publishers of a network point to its file. */
   links(network: Network, options: NetworkOptions): Promise<PublisherLink[]>;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ interface Found {
   readonly method: DiscoveryMethod;
 }
 
-function read({ document, domain, via, url, method }: Found, now: number): Examined {
+function read({ document, domain, via, url, method }: Found, now: number): ExaminedFile {
   const found = readAuthorizationFile(document, { domain, via, now });
   const network = networkOf(document, domain, url);
   // In a file that speaks for others their properties are what it is for; whether they agree is seen at their origins.
