@@ -8,7 +8,7 @@ import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
 import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
 import { findBrand } from "./brands.js";
 import { holdDays } from "./calendar.js";
-import { costOf, ungoverned } from "./governed.js";
+import { ungoverned } from "./governed.js";
 import { type Grant, grants, licence, licenceEnd, withCredentials } from "./grants.js";
 import { followRevocation } from "./notices.js";
 import { type Obstacle, obstacle, offeringNamed, priceNamed } from "./offerings.js";
@@ -40,6 +40,12 @@ function checkDates({ start_date: start, end_date: end }: Campaign, today: strin
   };
   if (start !== undefined && end !== undefined && end < start) refuse("the campaign ends before it starts");
   if (end !== undefined && end < today) refuse(`the campaign ended on ${end}: no licence is given for the past`);
+}
+
+/** What the campaign costs; undefined where it is paid by the impression and nobody says how many. */
+function costOf({ model, price }: RightsPrice, { estimated_impressions: impressions }: Campaign): number | undefined {
+  if (model === "flat_rate") return price;
+  return impressions === undefined ? undefined : (price * impressions) / 1_000;
 }
 
 /** A call that is done again, on what is there now, is about the same licence: nobody is asked for two sets of keys. */
@@ -113,7 +119,7 @@ export function decided(call: BehaviourCall, offering: RightsOffering, grant: Gr
 }
 
 /** Days count where one licence can shut out others. */
-export async function holdsDays(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<boolean> {
+export async function daysAreFree(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<boolean> {
   if (!offering.pricing.some(({ exclusive }) => exclusive)) return true;
   const { start_date: start = call.time.slice(0, 10), pricing_option_id: id } = grant.terms;
   const exclusive = offering.pricing.find(({ pricing_option_id }) => pricing_option_id === id)?.exclusive === true;
@@ -144,9 +150,8 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
     buyer: buyer.domain,
     ...(campaign.countries && { countries: campaign.countries }),
   };
-  const amount = costOf(price, campaign.estimated_impressions);
-  const commitment = { tool: "acquire_rights", request: { ...request }, amount };
-  const against = (await ungoverned(call, account, commitment)) ?? obstacle(covered, wanted);
+  const spending = { tool: call.tool, request, amount: costOf(price, campaign) };
+  const against = (await ungoverned(call, account, spending)) ?? obstacle(covered, wanted);
   if (against !== undefined) return refused(against);
   const asked = await grantFor(call, request, { offering, price });
   const decision = await decided(call, offering, asked);
@@ -155,7 +160,7 @@ export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
     return refused({ reason, ...(suggestions !== undefined && { suggestions }) });
   }
   // What somebody thinks about is kept free for who asked first.
-  if (!(await holdsDays(call, offering, asked))) return refused(daysTaken);
+  if (!(await daysAreFree(call, offering, asked))) return refused(daysTaken);
   followRevocation(call, asked.grant_id, request.revocation_webhook);
   if (decision.decision === "wait") {
     grants.put(call, call.principal, asked.grant_id, asked);

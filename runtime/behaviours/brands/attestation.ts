@@ -4,13 +4,6 @@ import canonicalize from "canonicalize";
 import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 
-/** What is proven. */
-export interface ProvenGrant {
-  readonly grant_id: string;
-  /** ISO 8601. */
-  readonly until: string;
-}
-
 const GRANT_CLAIM = "https://adcontextprotocol.org/claims/rights/grant";
 const GRANT_SUBJECT = "https://adcontextprotocol.org/claims/subjects/rights-grant";
 const FORMAT = "urn:ietf:rfc:7515";
@@ -33,12 +26,14 @@ function signedCredential(call: BehaviourCall, claims: JsonObject): string {
   return `${input}.${signature.toString("base64url")}`;
 }
 
+/** A licence by its id, and its end as ISO 8601. */
+interface ProvenLicence {
+  readonly id: string;
+  readonly until: string;
+}
+
 /** The constraint with its digest, and a credential of the holder's that binds it. */
-export function attested(
-  call: BehaviourCall,
-  { grant_id: id, until }: ProvenGrant,
-  constraint: JsonObject,
-): JsonObject {
+export function attested(call: BehaviourCall, { id, until }: ProvenLicence, constraint: JsonObject): JsonObject {
   const digest = sha256(canonicalize(constraint)!);
   const subject = {
     type: "resource",

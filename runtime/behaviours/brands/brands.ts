@@ -3,13 +3,13 @@ import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
-import type { KnownBrand } from "../ports/brands.js";
+import type { OwnBrand } from "../ports/brands.js";
 
-export const knownBrands = (call: BehaviourCall): Promise<readonly KnownBrand[]> =>
+export const knownBrands = (call: BehaviourCall): Promise<readonly OwnBrand[]> =>
   call.once("brands", () => call.ports.brands.brands({ principal: call.principal }));
 
 /** The brand of an id, or of the domain of its house. */
-export async function findBrand(call: BehaviourCall, id: string): Promise<KnownBrand | undefined> {
+export async function findBrand(call: BehaviourCall, id: string): Promise<OwnBrand | undefined> {
   const all = await knownBrands(call);
   return all.find(({ brand_id }) => brand_id === id) ?? all.find(({ house }) => house.domain === id);
 }

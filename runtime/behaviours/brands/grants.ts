@@ -108,6 +108,6 @@ export function licence(call: BehaviourToolCall, grant: Grant): JsonObject {
     rights_id: grant.grant_id,
     terms: grant.terms,
     generation_credentials: grant.paused ? [] : grant.credentials,
-    rights_constraint: proven ? attested(call, grant, shown) : shown,
+    rights_constraint: proven ? attested(call, { id: grant.grant_id, until: grant.until }, shown) : shown,
   };
 }

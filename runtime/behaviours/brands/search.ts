@@ -3,7 +3,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { stems } from "../frame/words.js";
-import type { KnownBrand } from "../ports/brands.js";
+import type { OwnBrand } from "../ports/brands.js";
 import { knownBrands } from "./brands.js";
 
 interface Sought {
@@ -17,7 +17,7 @@ const overlap = (asked: readonly string[] | undefined, own: unknown): boolean =>
   asked === undefined || !Array.isArray(own) || asked.some((one) => own.includes(one));
 
 /** What tells enough to choose a brand by. */
-function stub({ brand_id, house, names, identity }: KnownBrand, score: number): JsonObject {
+function stub({ brand_id, house, names, identity }: OwnBrand, score: number): JsonObject {
   const { description, industries, tagline, logos } = identity;
   const parts = { description, industries, tagline, logos };
   const stated = Object.entries(parts).filter(([, part]) => part !== undefined);

@@ -4,8 +4,8 @@ import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { RightsOffering } from "../ports/brands.js";
-import { daysTaken, holdsDays } from "./acquire.js";
-import { costOf, ungoverned } from "./governed.js";
+import { daysAreFree, daysTaken } from "./acquire.js";
+import { ungoverned } from "./governed.js";
 import { type Grant, type GrantTerms, grants, isOver, licence, licenceEnd, withCredentials } from "./grants.js";
 import { findOffering, offeringNamed, priceNamed } from "./offerings.js";
 
@@ -88,14 +88,12 @@ export const updateRights: ToolBehaviour = async (request: Change, call) => {
   const ref = request.account ?? grant.account;
   const more = bindsMore(grant, changed);
   if (more && ref !== undefined) {
-    const price = offering?.pricing.find((one) => one.pricing_option_id === terms.pricing_option_id);
-    const amount = price === undefined ? undefined : costOf(price, terms.impression_cap);
-    const commitment = { tool: "update_rights", request: { ...request }, amount };
-    const against = await ungoverned(call, await spendingAccount(call, ref), commitment);
+    const spending = { tool: call.tool, request, amount: changed.terms.amount };
+    const against = await ungoverned(call, await spendingAccount(call, ref), spending);
     if (against !== undefined)
       throw new ToolError("GOVERNANCE_DENIED", against.reason, { field: "governance_context" });
   }
-  if (more && offering !== undefined && !(await holdsDays(call, offering, changed)))
+  if (more && offering !== undefined && !(await daysAreFree(call, offering, changed)))
     throw new ToolError("CONFLICT", daysTaken.reason, { field: "end_date" });
   const kept = await withCredentials(call, changed);
   grants.put(call, call.principal, kept.grant_id, kept);

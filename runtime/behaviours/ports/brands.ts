@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../contract/index.js";
 import type { CallsUpstream } from "./upstream.js";
 
-export interface KnownBrand {
+export interface OwnBrand {
   readonly brand_id: string;
   readonly house: { readonly domain: string; readonly name: string };
   /** By language: `[{ en: "Acme" }]`. */
@@ -111,7 +111,7 @@ export interface BrandsPort extends CallsUpstream {
   readonly rightTypes: readonly string[];
   readonly uses: readonly string[];
   /** Asked once for each call. */
-  brands(who: { readonly principal: string }): Promise<readonly KnownBrand[]>;
+  brands(who: { readonly principal: string }): Promise<readonly OwnBrand[]>;
   offerings(who: { readonly principal: string }): Promise<readonly RightsOffering[]>;
   /** Asked for every licence; what an offering allows is granted where this is left out. */
   decide?(question: LicenceQuestion): Promise<LicenceDecision>;

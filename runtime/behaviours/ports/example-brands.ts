@@ -1,7 +1,7 @@
 /** Brands that clients are tested with, and what they license. */
-import type { BrandsPort, KnownBrand, RightsOffering } from "./brands.js";
+import type { BrandsPort, OwnBrand, RightsOffering } from "./brands.js";
 
-const brands: readonly KnownBrand[] = [
+const brands: readonly OwnBrand[] = [
   {
     brand_id: "acme_outdoor",
     house: { domain: "acmeoutdoor.example", name: "Acme Outdoor" },
