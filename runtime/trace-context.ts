@@ -1,5 +1,5 @@
 /** W3C Trace Context, as a request's header and a stored row carry it. */
-import { type Context, isSpanContextValid, ROOT_CONTEXT, type SpanContext, trace } from "@opentelemetry/api";
+import { type Context, context, isSpanContextValid, ROOT_CONTEXT, type SpanContext, trace } from "@opentelemetry/api";
 
 const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
@@ -18,3 +18,6 @@ export function traceparentOf(spanContext: SpanContext | undefined): string | un
   const { traceId, spanId, traceFlags } = spanContext;
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 }
+
+/** Where the code that runs stands in its trace. */
+export const activeTraceparent = (): string | undefined => traceparentOf(trace.getSpanContext(context.active()));

@@ -57,12 +57,20 @@ const ports = [
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
+  { area: "brands", file: "brands", port: "brands", about: "the brands you speak for, and what you license" },
   { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
   { area: "governance", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 
 /** A tool to answer oneself, for an example: the first that is there. */
-const examples = ["get_products", "get_signals", "build_creative", "list_creative_formats", "get_property_list"];
+const examples = [
+  "get_products",
+  "get_signals",
+  "build_creative",
+  "list_creative_formats",
+  "get_property_list",
+  "get_rights",
+];
 
 export function planLibraryProject(
   model: Model,

@@ -1,7 +1,8 @@
 /** Every area there is, and which of them a seller serves. */
 import type { JsonObject, Release } from "../contract/index.js";
-import { accountsBehaviour, governanceAgentsBehaviour } from "./accounts/behaviour.js";
+import { accountsBehaviour, governanceAgentsBehaviour, governanceChecksBehaviour } from "./accounts/behaviour.js";
 import { audiencesBehaviour } from "./audiences/behaviour.js";
+import { brandsBehaviour } from "./brands/behaviour.js";
 import { buildingBehaviour } from "./building/behaviour.js";
 import { catalogsBehaviour } from "./catalogs/behaviour.js";
 import { changesBehaviour } from "./changes/behaviour.js";
@@ -31,6 +32,7 @@ import { usageBehaviour } from "./usage/behaviour.js";
 export const behaviours: readonly Behaviour[] = [
   accountsBehaviour,
   governanceAgentsBehaviour,
+  governanceChecksBehaviour,
   formatsBehaviour,
   productsBehaviour,
   provenanceBehaviour,
@@ -51,6 +53,7 @@ export const behaviours: readonly Behaviour[] = [
   propertyListsBehaviour,
   collectionListsBehaviour,
   contentStandardsBehaviour,
+  brandsBehaviour,
   governanceBehaviour,
 ];
 

@@ -102,7 +102,7 @@ function partsOf(
   state: Pick<BehaviourSettings, "store" | "place" | "signing">,
 ): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
   const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
-  const given = portsFrom(options.ports);
+  const given = portsFrom(options.ports ?? {}, mode);
   // Who asks nobody has nothing to show.
   const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
   const upstream = asks ? upstreamRecorder(options.now) : undefined;

@@ -121,7 +121,11 @@ export function createBuyerOn<R extends Release>(platform: BuyerPlatform, option
     judge: createJudge(settings),
     intents: createIntents(settings),
   };
-  const call: Buyer["call"] = (name, request, more = {}) => new ToolCalling(parts, name, request, more).run();
+  const call: Buyer["call"] = async (name, request, more = {}) => {
+    const { inCallSpan } = await import("./tracing.js");
+    const { tracer, url } = settings;
+    return inCallSpan(tracer, { tool: name, url }, () => new ToolCalling(parts, name, request, more).run());
+  };
   const names = new Set(settings.releases.flatMap(({ tools }) => Object.keys(tools)));
   const tools: object = Object.fromEntries(
     [...names].map((name) => [name, (request: JsonObject, more?: CallOptions) => call(name, request, more)]),

@@ -33,6 +33,9 @@ export interface Settings
   /** Present when the buyer made `fetch` itself, and has to close it. */
   readonly closeFetch: (() => Promise<void>) | undefined;
   readonly logger: Logger | undefined;
+  readonly tracer: BuyerOptions["tracer"] | undefined;
+  readonly governance: BuyerOptions["governance"] | undefined;
+  readonly acceptance: NonNullable<BuyerOptions["acceptance"]>;
 }
 
 /** webhooks-facts.md 9: three tries after the first, within five minutes, from two seconds on. */
@@ -175,5 +178,8 @@ export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform):
     uuid: options.uuid ?? (() => crypto.randomUUID()),
     pause: options.pause ?? timerPause,
     logger: options.logger,
+    tracer: options.tracer,
+    governance: options.governance,
+    acceptance: options.acceptance ?? {},
   };
 }

@@ -1,4 +1,5 @@
 /** What an application gives a buyer, and what its calls come back with. Names of wire fields are kept as they are on the wire. */
+import type { Tracer } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import type {
   Answer,
@@ -19,6 +20,7 @@ import type { Fetcher } from "../net/index.js";
 import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
 
+import type { AcceptanceOptions, GovernanceOptions } from "./consent.js";
 import type { TaskEndings } from "./endings.js";
 import type { OAuthOptions } from "./oauth/types.js";
 
@@ -235,6 +237,10 @@ export interface BuyerOptions<R extends Release = Release> {
    * stored as it is.
    */
   readonly intents?: IntentStore;
+  /** Asks a governance agent before a call that changes something is sent. */
+  readonly governance?: GovernanceOptions;
+  /** What is taken without asking a person. */
+  readonly acceptance?: AcceptanceOptions;
   /** By the name of a tool: what is done where an agent lacks it. */
   readonly adapters?: Readonly<Record<string, Adapter>>;
   /** Largest answer, in bytes; what is larger is a failure, `ANSWER_TOO_LARGE`. Default 4 MiB. */
@@ -271,6 +277,8 @@ export interface BuyerOptions<R extends Release = Release> {
   /** Waits between attempts and polls; a timer by default. Resolves early when the signal is aborted. */
   readonly pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly logger?: Logger;
+  /** Gets a span for each call; the global tracer by default. Requests carry it (`traceparent`), so a webhook stands in its call's trace. */
+  readonly tracer?: Tracer;
 }
 
 /** What both sides have agreed on. */

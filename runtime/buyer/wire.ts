@@ -53,7 +53,9 @@ export function createWire(settings: Settings): Wire {
       // An agent card may name any host; credentials are for the one that was configured.
       const ours = new URL(url).origin === origin;
       const send = async (): Promise<Response> => {
-        const sent = { ...headers, ...(ours && (await credentials(settings))) };
+        const traceparent = (await import("../trace-context.js")).activeTraceparent();
+        const traced = traceparent === undefined ? {} : { traceparent };
+        const sent = { ...headers, ...traced, ...(ours && (await credentials(settings))) };
         if (body !== undefined) Object.assign(sent, await signed(wire, settings, { url, method, headers: sent, body }));
         return exchange(settings, use, { url, method, headers: sent, body, signal });
       };

@@ -47,6 +47,10 @@ function claims({ capabilities }: KnownAgent, task: string, release: Release): b
   return Array.isArray(declared) && declared.some((one) => wanted.has(snake(one)));
 }
 
+/** Tasks of protocols that no agent declares, accounts for one, are every role's: who offers one, answers for it. */
+const ofEveryRole = (task: string, { tools }: Release): boolean =>
+  Object.hasOwn(tools, task) && !Object.values(roles).includes(snake(tools[task]!.protocol));
+
 /**
  * The agent of a step: its own key's; the one that claims the task's protocol, before all others the agent under test; the
  * storyboard's; where nobody claims it, who offers it.
@@ -56,6 +60,7 @@ export function agentFor(step: StoryboardStep, task: string, story: StoryState):
   const { primary, agents, release } = run;
   if (step.agent !== undefined) return agentByKey(step.agent, run);
   if (agents.size === 0 || ofEveryAgent(storyboard) || claims(primary, task, release)) return primary;
+  if (primary.tools.has(task) && ofEveryRole(task, release)) return primary;
   const [claimant, ...more] = [...agents.values()].filter((one) => claims(one, task, release));
   if (claimant !== undefined && more.length === 0) return claimant;
   if (storyboard.default_agent !== undefined) return agentByKey(storyboard.default_agent, run) ?? primary;

@@ -1,5 +1,7 @@
 /** Judges what a handler answered: refused in development, reported in production. */
-import type { JsonObject, TaskStatus } from "../contract/index.js";
+import type { AnyTool, JsonObject, TaskStatus } from "../contract/index.js";
+import { isObject } from "./json-object.js";
+import { project } from "./projection.js";
 import type { Settings } from "./settings.js";
 import type { ServedTool, Spoken } from "./spoken.js";
 import { ToolError } from "./tool-error.js";
@@ -12,12 +14,14 @@ const MAX_ISSUES = 8;
  */
 export function checkedAnswer<Tx>(
   settings: Settings<Tx>,
-  { release, validator }: Spoken<Tx>,
+  spoken: Spoken<Tx>,
   { tool }: ServedTool<Tx>,
   answer: { readonly status: TaskStatus; readonly payload: JsonObject },
 ): JsonObject {
-  const { status, payload } = answer;
-  if (!Object.hasOwn(release.tools, tool.name)) return payload;
+  const { release, validator } = spoken;
+  const { status } = answer;
+  if (!Object.hasOwn(release.tools, tool.name)) return answer.payload;
+  const payload = inCallersRelease(settings, spoken, tool, answer);
   const judged = validator.arm(tool.name, status, payload);
   if (judged.ok) return payload;
   const errors = judged.errors.slice(0, MAX_ISSUES).map(({ pointer, message }) => ({ pointer, message }));
@@ -32,4 +36,26 @@ export function checkedAnswer<Tx>(
       `${first?.pointer ?? ""} ${first?.message ?? ""}`,
     { recovery: "terminal", details: { issues: errors } },
   );
+}
+
+/** Where an answer says what its caller's release has no place for: vendors' own members, which every release leaves room for. */
+const OWN = "adbind";
+
+/** An answer as its caller's release has it; what was left out is told to the caller, the log and the meter. */
+export function inCallersRelease<Tx>(
+  { logger, metrics, written }: Settings<Tx>,
+  spoken: Spoken<Tx>,
+  tool: AnyTool,
+  answer: { readonly status: TaskStatus; readonly payload: JsonObject },
+): JsonObject {
+  const { release, validator, version } = spoken;
+  if (release.version === written.version) return answer.payload;
+  const { payload, left } = project(spoken, tool, answer);
+  if (Object.keys(left).length === 0) return payload;
+  const { name } = tool;
+  logger?.info({ tool: name, release: release.version, left }, "an answer has less in it in its caller's release");
+  metrics.leftOut({ tool: name, release: version }, left);
+  const { ext } = payload;
+  const told = { ...payload, ext: { ...(isObject(ext) && ext), [OWN]: { left_out: left } } };
+  return validator.arm(name, answer.status, told).ok ? told : payload;
 }

@@ -5,7 +5,6 @@ import {
   isTerminal,
   type JsonObject,
   type ProtocolError,
-  type Release,
   type TaskStatus,
 } from "../contract/index.js";
 import { type Coroutine, wait } from "../db/coroutine.js";
@@ -17,17 +16,17 @@ import { audited } from "./audit.js";
 import type { AnsweredCall, CallPlug } from "./call-plug.js";
 import { type Aftermath, createContext } from "./context.js";
 import { continuedTask, threadMember } from "./continuation.js";
-import { echo, failedCall, unknownTool } from "./failed-call.js";
+import { echo, failedCall, toldFailure, unknownTool } from "./failed-call.js";
 import { type Claim, claimKey, type IdempotencyOptions, keyOf, requestHash, scopeOf } from "./idempotency.js";
 import { isObject } from "./json-object.js";
 import { ownFault } from "./own-fault.js";
 import { channelsOf } from "./registrations.js";
-import { checkReply, openMembers, statusMember } from "./reply.js";
+import { checkReply, openMembers, statusMember, versionMember } from "./reply.js";
 import type { Settings } from "./settings.js";
 import { negotiate, type ServedTool, type Spoken } from "./spoken.js";
 import { type TaskBook, unfinishedTask } from "./tasks.js";
 import { UNKEPT, unkeptText } from "./texts.js";
-import { failurePayload, invalidRequest, refusedBy, ToolError } from "./tool-error.js";
+import { invalidRequest, refusedBy, ToolError } from "./tool-error.js";
 import { tracedCall } from "./tracing.js";
 import type { Fault } from "./types.js";
 
@@ -66,18 +65,17 @@ export async function answerCall<Tx>(parts: CallParts<Tx>, call: Call): Promise<
 async function answerOf<Tx>(parts: CallParts<Tx>, call: Call): Promise<Called> {
   const args = isObject(call.args) ? call.args : {};
   const taskId = parts.settings.uuid();
-  let release: Release = parts.spoken[0]!.release;
+  let spoken: Spoken<Tx> | undefined;
   try {
     if (call.args !== undefined && !isObject(call.args)) {
       throw new ToolError("INVALID_REQUEST", "The arguments of a tool are an object.");
     }
-    const spoken = negotiate(parts.spoken, args);
-    ({ release } = spoken);
+    spoken = negotiate(parts.spoken, args);
     const served = spoken.tools.get(call.tool);
-    if (served === undefined) throw unknownTool(call.tool, release);
+    if (served === undefined) throw unknownTool(call.tool, spoken.release);
     return await new Answering(parts, call, { args, taskId, spoken, served }).run();
   } catch (error) {
-    return failedCall(parts.settings, { error, args, release, call, taskId });
+    return failedCall(parts.settings, { error, args, spoken, newest: parts.spoken[0]!.release, call, taskId });
   }
 }
 
@@ -166,13 +164,12 @@ class Answering<Tx> {
 
   private envelope(): JsonObject {
     const { args, spoken, served } = this.at;
-    const pinned = typeof args[spoken.names.version] === "string";
     const key = keyOf(served.tool, args);
     return openMembers(spoken.release, served.tool.name, {
       ...echo(args),
       // A caller that retries sees which of its tries this answers.
       ...(key !== undefined && { idempotency_key: key }),
-      ...(pinned && { [spoken.names.version]: spoken.version }),
+      ...versionMember(spoken, args),
     });
   }
 
@@ -195,7 +192,8 @@ class Answering<Tx> {
     const { status, data } = checkReply(reply, served.tool);
     if (status === "failed" || status === "rejected" || status === "canceled") {
       const faults = Array.isArray(data.errors) && data.errors.length > 0 ? data.errors : [this.unnamed()];
-      const payload = { status, ...data, ...echo(args), ...failurePayload(faults, spoken.release) };
+      const failure = toldFailure(this.parts.settings, this.call, faults, spoken.release);
+      const payload = { status, ...data, ...echo(args), ...versionMember(spoken, args), ...failure };
       // A failure leaves the question open; the other two end the task that asked it.
       if (status !== "failed") await this.end(status, payload);
       return { status, payload, failed: true, taskId };

@@ -31,6 +31,15 @@ export function openMembers({ facts }: Pick<Release, "facts">, tool: string, mem
   return Object.fromEntries(Object.entries(members).filter(([name]) => !refused.includes(name)));
 }
 
+/** The release that an answer is in: always where the release has answers say so, and else where the caller has named one. */
+export const versionMember = (
+  { names, release, version }: Pick<Spoken<never>, "names" | "release" | "version">,
+  args: JsonObject,
+): JsonObject =>
+  release.facts.envelope.versionEcho.value || typeof args[names.version] === "string"
+    ? { [names.version]: version }
+    : {};
+
 /** A handler's reply: typed, and still checked, since not every application compiles with types. */
 export function checkReply(reply: unknown, tool: AnyTool): { status: TaskStatus; data: JsonObject } {
   if (isObject(reply) && isTaskStatus(reply.status) && Object.hasOwn(tool.arms, reply.status) && isObject(reply.data)) {

@@ -28,6 +28,8 @@ import type {
 export interface Settings<Tx> {
   /** Newest first. */
   readonly releases: readonly Release[];
+  /** The one that the handlers are written in. */
+  readonly written: Release;
   readonly specialisms: readonly string[];
   readonly handlers: ReadonlyMap<string, SellerHandler<AnyTool, Tx>>;
   readonly store: SellerStore;
@@ -101,6 +103,7 @@ export function checkedSettings<Tx>(options: object): Settings<Tx> {
   const baseUrl = baseUrlOf(given.baseUrl ?? THIS_MACHINE, mode);
   return {
     releases,
+    written: given.release,
     specialisms,
     handlers,
     store: given.store as SellerStore,

@@ -3,6 +3,7 @@ import { type AnyTool, isTerminal, type JsonObject, type TaskStatus } from "../c
 import { type Coroutine, wait } from "../db/coroutine.js";
 import { AdbindError } from "../errors.js";
 import type { SellerDatabase, SellerTaskRow } from "../store/seller-tables.js";
+import { inCallersRelease } from "./answer.js";
 import type { CallPlug } from "./call-plug.js";
 import { faultList } from "./context.js";
 import { statusMember } from "./reply.js";
@@ -49,7 +50,7 @@ function* changeFlow<Tx>(parts: BookParts<Tx>, tx: Tx, taskId: string, change: C
     });
   }
   const own = spoken.find(({ release }) => release.version === row.release) ?? spoken[0]!;
-  const data = dataOf(own, row.tool, change);
+  const data = dataOf(parts.settings, own, row.tool, change);
   yield* storeChange(parts, tx, row, { ...change, data });
 }
 
@@ -89,20 +90,21 @@ export function* storeChange<Tx>(
  * Data of a change as it is stored and sent.
  * @throws AdbindError `event_invalid` where the release's schema refuses it
  */
-function dataOf<Tx>(spoken: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
+function dataOf<Tx>(settings: Settings<Tx>, spoken: Spoken<Tx>, name: string, change: Change<Tx>): JsonObject {
   const { release, validator } = spoken;
   const { status } = change;
   const tool = release.tools[name];
   if (tool === undefined) return change.data;
   if (status === "failed" || status === "rejected") return change.data;
-  const data = { ...statusMember(spoken, name, status), ...change.data };
+  const payload = { ...statusMember(spoken, name, status), ...change.data };
   if (!Object.hasOwn(tool.arms, status)) {
     throw new AdbindError("event_invalid", `${name} has no answer ${status}`, {
       where: `release ${release.version}`,
       remedy: `use one of ${Object.keys(tool.arms).join(", ")}`,
     });
   }
-  if (status === "canceled") return data;
+  if (status === "canceled") return payload;
+  const data = inCallersRelease(settings, spoken, tool, { status, payload });
   const judged = validator.arm(name, status, data);
   if (judged.ok) return data;
   const [first] = judged.errors;

@@ -8,6 +8,7 @@ import { type EachWork, oneOf } from "../queue/each.js";
 import type { SecretRow } from "../store/sender-secrets.js";
 import type { NewTaskRow } from "../store/sender-tables.js";
 import { newRevision, type SentTaskRow } from "../store/sent-tasks.js";
+import { activeTraceparent } from "../trace-context.js";
 import { taskOrderingKey } from "./outbox.js";
 import { type AnyConfig, joinConfig, openConfig, taskRegistration } from "./registered-config.js";
 import { sealedConfig, taskEndpoints } from "./registered-secrets.js";
@@ -15,7 +16,6 @@ import { A2A_TOKEN_CHARACTERS, type RegistrationRules, refused, registrationFaul
 import type { TaskDetails } from "./task-details.js";
 import { type TaskParts, taskExpires, toolOf } from "./task-events.js";
 import { updateAllFlow, updateWork } from "./task-updates.js";
-import { activeTraceparent } from "./tracing.js";
 import { inTransaction, inTransactionEach } from "./transact.js";
 import type {
   A2aPushConfig,

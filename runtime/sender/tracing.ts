@@ -1,10 +1,7 @@
 /** Traces, from a change of status through each attempt to its receiver; through OpenTelemetry's API, free without an SDK. */
-import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
+import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 import { contextOf, traceparentOf } from "../trace-context.js";
 import type { AttemptReport } from "./attempt.js";
-
-/** Where the code that runs stands in its trace. */
-export const activeTraceparent = (): string | undefined => traceparentOf(trace.getSpanContext(context.active()));
 
 export interface TracedAttempt {
   /** For the request's header. */

@@ -23,7 +23,7 @@ export const versions = cellsOf(
 
 const loaded = new Map<string, Promise<Release>>();
 
-function publishedRelease(version: string): Promise<Release> {
+export function publishedRelease(version: string): Promise<Release> {
   const known =
     loaded.get(version) ?? wholeReleaseAt(path.join(corpus, "releases", version)).then(({ release }) => release);
   loaded.set(version, known);

@@ -12,7 +12,8 @@ import { close } from "../../cli/closing-line.js";
 import { script } from "../../cli/script.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
-import { projectsFolder, RUN_TOKEN, scaffold, serveSeller, tls } from "./served-seller.js";
+import { tls } from "../support/tls-terminator.js";
+import { projectsFolder, RUN_TOKEN, scaffold, serveSeller } from "./served-seller.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const peer = path.join(root, "test/interop/peer/node_modules/@adcp/sdk");

@@ -22,8 +22,9 @@ import {
 } from "../../runtime/conformance/index.js";
 import { AdbindError } from "../../runtime/errors.js";
 import { corpus } from "../support/corpus.js";
+import { tls } from "../support/tls-terminator.js";
 import { heldToPassed } from "./passed.js";
-import { projectsFolder, RUN_TOKEN, type ServedSeller, scaffold, serveSeller, tls } from "./served-seller.js";
+import { projectsFolder, RUN_TOKEN, type ServedSeller, scaffold, serveSeller } from "./served-seller.js";
 
 const DEFAULT = ["3.0.26", "3.1.19", "3.2.0-beta.4"];
 

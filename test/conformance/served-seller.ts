@@ -1,49 +1,21 @@
 /** A scaffolded seller as its project serves it, behind TLS, as callers reach it. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
-import { createServer as createHttpServer, request as httpRequest } from "node:http";
-import { createServer } from "node:https";
+import { existsSync, mkdtempSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { newSeller } from "../../generator/scaffold/index.js";
 import { freePort } from "../../runtime/testing/free-port.js";
 import { fromSource } from "../runner/from-source.js";
 import { linked } from "../scaffold/project.js";
-
-const root = path.resolve(import.meta.dirname, "../..");
-const fixture = (name: string): string => path.join(root, "test/net/fixtures", name);
-
-/** Of `localhost`, for tests alone. */
-export const tls = {
-  key: readFileSync(fixture("loopback-test-only.key.pem"), "utf8"),
-  cert: readFileSync(fixture("loopback-test-only.cert.pem"), "utf8"),
-};
+import { terminator, tls } from "../support/tls-terminator.js";
 
 /** What the runner itself presents; the kits' keys are the same caller's. */
 export const RUN_TOKEN = "conformance-run-credential-0001";
 
 /** Longest a seller may take to start, in milliseconds: on a busy machine the sources are compiled for a while. */
 const START_MS = 120_000;
-
-/** Passes TLS on to a port of plain HTTP. */
-async function terminator(to: number): Promise<{ port: number; close: () => void }> {
-  const server = createServer(tls, (incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    const passed = httpRequest({ host: "127.0.0.1", port: to, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on("error", () => outgoing.destroy());
-    incoming.pipe(passed);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { port: (server.address() as AddressInfo).port, close };
-}
 
 /** Stands for the platforms that ports tell: it takes everything. */
 async function platform(): Promise<{ url: string; close: () => void }> {
@@ -131,7 +103,7 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
       PORT: String(port),
       BASE_URL: base,
       TOKENS: JSON.stringify(tokens),
-      NODE_EXTRA_CA_CERTS: fixture("loopback-test-only.cert.pem"),
+      NODE_EXTRA_CA_CERTS: tls.certFile,
       SIGNALS_URL: told.url,
       CREATIVES_URL: told.url,
       ...env,

@@ -113,7 +113,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "ports/",
     "frame/",
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
-    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/ governance/",
+    "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/ brands/ governance/",
     "properties/ collections/",
     "provenance/",
     "library/",
@@ -130,7 +130,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": [
     "*",
-    "example-catalogue example-formats example-properties example-signals plan-policies",
+    "example-brands example-catalogue example-formats example-properties example-signals plan-policies",
     "plain-policies",
     "index",
   ],
@@ -143,7 +143,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/buyer/": [
     "endings",
-    "pin",
+    "pin consent",
     "oauth/",
     "types",
     "platform",

@@ -1,4 +1,5 @@
 import type { Behaviour } from "../frame/behaviour.js";
+import { GOVERNANCE_CHECKS } from "./commitment.js";
 import { syncGovernance } from "./governance.js";
 import { listAccounts } from "./list.js";
 import { accountScenarios } from "./scenarios.js";
@@ -28,4 +29,12 @@ export const governanceAgentsBehaviour: Behaviour = {
   area: "governance-agents",
   needs: ["accounts"],
   tools: { sync_governance: syncGovernance },
+};
+
+/** They are asked: nothing of a media buy is committed without their word. */
+export const governanceChecksBehaviour: Behaviour = {
+  area: GOVERNANCE_CHECKS,
+  needs: ["governance-agents"],
+  tools: {},
+  capabilities: ({ tools }) => (tools.has("create_media_buy") ? { media_buy: { governance_aware: true } } : {}),
 };

@@ -46,9 +46,11 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   approvals: "other",
   accounts: "other",
   provenance: "other",
+  governance: "other",
   properties: "other",
   collections: "other",
   policy: "other",
+  brands: "other",
 };
 
 interface Scope {

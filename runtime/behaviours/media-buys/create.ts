@@ -1,12 +1,13 @@
 /** How an order is answered: booked at once, or when somebody has signed it. Until then there is a task and no media buy. */
 import { ToolError } from "../../seller/tool-error.js";
 import { findAccount } from "../accounts/accounts.js";
+import { checkCommitment } from "../accounts/commitment.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { type ForcedAnswer, forcedAnswer, forcedReply } from "../frame/forced.js";
 import { denialOf } from "../governance/authority.js";
 import { awaited, findInstruction, instruct, instructionKey, keepInstruction } from "./instructions.js";
-import { checkOrder, orderFor, type WantedOrder } from "./orders.js";
+import { checkOrder, commitmentOf, orderFor, type WantedOrder } from "./orders.js";
 import { bookedAnswer } from "./shown.js";
 
 export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCall): Promise<BehaviourReply> {
@@ -18,6 +19,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   if (known?.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);
   const { buy, total, guaranteed } = await checkOrder(call, request);
   await checkPlan(call, request, { buy, total });
+  if (known === undefined) await checkCommitment(call, commitmentOf(call.tool, buy, total));
   const order = orderFor(call, buy);
   const { decision, message } = await call.ports.approvals.ask({ order, total, guaranteed, mode: call.context.mode });
   if (decision === "wait") {

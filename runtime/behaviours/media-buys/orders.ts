@@ -2,14 +2,15 @@
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
-import { type BuyPackage, type MediaBuy, sumOf } from "../buys/buys.js";
+import type { Commitment } from "../accounts/commitment.js";
+import { type BuyPackage, endOf, type MediaBuy, startOf } from "../buys/buys.js";
 import { storeCreatives } from "../creatives/sync.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { Order } from "../ports/ad-server.js";
 import { productOf } from "../products/products.js";
 import { proposalOf } from "../products/proposals.js";
 import { committedOf, findNegotiated, type Negotiated, saveNegotiated } from "../products/terms.js";
-import { checkDates, type Flight, newPackage, type WantedPackage } from "./packages.js";
+import { checkDates, countedSum, type Flight, newPackage, type WantedPackage } from "./packages.js";
 
 export interface WantedOrder {
   readonly account: AccountRef;
@@ -37,6 +38,7 @@ export interface CheckedOrder {
 
 const keptFields = [
   "plan_id",
+  "governance_context",
   "po_number",
   "agency_estimate_number",
   "invoice_recipient",
@@ -66,6 +68,10 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   const currencies = new Set(packages.map(({ currency }) => currency));
   if (currencies.size > 1)
     throw new ToolError("INVALID_REQUEST", "packages of one buy must have one currency", { field: "packages" });
+  const total = countedSum(
+    packages.map(({ budget }) => budget),
+    "packages",
+  );
   const reserved = await Promise.all(packages.map((one) => isReserved(call, one)));
   for (const { creatives } of request.packages ?? []) await storeCreatives(call, account.account_id, creatives ?? []);
   const buy: MediaBuy = {
@@ -88,7 +94,7 @@ export async function checkOrder(call: BehaviourCall, request: WantedOrder): Pro
   if (accepted !== undefined) saveNegotiated(call, { ...accepted, ...acceptedBy(call, buy) });
   return {
     buy,
-    total: sumOf(packages.map(({ budget }) => budget)),
+    total,
     guaranteed:
       request.proposal_id === undefined && accepted?.parent_proposal_id === undefined && reserved.includes(true),
   };
@@ -143,6 +149,27 @@ async function proposedPackages(
     }),
   );
 }
+
+/**
+ * What is asked of governance agents before money is committed.
+ * @param total of the buy, as it is to be
+ * @param before of the buy as it was; nothing of one that is new
+ */
+export const commitmentOf = (tool: string, buy: MediaBuy, total: number, before?: number): Commitment => ({
+  tool,
+  phase: before === undefined ? "purchase" : "modification",
+  accountId: buy.account_id,
+  planId: buy.terms.plan_id,
+  context: buy.terms.governance_context,
+  planned: {
+    ...(before !== undefined && { media_buy_id: buy.media_buy_id }),
+    start_time: startOf(buy),
+    end_time: endOf(buy),
+    total_budget: total,
+    currency: buy.currency,
+  },
+  increase: total - (before ?? 0),
+});
 
 /** A buy as the ad server gets it. */
 export const orderFor = (call: BehaviourCall, buy: MediaBuy): Order => ({

@@ -1,7 +1,7 @@
 /** Making packages from what a buyer asks for, and all that can be wrong with that. */
 import type { JsonObject } from "../../contract/index.js";
 import { ToolError } from "../../seller/tool-error.js";
-import type { BuyPackage, CreativeAssignment } from "../buys/buys.js";
+import { type BuyPackage, type CreativeAssignment, sumOf } from "../buys/buys.js";
 import { formatId, formatsNamed, sameFormat } from "../formats/formats.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PricingOption, Product } from "../ports/catalogue.js";
@@ -138,6 +138,13 @@ export function pricingOption(
 
 /** The most that is taken, in the order's currency: cents of more are not held exactly by a number. */
 const MOST = Number.MAX_SAFE_INTEGER / 100;
+
+/** What several budgets come to. @throws ToolError INVALID_REQUEST where a number does not hold it to the cent */
+export function countedSum(budgets: readonly number[], field: string): number {
+  const sum = sumOf(budgets);
+  if (sum <= MOST) return sum;
+  throw new ToolError("INVALID_REQUEST", "together that is more than can be counted to the cent", { field });
+}
 
 /** Budgets are fixed here, package by package: none moves to another. @throws ToolError INVALID_REQUEST */
 export function givenBudget(budget: number | null | undefined, field: string): number {

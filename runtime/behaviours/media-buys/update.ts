@@ -1,4 +1,5 @@
 import { ToolError } from "../../seller/tool-error.js";
+import { checkCommitment } from "../accounts/commitment.js";
 import {
   type BuyChange,
   type BuyPackage,
@@ -19,10 +20,12 @@ import { productOf } from "../products/products.js";
 import { checkAllowed } from "./allowed.js";
 import { checkBound } from "./bound.js";
 import { awaited, findInstruction, type InstructionKind, instruct, instructionKey } from "./instructions.js";
+import { commitmentOf } from "./orders.js";
 import {
   assignments,
   checkDates,
   checkPrice,
+  countedSum,
   givenBudget,
   keptTerms,
   newPackage,
@@ -67,6 +70,7 @@ export async function updateMediaBuy(request: Wanted, call: BehaviourToolCall): 
   const buy = await buyOf(call, request.media_buy_id);
   await checkChangeable(call, buy, request);
   const { changed, affected, done } = await changes(call, buy, request);
+  if (known === undefined) await checkIncrease(call, buy, changed, request);
   const next = known?.buy ?? revised(changed, call.time, done);
   const outcome = await instruct(call, { key, kind: kindOf(request), buy: next, base: known?.base ?? buy, known });
   if (outcome.kind === "refused") throw outcome.error;
@@ -89,6 +93,26 @@ async function checkChangeable(call: BehaviourCall, buy: MediaBuy, request: Want
     throw new ToolError("CONFLICT", `media buy ${buy.media_buy_id} is at revision ${buy.revision}`, {
       field: "revision",
     });
+}
+
+const committedTo = ({ packages }: MediaBuy): number =>
+  countedSum(
+    packages.filter(({ canceled }) => canceled !== true).map(({ budget }) => budget),
+    "packages",
+  );
+
+/** More money is asked for; less, or as much, was approved before. */
+async function checkIncrease(
+  call: BehaviourToolCall,
+  buy: MediaBuy,
+  changed: MediaBuy,
+  request: Wanted,
+): Promise<void> {
+  const [before, total] = [committedTo(buy), committedTo(changed)];
+  if (total <= before) return;
+  const { governance_context: context = changed.terms.governance_context } = request;
+  const asked = { ...changed, terms: { ...changed.terms, governance_context: context } };
+  await checkCommitment(call, commitmentOf(call.tool, asked, total, before));
 }
 
 /** A change that is only a pause is told as one. */

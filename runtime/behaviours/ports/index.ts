@@ -2,14 +2,17 @@
 import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
+import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
 import type { Creatives } from "./creatives.js";
 import { type EventsPort, keptEvents } from "./events.js";
+import { exampleBrands } from "./example-brands.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
+import { askedGovernance, type GovernancePort } from "./governance.js";
 import { plainPolicies } from "./plain-policies.js";
 import type { PolicyPort } from "./policy.js";
 import type { PropertiesPort } from "./properties.js";
@@ -20,10 +23,12 @@ import { listedSignals, type Signals } from "./signals.js";
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
+export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
+export type * from "./governance.js";
 export type * from "./policy.js";
 export type * from "./properties.js";
 export type * from "./provenance.js";
@@ -32,6 +37,8 @@ export type * from "./reporting.js";
 export type * from "./signals.js";
 export type * from "./upstream.js";
 export {
+  askedGovernance,
+  exampleBrands,
   exampleCollections,
   exampleCreatives,
   exampleProducts,
@@ -56,13 +63,15 @@ export interface Ports {
   readonly reporting: Reporting;
   readonly events: EventsPort;
   readonly provenance: ProvenancePort;
+  readonly governance: GovernancePort;
   readonly properties: PropertiesPort;
   readonly collections: CollectionsPort;
   readonly policy: PolicyPort;
+  readonly brands: BrandsPort;
 }
 
 /** Those that are given, and defaults for the others. */
-export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
+export const portsFrom = (given: Partial<Ports>, mode: "development" | "production"): Ports => ({
   catalogue: given.catalogue ?? listedCatalogue(exampleProducts, exampleProposals),
   adServer: given.adServer ?? ownAdServer,
   approvals: given.approvals ?? signedApprovals(),
@@ -72,7 +81,9 @@ export const portsFrom = (given: Partial<Ports> = {}): Ports => ({
   reporting: given.reporting ?? adServerReporting,
   events: given.events ?? keptEvents,
   provenance: given.provenance ?? {},
+  governance: given.governance ?? askedGovernance({ net: { allowLoopback: mode === "development" } }),
   properties: given.properties ?? exampleProperties,
   collections: given.collections ?? exampleCollections,
   policy: given.policy ?? plainPolicies,
+  brands: given.brands ?? exampleBrands,
 });

@@ -1,0 +1,174 @@
+/** `acquire_rights`: a licence for a campaign, or the reason why there is none. */
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../contract/index.js";
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
+import { findBrand } from "./brands.js";
+import { holdDays } from "./calendar.js";
+import { ungoverned } from "./governed.js";
+import { endOf, type Grant, grants, licence, withCredentials } from "./grants.js";
+import { followRevocation } from "./notices.js";
+import { type Obstacle, obstacle, offeringNamed, priceNamed } from "./offerings.js";
+
+interface Campaign {
+  readonly description: string;
+  readonly uses: readonly string[];
+  readonly countries?: readonly string[];
+  readonly estimated_impressions?: number;
+  readonly start_date?: string;
+  readonly end_date?: string;
+}
+
+interface Wanted {
+  readonly rights_id: string;
+  readonly pricing_option_id: string;
+  readonly buyer: { readonly domain: string; readonly brand_id?: string };
+  readonly account?: AccountRef;
+  readonly campaign: Campaign;
+  readonly revocation_webhook: JsonObject & { readonly url: string };
+  readonly governance_context?: string;
+  readonly idempotency_key?: string;
+}
+
+/** A licence is for what is yet to come. */
+function checkDates({ start_date: start, end_date: end }: Campaign, today: string): void {
+  const refuse = (message: string): never => {
+    throw new ToolError("INVALID_REQUEST", message, { field: "campaign.end_date" });
+  };
+  if (start !== undefined && end !== undefined && end < start) refuse("the campaign ends before it starts");
+  if (end !== undefined && end < today) refuse(`the campaign ended on ${end}: no licence is given for the past`);
+}
+
+/** A call that is done again, on what is there now, is about the same licence: nobody is asked for two sets of keys. */
+const grantIdOf = (call: BehaviourCall, { idempotency_key: key }: Wanted): string =>
+  key === undefined
+    ? call.id("grant")
+    : `grant_${createHash("sha256")
+        .update(JSON.stringify([call.principal, key]))
+        .digest("hex")
+        .slice(0, 20)}`;
+
+async function grantFor(
+  call: BehaviourCall,
+  request: Wanted,
+  { offering: of, price }: { readonly offering: RightsOffering; readonly price: RightsPrice },
+): Promise<Grant> {
+  const { campaign, buyer, account } = request;
+  const { start_date, end_date, countries = of.countries } = campaign;
+  const house = (await findBrand(call, of.brand_id))?.house.domain;
+  return {
+    grant_id: grantIdOf(call, request),
+    offering_id: of.rights_id,
+    brand_id: of.brand_id,
+    domain: house ?? new URL(call.agentUrl).hostname,
+    right_type: of.right_type,
+    buyer: { domain: buyer.domain, ...(buyer.brand_id !== undefined && { brand_id: buyer.brand_id }) },
+    ...(account !== undefined && { account }),
+    terms: {
+      pricing_option_id: price.pricing_option_id,
+      amount: price.price,
+      currency: price.currency,
+      ...(price.period !== undefined && { period: price.period }),
+      ...(price.overage_cpm !== undefined && { overage_cpm: price.overage_cpm }),
+      uses: campaign.uses,
+      ...(start_date !== undefined && { start_date }),
+      ...(end_date !== undefined && { end_date }),
+      ...(price.impression_cap !== undefined && { impression_cap: price.impression_cap }),
+    },
+    ...(countries !== undefined && countries.length > 0 && { countries }),
+    ...(of.restrictions !== undefined && { restrictions: of.restrictions }),
+    ...(of.disclosure !== undefined && { disclosure: of.disclosure }),
+    description: campaign.description,
+    ...(campaign.estimated_impressions !== undefined && { impressions: campaign.estimated_impressions }),
+    state: "pending",
+    paused: false,
+    until: endOf(call, end_date),
+    credentials: [],
+  };
+}
+
+const ownRule = async (): Promise<LicenceDecision> => ({ decision: "grant" });
+
+/** What whoever decides on licences says of this one. */
+export function decided(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<LicenceDecision> {
+  const { terms, buyer, description, impressions } = grant;
+  const { brands } = call.ports;
+  const question = {
+    principal: call.principal,
+    grantId: grant.grant_id,
+    offering,
+    price: priceNamed(offering, terms.pricing_option_id),
+    buyer,
+    uses: terms.uses,
+    countries: grant.countries ?? [],
+    description,
+    ...(terms.start_date !== undefined && { start: terms.start_date }),
+    ...(terms.end_date !== undefined && { end: terms.end_date }),
+    ...(impressions !== undefined && { impressions }),
+  };
+  return brands.decide === undefined ? ownRule() : brands.decide(question);
+}
+
+/** Days count where one licence can shut out others. */
+export async function holds(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<boolean> {
+  if (!offering.pricing.some(({ exclusive }) => exclusive)) return true;
+  const { start_date: start = call.time.slice(0, 10), pricing_option_id: id } = grant.terms;
+  const exclusive = offering.pricing.find(({ pricing_option_id }) => pricing_option_id === id)?.exclusive === true;
+  const days = { start, end: grant.until.slice(0, 10) };
+  return holdDays(call, offering.rights_id, { grant_id: grant.grant_id, exclusive, ...days });
+}
+
+export const taken: Obstacle = {
+  reason: "An exclusive licence stands against these days.",
+  suggestions: ["Ask for other days, or for other rights."],
+};
+
+/** The state of the answer's rights: since 3.1 it has a field of its own, before it was the answer's `status`. */
+const stated = ({ shape }: BehaviourToolCall, state: string): JsonObject =>
+  shape.has("rights_status") ? { rights_status: state } : { status: state };
+
+export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
+  const offering = await offeringNamed(call, request.rights_id);
+  const price = priceNamed(offering, request.pricing_option_id);
+  const { campaign, buyer, account: ref } = request;
+  checkDates(campaign, call.time.slice(0, 10));
+  const account = ref === undefined ? undefined : await spendingAccount(call, ref);
+  const whose = { rights_id: offering.rights_id, brand_id: offering.brand_id };
+  const refused = (against: Obstacle) => call.answer({ ...whose, ...stated(call, "rejected"), ...against });
+  const covered = { ...offering, available_uses: price.uses };
+  const wanted = {
+    uses: campaign.uses,
+    buyer: buyer.domain,
+    ...(campaign.countries && { countries: campaign.countries }),
+  };
+  const against = ungoverned(account, request.governance_context) ?? obstacle(covered, wanted);
+  if (against !== undefined) return refused(against);
+  const asked = await grantFor(call, request, { offering, price });
+  const decision = await decided(call, offering, asked);
+  if (decision.decision === "refuse") {
+    const { reason, suggestions } = decision;
+    return refused({ reason, ...(suggestions !== undefined && { suggestions }) });
+  }
+  // What somebody thinks about is kept free for who asked first.
+  if (!(await holds(call, offering, asked))) return refused(taken);
+  followRevocation(call, asked.grant_id, request.revocation_webhook);
+  if (decision.decision === "wait") {
+    grants.put(call, call.principal, asked.grant_id, asked);
+    const within = decision.within === undefined ? {} : { estimated_response_time: decision.within };
+    const named = { rights_id: asked.grant_id, brand_id: offering.brand_id };
+    return call.answer({ ...named, ...stated(call, "pending_approval"), detail: decision.detail, ...within });
+  }
+  const grant = await withCredentials(call, { ...asked, state: "granted" });
+  grants.put(call, call.principal, grant.grant_id, grant);
+  const { restrictions, disclosure: text } = grant;
+  return call.answer({
+    ...whose,
+    ...stated(call, "acquired"),
+    ...licence(call, grant),
+    ...(restrictions !== undefined && { restrictions }),
+    ...(text !== undefined && { disclosure: { required: true, text } }),
+  });
+};

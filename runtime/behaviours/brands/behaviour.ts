@@ -1,0 +1,26 @@
+import type { Behaviour } from "../frame/behaviour.js";
+import { acquireRights } from "./acquire.js";
+import { brandIdentity } from "./brands.js";
+import { findRights } from "./offerings.js";
+import { brandScenarios, resetGrants } from "./scenarios.js";
+import { updateRights } from "./update.js";
+import { carryOnRights } from "./upkeep.js";
+
+/** What brands look like, and what they license. */
+export const brandsBehaviour: Behaviour = {
+  area: "brands",
+  needs: ["accounts"],
+  tools: {
+    get_brand_identity: brandIdentity,
+    get_rights: findRights,
+    acquire_rights: acquireRights,
+    update_rights: updateRights,
+  },
+  capabilities: ({ ports: { brands } }) => ({
+    brand: { rights: brands.uses.length > 0, right_types: brands.rightTypes, available_uses: brands.uses },
+    ...(brands.uses.length > 0 && { experimental_features: ["brand.rights_lifecycle"] }),
+  }),
+  scenarios: brandScenarios,
+  reset: resetGrants,
+  upkeep: carryOnRights,
+};

@@ -1,0 +1,172 @@
+/**
+ * Governance agents that an account has registered are asked before its money is committed: over the wire, with the buyer's
+ * credentials, and nothing is booked without their word.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type AdServer, askedGovernance } from "../../runtime/behaviours/index.js";
+import type { JsonObject, Release } from "../../runtime/contract/index.js";
+import { createSeller, tokenAuth } from "../../runtime/seller/index.js";
+import { freePort } from "../../runtime/testing/free-port.js";
+import { createValidator } from "../../runtime/validate/index.js";
+import { terminator, tls } from "../support/tls-terminator.js";
+import { account, behavingSeller, brand, key, publishedRelease, versions } from "./behaving-seller.js";
+
+const TOKEN = "credentials-of-the-buyer-with-its-governance-agent";
+const flight = { start_time: "2099-01-01T00:00:00Z", end_time: "2099-02-01T00:00:00Z" };
+const line = { product_id: "outdoor_ctv_q2", pricing_option_id: "cpm_standard", budget: 5000 };
+
+interface GovernanceDouble {
+  readonly url: string;
+  /** What it was asked. */
+  readonly asked: JsonObject[];
+  close(): Promise<void>;
+}
+
+/** An agent that approves up to a sum, for whoever has the token. */
+async function governanceAgent(release: Release, most: number): Promise<GovernanceDouble> {
+  const asked: JsonObject[] = [];
+  const port = await freePort();
+  const renamed = Object.hasOwn(release.errors, "AUTH_MISSING");
+  const agent = await createSeller({
+    release,
+    mode: "development",
+    auth: tokenAuth({ tokens: { [TOKEN]: "seller" } }),
+    tools: {
+      check_governance: (request: JsonObject, ctx: { complete(data: object): never }) => {
+        asked.push(request);
+        const { total_budget } = request.planned_delivery as { total_budget: number };
+        const verdict = total_budget <= most ? "approved" : "denied";
+        const finding = { category_id: "budget_authority", severity: "critical", explanation: `over ${most}` };
+        return ctx.complete({
+          ...{ check_id: "chk_1", plan_id: "plan_1", explanation: `${verdict}: ${total_budget}` },
+          [renamed ? "verdict" : "status"]: verdict,
+          ...(verdict === "denied"
+            ? { findings: [finding] }
+            : { expires_at: "2099-12-31T00:00:00Z", governance_context: "context.of.plan-1" }),
+        });
+      },
+    },
+  } as never);
+  await agent.start({ port });
+  const { port: secure, close } = await terminator(port);
+  return {
+    ...{ url: `https://localhost:${secure}/mcp`, asked },
+    async close() {
+      close();
+      await agent.close();
+    },
+  };
+}
+
+/** An ad server that only counts. */
+function counting() {
+  const booked: string[] = [];
+  const changed: number[] = [];
+  const adServer: AdServer = {
+    book: async (_order, { idempotencyKey }) => {
+      booked.push(idempotencyKey);
+      return { orderId: idempotencyKey };
+    },
+    change: async (_booking, { lines }) => void changed.push(...lines.map(({ budget }) => budget)),
+    pause: async () => undefined,
+    resume: async () => undefined,
+    cancel: async () => undefined,
+    delivery: async () => ({}),
+  };
+  return { adServer, booked, changed };
+}
+
+const opened = (version: string, adServer: AdServer, { aware = true, patienceMs = 10_000 } = {}) =>
+  behavingSeller(version, ["sales_guaranteed"], {
+    with: aware ? ["governance-checks"] : ["governance-agents"],
+    ports: {
+      adServer,
+      approvals: { ask: async () => ({ decision: "go" }) },
+      governance: askedGovernance({ net: { allowLoopback: true, ca: tls.cert }, patienceMs }),
+    },
+  });
+
+const registered = (url: string) => ({
+  ...key(),
+  accounts: [{ account, governance_agents: [{ url, authentication: { schemes: ["Bearer"], credentials: TOKEN } }] }],
+});
+
+/** Both names: releases differ in which of them is the authorization. */
+const authorized = { plan_id: "plan_1", governance_context: "context.of.plan-1" };
+const order = (over: object = {}) => ({
+  ...{ ...key(), account, brand, ...flight, packages: [line] },
+  ...over,
+});
+
+for (const version of versions) {
+  test(`${version}: what a governance agent denies is not booked, and what it approves is`, async () => {
+    const release = await publishedRelease(version);
+    const agent = await governanceAgent(release, 8000);
+    const { adServer, booked, changed } = counting();
+    const { ask, refused, close } = await opened(version, adServer);
+    await ask("sync_governance", registered(agent.url));
+
+    const missing = await refused("create_media_buy", order());
+    assert.is(missing.code, "PERMISSION_DENIED", "the account has agents, and the order names nothing they know");
+    const over = await refused("create_media_buy", order({ ...authorized, packages: [{ ...line, budget: 9000 }] }));
+    assert.is(over.code, "GOVERNANCE_DENIED");
+    assert.match(over.message, "denied: 9000");
+    const { details } = over as unknown as { details: { findings: JsonObject[] } };
+    assert.is(details.findings[0]?.explanation, "over 8000");
+    assert.equal(booked, []);
+
+    const made = await ask("create_media_buy", order(authorized));
+    assert.is(booked.length, 1);
+    const validator = await createValidator(release);
+    for (const request of agent.asked) {
+      const judged = validator.request("check_governance", request);
+      assert.ok(judged.ok, JSON.stringify(judged));
+      assert.is(request.caller, "https://seller.example/mcp");
+    }
+
+    const [{ package_id }] = made.packages;
+    const change = (budget: number) => ({
+      ...{ ...key(), account, media_buy_id: made.media_buy_id, packages: [{ package_id, budget }] },
+      governance_context: authorized.governance_context,
+    });
+    const questions = agent.asked.length;
+    await ask("update_media_buy", change(4000));
+    assert.is(agent.asked.length, questions, "less money needs nobody's word");
+    assert.is((await refused("update_media_buy", change(9000))).code, "GOVERNANCE_DENIED");
+    await ask("update_media_buy", change(7000));
+    assert.equal(changed, [4000, 7000]);
+    assert.is(agent.asked.at(-1)?.phase, "modification");
+    await close();
+    await agent.close();
+  });
+
+  test(`${version}: without a decision nothing is committed; a seller that does not ask says so`, async () => {
+    const { adServer, booked } = counting();
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port, close: unplug } = await terminator((silent.address() as AddressInfo).port);
+    const dead = `https://localhost:${await freePort()}/mcp`;
+    const { ask, refused, close } = await opened(version, adServer, { patienceMs: 300 });
+    for (const url of [dead, `https://localhost:${port}/mcp`]) {
+      await ask("sync_governance", registered(url));
+      const { code } = await refused("create_media_buy", order(authorized));
+      assert.is(code, "GOVERNANCE_UNAVAILABLE", url);
+    }
+    assert.equal(booked, []);
+    await close();
+    unplug();
+    silent.close();
+    silent.closeAllConnections();
+
+    const unaware = await opened(version, adServer, { aware: false });
+    await unaware.ask("sync_governance", registered(dead));
+    await unaware.ask("create_media_buy", order(authorized));
+    assert.is(booked.length, 1);
+    await unaware.close();
+  });
+}
+
+test.run();
