@@ -66,6 +66,15 @@ function read({ document, domain, via, url, method }: Found, now: number): Exami
   return { ...common, verdict: "valid", error: null, agents: agents.length, properties: properties.length };
 }
 
+/** The bytes of a file that somebody has, as if it stood at the domain. @param now unix milliseconds */
+export function examineGiven(body: Uint8Array, domain: string, now: number): ExaminedFile {
+  const found = readDocument({ ok: true, status: 200, body, url: expectedUrl(domain) });
+  const common = { domain, url: null, method: "direct" } as const;
+  if (found.ok) return read({ ...common, document: found.value, via: "own" }, now);
+  const nothing = { agents: 0, properties: 0, problems: [], network: nobody(domain) };
+  return { ...common, ...nothing, verdict: "invalid", error: found.message };
+}
+
 /** Opens a doctor; it is closed by whoever opened it. */
 export function openDoctor({ fetch: given, now = Date.now }: DoctorOptions = {}): Doctor {
   const own = given === undefined ? createGuardedFetch({ userAgent: `${ROBOT_NAME} doctor` }) : undefined;
@@ -84,13 +93,7 @@ export function openDoctor({ fetch: given, now = Date.now }: DoctorOptions = {})
       const verdict = found.outcome === "held" ? "unreachable" : found.malformed ? "invalid" : found.outcome;
       return { domain, verdict, error, method, url, agents: 0, properties: 0, problems: [], network: nobody(domain) };
     },
-    given(body, domain) {
-      const found = readDocument({ ok: true, status: 200, body, url: expectedUrl(domain) });
-      const common = { domain, url: null, method: "direct" } as const;
-      if (found.ok) return read({ ...common, document: found.value, via: "own" }, now());
-      const nothing = { agents: 0, properties: 0, problems: [], network: nobody(domain) };
-      return { ...common, ...nothing, verdict: "invalid", error: found.message };
-    },
+    given: (body, domain) => examineGiven(body, domain, now()),
     links: (network, options) => networkLinks(origin, network, options),
     close: async () => own?.close(),
   };
