@@ -51,6 +51,13 @@ function claims({ capabilities }: KnownAgent, task: string, release: Release): b
 const ofEveryRole = (task: string, { tools }: Release): boolean =>
   Object.hasOwn(tools, task) && !Object.values(roles).includes(snake(tools[task]!.protocol));
 
+/** Whether a storyboard is of a protocol or a specialism that the agent says it has. */
+function isOwn({ capabilities }: KnownAgent, { file }: Storyboard): boolean {
+  const [, kind, of] = /^(protocols|domains|specialisms)\/([^/]+)\//.exec(file) ?? [];
+  const declared = kind === "specialisms" ? capabilities?.specialisms : capabilities?.supported_protocols;
+  return of !== undefined && Array.isArray(declared) && declared.some((one) => snake(one) === snake(of));
+}
+
 /**
  * The agent of a step: its own key's; the one that claims the task's protocol, before all others the agent under test; the
  * storyboard's; where nobody claims it, who offers it.
@@ -60,7 +67,8 @@ export function agentFor(step: StoryboardStep, task: string, story: StoryState):
   const { primary, agents, release } = run;
   if (step.agent !== undefined) return agentByKey(step.agent, run);
   if (agents.size === 0 || ofEveryAgent(storyboard) || claims(primary, task, release)) return primary;
-  if (primary.tools.has(task) && ofEveryRole(task, release)) return primary;
+  // What an agent was told in a storyboard of its own is asked of it again, and of nobody else.
+  if (primary.tools.has(task) && (ofEveryRole(task, release) || isOwn(primary, storyboard))) return primary;
   const [claimant, ...more] = [...agents.values()].filter((one) => claims(one, task, release));
   if (claimant !== undefined && more.length === 0) return claimant;
   if (storyboard.default_agent !== undefined) return agentByKey(storyboard.default_agent, run) ?? primary;
