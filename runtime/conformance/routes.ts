@@ -48,19 +48,20 @@ function claims({ capabilities }: KnownAgent, task: string, release: Release): b
 }
 
 /**
- * The agent of a step: its own key's; the one that claims the task's protocol, before all others the agent under test; the
- * storyboard's; where nobody claims it, who offers it.
+ * The agent of a step: its own key's; the agent under test for what it claims or offers, of whose state the other steps of a
+ * storyboard are; else the one that claims the task's protocol, the storyboard's, or the one that offers the task.
  */
 export function agentFor(step: StoryboardStep, task: string, story: StoryState): KnownAgent | undefined {
   const { run, storyboard } = story;
   const { primary, agents, release } = run;
   if (step.agent !== undefined) return agentByKey(step.agent, run);
-  if (agents.size === 0 || ofEveryAgent(storyboard) || claims(primary, task, release)) return primary;
+  const own = ofEveryAgent(storyboard) || primary.tools.has(task) || claims(primary, task, release);
+  if (agents.size === 0 || own) return primary;
   const [claimant, ...more] = [...agents.values()].filter((one) => claims(one, task, release));
   if (claimant !== undefined && more.length === 0) return claimant;
   if (storyboard.default_agent !== undefined) return agentByKey(storyboard.default_agent, run) ?? primary;
   const [offering, ...others] = [...agents.values()].filter(({ tools }) => tools.has(task));
-  return offering !== undefined && others.length === 0 && !primary.tools.has(task) ? offering : primary;
+  return offering !== undefined && others.length === 0 ? offering : primary;
 }
 
 /** How many of the route keys of a run lead to an agent. */
