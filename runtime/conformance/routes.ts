@@ -47,33 +47,21 @@ function claims({ capabilities }: KnownAgent, task: string, release: Release): b
   return Array.isArray(declared) && declared.some((one) => wanted.has(snake(one)));
 }
 
-/** Tasks of protocols that no agent declares, accounts for one, are every role's: who offers one, answers for it. */
-const ofEveryRole = (task: string, { tools }: Release): boolean =>
-  Object.hasOwn(tools, task) && !Object.values(roles).includes(snake(tools[task]!.protocol));
-
-/** Whether a storyboard is of a protocol or a specialism that the agent says it has. */
-function isOwn({ capabilities }: KnownAgent, { file }: Storyboard): boolean {
-  const [, kind, of] = /^(protocols|domains|specialisms)\/([^/]+)\//.exec(file) ?? [];
-  const declared = kind === "specialisms" ? capabilities?.specialisms : capabilities?.supported_protocols;
-  return of !== undefined && Array.isArray(declared) && declared.some((one) => snake(one) === snake(of));
-}
-
 /**
- * The agent of a step: its own key's; the one that claims the task's protocol, before all others the agent under test; the
- * storyboard's; where nobody claims it, who offers it.
+ * The agent of a step: its own key's; the agent under test for what it claims or offers, of whose state the other steps of a
+ * storyboard are; else the one that claims the task's protocol, the storyboard's, or the one that offers the task.
  */
 export function agentFor(step: StoryboardStep, task: string, story: StoryState): KnownAgent | undefined {
   const { run, storyboard } = story;
   const { primary, agents, release } = run;
   if (step.agent !== undefined) return agentByKey(step.agent, run);
-  if (agents.size === 0 || ofEveryAgent(storyboard) || claims(primary, task, release)) return primary;
-  // What an agent was told in a storyboard of its own is asked of it again, and of nobody else.
-  if (primary.tools.has(task) && (ofEveryRole(task, release) || isOwn(primary, storyboard))) return primary;
+  const own = ofEveryAgent(storyboard) || primary.tools.has(task) || claims(primary, task, release);
+  if (agents.size === 0 || own) return primary;
   const [claimant, ...more] = [...agents.values()].filter((one) => claims(one, task, release));
   if (claimant !== undefined && more.length === 0) return claimant;
   if (storyboard.default_agent !== undefined) return agentByKey(storyboard.default_agent, run) ?? primary;
   const [offering, ...others] = [...agents.values()].filter(({ tools }) => tools.has(task));
-  return offering !== undefined && others.length === 0 && !primary.tools.has(task) ? offering : primary;
+  return offering !== undefined && others.length === 0 ? offering : primary;
 }
 
 /** How many of the route keys of a run lead to an agent. */

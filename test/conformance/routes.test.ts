@@ -44,7 +44,6 @@ test("what every agent must do is asked of the agent under test alone", async ()
 
 test("elsewhere a step goes to the agent that claims the task's protocol", async () => {
   assert.equal(await askedOf("protocols/brand/own.yaml", "brand", false), { asked: ["sales"], status: "passed" });
-  assert.equal(await askedOf("protocols/brand/own.yaml", "brand", true), { asked: ["sales"], status: "passed" });
 });
 
 test("accounts are every role's: the agent under test is asked where it keeps them", async () => {
@@ -54,7 +53,8 @@ test("accounts are every role's: the agent under test is asked where it keeps th
   assert.equal((await askedOf(file, "brand", false, "sync_governance")).asked, ["sales"]);
 });
 
-test("the agent under test answers for what it claims, be the tool there or not", async () => {
+test("the agent under test answers for what it offers, and for what it claims, be the tool there or not", async () => {
+  assert.equal(await askedOf("protocols/brand/own.yaml", "brand", true), { asked: ["own"], status: "passed" });
   const file = "protocols/media-buy/own.yaml";
   assert.equal(await askedOf(file, "media_buy", true), { asked: ["own"], status: "passed" });
   assert.equal(await askedOf(file, "media_buy", false), { asked: [], status: "skipped" });
