@@ -81,14 +81,15 @@ const budgets: Record<string, number> = {
   // Judging a body alone, spans, and finding keys by the release are part of it.
   "./receiver": 280,
   // Secrets, signers, retention, traces, proofs of endpoints, sets of standing notifications and what operators do.
-  "./sender": 615,
+  "./sender": 620,
   "./extract": 30,
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "./seller": 380,
   // The seller and the sender are part of it, with their stores.
   "./behaviours": 1420,
   // Ends of tasks, intents, routes and many agents; tokens are loaded where they are wanted.
-  "./buyer": 140,
+  // Tokens in files, and answers to what tasks ask, are part of it; governance is loaded where it is wanted.
+  "./buyer": 146,
   "./buyer/web": 125,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
   "./conformance": 620,

@@ -16,7 +16,6 @@ import { repeat } from "./attempts.js";
 import { carriedOn, inputFor } from "./carry-on.js";
 import { failedHere, firstError, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
-import { governed } from "./governance.js";
 import { type Intent, notRepeatable } from "./intents.js";
 import type { CallingOptions, CallParts } from "./parts.js";
 import { type PinBy, pinOf } from "./pin.js";
@@ -138,7 +137,9 @@ export class ToolCalling {
     const refused = await judge.request(this.release, tool, asking);
     if (refused !== undefined) return failedHere(refused);
     // What was let go once goes again as it was.
-    const checked = again ? LET_GO : await governed(settings, { tool, release: this.release, args: asking, signal });
+    const free = again !== undefined || settings.governance === undefined;
+    const call = { tool, release: this.release, args: asking, signal };
+    const checked = free ? LET_GO : await (await import("./governance.js")).governed(settings, call);
     if (!checked.ok) return failedHere(checked.error);
     const args = checked.args ?? asking;
     await this.register(tool);
