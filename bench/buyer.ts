@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { buyerPeerRows } from "./support/buyer-peer.js";
 import { measure } from "./support/measure.js";
 import { buildPackage } from "./support/package.js";
 import type { Row } from "./support/row.js";
@@ -64,6 +65,7 @@ export async function run(): Promise<Row[]> {
         floor: { of: "bare node", times: cost.use.peakBytes / cost.bare.peakBytes },
         note: PEER,
       },
+      ...(await buyerPeerRows()),
     ];
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { AdbindError } from "../runtime/errors.js";
 import {
   type Doctor,
-  type Examined,
+  type ExaminedFile,
   type LinkStatus,
   openDoctor,
   type PublisherLink,
@@ -46,7 +46,7 @@ function bytesOf(file: string): Buffer {
 
 /** What was looked at, with the lines of what is wrong where the text is at hand. */
 interface Report {
-  readonly examined: Examined;
+  readonly examined: ExaminedFile;
   readonly lines: ReadonlyMap<string, number>;
 }
 
@@ -86,7 +86,7 @@ function progress(total: number, say: (line: string) => void): { onLooked: () =>
   };
 }
 
-async function linksOf(doctor: Doctor, { network }: Examined, values: DoctorValues): Promise<PublisherLink[]> {
+async function linksOf(doctor: Doctor, { network }: ExaminedFile, values: DoctorValues): Promise<PublisherLink[]> {
   const others = othersOf(values.others);
   const signal = AbortSignal.timeout(values.deadline * 1_000);
   const { onLooked } = progress(network.publishers.length + others.length, (line) => console.error(line));
@@ -153,7 +153,7 @@ function printed({ examined, lines }: Report, links: readonly PublisherLink[] | 
  * Looks at a file, or at the one of a domain, and says what is wrong with it.
  * @returns whether all is well
  */
-export async function diagnose(doctor: Doctor, what: string, values: DoctorValues): Promise<boolean> {
+export async function lookOver(doctor: Doctor, what: string, values: DoctorValues): Promise<boolean> {
   const file = userPath(what);
   const report: Report =
     existsSync(file) && statSync(file).isFile()
@@ -184,7 +184,7 @@ export function register(command: Command): void {
     .action(async (what: string, values: DoctorValues) => {
       const doctor = openDoctor();
       try {
-        if (!(await diagnose(doctor, what, values))) process.exitCode = 1;
+        if (!(await lookOver(doctor, what, values))) process.exitCode = 1;
       } finally {
         await doctor.close();
       }

@@ -20,6 +20,8 @@ export function buildProgram(folder: string): Program {
   symlinkSync(path.join(root, "manifests"), path.join(built.folder, "manifests"), "dir");
   const target = path.join(built.folder, "dist/bench/support");
   transpile(path.join(import.meta.dirname, "inventory.ts"), target);
+  // What the inventory draws by.
+  transpile(path.join(root, "test/support/random.ts"), path.join(built.folder, "dist/test/support"));
   return { file: transpile(path.join(import.meta.dirname, "registry-children.ts"), target) };
 }
 

@@ -1,11 +1,15 @@
 /** Commands that call an agent: which one is meant, by which releases, and with what credentials. */
 import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
 import type { Command } from "commander";
 import {
   agentsFrom,
   type Buyer,
+  type BuyerAuth,
   type BuyerOptions,
   createBuyer,
+  fileTokens,
   type TransportChoice,
 } from "../../runtime/buyer/index.js";
 import type { Release } from "../../runtime/contract/index.js";
@@ -46,8 +50,16 @@ export const agentHelp = `
 Agents:
   A URL, or a name: of ${AGENTS_FILE},
     {"agents": {"acme": {"url": "https://acme.example/mcp", "tokenEnv": "ACME_TOKEN"}}}
+  with "oauth": {"clientId": "...", "clientSecretEnv": "ACME_SECRET"} in place of a token (kept in $XDG_STATE_HOME/adbind/tokens),
   or of the environment, which wins:
     ADBIND_AGENT_ACME=https://acme.example/mcp  ADBIND_AGENT_ACME_TOKEN=...`;
+
+/** Tokens outlive the command: an issuer need not be asked at each call. */
+function kept(auth: BuyerAuth): BuyerAuth {
+  if (!("oauth" in auth)) return auth;
+  const state = process.env.XDG_STATE_HOME ?? path.join(homedir(), ".local", "state");
+  return { oauth: { tokens: fileTokens(path.join(state, "adbind", "tokens")), ...auth.oauth } };
+}
 
 /** Whoever typed a local address means it. */
 const isLocal = (url: URL): boolean =>
@@ -98,7 +110,7 @@ export async function connectAgent(given: string, options: AgentOptions): Promis
     ...{ release: releases[0], releases: releases.slice(1), agent: { url, transport }, timeoutMs },
     allowLocal: isLocal(new URL(url)),
     retry: { attempts: 2, baseMs: 500, totalMs: 20_000 },
-    ...(auth !== undefined && { auth }),
+    ...(auth !== undefined && { auth: kept(auth) }),
   };
   return { buyer: createBuyer(made), url, releases, options: made };
 }

@@ -57,8 +57,8 @@ const ports = [
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
+  { area: "brands", file: "brands", port: "brands", about: "the brands you speak for, and what you license" },
   { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
-  { area: "brands", file: "brands", port: "brands", about: "the brands you speak for" },
   { area: "governance", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
 

@@ -53,8 +53,8 @@ export const behaviours: readonly Behaviour[] = [
   propertyListsBehaviour,
   collectionListsBehaviour,
   contentStandardsBehaviour,
-  governanceBehaviour,
   brandsBehaviour,
+  governanceBehaviour,
 ];
 
 const byArea = new Map(behaviours.map((one) => [one.area, one]));

@@ -1,5 +1,6 @@
 /** Agents by name, from a config file's JSON and from the environment: addresses in one place, secrets in the other. */
 import { isJsonObject, type JsonObject } from "../contract/index.js";
+import type { OAuthOptions } from "./oauth/types.js";
 import { badOption } from "./settings.js";
 import type { AgentRef, BuyerAuth, TransportChoice } from "./types.js";
 
@@ -18,11 +19,24 @@ const transports: readonly unknown[] = ["auto", "mcp", "a2a"];
 /** `Acme-TV` and `acme_tv` are one agent. */
 export const agentName = (text: string): string => text.toLowerCase().replaceAll("-", "_");
 
+/** A client that speaks for itself; its secret stands in the environment. */
+function clientOf(where: string, given: unknown, env: Environment): OAuthOptions {
+  const { clientId, clientSecretEnv, scope, issuer, ...more } = isJsonObject(given) ? given : {};
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined) throw badOption(`${where}.${unknown}`, "use clientId, clientSecretEnv, scope or issuer");
+  if (typeof clientId !== "string" || clientId === "") throw badOption(`${where}.clientId`, "give the client's id");
+  const clientSecret = typeof clientSecretEnv === "string" ? env[clientSecretEnv] : undefined;
+  if (clientSecret === undefined)
+    throw badOption(`${where}.clientSecretEnv`, "name an environment variable that holds the client's secret");
+  const texts = Object.entries({ scope, issuer }).filter(([, value]) => typeof value === "string");
+  return { clientId, clientSecret, ...Object.fromEntries(texts) };
+}
+
 function entryOf(name: string, given: unknown, env: Environment): NamedAgent {
   const where = `agents.${name}`;
-  const { url, transport = "auto", token, tokenEnv, ...more } = isJsonObject(given) ? given : { url: given };
+  const { url, transport = "auto", token, tokenEnv, oauth, ...more } = isJsonObject(given) ? given : { url: given };
   const [unknown] = Object.keys(more);
-  if (unknown !== undefined) throw badOption(`${where}.${unknown}`, "use url, transport, token or tokenEnv");
+  if (unknown !== undefined) throw badOption(`${where}.${unknown}`, "use url, transport, token, tokenEnv or oauth");
   if (typeof url !== "string" || !URL.canParse(url)) throw badOption(`${where}.url`, "give the agent's URL");
   if (!transports.includes(transport)) throw badOption(`${where}.transport`, `give one of ${transports.join(", ")}`);
   const named = typeof tokenEnv === "string" ? env[tokenEnv] : undefined;
@@ -30,6 +44,7 @@ function entryOf(name: string, given: unknown, env: Environment): NamedAgent {
     throw badOption(`${where}.tokenEnv`, `set the environment variable ${String(tokenEnv)}`);
   const bearer = named ?? env[`${PREFIX}${name.toUpperCase()}${TOKEN}`] ?? token;
   const agent = { url, transport: transport as TransportChoice };
+  if (oauth !== undefined) return { agent, auth: { oauth: clientOf(`${where}.oauth`, oauth, env) } };
   return { agent, ...(typeof bearer === "string" && bearer !== "" && { auth: { bearer } }) };
 }
 
@@ -43,7 +58,7 @@ const fromEnvironment = (env: Environment): JsonObject =>
 
 /**
  * Agents by name.
- * @param config what a config file holds: `{"agents": {"acme": {"url", "transport"?, "token"? or "tokenEnv"?}}}`, or a URL for the whole entry
+ * @param config what a config file holds: `{"agents": {"acme": {"url", "transport"?, "token"?, "tokenEnv"? or "oauth"?}}}`, or a URL for the whole entry
  * @param env the process's environment by default; what it names wins over the file
  * @throws AdbindError `buyer_option_invalid`, with the entry that is off
  */

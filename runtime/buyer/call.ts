@@ -4,42 +4,31 @@ import {
   type AnyArms,
   type AnyTool,
   dispatch,
-  type Failure,
   type Handlers,
   isTerminal,
   type JsonObject,
-  type ProtocolError,
   type Release,
   type TaskStatus,
 } from "../contract/index.js";
 import { isJsonObject, member } from "../extract/json-object.js";
 import { type Agreed, isCapabilitiesTool } from "./agreement.js";
 import { repeat } from "./attempts.js";
-import { carriedOn } from "./carry-on.js";
-import { failedHere, type Outcome } from "./exchange.js";
+import { carriedOn, inputFor } from "./carry-on.js";
+import { failedHere, firstError, type Outcome } from "./exchange.js";
 import { localError } from "./fault.js";
+import { governed } from "./governance.js";
 import { type Intent, notRepeatable } from "./intents.js";
-import type { CallParts } from "./parts.js";
+import type { CallingOptions, CallParts } from "./parts.js";
 import { type PinBy, pinOf } from "./pin.js";
-import { type Registered, registerWebhook, withOperations } from "./push.js";
-import { type Routed, routed } from "./route.js";
-import { settle } from "./settle.js";
+import { type Registered, refusesWebhook, registerWebhook, withOperations } from "./push.js";
+import { noSuchTool, type Routed, routed } from "./route.js";
+import { isUnknown, settle } from "./settle.js";
 import type { Called, CallOptions, RespondOptions, SettleOptions, TaskEnd } from "./types.js";
 
 /** Longest that timers of this platform run, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
-  answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
-
-/** What a call may be told beside what its caller says. */
-export interface CallingOptions extends CallOptions {
-  readonly nativeTaskId?: string | undefined;
-  /** Of a call that goes on with a task: what the operation of the first one is made of, since the task keeps its webhooks. */
-  readonly operationOf?: { readonly key: string | undefined };
-  /** The very call that was kept, to be made again. */
-  readonly again?: Intent | undefined;
-}
+const LET_GO = { ok: true, args: undefined } as const;
 
 export class ToolCalling {
   /** The key all attempts have. */
@@ -143,10 +132,15 @@ export class ToolCalling {
     this.release = agreed?.release ?? this.release;
     this.pinBy = agreed?.pinBy ?? "nothing";
     const tool = this.toolOf(this.release);
-    if (tool === undefined) return this.notThere();
-    const args = this.options.again?.args ?? this.argsFor();
-    const refused = await judge.request(this.release, tool, args);
+    if (tool === undefined) return failedHere(noSuchTool(this.release, this.name));
+    const { again, signal } = this.options;
+    const asking = again?.args ?? this.argsFor();
+    const refused = await judge.request(this.release, tool, asking);
     if (refused !== undefined) return failedHere(refused);
+    // What was let go once goes again as it was.
+    const checked = again ? LET_GO : await governed(settings, { tool, release: this.release, args: asking, signal });
+    if (!checked.ok) return failedHere(checked.error);
+    const args = checked.args ?? asking;
     await this.register(tool);
     const unkept = await this.keep(tool, args);
     if (unkept !== undefined) return unkept;
@@ -165,11 +159,6 @@ export class ToolCalling {
       return this.finished(tool, await this.sent(tool, args, agreed));
     }
     return this.finished(tool, outcome);
-  }
-
-  private notThere(): Outcome {
-    const message = `Release ${this.release.version}, which the agent speaks, has no tool ${this.name}`;
-    return failedHere(localError("UNSUPPORTED_FEATURE", message, "correctable"));
   }
 
   private argsFor(): JsonObject {
@@ -260,8 +249,23 @@ export class ToolCalling {
     const next = carriedOn({ name, tool, release, transport, request, question, input });
     if (!next.ok) return this.called(failedHere(next.error));
     const conversation = question.contextId === undefined ? {} : { contextId: question.contextId };
-    const more = { ...options, nativeTaskId, operationOf: { key: this.operationKey }, ...conversation };
+    const questions = (this.options.questions ?? 0) + 1;
+    const more = { ...options, nativeTaskId, questions, operationOf: { key: this.operationKey }, ...conversation };
     return new ToolCalling(this.parts, name, next.request, more).run();
+  }
+
+  /** What came of a question that the application has an answer to; undefined where it is for a person. */
+  private async answered(
+    question: TaskEnd<AnyArms>,
+    nativeTaskId: string | undefined,
+    options: SettleOptions,
+  ): Promise<TaskEnd<AnyArms> | undefined> {
+    const { name: tool, request } = this;
+    const { questions = 0 } = this.options;
+    const input = await inputFor(this.parts.settings, { tool, request, question, questions });
+    if (input === undefined) return undefined;
+    const next = await this.respond(question, nativeTaskId, { input, options });
+    return next.answer.status === "failed" ? undefined : next.settled(options);
   }
 
   private called(outcome: Outcome): Called<AnyArms> {
@@ -286,15 +290,10 @@ export class ToolCalling {
           account: request.account,
         });
         latest = settled;
-        const unknown =
-          isTerminal(settled.status) && (settled.data as Failure | undefined)?.errors?.[0]?.source === "buyer";
-        await this.noted(settled.status, { lost: unknown, taskId });
-        return settled;
+        await this.noted(settled.status, { lost: isUnknown(settled), taskId });
+        return (await this.answered(settled, nativeTaskId, options)) ?? settled;
       },
       respond: (input, options = {}) => this.respond(latest, nativeTaskId, { input, options }),
     };
   }
 }
-
-const refusesWebhook = (error: ProtocolError | undefined): boolean =>
-  typeof error?.field === "string" && /(^|[./])push_?notification_?config/i.test(error.field);

@@ -1,6 +1,7 @@
 /** The call by which a task that asks something is answered. */
 import type { Answer, AnyArms, AnyTool, JsonObject, Release, TransportName } from "../contract/index.js";
 import { localError } from "./fault.js";
+import type { Settings } from "./settings.js";
 import type { LocalError } from "./types.js";
 
 export interface AskedTask {
@@ -39,4 +40,16 @@ export function carriedOn({ name, tool, release, transport, request, question, i
   }
   const { idempotency_key: _key, push_notification_config: _push, ...rest } = request;
   return { ok: true, request: { ...rest, ...(threaded && { context_id: contextId }), ...input } };
+}
+
+/** Questions of one task that are answered without a person: an agent that always has another must not hold the call for ever. */
+const MAX_QUESTIONS = 3;
+
+/** What the application answers to a task that asks something; undefined where it does not, or the task asks nothing. */
+export async function inputFor(
+  { acceptance }: Pick<Settings, "acceptance">,
+  { tool, request, question, questions }: Pick<AskedTask, "request" | "question"> & { tool: string; questions: number },
+): Promise<JsonObject | undefined> {
+  if (question.status !== "input-required" || questions >= MAX_QUESTIONS) return undefined;
+  return acceptance.questions?.({ tool, request, data: question.data, message: question.message });
 }

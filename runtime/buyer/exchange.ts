@@ -56,6 +56,10 @@ export const failedHere = (error: TransportError, more: Partial<Outcome> = {}): 
   ...more,
 });
 
+/** The first of what went wrong; undefined where nothing did. */
+export const firstError = ({ answer }: Pick<Outcome, "answer">): ProtocolError | undefined =>
+  answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
+
 export function createExchange({ settings, wire }: { settings: Settings; wire: Wire }): Exchange {
   const { url, word, timeoutMs, uuid } = settings;
   const dependencies = { url, word, timeoutMs, uuid, fetchFor: wire.fetchFor };

@@ -1,11 +1,13 @@
 /** Calling agents: `adbind/buyer`. */
 export { agentsFrom, type NamedAgent } from "./agents.js";
+export type { AcceptanceOptions, GovernanceOptions, Governor } from "./consent.js";
 export type { Agreeing, Buyer, TypedAgreement } from "./create.js";
 export type { Buyers, BuyersOptions, EachAnswer, EachOptions } from "./each.js";
 export { createTaskEndings, type TaskEndings } from "./endings.js";
 export type { CapabilitiesOf } from "./features.js";
 export type { Intent } from "./intents.js";
 export { createBuyer, createBuyers } from "./node.js";
+export { fileTokens } from "./oauth/file-tokens.js";
 export type { Authorize, OAuthOptions, OAuthTokens, TokenStore } from "./oauth/types.js";
 export type { Impaired, Reconciled, Reconciler, Resource } from "./reconcile.js";
 export { type Credentials, createRotation, type Rotated, type Rotation, type RotationOptions } from "./rotate.js";

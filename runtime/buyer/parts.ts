@@ -1,9 +1,10 @@
 /** What a call is made with, by whichever file of it. */
 import type { Agreements } from "./agreement.js";
 import type { Exchange } from "./exchange.js";
-import type { Intents } from "./intents.js";
+import type { Intent, Intents } from "./intents.js";
 import type { Judge } from "./judge.js";
 import type { Settings } from "./settings.js";
+import type { CallOptions } from "./types.js";
 
 export interface CallParts {
   readonly settings: Settings;
@@ -12,4 +13,15 @@ export interface CallParts {
   readonly judge: Judge;
   /** Undefined where none are kept. */
   readonly intents: Intents | undefined;
+}
+
+/** What a call may be told beside what its caller says. */
+export interface CallingOptions extends CallOptions {
+  readonly nativeTaskId?: string | undefined;
+  /** Of a call that goes on with a task: what the operation of the first one is made of, since the task keeps its webhooks. */
+  readonly operationOf?: { readonly key: string | undefined };
+  /** Questions that were answered before it. */
+  readonly questions?: number;
+  /** The very call that was kept, to be made again. */
+  readonly again?: Intent | undefined;
 }

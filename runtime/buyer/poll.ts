@@ -14,7 +14,7 @@ import {
 import { retryAfterSeconds } from "../extract/index.js";
 import { isJsonObject, list, member } from "../extract/json-object.js";
 import { readingTool } from "./agreement.js";
-import type { Outcome } from "./exchange.js";
+import { firstError, type Outcome } from "./exchange.js";
 import type { CallParts } from "./parts.js";
 import { type PinBy, pinOf } from "./pin.js";
 import type { PolledTask } from "./types.js";
@@ -104,9 +104,6 @@ function ask(parts: CallParts, of: PolledCall, name: string): Promise<Outcome> {
 /** There is no tool to ask with: asking again changes nothing. */
 export const isLacking = (error: ProtocolError | undefined): boolean =>
   error === undefined || error.code === "UNSUPPORTED_FEATURE" || error.code === "UNNAMED_ERROR";
-
-const firstError = ({ answer }: Outcome): ProtocolError | undefined =>
-  answer.status === "failed" || answer.status === "rejected" ? (answer.data as Failure).errors[0] : undefined;
 
 /** A task by A2A's own means; undefined where the agent keeps none under this id, or its tool's task has another. */
 function nativeTask(outcome: Outcome, now: number): Polled | undefined {

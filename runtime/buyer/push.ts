@@ -1,5 +1,12 @@
 /** Webhooks of a call: announced to the receiver before the seller hears of them (service.md, "push_notification_config"). */
-import { type AnyTool, answersLater, isJsonObject, type JsonObject, type Release } from "../contract/index.js";
+import {
+  type AnyTool,
+  answersLater,
+  isJsonObject,
+  type JsonObject,
+  type ProtocolError,
+  type Release,
+} from "../contract/index.js";
 import type { Settings } from "./settings.js";
 
 export interface Registered {
@@ -71,3 +78,7 @@ export async function registerWebhook(
     },
   };
 }
+
+/** Whether what is wrong with a call is its registration. */
+export const refusesWebhook = (error: ProtocolError | undefined): boolean =>
+  typeof error?.field === "string" && /(^|[./])push_?notification_?config/i.test(error.field);

@@ -65,3 +65,7 @@ function lacking(name: string, { release, there, mode, tool }: Lack): LocalError
   const details = mode === undefined ? {} : { details: { fallback: { mode, ...(instead && { tool: instead }) } } };
   return localError("UNSUPPORTED_FEATURE", `${why}${remedy}`, "correctable", details);
 }
+
+/** Why a call comes to nothing: the release that was agreed on has no such tool. */
+export const noSuchTool = ({ version }: Pick<Release, "version">, name: string): LocalError =>
+  localError("UNSUPPORTED_FEATURE", `Release ${version}, which the agent speaks, has no tool ${name}`, "correctable");

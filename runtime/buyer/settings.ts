@@ -34,6 +34,8 @@ export interface Settings
   readonly closeFetch: (() => Promise<void>) | undefined;
   readonly logger: Logger | undefined;
   readonly tracer: BuyerOptions["tracer"] | undefined;
+  readonly governance: BuyerOptions["governance"] | undefined;
+  readonly acceptance: NonNullable<BuyerOptions["acceptance"]>;
 }
 
 /** webhooks-facts.md 9: three tries after the first, within five minutes, from two seconds on. */
@@ -177,5 +179,7 @@ export function checkedSettings(options: BuyerOptions, platform: BuyerPlatform):
     pause: options.pause ?? timerPause,
     logger: options.logger,
     tracer: options.tracer,
+    governance: options.governance,
+    acceptance: options.acceptance ?? {},
   };
 }

@@ -5,6 +5,7 @@
 import {
   type Answer,
   type AnyArms,
+  type Failure,
   isInterim,
   isTaskStatus,
   isTerminal,
@@ -66,6 +67,10 @@ function unknownEnd(
   const failure = failedHere(localError("TASK_END_UNKNOWN", message, "terminal", { details })).answer;
   return { ...failure, ...(taskId !== "" && { taskId }) } as TaskEnd<AnyArms>;
 }
+
+/** Whether an end is the word that none is known. */
+export const isUnknown = ({ status, data }: TaskEnd<AnyArms>): boolean =>
+  status === "failed" && (data as Failure | undefined)?.errors?.[0]?.source === "buyer";
 
 /** An end that a poll told of. An agent that ends a task without a result has not said what came of it. */
 function endOf(of: WithTask, polled: Extract<Polled, { kind: "task" }>): Answer<AnyArms> {

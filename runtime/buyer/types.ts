@@ -20,6 +20,7 @@ import type { Fetcher } from "../net/index.js";
 import type { DocumentStore } from "../store/documents.js";
 import type { ValidationResult, ValidatorSource } from "../validate/types.js";
 
+import type { AcceptanceOptions, GovernanceOptions } from "./consent.js";
 import type { TaskEndings } from "./endings.js";
 import type { OAuthOptions } from "./oauth/types.js";
 
@@ -236,6 +237,10 @@ export interface BuyerOptions<R extends Release = Release> {
    * stored as it is.
    */
   readonly intents?: IntentStore;
+  /** Asks a governance agent before a call that changes something is sent. */
+  readonly governance?: GovernanceOptions;
+  /** What is taken without asking a person. */
+  readonly acceptance?: AcceptanceOptions;
   /** By the name of a tool: what is done where an agent lacks it. */
   readonly adapters?: Readonly<Record<string, Adapter>>;
   /** Largest answer, in bytes; what is larger is a failure, `ANSWER_TOO_LARGE`. Default 4 MiB. */

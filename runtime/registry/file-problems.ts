@@ -43,6 +43,9 @@ const problemRules = {
   ),
   selector_empty: left("give the list that authorization_type names, with at least one value"),
   countries: left("give two-letter country codes (ISO 3166-1 alpha-2)"),
+  placements: left("give placement_ids and placement_tags as lists of texts, or leave them out"),
+  collections: left("give collections as a list of objects, or leave it out"),
+  signing_keys: left("give keys with kid and kty, or leave signing_keys out: then any key of the agent counts"),
   effective_dates: left("give ISO 8601 dates, effective_from not after effective_until"),
   publisher_selector: left(
     "give publisher_domain or publisher_domains, and selection_type all, by_id (with property_ids) or by_tag (with property_tags)",

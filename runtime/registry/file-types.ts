@@ -53,6 +53,7 @@ export interface AgentEntry {
   readonly effectiveFrom?: number | null;
   readonly effectiveUntil?: number | null;
   readonly placementIds?: readonly string[];
+  readonly placementTags?: readonly string[];
   readonly signalIds?: readonly string[];
   readonly signalTags?: readonly string[];
   /** JWKs, as the file has them. */

@@ -3,6 +3,8 @@ import { isNode, LineCounter, parseDocument } from "yaml";
 
 /** Longest text that is looked through, in characters: reading it with its places takes some hundred times its parsing. */
 const MAX_CHARACTERS = 4_000_000;
+/** And where others wait meanwhile. */
+export const SERVED_CHARACTERS = 200_000;
 
 const stepsOf = (pointer: string): (string | number)[] =>
   pointer
@@ -13,11 +15,16 @@ const stepsOf = (pointer: string): (string | number)[] =>
 /**
  * @param text of the file, as it stands in it
  * @param pointers JSON pointers; one to something that is not there leads to what it would be in
+ * @param most longest text, in characters
  * @returns line by pointer, from 1; none where the text is too long, or no JSON
  */
-export function linesOfPointers(text: string, pointers: readonly string[]): ReadonlyMap<string, number> {
+export function linesOfPointers(
+  text: string,
+  pointers: readonly string[],
+  most = MAX_CHARACTERS,
+): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
-  if (text.length > MAX_CHARACTERS || pointers.length === 0) return lines;
+  if (text.length > most || pointers.length === 0) return lines;
   const counter = new LineCounter();
   // A YAML document may be written as JSON is; this reader keeps the place of every value.
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, logLevel: "silent" });

@@ -114,7 +114,11 @@ if (version !== undefined) {
   test.after(() => server.stop());
   test("of the first orders of new accounts, fifteen at four callers each, none is told CONFLICT", async () => {
     const database = await server.database();
-    const { ask, close } = await behavingSeller(version, ["sales_non_guaranteed"], { database });
+    const { ask, close } = await behavingSeller(version, ["sales_non_guaranteed"], {
+      database,
+      // A busy machine keeps a repetition waiting.
+      limits: { calls: false, inFlightWaitMs: 60_000 },
+    });
     const orders = Array.from({ length: 15 }, () => order({ account: { ...account, operator: "new.example" } }));
     const booked = await Promise.all(
       orders.map(async (one) => {

@@ -10,7 +10,7 @@ import { contentDigest } from "../../runtime/behaviours/reporting/ledger.js";
 import { elapsedPeriods, nextExpectedAt, periodAt } from "../../runtime/behaviours/reporting/schedule.js";
 import { loadSuite, runConformance } from "../../runtime/conformance/index.js";
 import { corpus } from "../support/corpus.js";
-import { account, behavingSeller } from "./behaving-seller.js";
+import { account, behavingSeller, key } from "./behaving-seller.js";
 
 const HOUR = 3_600_000;
 const sha256 = "0".repeat(64);
@@ -96,8 +96,79 @@ else {
     await close();
   });
 
+  const of = {
+    ...{ delivery_config_id: "hourly", delivery_config_version: 1, report_definition_id: "by_package" },
+    period: { start: feed.since, end: "2026-11-01T01:00:00.000Z", source_timezone: "UTC" },
+    status_as_of: "2026-11-01T01:20:00Z",
+  };
+  const id = (name: string) => ({ reporting_status_id: `statement-of-${name}-0001` });
+  const rows = [{ package_id: "p1", impressions: 1 }];
+  const totals = [{ name: "impressions", value: "1", value_type: "integer" }] as const;
+
+  test("a consumer says what it made of each report; a dispute is its own view's, and a later word ends it", async () => {
+    let now = Date.parse("2026-11-01T01:30:00Z");
+    const told: string[] = [];
+    const reporting = {
+      ...{ delivery: async () => undefined, offered: [feed], feeds: async () => [feed] },
+      report: async (_: ReportFeed, { start }: FeedPeriod) => (start === feed.since ? { rows, totals } : undefined),
+      consumerStatus: async ({ consumer_status }: { consumer_status: string }) => void told.push(consumer_status),
+    };
+    const options = { with: ["reporting"], ports: { reporting }, now: () => now };
+    const { ask, close } = await behavingSeller(version, ["sales_guaranteed"], options);
+    const status = (more: object, who?: string) => ask("get_reporting_status", { account, ...more }, who);
+    const before = await status({ view: "periods" });
+    const [{ reporting_obligation_id }] = before.periods;
+    const [{ reporting_revision_id, revision_content_sha256 }] = before.revisions;
+    const named = { reporting_obligation_id, reporting_revision_id };
+    const sync = async (...statuses: object[]) => {
+      const { results } = await ask("sync_reporting_status", { ...key(), account, statuses });
+      return results.map((one: { result: string; errors?: { code: string }[] }) => one.errors?.[0]?.code ?? one.result);
+    };
+    const unreadable = {
+      ...of,
+      ...id("unreadable"),
+      ...named,
+      consumer_status: "unreadable",
+      failure_code: "access_denied",
+    };
+    const wrong = "0".repeat(64);
+    const received = { ...of, ...named, consumer_status: "received", observed_revision_content_sha256: wrong };
+    const ahead = { ...of, ...id("early"), reporting_obligation_id, consumer_status: "revision_missing" };
+    assert.equal(await sync({ ...unreadable, delivery_config_id: "other" }), ["NOT_FOUND"]);
+    assert.equal(await sync(ahead), ["VALIDATION_ERROR"], "nothing is missing before it is due");
+    assert.equal(await sync({ ...received, ...id("wrong") }), ["VALIDATION_ERROR"]);
+    assert.equal(await sync(unreadable, { ...unreadable, ...id("twice") }), ["VALIDATION_ERROR", "VALIDATION_ERROR"]);
+    assert.equal(told, []);
+    assert.equal(await sync(unreadable), ["recorded"]);
+    assert.equal(await sync(unreadable), ["unchanged"]);
+    assert.equal(await sync({ ...unreadable, failure_code: "transport_failed" }), ["IDEMPOTENCY_CONFLICT"]);
+    assert.equal(told, ["unreadable"]);
+
+    const disputed = await status({ view: "periods", changes_after: before.changes_checkpoint });
+    const [period] = disputed.periods;
+    assert.equal([period.health, period.issues[0].code], ["action_required", "CONSUMER_STATUS_MISMATCH"]);
+    assert.is(period.current_consumer_status_id, unreadable.reporting_status_id);
+    assert.is(disputed.consumer_statuses[0].consumer_status, "unreadable");
+    assert.is((await status({ view: "periods" }, "another")).periods[0].health, "complete", "a view of its own");
+
+    const right = { ...received, ...id("received"), observed_revision_content_sha256: revision_content_sha256 };
+    assert.equal(await sync(right), ["CONFLICT"], "the current statement has to be named");
+    assert.equal(await sync({ ...right, supersedes_reporting_status_id: unreadable.reporting_status_id }), [
+      "recorded",
+    ]);
+    const settled = await status({ view: "revision", reporting_revision_id });
+    assert.is(settled.consumer_statuses.length, 2);
+    assert.is((await status({ view: "periods" })).periods[0].health, "complete");
+    now += 6 * HOUR;
+    const { obligation_counts: counts } = await status({ view: "summary" });
+    assert.ok(counts.consumer_status_pending > 0 && counts.consumer_status_pending < counts.total);
+    await close();
+  });
+
   test("the published storyboard of reporting is kept", async () => {
-    const reporting = { delivery: async () => undefined, offered: [feed] };
+    // A seller that knows of every period what happened: what a test has put there is the test's to say.
+    const report = async () => ({ rows: [], totals: [] });
+    const reporting = { delivery: async () => undefined, offered: [feed], feeds: async () => [feed], report };
     const opened = await behavingSeller(version, ["sales_guaranteed"], { with: ["reporting"], ports: { reporting } });
     const url = `${await opened.start({ port: 0 })}/mcp`;
     const suite = await loadSuite(path.join(corpus, "compliance", version));

@@ -1,10 +1,14 @@
 /** Tokens: found where the agent says, got for the client or for a person, renewed, and never asked of anybody else. */
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createBuyer, type OAuthOptions, type OAuthTokens } from "../../runtime/buyer/index.js";
+import { agentsFrom, createBuyer, fileTokens, type OAuthOptions, type OAuthTokens } from "../../runtime/buyer/index.js";
 import type { JsonObject } from "../../runtime/contract/index.js";
+import type { AdbindError } from "../../runtime/errors.js";
 import { createGuardedFetch, type Fetcher, type FetchResult } from "../../runtime/net/index.js";
 import { type Says, startAgent } from "../support/agent.js";
+import { tempFolder } from "../support/release.js";
 import { capabilities, release } from "./fixtures.js";
 
 const ISSUER = "https://issuer.example/tenant";
@@ -183,6 +187,44 @@ test("no token is asked for on the word of a stranger, and why is told", async (
       assert.match(why, said);
       assert.equal(made.grants, []);
     });
+});
+
+test("tokens are kept in files that their owner alone may read, whole or not at all", async () => {
+  const folder = path.join(tempFolder(), "state", "tokens");
+  const [first, second] = [fileTokens(folder), fileTokens(folder)];
+  assert.is(await first.get("https://a.example/mcp"), undefined);
+  const tokens = { accessToken: "a1", refreshToken: "r1", expiresAt: 5 };
+  await first.set("https://a.example/mcp", tokens);
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => second.set("https://b.example/mcp", { accessToken: `b${n}` })),
+  );
+  assert.equal(await second.get("https://a.example/mcp"), tokens);
+  assert.match((await first.get("https://b.example/mcp"))?.accessToken ?? "", /^b\d+$/);
+  const files = readdirSync(folder);
+  assert.is(files.length, 2, "what was being written is gone");
+  for (const file of files) assert.is(statSync(path.join(folder, file)).mode & 0o777, 0o600);
+  writeFileSync(path.join(folder, files[0]!), '{"accessTok');
+  writeFileSync(path.join(folder, files[1]!), "7");
+  assert.is(await first.get("https://a.example/mcp"), undefined, "cut short: as good as none");
+  await first.set("https://a.example/mcp", undefined);
+  await first.set("https://a.example/mcp", undefined);
+  assert.is(readdirSync(folder).length, 1);
+  writeFileSync(path.join(folder, "file"), "");
+  const kept = Promise.resolve(fileTokens(path.join(folder, "file")).set("https://a.example", tokens));
+  const code = await kept.then(String, (error: AdbindError) => error.code);
+  assert.is(code, "file_unusable");
+});
+
+test("an agent of a config file has an OAuth client, whose secret is the environment's", () => {
+  const config = {
+    agents: { acme: { url: "https://acme.example/mcp", oauth: { clientId: "c", clientSecretEnv: "S", scope: "buy" } } },
+  };
+  const { acme } = agentsFrom(config, { S: "secret" });
+  assert.equal(acme?.auth, { oauth: { clientId: "c", clientSecret: "secret", scope: "buy" } });
+  assert.throws(
+    () => agentsFrom(config, {}),
+    (error: Error) => /clientSecretEnv/.test(error.message),
+  );
 });
 
 test.run();

@@ -8,10 +8,11 @@ import type { JsonObject } from "../../runtime/contract/index.js";
 import { names, runSmall, smallAgent, suiteOf } from "./small-agent.js";
 
 const SALES = "https://sales.example/mcp";
-const phases = "id: own\nphases: [{id: p, steps: [{id: order, task: create_media_buy, sample_request: {note: x}}]}]";
+const phases = (task: string): string =>
+  `id: own\nphases: [{id: p, steps: [{id: order, task: ${task}, sample_request: {note: x}}]}]`;
 
-/** Who is asked for an order by a storyboard that names nobody. @param file where it stands in its suite */
-async function askedOf(file: string, protocol: string, offers: boolean) {
+/** Who is asked for a task, an order by default, by a storyboard that names nobody. @param file where it stands in its suite */
+async function askedOf(file: string, protocol: string, offers: boolean, task = "create_media_buy") {
   const asked: string[] = [];
   const seller = (who: string, speaks: string, has: boolean) =>
     smallAgent({
@@ -21,14 +22,14 @@ async function askedOf(file: string, protocol: string, offers: boolean) {
         supported_protocols: [speaks],
       }),
       ...(has && {
-        create_media_buy: () => {
+        [task]: () => {
           asked.push(who);
           return { media_buy_id: "mb-1" };
         },
       }),
     });
   const [own, sales] = [seller("own", protocol, offers), seller("sales", "media_buy", true)];
-  const suite = { ...suiteOf(phases), storyboards: [readStoryboard(file, parse(phases) as JsonObject)] };
+  const suite = { ...suiteOf(phases(task)), storyboards: [readStoryboard(file, parse(phases(task)) as JsonObject)] };
   const { steps } = await runSmall(
     suite,
     {},
@@ -43,6 +44,13 @@ test("what every agent must do is asked of the agent under test alone", async ()
 
 test("elsewhere a step goes to the agent that claims the task's protocol", async () => {
   assert.equal(await askedOf("protocols/brand/own.yaml", "brand", false), { asked: ["sales"], status: "passed" });
+});
+
+test("accounts are every role's: the agent under test is asked where it keeps them", async () => {
+  const file = "specialisms/brand-rights/own.yaml";
+  for (const task of ["sync_governance", "sync_accounts"])
+    assert.equal(await askedOf(file, "brand", true, task), { asked: ["own"], status: "passed" }, task);
+  assert.equal((await askedOf(file, "brand", false, "sync_governance")).asked, ["sales"]);
 });
 
 test("the agent under test answers for what it offers, and for what it claims, be the tool there or not", async () => {

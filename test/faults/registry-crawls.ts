@@ -10,6 +10,8 @@ const PROPERTIES = 4;
 /** Each process asks for so many before it only crawls. */
 const ASKS = 60;
 const PROCESSES = 2;
+/** Kills from one line on standard error to the next. */
+const SAID_KILLS = 50;
 /** Longest wait for what the kills left behind, in milliseconds: leases last up to 30 s. */
 const DRAIN_MS = 120_000;
 
@@ -104,6 +106,8 @@ async function killWhileCrawling(
         armed = true;
         if (!children.kill(name)) return;
         done += 1;
+        // A run of some minutes says that it goes on.
+        if (done % SAID_KILLS === 0) console.error(`${done} of ${kills} killed`);
         spawnNext(done > kills - PROCESSES);
         armed = false;
         if (done >= kills) resolve();

@@ -143,7 +143,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/buyer/": [
     "endings",
-    "pin",
+    "pin consent",
     "oauth/",
     "types",
     "platform",

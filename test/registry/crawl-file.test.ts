@@ -26,6 +26,7 @@ test("every kind of authorization is read, with its limits", () => {
       effective_from: "2026-01-01",
       effective_until: "2026-12-31T23:59:59Z",
       placement_ids: ["top"],
+      placement_tags: ["wide"],
       signing_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "abc" }, { kid: "k" }, "no"],
     }),
   );
@@ -40,6 +41,7 @@ test("every kind of authorization is read, with its limits", () => {
     effectiveFrom: Date.UTC(2026, 0, 1),
     effectiveUntil: Date.UTC(2026, 11, 31, 23, 59, 59),
     placementIds: ["top"],
+    placementTags: ["wide"],
     signingKeys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "abc" }],
   });
   const of = (more: object) => one({ url: "https://b.example", authorized_for: "x", ...more });
@@ -63,6 +65,13 @@ test("one bad entry is left out and noted; the others stay", () => {
     agent({ countries: ["Germany"] }),
     agent({ countries: "DE" }),
     agent({ effective_from: "tomorrow" }),
+    // A limit that nobody can read must not count as none.
+    agent({ placement_ids: [] }),
+    agent({ placement_ids: "top" }),
+    agent({ placement_tags: [7] }),
+    agent({ collections: "sport" }),
+    agent({ signing_keys: [{ kid: "k" }] }),
+    agent({ signing_keys: "k" }),
     agent({ effective_from: "2026-02-01", effective_until: "2026-01-01" }),
     { url: "https://a.example", property_ids: ["x"], property_tags: ["y"] },
     agent({ authorization_type: "publisher_properties", publisher_properties: [] }),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type DoctorValues, diagnose } from "../../cli/registry-doctor.js";
+import { type DoctorValues, lookOver } from "../../cli/registry-doctor.js";
 import type { Fetcher } from "../../runtime/net/index.js";
 import { openDoctor } from "../../runtime/registry/crawl/index.js";
 import { linesOfPointers } from "../../runtime/registry/pointer-lines.js";
@@ -33,7 +33,7 @@ async function run(what: string, values: Partial<DoctorValues> = {}, pages: Read
   const told: string[] = [];
   console.log = (line: string) => void told.push(line);
   try {
-    const well = await diagnose(opened, what, { concurrency: 32, deadline: 60, ...values });
+    const well = await lookOver(opened, what, { concurrency: 32, deadline: 60, ...values });
     return { well, told };
   } finally {
     console.log = log;

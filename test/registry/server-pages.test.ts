@@ -144,6 +144,33 @@ pages("the API page lists every operation, on a narrow and dark screen too", asy
   );
 });
 
+pages("a file is pasted and looked at; nothing overflows the narrowest screen", async () => {
+  await open(
+    async (page) => {
+      await page.goto(`${base}/check`);
+      await page.getByLabel("Publisher's domain").fill(NEWS);
+      await page.getByLabel("The file").fill('{\n  "authorized_agents": [{ "url": "http://a.example" }]\n}');
+      await page.getByRole("button", { name: "Look at it" }).press("Enter");
+      await page.getByText("/authorized_agents/0 line 2").waitFor();
+      await page.screenshot({ path: path.join(shots, "check-narrow.png"), fullPage: true });
+      assert.match(await page.getByRole("textbox", { name: "The file" }).inputValue(), "authorized_agents");
+      for (const place of [
+        "/",
+        "/check",
+        `/publisher?domain=${NEWS}`,
+        `/publisher?domain=${BROKEN}`,
+        "/agents",
+        "/docs",
+      ]) {
+        await page.goto(base + place);
+        const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+        assert.ok(wide <= 320, `${place} is ${wide} wide`);
+      }
+    },
+    { viewport: { width: 320, height: 640 } },
+  );
+});
+
 pages("the search can be closed to those without a credential", async () => {
   const closed = await setupRegistry({ pageSearch: false });
   const response = await closed.registry.app.inject("/agents?channels=ctv");

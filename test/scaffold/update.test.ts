@@ -7,13 +7,31 @@ import * as assert from "uvu/assert";
 import { newSeller } from "../../generator/scaffold/index.js";
 import { root, typeCheck, workspace } from "./project.js";
 
-const older = path.join(root, "manifests/3.0.0");
-const newer = path.join(root, "manifests/3.1.0");
+/** A release with a specialism that the library does not answer: its sellers are projects of templates. */
+function releaseWith(name: string): string {
+  const folder = path.join(workspace(), name);
+  cpSync(path.join(root, "manifests", name), folder, { recursive: true });
+  const file = path.join(folder, "manifest.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8"));
+  manifest.specialisms.content_watch = {
+    protocol: "media_buy",
+    title: "Content watch",
+    entry_point_tools: ["get_media_buy_artifacts"],
+    exercised_tools: ["get_media_buy_artifacts", "get_products"],
+  };
+  for (const tool of manifest.specialisms.content_watch.exercised_tools)
+    manifest.tools[tool].specialisms = [...(manifest.tools[tool].specialisms ?? []), "content_watch"].sort();
+  writeFileSync(file, JSON.stringify(manifest));
+  return folder;
+}
+
+const older = releaseWith("3.0.0");
+const newer = releaseWith("3.1.0");
 
 const made = new Map<string, Promise<string>>();
 
-/** A seller of sponsored sessions as it is made from a release: made once, and each test has its own copy. */
-async function sessionsSeller(release: string): Promise<string> {
+/** A seller of that specialism as it is made from a release: made once, and each test has its own copy. */
+async function watchSeller(release: string): Promise<string> {
   const first = made.get(release) ?? make(release);
   made.set(release, first);
   const folder = path.join(workspace(), "shop");
@@ -23,7 +41,7 @@ async function sessionsSeller(release: string): Promise<string> {
 
 async function make(release: string): Promise<string> {
   const folder = path.join(workspace(), "shop");
-  await newSeller({ folder, release, specialisms: ["sponsored_intelligence"] });
+  await newSeller({ folder, release, specialisms: ["content_watch"] });
   return folder;
 }
 
@@ -51,12 +69,12 @@ test("lines that moved or went are noticed", () => {
 });
 
 test("a newer release's bindings are pointed to; nothing else of the user's changes", async () => {
-  const folder = await sessionsSeller(older);
+  const folder = await watchSeller(older);
   const before = sourceOf(folder);
   const result = await newSeller({ folder, release: newer, specialisms: [] });
   assert.not(result.created);
   assert.is(result.version, "3.1.0");
-  assert.equal(result.specialisms, ["sponsored_intelligence"]);
+  assert.equal(result.specialisms, ["content_watch"]);
   for (const [file, text] of before) assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), file);
   assert.match(readFileSync(path.join(folder, "package.json"), "utf8"), "./bindings/3.1.0/index.ts");
   assert.ok(existsSync(path.join(folder, "bindings/3.1.0/index.ts")));
@@ -65,12 +83,12 @@ test("a newer release's bindings are pointed to; nothing else of the user's chan
 });
 
 test("another specialism's tools are added to what is there, and the whole compiles", async () => {
-  const folder = await sessionsSeller(newer);
-  const mine = path.join(folder, "src/tools/si-get-offering.ts");
+  const folder = await watchSeller(newer);
+  const mine = path.join(folder, "src/tools/get-products.ts");
   writeFileSync(mine, `// mine\n${readFileSync(mine, "utf8")}`);
   const before = sourceOf(folder);
   const result = await newSeller({ folder, release: newer, specialisms: ["audience-sync", "signal_owned"] });
-  assert.equal(result.specialisms, ["sponsored_intelligence", "audience_sync", "signal_owned"]);
+  assert.equal(result.specialisms, ["content_watch", "audience_sync", "signal_owned"]);
   assert.ok(result.files.includes("src/tools/sync-audiences.ts"));
   assert.equal(result.byHand, []);
   for (const [file, text] of before) assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), file);
@@ -79,7 +97,7 @@ test("another specialism's tools are added to what is there, and the whole compi
 });
 
 test("handlers get the arms they lack", async () => {
-  const folder = await sessionsSeller(newer);
+  const folder = await watchSeller(newer);
   const file = path.join(folder, "src/buying.ts");
   const written = [
     'import type { Answer } from "adbind/contract";',
@@ -102,16 +120,16 @@ test("handlers get the arms they lack", async () => {
 });
 
 test("what cannot be added without touching a line is named", async () => {
-  const folder = await sessionsSeller(newer);
+  const folder = await watchSeller(newer);
   const file = path.join(folder, "src/specialisms.ts");
-  writeFileSync(file, 'export const specialisms = ["sponsored_intelligence"] as const;\n');
+  writeFileSync(file, 'export const specialisms = ["content_watch"] as const;\n');
   const { byHand } = await newSeller({ folder, release: newer, specialisms: ["audience_sync"] });
   assert.ok(byHand.some((line) => line.includes("audience_sync")));
-  assert.is(readFileSync(file, "utf8"), 'export const specialisms = ["sponsored_intelligence"] as const;\n');
+  assert.is(readFileSync(file, "utf8"), 'export const specialisms = ["content_watch"] as const;\n');
 });
 
 test("whatever lines a user adds, they stay as they are", async () => {
-  const folder = await sessionsSeller(older);
+  const folder = await watchSeller(older);
   const fresh = sourceOf(folder);
   const files = [...fresh.keys()].sort();
   const insertion = fc.record({
@@ -135,7 +153,7 @@ test("whatever lines a user adds, they stay as they are", async () => {
         writeFileSync(target, lines.join("\n"));
       }
       const before = sourceOf(folder);
-      await newSeller({ folder, release: newer, specialisms: ["sponsored_intelligence", "audience_sync"] });
+      await newSeller({ folder, release: newer, specialisms: ["content_watch", "audience_sync"] });
       for (const [file, text] of before)
         assert.ok(isKept(text, readFileSync(path.join(folder, file), "utf8")), `${file} lost a line`);
     }),

@@ -1,171 +1,181 @@
-/** `acquire_rights` and `update_rights`: a licence for a campaign, or the reason why there is none; and what becomes of it. */
+/** `acquire_rights`: a licence for a campaign, or the reason why there is none. */
+import { createHash } from "node:crypto";
 import type { JsonObject } from "../../contract/index.js";
-import { isPromise } from "../../db/coroutine.js";
 import { ToolError } from "../../seller/tool-error.js";
-import type { PushNotificationConfig } from "../../sender/types.js";
 import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
-import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
-import { denialOf } from "../governance/authority.js";
-import type { RightsOffering, RightsPrice } from "../ports/brands.js";
-import { findBrand } from "./identity.js";
-import { disclosureOf, type Licence, licenceOf, saveLicence, shownLicence } from "./licences.js";
-import { obstacle, offeringOf } from "./offerings.js";
+import type { BehaviourCall, BehaviourToolCall } from "../frame/call.js";
+import type { LicenceDecision, RightsOffering, RightsPrice } from "../ports/brands.js";
+import { findBrand } from "./brands.js";
+import { holdDays } from "./calendar.js";
+import { ungoverned } from "./governed.js";
+import { type Grant, grants, licence, licenceEnd, withCredentials } from "./grants.js";
+import { followRevocation } from "./notices.js";
+import { type Obstacle, obstacle, offeringNamed, priceNamed } from "./offerings.js";
 
-interface Campaign extends JsonObject {
+interface Campaign {
+  readonly description: string;
   readonly uses: readonly string[];
   readonly countries?: readonly string[];
+  readonly estimated_impressions?: number;
   readonly start_date?: string;
   readonly end_date?: string;
-  readonly estimated_impressions?: number;
 }
 
-interface Wanted extends JsonObject {
-  readonly account?: AccountRef;
+interface Wanted {
   readonly rights_id: string;
   readonly pricing_option_id: string;
-  readonly buyer: { readonly domain?: string };
+  readonly buyer: { readonly domain: string; readonly brand_id?: string };
+  readonly account?: AccountRef;
   readonly campaign: Campaign;
-  readonly revocation_webhook?: PushNotificationConfig;
-}
-
-function priceOf({ pricing, rights_id }: RightsOffering, id: string): RightsPrice {
-  const found = pricing.find(({ pricing_option_id }) => pricing_option_id === id);
-  if (found !== undefined) return found;
-  const message = `${id} is no pricing option of ${rights_id}`;
-  throw new ToolError("INVALID_REQUEST", message, { field: "pricing_option_id" });
+  readonly revocation_webhook: JsonObject & { readonly url: string };
+  readonly governance_context?: string;
+  readonly idempotency_key?: string;
 }
 
 /** A licence is for what is yet to come. */
-function checkDates({ start_date: start, end_date: end }: Campaign, time: string): void {
-  const field = "campaign.end_date";
-  if (start !== undefined && end !== undefined && end < start)
-    throw new ToolError("INVALID_REQUEST", "the campaign ends before it starts", { field });
-  if (end !== undefined && end < time.slice(0, 10))
-    throw new ToolError("INVALID_REQUEST", `the campaign ended on ${end}: no licence is given for the past`, { field });
+function checkDates({ start_date: start, end_date: end }: Campaign, today: string): void {
+  const refuse = (message: string): never => {
+    throw new ToolError("INVALID_REQUEST", message, { field: "campaign.end_date" });
+  };
+  if (start !== undefined && end !== undefined && end < start) refuse("the campaign ends before it starts");
+  if (end !== undefined && end < today) refuse(`the campaign ended on ${end}: no licence is given for the past`);
 }
 
-/** What the campaign will cost; undefined where it is paid by the impression and nobody says how many. */
-const costOf = ({ model, price }: RightsPrice, { estimated_impressions: many }: Campaign): number | undefined =>
-  model === "flat_rate" ? price : many === undefined ? undefined : (price * many) / 1_000;
-
-/** Why the buyer's own side forbids it. */
-async function denied(call: BehaviourToolCall, request: Wanted, price: RightsPrice): Promise<string | undefined> {
-  if (request.account === undefined) return undefined;
-  const account = await spendingAccount(call, request.account);
-  const amount = costOf(price, request.campaign);
-  const action = { tool: "acquire_rights", request, amount, tokenRequired: true };
-  return (await denialOf(call, account, action))?.message;
+/** What the campaign costs; undefined where it is paid by the impression and nobody says how many. */
+function costOf({ model, price }: RightsPrice, { estimated_impressions: impressions }: Campaign): number | undefined {
+  if (model === "flat_rate") return price;
+  return impressions === undefined ? undefined : (price * impressions) / 1_000;
 }
 
-/** Has a revocation of the licence sent to the buyer. */
-function follow(call: BehaviourToolCall, grantId: string, config: PushNotificationConfig): void {
-  const { sender } = call.ctx;
-  const field = "revocation_webhook";
-  if (sender === undefined)
-    throw new ToolError("UNSUPPORTED_FEATURE", "this agent cannot send revocations, and gives no licence without", {
-      field,
-    });
-  const subscription = { resource: grantId, principal: call.principal };
-  call.ctx.effect((tx) => {
-    const refuse = (done: Awaited<ReturnType<typeof sender.channels.subscribe>>): void => {
-      if (!done.ok) throw new ToolError(done.error.code, done.error.message, { field });
-    };
-    const done = sender.channels.subscribe("rights", subscription, config, { tx });
-    return isPromise(done) ? done.then(refuse) : refuse(done);
-  });
-}
+/** A call that is done again, on what is there now, is about the same licence: nobody is asked for two sets of keys. */
+const grantIdOf = (call: BehaviourCall, { idempotency_key: key }: Wanted): string =>
+  key === undefined
+    ? call.id("grant")
+    : `grant_${createHash("sha256")
+        .update(JSON.stringify([call.principal, key]))
+        .digest("hex")
+        .slice(0, 20)}`;
 
-/** Up to 3.0 the state of a licence stood where the task's stands now. */
-const stateOf = (call: BehaviourToolCall, state: string): JsonObject =>
-  call.shape.has("rights_status") ? { rights_status: state } : { status: state };
-
-export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
-  const of = await offeringOf(call, request.rights_id);
-  const price = priceOf(of, request.pricing_option_id);
-  const { campaign, buyer } = request;
-  const rejected = (why: JsonObject): BehaviourReply =>
-    call.answer({ rights_id: of.rights_id, brand_id: of.brand_id, ...stateOf(call, "rejected"), ...why });
-  const denial = await denied(call, request, price);
-  if (denial !== undefined) return rejected({ reason: denial });
-  checkDates(campaign, call.time);
-  const against = obstacle(
-    { ...of, available_uses: price.uses },
-    {
-      uses: campaign.uses,
-      ...(campaign.countries !== undefined && { countries: campaign.countries }),
-      ...(buyer.domain !== undefined && { buyer: buyer.domain }),
-    },
-  );
-  if (against !== undefined) return rejected({ ...against });
-  const question = { principal: call.principal, offering: of, price, buyer: buyer.domain, campaign };
-  const reason = await call.ports.brands.refuse?.(question);
-  if (reason !== undefined) return rejected({ reason });
-  const licence = await licenceFor(call, of, { price, campaign });
-  saveLicence(call, licence);
-  if (request.revocation_webhook !== undefined) follow(call, licence.grant_id, request.revocation_webhook);
-  return call.answer({
+async function grantFor(
+  call: BehaviourCall,
+  request: Wanted,
+  { offering: of, price }: { readonly offering: RightsOffering; readonly price: RightsPrice },
+): Promise<Grant> {
+  const { campaign, buyer, account } = request;
+  const { start_date, end_date, countries = of.countries } = campaign;
+  const house = (await findBrand(call, of.brand_id))?.house.domain;
+  return {
+    grant_id: grantIdOf(call, request),
+    offering_id: of.rights_id,
     brand_id: of.brand_id,
-    ...stateOf(call, "acquired"),
-    ...shownLicence(call, licence),
+    domain: house ?? new URL(call.agentUrl).hostname,
+    right_type: of.right_type,
+    buyer: { domain: buyer.domain, ...(buyer.brand_id !== undefined && { brand_id: buyer.brand_id }) },
+    ...(account !== undefined && { account }),
+    terms: {
+      pricing_option_id: price.pricing_option_id,
+      amount: price.price,
+      currency: price.currency,
+      ...(price.period !== undefined && { period: price.period }),
+      ...(price.overage_cpm !== undefined && { overage_cpm: price.overage_cpm }),
+      uses: campaign.uses,
+      ...(start_date !== undefined && { start_date }),
+      ...(end_date !== undefined && { end_date }),
+      ...(price.impression_cap !== undefined && { impression_cap: price.impression_cap }),
+    },
+    ...(countries !== undefined && countries.length > 0 && { countries }),
     ...(of.restrictions !== undefined && { restrictions: of.restrictions }),
-    disclosure: disclosureOf(licence),
-  });
+    ...(of.disclosure !== undefined && { disclosure: of.disclosure }),
+    description: campaign.description,
+    ...(campaign.estimated_impressions !== undefined && { impressions: campaign.estimated_impressions }),
+    state: "pending",
+    paused: false,
+    until: licenceEnd(call, end_date),
+    credentials: [],
+  };
+}
+
+const ownRule = async (): Promise<LicenceDecision> => ({ decision: "grant" });
+
+/** What whoever decides on licences says of this one. */
+export function decided(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<LicenceDecision> {
+  const { terms, buyer, description, impressions } = grant;
+  const { brands } = call.ports;
+  const question = {
+    principal: call.principal,
+    grantId: grant.grant_id,
+    offering,
+    price: priceNamed(offering, terms.pricing_option_id),
+    buyer,
+    uses: terms.uses,
+    countries: grant.countries ?? [],
+    description,
+    ...(terms.start_date !== undefined && { start: terms.start_date }),
+    ...(terms.end_date !== undefined && { end: terms.end_date }),
+    ...(impressions !== undefined && { impressions }),
+  };
+  return brands.decide === undefined ? ownRule() : brands.decide(question);
+}
+
+/** Days count where one licence can shut out others. */
+export async function daysAreFree(call: BehaviourCall, offering: RightsOffering, grant: Grant): Promise<boolean> {
+  if (!offering.pricing.some(({ exclusive }) => exclusive)) return true;
+  const { start_date: start = call.time.slice(0, 10), pricing_option_id: id } = grant.terms;
+  const exclusive = offering.pricing.find(({ pricing_option_id }) => pricing_option_id === id)?.exclusive === true;
+  const days = { start, end: grant.until.slice(0, 10) };
+  return holdDays(call, offering.rights_id, { grant_id: grant.grant_id, exclusive, ...days });
+}
+
+export const daysTaken: Obstacle = {
+  reason: "An exclusive licence stands against these days.",
+  suggestions: ["Ask for other days, or for other rights."],
 };
 
-const licenceFor = async (
-  call: BehaviourToolCall,
-  { rights_id, brand_id, right_type, countries, restrictions, disclosure }: RightsOffering,
-  { price, campaign }: { readonly price: RightsPrice; readonly campaign: Campaign },
-): Promise<Licence> => ({
-  grant_id: call.id("grant"),
-  offering_id: rights_id,
-  brand_id,
-  house: (await findBrand(call, brand_id))?.house.domain ?? new URL(call.agentUrl).hostname,
-  right_type,
-  ...(countries !== undefined && { countries }),
-  price,
-  uses: campaign.uses,
-  ...(campaign.start_date !== undefined && { start_date: campaign.start_date }),
-  ...(campaign.end_date !== undefined && { end_date: campaign.end_date }),
-  ...(price.impression_cap !== undefined && { impression_cap: price.impression_cap }),
-  ...(restrictions !== undefined && { restrictions }),
-  ...(disclosure !== undefined && { disclosure }),
-  paused: false,
-});
+/** The state of the answer's rights: since 3.1 it has a field of its own, before it was the answer's `status`. */
+const stated = ({ shape }: BehaviourToolCall, state: string): JsonObject =>
+  shape.has("rights_status") ? { rights_status: state } : { status: state };
 
-interface Changed {
-  readonly rights_id: string;
-  readonly end_date?: string;
-  readonly impression_cap?: number;
-  readonly pricing_option_id?: string;
-  readonly paused?: boolean;
-}
-
-/** The price a licence is to have from now on. @throws ToolError INVALID_REQUEST for one that does not cover its uses */
-async function newPrice(call: BehaviourToolCall, licence: Licence, id: string | undefined): Promise<RightsPrice> {
-  if (id === undefined || id === licence.price.pricing_option_id) return licence.price;
-  const price = priceOf(await offeringOf(call, licence.offering_id ?? ""), id);
-  if (licence.uses.every((use) => price.uses.includes(use))) return price;
-  const message = `${id} does not cover ${licence.uses.join(", ")}`;
-  throw new ToolError("INVALID_REQUEST", message, { field: "pricing_option_id" });
-}
-
-/** A licence longer, with another cap or price, paused or not. What is left out stays. */
-export const updateRights: ToolBehaviour = async (request: Changed, call) => {
-  const licence = await licenceOf(call, request.rights_id);
-  const { end_date, impression_cap, paused = licence.paused } = request;
-  if (end_date !== undefined && licence.end_date !== undefined && end_date < licence.end_date) {
-    const message = `a licence that ends on ${licence.end_date} cannot be made shorter`;
-    throw new ToolError("INVALID_REQUEST", message, { field: "end_date" });
-  }
-  const changed: Licence = {
-    ...licence,
-    price: await newPrice(call, licence, request.pricing_option_id),
-    paused,
-    ...(end_date !== undefined && { end_date }),
-    ...(impression_cap !== undefined && { impression_cap }),
+export const acquireRights: ToolBehaviour = async (request: Wanted, call) => {
+  const offering = await offeringNamed(call, request.rights_id);
+  const price = priceNamed(offering, request.pricing_option_id);
+  const { campaign, buyer, account: ref } = request;
+  checkDates(campaign, call.time.slice(0, 10));
+  const account = ref === undefined ? undefined : await spendingAccount(call, ref);
+  const whose = { rights_id: offering.rights_id, brand_id: offering.brand_id };
+  const refused = (against: Obstacle) => call.answer({ ...whose, ...stated(call, "rejected"), ...against });
+  const covered = { ...offering, available_uses: price.uses };
+  const wanted = {
+    uses: campaign.uses,
+    buyer: buyer.domain,
+    ...(campaign.countries && { countries: campaign.countries }),
   };
-  saveLicence(call, changed);
-  return call.answer({ ...shownLicence(call, changed), paused, implementation_date: call.time });
+  const spending = { tool: call.tool, request, amount: costOf(price, campaign) };
+  const against = (await ungoverned(call, account, spending)) ?? obstacle(covered, wanted);
+  if (against !== undefined) return refused(against);
+  const asked = await grantFor(call, request, { offering, price });
+  const decision = await decided(call, offering, asked);
+  if (decision.decision === "refuse") {
+    const { reason, suggestions } = decision;
+    return refused({ reason, ...(suggestions !== undefined && { suggestions }) });
+  }
+  // What somebody thinks about is kept free for who asked first.
+  if (!(await daysAreFree(call, offering, asked))) return refused(daysTaken);
+  followRevocation(call, asked.grant_id, request.revocation_webhook);
+  if (decision.decision === "wait") {
+    grants.put(call, call.principal, asked.grant_id, asked);
+    const within = decision.within === undefined ? {} : { estimated_response_time: decision.within };
+    const named = { rights_id: asked.grant_id, brand_id: offering.brand_id };
+    return call.answer({ ...named, ...stated(call, "pending_approval"), detail: decision.detail, ...within });
+  }
+  const grant = await withCredentials(call, { ...asked, state: "granted" });
+  grants.put(call, call.principal, grant.grant_id, grant);
+  const { restrictions, disclosure: text } = grant;
+  return call.answer({
+    ...whose,
+    ...stated(call, "acquired"),
+    ...licence(call, grant),
+    ...(restrictions !== undefined && { restrictions }),
+    ...(text !== undefined && { disclosure: { required: true, text } }),
+  });
 };

@@ -1,26 +1,28 @@
 import type { Behaviour } from "../frame/behaviour.js";
-import { acquireRights, updateRights } from "./acquire.js";
-import { getBrandIdentity, searchBrands } from "./identity.js";
-import { licenceScenarios } from "./licences.js";
-import { getRights } from "./offerings.js";
+import { acquireRights } from "./acquire.js";
+import { brandIdentity } from "./brands.js";
+import { findRights } from "./offerings.js";
+import { brandScenarios, resetGrants } from "./scenarios.js";
+import { searchBrands } from "./search.js";
+import { updateRights } from "./update.js";
+import { carryOnRights } from "./upkeep.js";
 
-/** What brands are, and what they license. */
+/** What brands look like, and what they license. */
 export const brandsBehaviour: Behaviour = {
   area: "brands",
   needs: ["accounts"],
   tools: {
-    get_brand_identity: getBrandIdentity,
+    get_brand_identity: brandIdentity,
     search_brands: searchBrands,
-    get_rights: getRights,
+    get_rights: findRights,
     acquire_rights: acquireRights,
     update_rights: updateRights,
   },
-  capabilities: () => ({
-    brand: {
-      rights: true,
-      right_types: ["brand_ip", "stock_media", "talent"],
-      available_uses: ["ai_generated_image", "commercial", "editorial", "endorsement", "likeness"],
-    },
+  capabilities: ({ ports: { brands } }) => ({
+    brand: { rights: brands.uses.length > 0, right_types: brands.rightTypes, available_uses: brands.uses },
+    ...(brands.uses.length > 0 && { experimental_features: ["brand.rights_lifecycle"] }),
   }),
-  scenarios: licenceScenarios,
+  scenarios: brandScenarios,
+  reset: resetGrants,
+  upkeep: carryOnRights,
 };

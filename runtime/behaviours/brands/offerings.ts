@@ -5,44 +5,68 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import { stems } from "../frame/words.js";
-import type { RightsOffering } from "../ports/brands.js";
-import { findBrand } from "./identity.js";
+import type { RightsOffering, RightsPrice } from "../ports/brands.js";
+import { findBrand } from "./brands.js";
+import { exclusiveNow } from "./calendar.js";
 
 const offeringsOf = (call: BehaviourCall): Promise<readonly RightsOffering[]> =>
-  call.once("rights", () => call.ports.brands.rights({ principal: call.principal }));
+  call.once("rights offerings", () => call.ports.brands.offerings({ principal: call.principal }));
+
+export const findOffering = async (call: BehaviourCall, id: string): Promise<RightsOffering | undefined> =>
+  (await offeringsOf(call)).find(({ rights_id }) => rights_id === id);
 
 /** @throws ToolError REFERENCE_NOT_FOUND */
-export async function offeringOf(call: BehaviourCall, id: string): Promise<RightsOffering> {
-  const found = (await offeringsOf(call)).find(({ rights_id }) => rights_id === id);
+export async function offeringNamed(call: BehaviourCall, id: string): Promise<RightsOffering> {
+  const found = await findOffering(call, id);
   if (found !== undefined) return found;
-  const message = "there are no such rights; get_rights lists them";
-  throw new ToolError("REFERENCE_NOT_FOUND", message, { field: "rights_id" });
+  throw new ToolError("REFERENCE_NOT_FOUND", "there are no such rights; get_rights lists them", {
+    field: "rights_id",
+  });
 }
 
-/** Why a buyer cannot have the rights, and what could be done about it; nothing where it can. */
+/** @throws ToolError INVALID_REQUEST */
+export function priceNamed({ pricing, rights_id }: RightsOffering, id: string): RightsPrice {
+  const found = pricing.find(({ pricing_option_id }) => pricing_option_id === id);
+  if (found !== undefined) return found;
+  throw new ToolError("INVALID_REQUEST", `${id} is no pricing option of ${rights_id}`, { field: "pricing_option_id" });
+}
+
+/** Why a buyer cannot have rights; suggestions where something else would do. */
+export interface Obstacle {
+  readonly reason: string;
+  readonly suggestions?: readonly string[];
+}
+
+export interface WantedRights {
+  readonly uses: readonly string[];
+  readonly countries?: readonly string[];
+  /** The domain of the buyer's brand. */
+  readonly buyer?: string;
+}
+
+/** What the offering itself says against it; undefined where nothing does. */
 export function obstacle(
   { available_uses, countries, closedTo }: RightsOffering,
-  wanted: { readonly uses: readonly string[]; readonly countries?: readonly string[]; readonly buyer?: string },
-): { readonly reason: string; readonly suggestions?: string[] } | undefined {
-  if (wanted.buyer !== undefined && closedTo?.includes(wanted.buyer)) {
+  wanted: WantedRights,
+): Obstacle | undefined {
+  if (wanted.buyer !== undefined && closedTo?.includes(wanted.buyer))
     return { reason: "The rights are not licensed to this brand." };
-  }
   const other = wanted.uses.filter((use) => !available_uses.includes(use));
-  if (other.length > 0) {
+  if (other.length > 0)
     return {
       reason: `Not licensed for ${other.join(", ")}.`,
       suggestions: [`Available uses: ${available_uses.join(", ")}.`],
     };
-  }
   const abroad = (wanted.countries ?? []).filter((country) => countries !== undefined && !countries.includes(country));
   return abroad.length === 0
     ? undefined
     : { reason: `Not licensed in ${abroad.join(", ")}.`, suggestions: [`Available in ${countries?.join(", ")}.`] };
 }
 
-function shown(one: RightsOffering, wanted: ReadonlySet<string>): JsonObject {
+async function shown(call: BehaviourCall, one: RightsOffering, wanted: ReadonlySet<string>): Promise<JsonObject> {
   const own = stems(`${one.name} ${one.description} ${one.right_type} ${one.available_uses.join(" ")}`);
   const found = [...wanted].filter((word) => own.has(word));
+  const taken = await exclusiveNow(call, one.rights_id);
   return {
     rights_id: one.rights_id,
     brand_id: one.brand_id,
@@ -53,7 +77,11 @@ function shown(one: RightsOffering, wanted: ReadonlySet<string>): JsonObject {
     ...(one.countries !== undefined && { countries: one.countries }),
     ...(one.restrictions !== undefined && { content_restrictions: one.restrictions }),
     pricing_options: one.pricing,
-    exclusivity_status: { available: false },
+    exclusivity_status: {
+      available: !taken && one.pricing.some(({ exclusive }) => exclusive === true),
+      // Whose it is, is nobody else's business.
+      ...(taken && { existing_exclusives: ["An exclusive licence runs."] }),
+    },
     match_score: wanted.size === 0 ? 0 : found.length / wanted.size,
     ...(found.length > 0 && { match_reasons: [`Matches: ${found.join(", ")}.`] }),
   };
@@ -69,11 +97,11 @@ async function holderOf(call: BehaviourCall, brandId: string | undefined): Promi
   return known ?? (brandId.includes(".") ? undefined : brandId);
 }
 
-interface Sought {
+interface Search {
   readonly query: string;
   readonly uses: readonly string[];
   readonly countries?: readonly string[];
-  readonly buyer_brand?: { readonly domain?: string };
+  readonly buyer_brand?: { readonly domain: string };
   readonly brand_id?: string;
   readonly right_type?: string;
   readonly include_excluded?: boolean;
@@ -81,23 +109,19 @@ interface Sought {
 }
 
 /** `get_rights`: what can be licensed for the uses, best match first; and on request what cannot, and why. */
-export const getRights: ToolBehaviour = async (request: Sought, call) => {
-  const { uses, countries, buyer_brand: buyer, brand_id: brandId, right_type: type } = request;
-  const holder = await holderOf(call, brandId);
+export const findRights: ToolBehaviour = async (request: Search, call) => {
+  const { uses, countries, buyer_brand: buyer, right_type: type } = request;
+  const holder = await holderOf(call, request.brand_id);
   const asked = (await offeringsOf(call)).filter(
     (one) => (holder === undefined || one.brand_id === holder) && (type === undefined || one.right_type === type),
   );
-  const wanted = {
-    uses,
-    ...(countries !== undefined && { countries }),
-    ...(buyer?.domain !== undefined && { buyer: buyer.domain }),
-  };
+  const wanted: WantedRights = { uses, ...(countries && { countries }), ...(buyer && { buyer: buyer.domain }) };
   const judged = asked.map((one) => ({ one, against: obstacle(one, wanted) }));
   const query = stems(request.query);
-  const fitting = judged
-    .filter(({ against }) => against === undefined)
-    .map(({ one }) => shown(one, query))
-    .sort((a, b) => Number(b.match_score) - Number(a.match_score));
+  const fitting = await Promise.all(
+    judged.filter(({ against }) => against === undefined).map(({ one }) => shown(call, one, query)),
+  );
+  fitting.sort((a, b) => Number(b.match_score) - Number(a.match_score));
   const { items, pagination } = listPage(fitting, request.pagination, ({ rights_id }) => String(rights_id));
   const excluded = judged.flatMap(({ one: { brand_id, name }, against }) =>
     against === undefined ? [] : [{ brand_id, name, ...against }],

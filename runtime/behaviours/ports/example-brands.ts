@@ -1,7 +1,7 @@
-/** Brands to begin with, and what they license: what clients are tested with. */
-import type { BrandsPort, KnownBrand, RightsOffering } from "./brands.js";
+/** Brands that clients are tested with, and what they license. */
+import type { BrandsPort, OwnBrand, RightsOffering } from "./brands.js";
 
-const brands: readonly KnownBrand[] = [
+const brands: readonly OwnBrand[] = [
   {
     brand_id: "acme_outdoor",
     house: { domain: "acmeoutdoor.example", name: "Acme Outdoor" },
@@ -153,5 +153,9 @@ const offerings: readonly RightsOffering[] = [
   },
 ];
 
-/** Two brands, and three things they license. */
-export const exampleBrands: BrandsPort = { brands: async () => brands, rights: async () => offerings };
+export const exampleBrands: BrandsPort = {
+  rightTypes: [...new Set(offerings.map(({ right_type }) => right_type))].sort(),
+  uses: [...new Set(offerings.flatMap(({ available_uses }) => available_uses))].sort(),
+  brands: async () => brands,
+  offerings: async () => offerings,
+};

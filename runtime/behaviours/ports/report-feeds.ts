@@ -65,3 +65,22 @@ export interface FeedAccount {
   readonly principal: string;
   readonly accountId: string;
 }
+
+/** What a consumer says of one report that it was to get, as the wire has it. */
+export interface ConsumerStatement extends JsonObject {
+  readonly reporting_status_id: string;
+  readonly supersedes_reporting_status_id?: string;
+  readonly delivery_config_id: string;
+  readonly delivery_config_version: number;
+  readonly report_definition_id: string;
+  readonly period: FeedPeriod & { readonly source_timezone: string };
+  readonly reporting_obligation_id?: string;
+  readonly reporting_revision_id?: string;
+  /** Hex. */
+  readonly observed_revision_content_sha256?: string;
+  /** `received`, `obligation_missing`, `revision_missing`, `unreadable`, `content_mismatch`. */
+  readonly consumer_status: string;
+  readonly status_as_of: string;
+  readonly seller_ledger_snapshot_id?: string;
+  readonly seller_ledger_as_of?: string;
+}

@@ -1,6 +1,6 @@
 /** Figures that come from somewhere else than the ad server. */
 import type { DeliveredTotals } from "./ad-server.js";
-import type { FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "./report-feeds.js";
+import type { ConsumerStatement, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "./report-feeds.js";
 import type { CallsUpstream } from "./upstream.js";
 
 export interface DeliveryQuery {
@@ -19,6 +19,8 @@ export interface Reporting extends CallsUpstream {
   readonly offered?: readonly ReportFeed[];
   /** Feeds of an account: a report of each is due for every period that ends. */
   feeds?(account: FeedAccount): Promise<readonly ReportFeed[]>;
+  /** Told what a consumer made of a report, before it is written down; at least once. A `ToolError` refuses the statement. */
+  consumerStatus?(statement: ConsumerStatement, account: FeedAccount): Promise<void>;
   /** What happened in a period; undefined where it is not known yet. It is asked for until it is known, and not again. */
   report?(feed: ReportFeed, period: FeedPeriod, account: FeedAccount): Promise<FeedReport | undefined>;
 }

@@ -5,6 +5,7 @@ import { RECOVERY_SECONDS } from "./ledger.js";
 import { reportingProbes } from "./probes.js";
 import { shownSchedule } from "./shown.js";
 import { reportingStatus } from "./status.js";
+import { syncReportingStatus } from "./sync-status.js";
 
 /** How long what was due, and what was given, can be asked for, in days. */
 const RETENTION_DAYS = 90;
@@ -38,7 +39,7 @@ const offering = (feed: ReportFeed): JsonObject => ({
 export const reportingBehaviour: Behaviour = {
   area: "reporting",
   needs: ["accounts", "delivery"],
-  tools: { get_reporting_status: reportingStatus },
+  tools: { get_reporting_status: reportingStatus, sync_reporting_status: syncReportingStatus },
   capabilities: ({ ports, shapes }) => {
     const offered = ports.reporting.offered ?? [];
     if (offered.length === 0 || !shapes.offers("get_reporting_status")) return {};
@@ -50,6 +51,7 @@ export const reportingBehaviour: Behaviour = {
           reliable_reporting_version: "1.0",
           configuration_task: "sync_accounts",
           status_task: "get_reporting_status",
+          ...(shapes.offers("sync_reporting_status") && { consumer_status_task: "sync_reporting_status" }),
           revision_content_task: "get_media_buy_delivery",
           offerings: offered.map(offering),
           automated_recovery_window_seconds: RECOVERY_SECONDS,

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import type { ControlTotal, FeedAccount, FeedPeriod, FeedReport, ReportFeed } from "../ports/report-feeds.js";
+import { currentOf, dropStatements, isOf, type RecordedStatement, statementsOf } from "./consumer-status.js";
 import { elapsedPeriods, expectedAt } from "./schedule.js";
 
 /** How long a report that is late is still waited for, in seconds; from then on somebody has to do something. */
@@ -50,6 +51,9 @@ export interface Obligation {
   readonly health: ReportHealth;
   readonly revision: ReportRevision | undefined;
   readonly adjustments: readonly ReportAdjustment[];
+  /** What the consumer said of it, oldest first, and what holds of that. */
+  readonly statements: readonly RecordedStatement[];
+  readonly statement: RecordedStatement | undefined;
 }
 
 interface LedgerState {
@@ -72,6 +76,8 @@ export interface ReportLedger {
   /** Oldest first. */
   readonly obligations: readonly Obligation[];
   readonly feeds: readonly ReportFeed[];
+  /** A test has put the feeds there, and says itself what is known of them. */
+  readonly seeded: boolean;
 }
 
 const digestOf = (value: unknown): string => hash("sha256", canonicalize(value) ?? "", "hex");
@@ -82,8 +88,17 @@ const idOf = (prefix: string, ...parts: readonly unknown[]): string => `${prefix
 export const contentDigest = (id: string, { rows, totals }: FeedReport): string =>
   digestOf({ reporting_revision_id: id, row_count: rows.length, control_totals: totals, reporting_rows: rows });
 
-const healthOf = (now: number, due: number, deadline: number, revision: ReportRevision | undefined): ReportHealth => {
-  if (revision !== undefined) return "complete";
+/** A report was given, and its consumer says that it has not got it, or cannot use it. */
+export const isDisputed = ({ revision, statement }: Pick<Obligation, "revision" | "statement">): boolean =>
+  revision !== undefined && statement !== undefined && statement.statement.consumer_status !== "received";
+
+const healthOf = (
+  now: number,
+  { due, deadline }: { readonly due: number; readonly deadline: number },
+  given: Pick<Obligation, "revision" | "statement">,
+): ReportHealth => {
+  if (isDisputed(given)) return "action_required";
+  if (given.revision !== undefined) return "complete";
   return now <= due ? "waiting" : now <= deadline ? "delayed" : "action_required";
 };
 
@@ -96,26 +111,31 @@ export async function openReportLedger(call: BehaviourCall, account: FeedAccount
   const feeds = own.length > 0 ? own : ((await call.ports.reporting.feeds?.(account)) ?? []);
   const given = await revisions.list(call, owner);
   const corrected = await adjustments.list(call, owner);
+  const said = (await statementsOf(call, owner)).sort((a, b) => a.sequence - b.sequence);
   const obligations = feeds.flatMap((feed) =>
     elapsedPeriods(feed.schedule, Date.parse(feed.since), now).map((period): Obligation => {
       const id = idOf("obl", owner, feed.id, feed.version, period.start);
       const due = expectedAt(period, feed.schedule);
       const deadline = Date.parse(due) + RECOVERY_SECONDS * 1000;
       const revision = given.find(({ obligationId }) => obligationId === id);
+      const statements = said.filter((one) => isOf(one.statement, feed, period));
+      const statement = currentOf(statements);
       return {
         id,
         feed,
         period,
         expectedAt: due,
         deadline: new Date(deadline).toISOString(),
-        health: healthOf(now, Date.parse(due), deadline, revision),
+        health: healthOf(now, { due: Date.parse(due), deadline }, { revision, statement }),
         revision,
+        statements,
+        statement,
         adjustments: corrected.filter(({ obligationId }) => obligationId === id),
       };
     }),
   );
   obligations.sort((a, b) => (a.period.start < b.period.start ? -1 : a.period.start > b.period.start ? 1 : 0));
-  return { account, owner, now, sequence: state.sequence, obligations, feeds };
+  return { account, owner, now, sequence: state.sequence, obligations, feeds, seeded: own.length > 0 };
 }
 
 /** Reports asked for in one call, at most: the rest is asked for with the next. */
@@ -125,7 +145,7 @@ const MAX_ASKED = 24;
 export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): Promise<ReportLedger> {
   const before = await openReportLedger(call, account);
   const { reporting } = call.ports;
-  if (reporting.report === undefined) return before;
+  if (reporting.report === undefined || before.seeded) return before;
   const open = before.obligations.filter(({ revision }) => revision === undefined).slice(0, MAX_ASKED);
   let taken = false;
   for (const obligation of open) {
@@ -137,7 +157,8 @@ export async function bringUpToDate(call: BehaviourCall, account: FeedAccount): 
   return taken ? openReportLedger(call, account) : before;
 }
 
-const advance = async (call: BehaviourCall, owner: string): Promise<number> => {
+/** The place of a change that is made now among the changes of the ledger. */
+export const advance = async (call: BehaviourCall, owner: string): Promise<number> => {
   const state = (await states.get(call, owner, "ledger")) ?? { sequence: 0 };
   const sequence = state.sequence + 1;
   states.put(call, owner, "ledger", { ...state, sequence });
@@ -207,6 +228,7 @@ export async function resetReportLedger(
   for (const { id } of await revisions.list(call, owner)) revisions.remove(call, owner, id);
   for (const { id } of await adjustments.list(call, owner)) adjustments.remove(call, owner, id);
   for (const { id } of await seeded.list(call, owner)) seeded.remove(call, owner, id);
+  await dropStatements(call, owner);
   for (const feed of feeds) seeded.put(call, owner, feed.id, feed);
   states.put(call, owner, "ledger", { sequence: 0, now });
   return openReportLedger(call, account);

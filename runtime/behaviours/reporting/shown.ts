@@ -1,10 +1,16 @@
 /** Obligations, reports and adjustments as the wire has them. */
 import type { JsonObject } from "../../contract/index.js";
 import type { ReportFeed } from "../ports/report-feeds.js";
-import type { Obligation, ReportAdjustment, ReportLedger, ReportRevision } from "./ledger.js";
+import {
+  isDisputed,
+  type Obligation,
+  type ReportAdjustment,
+  type ReportLedger,
+  type ReportRevision,
+} from "./ledger.js";
 import { isoDuration } from "./schedule.js";
 
-const timezoneOf = ({ schedule }: ReportFeed): string => schedule.timezone ?? "UTC";
+export const timezoneOf = ({ schedule }: ReportFeed): string => schedule.timezone ?? "UTC";
 
 export const shownSchedule = ({ schedule: { period, timezone, slaSeconds } }: ReportFeed): JsonObject => ({
   period_duration: period,
@@ -40,8 +46,35 @@ const shownPeriod = ({ feed, period }: Pick<Obligation, "feed" | "period">): Jso
   source_timezone: timezoneOf(feed),
 });
 
-/** A report that is late, and whose turn it is. */
-export function issueOf({ id, feed, period, expectedAt, deadline, health }: Obligation): JsonObject[] {
+/** A report that its consumer has not got, or cannot use; whose turn it is follows from what it says. */
+function disputeOf({ id, feed, period, revision, statement: current }: Obligation): JsonObject[] {
+  const { statement, recordedAt } = current!;
+  const missed = statement.consumer_status.endsWith("_missing");
+  return [
+    {
+      issue_id: `issue_${statement.reporting_status_id}`,
+      code: "CONSUMER_STATUS_MISMATCH",
+      severity: "action_required",
+      opened_at: recordedAt,
+      // What is missing is there: who says so has not read it yet.
+      responsible_party: missed ? "buyer" : "seller",
+      recommended_action: missed ? "contact_buyer" : "contact_seller",
+      reporting_status_id: statement.reporting_status_id,
+      reporting_obligation_id: id,
+      reporting_revision_id: revision!.id,
+      delivery_config_id: feed.id,
+      delivery_config_version: feed.version,
+      feed_purpose: feed.purpose,
+      period_start: period.start,
+      period_end: period.end,
+    },
+  ];
+}
+
+/** A report that is late, or in dispute, and whose turn it is. */
+export function issueOf(obligation: Obligation): JsonObject[] {
+  const { id, feed, period, expectedAt, deadline, health } = obligation;
+  if (isDisputed(obligation)) return disputeOf(obligation);
   if (health !== "delayed" && health !== "action_required") return [];
   return [
     {
@@ -63,7 +96,7 @@ export function issueOf({ id, feed, period, expectedAt, deadline, health }: Obli
 }
 
 export function shownObligation({ account }: ReportLedger, obligation: Obligation): JsonObject {
-  const { id, feed, period, expectedAt, health, revision, adjustments } = obligation;
+  const { id, feed, period, expectedAt, health, revision, adjustments, statements, statement } = obligation;
   return {
     reporting_obligation_id: id,
     delivery_config_id: feed.id,
@@ -85,6 +118,8 @@ export function shownObligation({ account }: ReportLedger, obligation: Obligatio
     production_status: revision === undefined ? "pending" : "published",
     revision_count: revision === undefined ? 0 : 1,
     adjustment_count: adjustments.length,
+    consumer_status_count: statements.length,
+    ...(statement !== undefined && { current_consumer_status_id: statement.statement.reporting_status_id }),
     issues: issueOf(obligation),
   };
 }

@@ -5,6 +5,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { listPage, type PageWanted } from "../frame/page.js";
 import type { FeedPeriod } from "../ports/report-feeds.js";
+import { shownStatement } from "./consumer-status.js";
 import { bringUpToDate, findRevision, type Obligation, type ReportHealth, type ReportLedger } from "./ledger.js";
 import { nextExpectedAt } from "./schedule.js";
 import { fullCoverage, issueOf, shownAdjustment, shownObligation, shownRevision } from "./shown.js";
@@ -45,7 +46,7 @@ const fits = ({ feed, period, health }: Obligation, wanted: Wanted): boolean =>
     (Date.parse(period.start) >= Date.parse(wanted.period.start) &&
       Date.parse(period.end) <= Date.parse(wanted.period.end)));
 
-const iso = (ms: number): string => new Date(ms).toISOString();
+export const ledgerTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Where in the ledger a caller has read to: by the changes it saw, and the time it saw them. */
 const checkpointOf = ({ sequence, now }: ReportLedger): string =>
@@ -61,15 +62,15 @@ function checkpointIn(text: string): { readonly sequence: number; readonly now: 
 const ledgerOf = ({ account, sequence, now }: ReportLedger, view: string): JsonObject => ({
   view,
   ledger_snapshot_id: `ledger.${sequence}.${now}`,
-  ledger_as_of: iso(now),
+  ledger_as_of: ledgerTime(now),
   account_id: account.accountId,
 });
 
 function scopeOf({ feeds, obligations, now }: ReportLedger, wanted: Wanted): JsonObject {
   const { period, media_buy_ids: buys } = wanted;
   const [first] = obligations;
-  const start = period?.start ?? first?.period.start ?? iso(now);
-  const end = period?.end ?? iso(now);
+  const start = period?.start ?? first?.period.start ?? ledgerTime(now);
+  const end = period?.end ?? ledgerTime(now);
   const chosen = feeds.filter(
     ({ id, purpose }) => among(wanted.delivery_config_ids, id) && among(wanted.feed_purposes, purpose),
   );
@@ -105,7 +106,7 @@ function summary(ledger: ReportLedger, wanted: Wanted): JsonObject {
     ...ledgerOf(ledger, "summary"),
     scope,
     health,
-    coverage: fullCoverage(ledger.feeds, iso(ledger.now)),
+    coverage: fullCoverage(ledger.feeds, ledgerTime(ledger.now)),
     data_through: published.at(-1) ?? null,
     ...(next !== undefined && { next_expected_at: next }),
     obligation_counts: {
@@ -115,6 +116,10 @@ function summary(ledger: ReportLedger, wanted: Wanted): JsonObject {
       delayed: counted("delayed"),
       action_required: counted("action_required"),
       complete: counted("complete"),
+      // Silence is counted, and is nobody's fault yet.
+      consumer_status_pending: own.filter(
+        ({ statement, deadline }) => statement === undefined && Date.parse(deadline) < ledger.now,
+      ).length,
     },
     issues: own.flatMap(issueOf),
   };
@@ -125,9 +130,10 @@ function changedSince(all: readonly Obligation[], after: string | undefined): re
   if (after === undefined) return all;
   const { sequence, now } = checkpointIn(after);
   return all.filter(
-    ({ period, revision, adjustments }) =>
+    ({ period, revision, adjustments, statements }) =>
       Date.parse(period.end) > now ||
       (revision?.sequence ?? 0) > sequence ||
+      statements.some((one) => one.sequence > sequence) ||
       adjustments.some((one) => one.sequence > sequence),
   );
 }
@@ -144,6 +150,7 @@ function periods(ledger: ReportLedger, wanted: Wanted): JsonObject {
     adjustments: items.flatMap((one) => one.adjustments.map(shownAdjustment)),
     materializations: [],
     receipts: [],
+    consumer_statuses: items.flatMap((one) => one.statements.map(shownStatement)),
     pagination,
   };
 }
@@ -158,6 +165,9 @@ async function revision(call: BehaviourCall, ledger: ReportLedger, id: string): 
     adjustments: (own?.adjustments ?? []).map(shownAdjustment),
     materializations: [],
     receipts: [],
+    consumer_statuses: (own?.statements ?? [])
+      .filter(({ statement }) => statement.reporting_revision_id === found.id)
+      .map(shownStatement),
     pagination: { has_more: false, total_count: 0 },
   };
 }

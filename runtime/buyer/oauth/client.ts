@@ -1,4 +1,8 @@
-/** Tokens for one agent: got by the client itself or for a person, kept, renewed before they end, got anew when refused. */
+/**
+ * Tokens for one agent: got by the client itself or for a person, kept, renewed before they end, got anew when refused. Own code,
+ * and not oauth4webapi, which leaves keeping, renewing and who may be asked to its user: what it would do here is four requests,
+ * which have to go by the guarded fetch and its bounds, whose answers are no `Response`.
+ */
 import { isJsonObject, type JsonObject } from "../../contract/index.js";
 import type { Fetcher } from "../../net/index.js";
 import { shortText, WireFault } from "../../transport/fault.js";

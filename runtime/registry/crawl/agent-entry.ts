@@ -1,18 +1,15 @@
 /** One entry of `authorized_agents`: what it says of the domain, and what it claims of others. */
 
-import type { FileProblems, ProblemRule } from "../file-problems.js";
+import type { FileProblems } from "../file-problems.js";
 import { agentUrlOf } from "../model.js";
 import type { AgentEntry, AuthorizationType, DelegationType, PropertyRecord, PropertySelector } from "../types.js";
 import { isObject, type JsonObject } from "./document.js";
+import { limitsOf, MAX_VALUE, MAX_VALUES, Unusable } from "./entry-limits.js";
 import type { Via } from "./locate.js";
 import { readProperty } from "./properties.js";
 import { type ReadSignals, signalForm } from "./signals.js";
-import { signingKeysOf } from "./signing-keys.js";
 import { domainIn, instantOf, sameSite, textOf, textsOf } from "./values.js";
 
-/** Values of one list in an entry. */
-const MAX_VALUES = 10_000;
-const MAX_VALUE = 255;
 /** registry-facts.md 7. */
 const MAX_AUTHORIZED_FOR = 500;
 
@@ -45,14 +42,6 @@ const selectorOf: Readonly<Record<AuthorizationType, string>> = {
   signal_tags: "signal_tags",
 };
 const types = Object.keys(selectorOf) as AuthorizationType[];
-
-/** A message where a value leaves no safe reading. */
-class Unusable {
-  constructor(
-    readonly rule: ProblemRule,
-    readonly message: string,
-  ) {}
-}
 
 /** What is not said, or not understood, must not count as everything. */
 function typeOf(entry: JsonObject): AuthorizationType | Unusable {
@@ -88,11 +77,11 @@ function baseOf(entry: JsonObject): Base | Unusable {
     return new Unusable("effective_dates", "effective_from or effective_until is no date");
   if (from !== null && until !== null && from! > until!)
     return new Unusable("effective_dates", "effective_from is after effective_until");
-  const placementIds = textsOf(entry.placement_ids, MAX_VALUE, MAX_VALUES);
+  const limits = limitsOf(entry);
+  if (limits instanceof Unusable) return limits;
   const delegationType = delegations.includes(entry.delegation_type as string)
     ? (entry.delegation_type as DelegationType)
     : null;
-  const signingKeys = signingKeysOf(entry.signing_keys);
   return {
     agentUrl,
     authorizedFor,
@@ -101,8 +90,7 @@ function baseOf(entry: JsonObject): Base | Unusable {
     ...(typeof entry.exclusive === "boolean" && { exclusive: entry.exclusive }),
     ...(from !== null && { effectiveFrom: from! }),
     ...(until !== null && { effectiveUntil: until! }),
-    ...(placementIds !== undefined && placementIds.length > 0 && { placementIds }),
-    ...(signingKeys.length > 0 && { signingKeys }),
+    ...limits,
   };
 }
 
@@ -171,7 +159,7 @@ function publisherEntries(entry: JsonObject, base: Base, pointer: string, readin
   bySite.delete(domain);
   // Keys and placements are words of the file's own publisher; a claim about another needs neither.
   const others = [...bySite].map(([publisherDomain, selectors]) => {
-    const { signingKeys: _, placementIds: __, ...agent } = make(selectors);
+    const { signingKeys: _, placementIds: __, placementTags: ___, ...agent } = make(selectors);
     return { publisherDomain, agent };
   });
   return { usable, others, ...(mine !== undefined && { entry: make(mine) }) };

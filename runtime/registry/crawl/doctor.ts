@@ -11,7 +11,7 @@ import { pacedFetch } from "./pace.js";
 import { ROBOT_NAME } from "./robots.js";
 import { sharedFiles } from "./shared-files.js";
 
-export interface Examined {
+export interface ExaminedFile {
   /** Whom it is to speak for. */
   readonly domain: string;
   /** `held` is nobody's here: what was there before is not known. */
@@ -30,9 +30,9 @@ export interface Examined {
 
 export interface Doctor {
   /** The file at a domain. */
-  atDomain(domain: string): Promise<Examined>;
+  atDomain(domain: string): Promise<ExaminedFile>;
   /** The bytes of a file that somebody has, as if it stood at the domain. */
-  given(file: Uint8Array, domain: string): Examined;
+  given(file: Uint8Array, domain: string): ExaminedFile;
   /** Whether publishers of a network point to its file. */
   links(network: Network, options: NetworkOptions): Promise<PublisherLink[]>;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ interface Found {
   readonly method: DiscoveryMethod;
 }
 
-function read({ document, domain, via, url, method }: Found, now: number): Examined {
+function read({ document, domain, via, url, method }: Found, now: number): ExaminedFile {
   const found = readAuthorizationFile(document, { domain, via, now });
   const network = networkOf(document, domain, url);
   // In a file that speaks for others their properties are what it is for; whether they agree is seen at their origins.
@@ -64,6 +64,15 @@ function read({ document, domain, via, url, method }: Found, now: number): Exami
   if (!found.ok) return { ...common, verdict: "invalid", error: found.problems[0].message, agents: 0, properties: 0 };
   const { agents, properties } = found.file;
   return { ...common, verdict: "valid", error: null, agents: agents.length, properties: properties.length };
+}
+
+/** The bytes of a file that somebody has, as if it stood at the domain. @param now unix milliseconds */
+export function examineGiven(body: Uint8Array, domain: string, now: number): ExaminedFile {
+  const found = readDocument({ ok: true, status: 200, body, url: expectedUrl(domain) });
+  const common = { domain, url: null, method: "direct" } as const;
+  if (found.ok) return read({ ...common, document: found.value, via: "own" }, now);
+  const nothing = { agents: 0, properties: 0, problems: [], network: nobody(domain) };
+  return { ...common, ...nothing, verdict: "invalid", error: found.message };
 }
 
 /** Opens a doctor; it is closed by whoever opened it. */
@@ -84,13 +93,7 @@ export function openDoctor({ fetch: given, now = Date.now }: DoctorOptions = {})
       const verdict = found.outcome === "held" ? "unreachable" : found.malformed ? "invalid" : found.outcome;
       return { domain, verdict, error, method, url, agents: 0, properties: 0, problems: [], network: nobody(domain) };
     },
-    given(body, domain) {
-      const found = readDocument({ ok: true, status: 200, body, url: expectedUrl(domain) });
-      const common = { domain, url: null, method: "direct" } as const;
-      if (found.ok) return read({ ...common, document: found.value, via: "own" }, now());
-      const nothing = { agents: 0, properties: 0, problems: [], network: nobody(domain) };
-      return { ...common, ...nothing, verdict: "invalid", error: found.message };
-    },
+    given: (body, domain) => examineGiven(body, domain, now()),
     links: (network, options) => networkLinks(origin, network, options),
     close: async () => own?.close(),
   };

@@ -14,9 +14,9 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** Of several entries of one type all lists together; a limit that one of them lacks is none of the pair's. */
 function merged(
   entries: readonly StoredEntry[],
-  name: "propertyIds" | "propertyTags" | "countries" | "placementIds" | "signalIds" | "signalTags",
+  name: "propertyIds" | "propertyTags" | "countries" | "placementIds" | "placementTags" | "signalIds" | "signalTags",
 ): string[] | undefined {
-  const limits = name === "countries" || name === "placementIds";
+  const limits = name === "countries" || name === "placementIds" || name === "placementTags";
   if (limits && entries.some((entry) => (entry[name] ?? []).length === 0)) return undefined;
   const all = [...new Set(entries.flatMap((entry) => entry[name] ?? []))];
   return all.length === 0 ? undefined : all.slice(0, MAX_VALUES);
@@ -41,6 +41,7 @@ const lists = [
   ["property_tags", "propertyTags"],
   ["countries", "countries"],
   ["placement_ids", "placementIds"],
+  ["placement_tags", "placementTags"],
   ["signal_ids", "signalIds"],
   ["signal_tags", "signalTags"],
 ] as const;

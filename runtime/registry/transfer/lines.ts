@@ -25,6 +25,7 @@ export interface AgentLine {
   effective_from?: string;
   effective_until?: string;
   placement_ids?: string[];
+  placement_tags?: string[];
   signal_ids?: string[];
   signal_tags?: string[];
   signing_keys?: object[];

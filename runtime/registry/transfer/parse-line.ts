@@ -52,6 +52,7 @@ const agentSchema = record(
     effective_from: instant,
     effective_until: instant,
     placement_ids: texts,
+    placement_tags: texts,
     signal_ids: texts,
     signal_tags: texts,
     signing_keys: list({ type: "object" }),

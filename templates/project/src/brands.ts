@@ -1,20 +1,14 @@
-/** The brands you speak for, and what they license. Asked at every call. */
+/** The brands you speak for, what they license at which price, and who decides. Brands and rights are asked for at every call. */
 import { type BrandsPort, exampleBrands } from "adbind/behaviours";
 
 export const brands: BrandsPort = {
-  async brands(who) {
-    return [
-      {
-        brand_id: "trail_bakery",
-        house: { domain: "trailbakery.example", name: "Trail Bakery" },
-        names: [{ en: "Trail Bakery" }],
-        identity: { description: "Bread for long walks.", industries: ["food_beverage"], keller_type: "master" },
-      },
-      // What clients are tested with; leave it out when yours is complete.
-      ...(await exampleBrands.brands(who)),
-    ];
-  },
-  rights: (who) => exampleBrands.rights(who),
-  // Why a licence is not given though nothing of the offering speaks against it; undefined gives it.
-  refuse: async () => undefined,
+  // What clients are tested with; put your own in its place.
+  ...exampleBrands,
+  // What an offering allows is granted. To think about it, answer `wait`, and be asked again; a refusal names its reason.
+  decide: async ({ countries }) =>
+    countries.length > 50
+      ? { decision: "wait", detail: "Worldwide licences are signed by a person.", within: "2 business days" }
+      : { decision: "grant" },
+  // Licences that you take back: their buyers are told once.
+  revoked: async () => [],
 };

@@ -1,4 +1,5 @@
 /** `/` and `/publisher`: a domain, what was found at its origin and why, and which agents may sell what. */
+import type { FileProblem } from "../../file-problems.js";
 import type { CrawlState, PublisherLookup } from "../../types.js";
 import { type Html, html, type Part } from "./html.js";
 
@@ -51,10 +52,11 @@ const facts = (rows: readonly (readonly [string, Part])[]): Html =>
     .filter(([, value]) => value !== null && value !== undefined && value !== "")
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
+/** On a phone each row is a card, whose cells say what they are; the roles are said, since that takes them from a table. */
 const table = (caption: string, heads: readonly string[], rows: readonly (readonly Part[])[]): Html => html`
-<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
-<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody>
+<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table role="table">
+<thead role="rowgroup"><tr role="row">${heads.map((head) => html`<th scope="col" role="columnheader">${head}</th>`)}</tr></thead>
+<tbody role="rowgroup">${rows.map((cells) => html`<tr role="row">${cells.map((cell, at) => html`<td role="cell" data-head="${heads[at] ?? ""}">${cell}</td>`)}</tr>`)}</tbody>
 </table></div>`;
 
 const sources: Readonly<Record<string, string>> = {
@@ -122,17 +124,27 @@ function brandAgentsOf({ files, domain }: PublisherLookup): Part {
 
 const effects = { left: "left out", noted: "kept" } as const;
 
-const faultRow = ({ pointer, message, remedy, effect }: CrawlState["problems"][number]) => [
-  html`<code>${pointer === "" ? "the file" : pointer}</code>`,
+const faultRow = ({ pointer, message, rule, remedy, effect }: FileProblem, line?: number) => [
+  html`<code>${pointer === "" ? "the file" : pointer}</code>${line === undefined ? "" : ` line ${line}`}`,
   message,
+  html`<code>${rule}</code>`,
   remedy,
   effects[effect],
 ];
 
+/** What is wrong with a file, where, by which rule, and what to do. @param lines of the places, where they are known */
+export const faultsTable = (problems: readonly FileProblem[], lines: ReadonlyMap<string, number> = new Map()): Part =>
+  problems.length === 0
+    ? ""
+    : html`<h3>Faults in the file</h3>${table(
+        "Faults in the file",
+        ["Where", "What", "Rule", "What to do", ""],
+        problems.slice(0, ROWS).map((one) => faultRow(one, lines.get(one.pointer))),
+      )}`;
+
 /** @param state what the last crawl left out of the file, where there was one */
 export function publisherPage(found: PublisherLookup, state: CrawlState | undefined): Html {
   const { domain, hosting, member, files } = found;
-  const problems = state?.problems ?? [];
   return html`${domainForm(domain)}
 <h2>What was found at ${domain}</h2>
 ${verdict(found)}
@@ -147,11 +159,8 @@ ${facts([
   ["Brand file", files?.brand_json.name ?? files?.brand_json.status],
   ["Member", member?.display_name],
 ])}
-${
-  problems.length === 0
-    ? ""
-    : html`<h3>Faults in the file</h3>${table("Faults in the file", ["Where", "What", "What to do", ""], problems.slice(0, ROWS).map(faultRow))}`
-}
+${faultsTable(state?.problems ?? [])}
+<p><a href="/check?domain=${domain}">Look at the file now</a></p>
 <h2>Agents that may sell</h2>
 ${agentsOf(found)}
 <h2>Properties</h2>
@@ -164,6 +173,6 @@ export const homePage = (): Html => html`
 <p>Which agents may sell a publisher's inventory is written in a file at the publisher's own origin. Type a domain to see
 what was found there, and what it says.</p>
 ${domainForm("")}
-<p>Or <a href="/agents">search agents by what they can sell</a>, or read <a href="/docs">how programs ask</a>.</p>`;
+<p>Or <a href="/check">have a file looked at before you publish it</a>, <a href="/agents">search agents by what they can sell</a>, read <a href="/docs">how programs ask</a>.</p>`;
 
 export { facts, table };

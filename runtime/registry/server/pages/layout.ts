@@ -82,15 +82,18 @@ label, legend { display: block; font-weight: 600; }
 .hint { color: var(--soft); margin: 0 0 0.25rem; font-size: 0.9rem; }
 .field { margin-bottom: 0.75rem; }
 .fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: 0 1rem; }
-input { font: inherit; width: 100%; padding: 0.45rem; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 0.25rem; }
+input, textarea { font: inherit; width: 100%; padding: 0.45rem; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 0.25rem; }
 input[type="checkbox"] { width: auto; }
 button { font: inherit; font-weight: 600; padding: 0.5rem 1.25rem; color: var(--back); background: var(--text); border: 0; border-radius: 0.25rem; cursor: pointer; }
 button.second { color: var(--text); background: var(--back); border: 1px solid var(--line); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: 0.25rem 1rem; margin: 0.5rem 0; }
-dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.75rem 0.4rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
+code, td a { overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: minmax(8rem, max-content) minmax(0, 1fr); gap: 0.25rem 1rem; margin: 0.5rem 0; }
+dt { font-weight: 600; overflow-wrap: anywhere; } dd { margin: 0; overflow-wrap: anywhere; }
+@media (max-width: 40rem) { table, tbody, tr, td { display: block; } thead { position: absolute; left: -100rem; } tr { border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.5rem 0.75rem; margin-bottom: 0.5rem; } td { border: 0; padding: 0.1rem 0; } td:empty { display: none; } td[data-head]:not([data-head=""])::before { content: attr(data-head) ": "; font-weight: 600; } }
+@media (max-width: 30rem) { dl { grid-template-columns: minmax(0, 1fr); } dt { margin-top: 0.5rem; } }
 pre { background: var(--box); border: 1px solid var(--line); padding: 0.75rem; overflow-x: auto; }
 code { font-family: ui-monospace, monospace; font-size: 0.92em; }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }

@@ -1,0 +1,101 @@
+/** `update_rights`: a licence longer, with another cap or price, paused or not. What is left out stays. */
+import { ToolError } from "../../seller/tool-error.js";
+import { type AccountRef, spendingAccount } from "../accounts/accounts.js";
+import type { ToolBehaviour } from "../frame/behaviour.js";
+import type { BehaviourCall } from "../frame/call.js";
+import type { RightsOffering } from "../ports/brands.js";
+import { daysAreFree, daysTaken } from "./acquire.js";
+import { ungoverned } from "./governed.js";
+import { type Grant, type GrantTerms, grants, isOver, licence, licenceEnd, withCredentials } from "./grants.js";
+import { findOffering, offeringNamed, priceNamed } from "./offerings.js";
+
+interface Change {
+  readonly rights_id: string;
+  readonly account?: AccountRef;
+  readonly end_date?: string;
+  readonly impression_cap?: number;
+  readonly pricing_option_id?: string;
+  readonly paused?: boolean;
+  readonly governance_context?: string;
+}
+
+/** The caller's licence. @throws ToolError REFERENCE_NOT_FOUND, INVALID_STATE */
+async function grantNamed(call: BehaviourCall, id: string): Promise<Grant> {
+  const field = { field: "rights_id" };
+  const grant = await grants.get(call, call.principal, id);
+  if (grant === undefined) throw new ToolError("REFERENCE_NOT_FOUND", "there is no such licence", field);
+  if (grant.state === "pending")
+    throw new ToolError("INVALID_STATE", "the licence waits for the rights holder's decision", field);
+  if (grant.state === "revoked") throw new ToolError("INVALID_STATE", "the licence has been taken back", field);
+  if (isOver(call, grant)) throw new ToolError("INVALID_STATE", `the licence ended at ${grant.until}`, field);
+  return grant;
+}
+
+/** @throws ToolError INVALID_REQUEST */
+function changedTerms(terms: GrantTerms, request: Change, offering: RightsOffering | undefined): GrantTerms {
+  const { end_date, impression_cap, pricing_option_id: id } = request;
+  if (end_date !== undefined && terms.end_date !== undefined && end_date < terms.end_date)
+    throw new ToolError("INVALID_REQUEST", `a licence that ends on ${terms.end_date} cannot be made shorter`, {
+      field: "end_date",
+    });
+  const dates = {
+    ...(end_date !== undefined && { end_date }),
+    ...(impression_cap !== undefined && { impression_cap }),
+  };
+  if (id === undefined || id === terms.pricing_option_id || offering === undefined) return { ...terms, ...dates };
+  const price = priceNamed(offering, id);
+  if (terms.uses.some((use) => !price.uses.includes(use)))
+    throw new ToolError("INVALID_REQUEST", `${id} does not cover ${terms.uses.join(", ")}`, {
+      field: "pricing_option_id",
+    });
+  const { period, overage_cpm, impression_cap: cap } = price;
+  const { start_date, end_date: end, uses } = terms;
+  return {
+    pricing_option_id: id,
+    amount: price.price,
+    currency: price.currency,
+    uses,
+    ...(period !== undefined && { period }),
+    ...(overage_cpm !== undefined && { overage_cpm }),
+    ...(start_date !== undefined && { start_date }),
+    ...(end !== undefined && { end_date: end }),
+    ...(cap !== undefined && { impression_cap: cap }),
+    ...dates,
+  };
+}
+
+/** Does it bind the buyer to more than before? Pausing and spending less need nobody's word. */
+const bindsMore = (before: Grant, after: Grant): boolean =>
+  after.until > before.until ||
+  (before.paused && !after.paused) ||
+  after.terms.pricing_option_id !== before.terms.pricing_option_id ||
+  (after.terms.impression_cap ?? 0) > (before.terms.impression_cap ?? 0);
+
+export const updateRights: ToolBehaviour = async (request: Change, call) => {
+  const grant = await grantNamed(call, request.rights_id);
+  const { pricing_option_id: id } = request;
+  // A price that is to be had now; a licence goes on when what it was of is offered no more.
+  const other = id !== undefined && id !== grant.terms.pricing_option_id;
+  const offering = await (other ? offeringNamed : findOffering)(call, grant.offering_id);
+  const terms = changedTerms(grant.terms, request, offering);
+  const { paused = grant.paused, end_date: end } = request;
+  const changed: Grant = { ...grant, terms, paused, ...(end !== undefined && { until: licenceEnd(call, end) }) };
+  // A licence without a named end has one too.
+  if (changed.until < grant.until)
+    throw new ToolError("INVALID_REQUEST", `a licence that ends at ${grant.until} cannot be made shorter`, {
+      field: "end_date",
+    });
+  const ref = request.account ?? grant.account;
+  const more = bindsMore(grant, changed);
+  if (more && ref !== undefined) {
+    const spending = { tool: call.tool, request, amount: changed.terms.amount };
+    const against = await ungoverned(call, await spendingAccount(call, ref), spending);
+    if (against !== undefined)
+      throw new ToolError("GOVERNANCE_DENIED", against.reason, { field: "governance_context" });
+  }
+  if (more && offering !== undefined && !(await daysAreFree(call, offering, changed)))
+    throw new ToolError("CONFLICT", daysTaken.reason, { field: "end_date" });
+  const kept = await withCredentials(call, changed);
+  grants.put(call, call.principal, kept.grant_id, kept);
+  return call.answer({ ...licence(call, kept), paused, implementation_date: call.time });
+};
