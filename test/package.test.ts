@@ -86,13 +86,13 @@ const budgets: Record<string, number> = {
   // Both transports, what a model is listed, and what mounts, traces and audits.
   "./seller": 380,
   // The seller and the sender are part of it, with their stores.
-  "./behaviours": 1420,
-  // Ends of tasks, intents, routes and many agents; tokens are loaded where they are wanted.
-  // Tokens in files, and answers to what tasks ask, are part of it; governance is loaded where it is wanted.
-  "./buyer": 146,
-  "./buyer/web": 125,
+  "./behaviours": 1520,
+  // Ends of tasks, intents, routes, many agents, tokens in files, and answers to what tasks ask; OAuth and governance are
+  // loaded where they are wanted.
+  "./buyer": 150,
+  "./buyer/web": 132,
   // Storyboards of sellers and of buyers, checks by a buyer without them, both transports, what plays a seller to a buyer, signs webhooks to it, and judges a run.
-  "./conformance": 620,
+  "./conformance": 630,
   // Lists and checks of them, bulk lookups, logins and tokens, proofs of who owns a domain, and what of all that is kept.
   "./registry": 1020,
   "./registry/client": 30,
