@@ -47,7 +47,7 @@ function rssOf(pid: number | undefined): number | undefined {
 }
 
 const WAITING = "select count(*) as n from adbind_jobs where state = 'ready'";
-const BUYS = "select count(*) as n from documents where kind = 'media_buy' and body is not null";
+const BUYS = "select count(*) as n from adbind_documents where collection = 'media_buy'";
 
 /** What a seller's database counts. @param database `sqlite:<file>` or `postgres://...` */
 async function countAt(database: string, query: string): Promise<number> {
