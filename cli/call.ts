@@ -20,7 +20,8 @@ const usage = (what: string, remedy: string): AdbindError => new AdbindError("us
 /** The request: of a file, of standard input (`-`), or none. @throws AdbindError */
 function requestFrom(file: string | true | undefined): JsonObject {
   if (file === undefined || file === true) return {};
-  const text = readFileSync(file === "-" ? 0 : userPath(file), "utf8");
+  // A file's name does not begin like an object; whoever tries a tool types the request.
+  const text = /^\s*\{/.test(file) ? file : readFileSync(file === "-" ? 0 : userPath(file), "utf8");
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -90,7 +91,10 @@ export function register(command: Command): void {
   withAgentOptions(command)
     .argument("<agent>", "a URL, or the name of an agent")
     .argument("<tool>", "name of the tool on the wire, e.g. get_products")
-    .option("--json [file]", "the request's arguments, from a file or - for standard input; alone: print JSON")
+    .option(
+      "--json [file]",
+      "the request's arguments: a file, - for standard input, or {...} itself; alone: print JSON",
+    )
     .option("--output <how>", "table or json")
     .option("--key <key>", "idempotency key: the same one repeats the same call")
     .option("--wait", "wait until a task has ended")

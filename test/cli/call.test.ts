@@ -47,6 +47,8 @@ test("a tool is called by its agent's name, with a request from a file, and told
     const json = await runCommand(call, ["acme", "get_products", "--json", "request.json", "--output", "json"]);
     const { ok, answer } = JSON.parse(json.out);
     assert.equal([ok, answer.data.products[0].access_token], [true, "[redacted]"]);
+    const typed = await runCommand(call, ["acme", "get_products", "--json", '{"buying_mode":"brief","brief":"none"}']);
+    assert.match(typed.out, /PRODUCT_NOT_FOUND/);
     writeFileSync(at("request.json"), JSON.stringify({ brief: "none" }));
     const failed = await runCommand(call, ["acme", "get_products", "--json", "request.json"]);
     assert.is(failed.code, 1);
