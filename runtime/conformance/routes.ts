@@ -47,16 +47,28 @@ function claims({ capabilities }: KnownAgent, task: string, release: Release): b
   return Array.isArray(declared) && declared.some((one) => wanted.has(snake(one)));
 }
 
+/** Fixtures that are put into the agent under test, and the protocol whose tasks are about them. */
+const seeded: readonly (readonly [list: string, protocol: string])[] = [
+  ["products", "media_buy"],
+  ["pricing_options", "media_buy"],
+  ["media_buys", "media_buy"],
+];
+
+/** Nobody else can be asked for what a storyboard has put into the agent under test. */
+const isSeeded = ({ fixtures = {}, prerequisites }: Storyboard, task: string, release: Release): boolean =>
+  prerequisites?.controller_seeding === true &&
+  seeded.some(([list, protocol]) => Object.hasOwn(fixtures, list) && protocolsOf(task, release).has(protocol));
+
 /**
  * The agent of a step: its own key's; the agent under test for what it claims or offers, of whose state the other steps of a
- * storyboard are; else the one that claims the task's protocol, the storyboard's, or the one that offers the task.
+ * storyboard are, and for what was put into it; else the one that claims the task's protocol, the storyboard's, or the one that offers the task.
  */
 export function agentFor(step: StoryboardStep, task: string, story: StoryState): KnownAgent | undefined {
   const { run, storyboard } = story;
   const { primary, agents, release } = run;
   if (step.agent !== undefined) return agentByKey(step.agent, run);
   const own = ofEveryAgent(storyboard) || primary.tools.has(task) || claims(primary, task, release);
-  if (agents.size === 0 || own) return primary;
+  if (agents.size === 0 || own || isSeeded(storyboard, task, release)) return primary;
   const [claimant, ...more] = [...agents.values()].filter((one) => claims(one, task, release));
   if (claimant !== undefined && more.length === 0) return claimant;
   if (storyboard.default_agent !== undefined) return agentByKey(storyboard.default_agent, run) ?? primary;

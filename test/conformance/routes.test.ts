@@ -12,7 +12,7 @@ const phases = (task: string): string =>
   `id: own\nphases: [{id: p, steps: [{id: order, task: ${task}, sample_request: {note: x}}]}]`;
 
 /** Who is asked for a task, an order by default, by a storyboard that names nobody. @param file where it stands in its suite */
-async function askedOf(file: string, protocol: string, offers: boolean, task = "create_media_buy") {
+async function askedOf(file: string, protocol: string, offers: boolean, task = "create_media_buy", head = "") {
   const asked: string[] = [];
   const seller = (who: string, speaks: string, has: boolean) =>
     smallAgent({
@@ -29,7 +29,10 @@ async function askedOf(file: string, protocol: string, offers: boolean, task = "
       }),
     });
   const [own, sales] = [seller("own", protocol, offers), seller("sales", "media_buy", true)];
-  const suite = { ...suiteOf(phases(task)), storyboards: [readStoryboard(file, parse(phases(task)) as JsonObject)] };
+  const suite = {
+    ...suiteOf(phases(task)),
+    storyboards: [readStoryboard(file, parse(head + phases(task)) as JsonObject)],
+  };
   const { steps } = await runSmall(
     suite,
     {},
@@ -44,6 +47,12 @@ test("what every agent must do is asked of the agent under test alone", async ()
 
 test("elsewhere a step goes to the agent that claims the task's protocol", async () => {
   assert.equal(await askedOf("protocols/brand/own.yaml", "brand", false), { asked: ["sales"], status: "passed" });
+});
+
+test("what was put into the agent under test is asked of nobody else", async () => {
+  const head = "prerequisites: {controller_seeding: true}\nfixtures: {products: [{product_id: p}]}\n";
+  const { asked } = await askedOf("specialisms/creative/own.yaml", "creative", false, "create_media_buy", head);
+  assert.equal(asked, []);
 });
 
 test("accounts are every role's: the agent under test is asked where it keeps them", async () => {
