@@ -105,6 +105,14 @@ if (there) {
     assert.is(newer.adcp_version, "3.2", "what is newer is answered in the newest before it");
     const unpinned = (await seller.ask("get_products", brief)) as JsonObject;
     assert.is(unpinned.status, "completed", "without a pin, in the newest");
+    const major = (await seller.ask("get_products", { adcp_major_version: 3, ...brief })) as JsonObject;
+    assert.equal(
+      [newer.adcp_version, major.adcp_version],
+      ["3.2", undefined],
+      "callers of 3.0 say no more than the major",
+    );
+    const [named] = major.products as [JsonObject];
+    assert.ok("format_ids" in named && !("format_options" in named), "and get formats by name");
     const { code } = await seller.refused("list_products", { adcp_version: "3.0", adcp_major_version: 3 });
     assert.is(code, "UNSUPPORTED_FEATURE", "a tool of a newer release is not there in an older one");
     await ask("3.0.26", "get_products", brief);
