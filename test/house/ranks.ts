@@ -114,7 +114,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "frame/",
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
     "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/ governance/",
-    "properties/ collections/ brands/",
+    "properties/ collections/ brands/ conversations/",
     "provenance/",
     "library/",
     "buys/",
@@ -130,7 +130,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/behaviours/ports/": [
     "*",
-    "example-brands example-catalogue example-formats example-properties example-signals plan-policies",
+    "example-brands example-catalogue example-conversations example-formats example-properties example-signals plan-policies",
     "plain-policies",
     "index",
   ],
