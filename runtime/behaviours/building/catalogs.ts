@@ -1,7 +1,7 @@
 /** Catalogues a brief is about: the account's own, as they were synced. */
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
-import type { CatalogItems } from "./render.js";
+import type { CatalogItems } from "../previews/render.js";
 
 type Item = { readonly [field: string]: unknown };
 
