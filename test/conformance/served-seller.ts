@@ -106,6 +106,9 @@ export async function serveSeller(folder: string, env: Readonly<Record<string, s
       NODE_EXTRA_CA_CERTS: tls.certFile,
       SIGNALS_URL: told.url,
       CREATIVES_URL: told.url,
+      AD_SERVER_URL: told.url,
+      EVENTS_URL: told.url,
+      AUDIENCES_URL: told.url,
       ...env,
     });
     return {

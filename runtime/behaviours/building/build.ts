@@ -7,6 +7,7 @@ import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { type Creative, findCreative } from "../library/creatives.js";
 import type { CreativeFormat } from "../ports/creatives.js";
+import { catalogFor } from "../previews/catalogs.js";
 import { host } from "../previews/hosted.js";
 import { fillLiteral } from "../previews/macros.js";
 import {
@@ -21,7 +22,6 @@ import { type PreviewInput, previewsExpire, previewsOf } from "../previews/previ
 import { type CatalogItems, renderPage } from "../previews/render.js";
 import { makeTag } from "../previews/tags.js";
 import { capabilityIn, isBuilt } from "./capability.js";
-import { catalogFor } from "./catalogs.js";
 import { drawImage, plainPalette, writeCopy } from "./write.js";
 
 interface Build {

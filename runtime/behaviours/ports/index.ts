@@ -2,6 +2,7 @@
 import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
+import { type AudiencesPort, countedAudiences } from "./audiences.js";
 import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
@@ -23,6 +24,7 @@ import { listedSignals, type Signals } from "./signals.js";
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
+export type * from "./audiences.js";
 export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
@@ -68,6 +70,7 @@ export interface Ports {
   readonly collections: CollectionsPort;
   readonly policy: PolicyPort;
   readonly brands: BrandsPort;
+  readonly audiences: AudiencesPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -86,4 +89,5 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   collections: given.collections ?? exampleCollections,
   policy: given.policy ?? plainPolicies,
   brands: given.brands ?? exampleBrands,
+  audiences: given.audiences ?? countedAudiences,
 });
