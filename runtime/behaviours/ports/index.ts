@@ -2,6 +2,7 @@
 import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
+import { type AudiencesPort, countedAudiences } from "./audiences.js";
 import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
@@ -25,6 +26,7 @@ import { listedSignals, type Signals } from "./signals.js";
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
+export type * from "./audiences.js";
 export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
@@ -73,6 +75,7 @@ export interface Ports {
   readonly policy: PolicyPort;
   readonly brands: BrandsPort;
   readonly conversations: ConversationsPort;
+  readonly audiences: AudiencesPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -92,4 +95,5 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   policy: given.policy ?? plainPolicies,
   brands: given.brands ?? exampleBrands,
   conversations: given.conversations ?? exampleConversations,
+  audiences: given.audiences ?? countedAudiences,
 });
