@@ -3,6 +3,7 @@ import { toolsOfClaim } from "../../runtime/contract/index.js";
 import type { Model } from "../model/model.js";
 import type { ProjectPlan, ProjectRequest } from "./plan.js";
 import { leftToDefaults, portFiles, portFileText } from "./port-files.js";
+import { speakingSeveral, testingSeveral } from "./several-releases.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
 
@@ -92,7 +93,7 @@ export function planLibraryProject(
   const asked = served.filter(({ port }, index) => served.findIndex((one) => one.port === port) === index);
   const own = portFiles(asked);
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
-  const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
+  const fixed = ["src/serve.ts", "Dockerfile", "compose.yaml", ".env.example"];
   return {
     tools,
     open,
@@ -104,6 +105,7 @@ export function planLibraryProject(
       ["README.md", readmeText(files.get("README.md")!, facts, { own, left: leftToDefaults(asked) })],
       ["src/seller.ts", seller],
       ...own.map((group): [string, string] => [`src/${group.file}.ts`, portFileText(files, group)]),
+      ["test/seller.test.ts", testingSeveral(files.get("test/seller.test.ts")!, request.also)],
       ...fixed.map((file): [string, string] => [file, files.get(file)!]),
     ]),
   };
@@ -115,16 +117,19 @@ type OwnPorts = ReturnType<typeof portFiles>;
 const importsPort = (text: string, port: string): boolean =>
   new RegExp(`^import \\{[^}]*\\b${port}\\b[^}]*\\}`, "m").test(text);
 
+/** `3.2.4, 3.1.19 and 3.0.26`. */
+const listed = (all: readonly string[]): string => all.join(", ").replace(/, (?=[^,]+$)/, " and ");
+
 function sellerText(
   text: string,
-  { name, specialisms, with: beside = [] }: ProjectRequest,
+  { name, specialisms, with: beside = [], also = [] }: ProjectRequest,
   { own, tools }: { readonly own: OwnPorts; readonly tools: readonly string[] },
 ): string {
   const names = (group: OwnPorts[number]): string[] => group.ports.map(({ port }) => port).sort();
   const imports = own.map((group) => `import { ${names(group).join(", ")} } from "./${group.file}.js";`).sort();
   const quoted = (list: readonly string[]): string => list.map((one) => JSON.stringify(one)).join(", ");
   const claims = `specialisms,${beside.length > 0 ? `\n    with: [${quoted(beside)}],` : ""}`;
-  return text
+  return speakingSeveral(text, also)
     .replace(/(?:import \{ \w+ \} from "\.\/.*";\n)+/, () => imports.map((line) => `${line}\n`).join(""))
     .replace("{ adServer, catalogue }", () => `{ ${own.flatMap(names).sort().join(", ")} }`)
     .replace('["sales_guaranteed"] as const', () => `[${quoted(specialisms)}] as const`)
@@ -135,7 +140,7 @@ function sellerText(
 
 function readmeText(
   text: string,
-  { name, word, version, specialisms, open }: ProjectFacts,
+  { name, word, version, also = [], specialisms, open }: ProjectFacts,
   { own, left }: { readonly own: OwnPorts; readonly left: ReturnType<typeof leftToDefaults> },
 ): string {
   const written = own.map(({ file, ports }) => `- ${file}.ts: ${ports.map(({ about }) => about).join("; ")}\n`);
@@ -146,7 +151,7 @@ function readmeText(
   return text
     .replaceAll("__SELLER_NAME__", () => name)
     .replace("__WORD__", () => word)
-    .replace("__VERSION__", () => version)
+    .replace("__VERSION__", () => listed([version, ...also]))
     .replace("__SPECIALISMS__", () => specialisms.join(", "))
     .replace("__PORTS__", () => written.join("") + more)
     .replace("__MISSING__\n", () => missing);
