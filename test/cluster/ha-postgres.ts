@@ -174,11 +174,14 @@ class Cluster implements HaPostgres {
   async switchOver(): Promise<void> {
     const { programs } = this.given;
     const primary = await this.primary();
-    const args = ["-m", "patroni.ctl", "-c", this.#configOf(primary!), "switchover", SCOPE, "--force"];
-    await promisify(execFile)(programs.python, [...args, "--primary", primary!.name], {
+    if (primary === undefined) throw new Error("no node is the primary: there is nothing to hand over");
+    // As `patronictl` does; a copy of that has the interpreter's old place in it.
+    const args = ["-c", "from patroni.ctl import ctl; ctl()", "-c", this.#configOf(primary), "switchover", SCOPE];
+    const { stdout } = await promisify(execFile)(programs.python, [...args, "--force", "--primary", primary.name], {
       env: { ...process.env, ...programs.env },
       timeout: READY_LIMIT_MS,
     });
+    if (!stdout.includes("Successfully switched over")) throw new Error(`Patroni did not switch over: ${stdout}`);
   }
 
   async settled(): Promise<void> {

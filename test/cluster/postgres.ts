@@ -1,6 +1,6 @@
 /**
  * `./run cluster postgres [--minutes N] [--asynchronous]`: three PostgreSQL under Patroni, one etcd, HAProxy in front, on
- * loopback, until Ctrl-C or the time is over; nothing of it is left then.
+ * loopback, until Ctrl-C, the time is over or who started it is gone; nothing of it is left then.
  */
 import { positive, script } from "../../cli/script.js";
 import { prepareCluster, runsAs } from "./cluster-programs.js";
@@ -12,7 +12,11 @@ const { minutes, asynchronous = false } = script("cluster postgres", "a PostgreS
   .parse()
   .opts<{ readonly minutes: number; readonly asynchronous?: true }>();
 
+/** Between two looks whether who started this is still there, in milliseconds. */
+const PARENT_MS = 500;
+
 async function main(): Promise<void> {
+  const parent = process.ppid;
   const programs = prepareCluster();
   const as = runsAs();
   for (const why of [programs, as])
@@ -30,8 +34,10 @@ async function main(): Promise<void> {
   console.log(`   logs                          ${folder}/*.log`);
   console.log(`Until Ctrl-C, or for ${minutes} minutes.`);
   const timer = setTimeout(over.resolve, minutes * 60_000);
+  const orphaned = setInterval(() => process.ppid !== parent && over.resolve(), PARENT_MS);
   await over.promise;
   clearTimeout(timer);
+  clearInterval(orphaned);
   await cluster.stop();
   console.log("It is gone, with all that was in it.");
 }
