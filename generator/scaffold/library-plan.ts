@@ -1,4 +1,5 @@
 /** A project of the library's behaviours: ports, configuration, and nothing else. Nothing here touches the disk. */
+import { toolsOfClaim } from "../../runtime/contract/index.js";
 import type { Model } from "../model/model.js";
 import type { ProjectPlan, ProjectRequest } from "./plan.js";
 import { leftToDefaults, portFiles, portFileText } from "./port-files.js";
@@ -34,8 +35,10 @@ export function libraryChoice(
   const answered = new Set(Object.values(areas).flatMap(({ tools }) => tools));
   const claimed = model.specialisms.filter(({ id }) => specialisms.includes(id));
   const answers = (tool: string): boolean => answered.has(tool) || isBuiltIn(tool);
-  if (!claimed.every(({ entryPoints }) => entryPoints.length > 0 && entryPoints.every(answers))) return undefined;
-  const exercised = new Set(claimed.flatMap((one) => one.exercised));
+  const protocols = model.tools.map((tool) => [tool.name, tool] as const);
+  const named = claimed.map((one) => toolsOfClaim(one, protocols));
+  if (!named.every(({ required }) => required.length > 0 && required.every(answers))) return undefined;
+  const exercised = new Set(named.flatMap(({ all }) => all));
   const chosen = new Set(beside);
   for (const [area, { tools }] of Object.entries(areas))
     if (tools.some((tool) => exercised.has(tool))) chosen.add(area);
@@ -56,9 +59,12 @@ const ports = [
   { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
   { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
+  { area: "events", file: "events", port: "events", about: "who attributes conversions" },
+  { area: "audiences", file: "audiences", port: "audiences", about: "who knows the people of an audience" },
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
   { area: "brands", file: "brands", port: "brands", about: "the brands you speak for, and what you license" },
+  { area: "sponsored-intelligence", file: "conversations", port: "conversations", about: "what the brand says" },
   { area: "content-standards", file: "policy", port: "policy", about: "who judges by policies in words" },
   { area: "governance", file: "policy", port: "policy", about: "who judges by policies in words" },
 ] as const;
@@ -71,6 +77,7 @@ const examples = [
   "list_creative_formats",
   "get_property_list",
   "get_rights",
+  "si_get_offering",
 ];
 
 export function planLibraryProject(

@@ -20,6 +20,7 @@ import { upstreamRecorder } from "./frame/upstream.js";
 import { metricsRoute, openMetrics } from "./metrics.js";
 import type { BehavingSellerOptions, Bound, ToolHandlers } from "./options.js";
 import { type CallsUpstream, portsFrom } from "./ports/index.js";
+import { sandboxProvenance } from "./provenance/sandbox-verifier.js";
 import { developmentKey } from "./signing-key.js";
 
 type Handler = SellerHandler<AnyTool, object>;
@@ -64,12 +65,15 @@ function refuseOpen({
 function partsOf(
   options: Pick<
     BehavingSellerOptions,
-    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now"
+    "mode" | "release" | "releases" | "specialisms" | "with" | "baseUrl" | "name" | "ports" | "now" | "logger"
   >,
   state: Pick<BehaviourSettings, "store" | "place" | "signing">,
 ): { readonly served: ServedAreas; readonly settings: BehaviourSettings } {
   const { mode = "production", release, releases = [], specialisms, with: beside = [], baseUrl, name } = options;
-  const given = portsFrom(options.ports ?? {}, mode);
+  const agentUrl = `${baseUrl.replace(/\/+$/, "")}/mcp`;
+  // In development there is somebody to ask; what ports of the seller's own ask is theirs.
+  const tried = mode === "development" ? { provenance: sandboxProvenance(agentUrl, options.logger) } : {};
+  const given = portsFrom({ ...tried, ...options.ports }, mode);
   // Who asks nobody has nothing to show.
   const asks = mode === "development" && Object.values(given).some(({ upstream }: CallsUpstream) => upstream === true);
   const upstream = asks ? upstreamRecorder(options.now) : undefined;
@@ -80,7 +84,7 @@ function partsOf(
     ...(asks && { scenarios: trafficScenarios }),
   });
   const settings: BehaviourSettings = {
-    agentUrl: `${baseUrl.replace(/\/+$/, "")}/mcp`,
+    agentUrl,
     name,
     mode,
     ports: upstream?.watched(given) ?? given,
