@@ -16,7 +16,12 @@ const command = script("interop", "adbind against an official SDK: what one side
       .choices(["signing", "webhooks", "registry", "calls", "products", "life"])
       .default("signing"),
   )
-  .addOption(new Option("--only <release>", "of --part webhooks: this release of the corpus only"))
+  .addOption(
+    new Option(
+      "--only <release>",
+      "of --part webhooks: this release of the corpus only; of --part life: a seller of these, newest first, by commas",
+    ),
+  )
   .addOption(new Option("--alg <name>", "keys of this algorithm only").choices(algorithms))
   .parse();
 const [peer = ""] = command.args;
@@ -41,7 +46,7 @@ const { alg, part, only } = command.opts<{
 }>();
 if (part === "life") {
   const { judgeLife } = await import("./life/judge.js");
-  close(await judgeLife(peer as PeerName), "steps");
+  close(await judgeLife(peer as PeerName, only), "steps");
   process.exit();
 }
 if (part === "calls") {

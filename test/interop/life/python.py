@@ -7,6 +7,7 @@ has an identity); the answer has what went wrong with each step of a buyer's lif
 import asyncio
 import json
 import logging
+import os
 import socket
 import ssl
 import sys
@@ -27,6 +28,7 @@ look_up = socket.getaddrinfo
 socket.getaddrinfo = lambda host, *more, **named: look_up(
     "127.0.0.1" if host in (SELLER, SELLER.encode()) else host, *more, **named
 )
+os.environ["SSL_CERT_FILE"] = CERTIFICATE
 load_defaults = ssl.SSLContext.load_verify_locations
 
 
@@ -96,6 +98,14 @@ def plain(result):
     return result.data.model_dump(mode="json", exclude_none=True)
 
 
+def causes(error):
+    seen = []
+    while error is not None:
+        seen.append(f"{type(error).__name__}: {error}")
+        error = error.__cause__
+    return " <- ".join(seen)
+
+
 class Life:
     def __init__(self, question):
         self.question = question
@@ -123,7 +133,7 @@ class Life:
                     faults[step] = None
                 except BaseException as error:  # noqa: BLE001 - groups of a cancelled task too
                     place = traceback.extract_tb(error.__traceback__)[-1]
-                    faults[step] = f"{type(error).__name__}: {error}"[:600] + f" ({place.filename.split('/')[-1]}:{place.lineno})"
+                    faults[step] = f"{causes(error)[:600]} ({place.filename.split('/')[-1]}:{place.lineno})"
         return {"steps": faults, "known": self.known}
 
     async def step_01_capabilities(self):
