@@ -16,7 +16,8 @@ function holderOf(tokens: readonly (readonly [Buffer, string])[], given: string)
 /** A header of official clients: `x-<word>-auth`, by the protocol's word. */
 const OF_CLIENTS = /^x-[a-z]+-auth$/;
 
-const apiKey = (headers: AuthRequest["headers"]): AuthRequest["headers"][string] =>
+/** What comes in a header for API keys. */
+export const apiKey = (headers: AuthRequest["headers"]): AuthRequest["headers"][string] =>
   headers["x-api-key"] ?? headers[Object.keys(headers).find((name) => OF_CLIENTS.test(name)) ?? ""];
 
 export interface TokenAuthOptions {
