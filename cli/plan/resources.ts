@@ -56,7 +56,7 @@ export class Line {
 }
 
 /** A process of one thread: what it has to do waits in a line. */
-export class Deliverer {
+export class DelivererProcess {
   readonly line = new Line();
   /** Events it has leased and not acknowledged, and probes of endpoints that fail. */
   out = 0;

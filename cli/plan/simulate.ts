@@ -3,7 +3,7 @@
  * fail and are probed. What each step costs is given; waiting comes of itself.
  */
 import { Moments } from "./heap.js";
-import { Cores, Deliverer, Line, random } from "./resources.js";
+import { Cores, DelivererProcess, Line, random } from "./resources.js";
 
 /** What has to be delivered. */
 export interface DeliveryLoad {
@@ -86,7 +86,7 @@ class Simulation {
   readonly #costs: StepCosts;
   readonly #random: () => number;
   readonly #moments = new Moments();
-  readonly #deliverers: Deliverer[];
+  readonly #deliverers: DelivererProcess[];
   readonly #database: Cores;
   /** Where all of it stands on one machine. */
   readonly #machine: Cores | undefined;
@@ -116,7 +116,7 @@ class Simulation {
     this.#fleet = fleet;
     this.#costs = costs;
     this.#random = random(seed);
-    this.#deliverers = Array.from({ length: fleet.deliverers }, (_, at) => new Deliverer(at));
+    this.#deliverers = Array.from({ length: fleet.deliverers }, (_, at) => new DelivererProcess(at));
     this.#machine = fleet.together && new Cores(fleet.together.cores);
     this.#database = this.#machine ?? new Cores(fleet.databaseCores);
     this.#from = endMs * WARM_UP;
@@ -149,7 +149,7 @@ class Simulation {
   }
 
   /** The one of two that has less to do: whoever is idle leases first. */
-  #pick(): Deliverer {
+  #pick(): DelivererProcess {
     const all = this.#deliverers;
     const [one, other] = [all[Math.floor(this.#random() * all.length)]!, all[Math.floor(this.#random() * all.length)]!];
     return one.waiting <= other.waiting ? one : other;
@@ -191,20 +191,20 @@ class Simulation {
     this.#moments.add(this.#databaseDone(at, this.#costs.handOutMs / 2), ATTEMPT, number);
   }
 
-  #give(deliverer: Deliverer, at: number, work: number): void {
+  #give(deliverer: DelivererProcess, at: number, work: number): void {
     deliverer.waiting += 1;
     if (deliverer.working === undefined) this.#begin(deliverer, at, work);
     else deliverer.line.add(work);
   }
 
-  #begin(deliverer: Deliverer, at: number, work: number): void {
+  #begin(deliverer: DelivererProcess, at: number, work: number): void {
     const { deliverMs } = this.#costs;
     deliverer.working = work;
     deliverer.busyMs += deliverMs;
     this.#moments.add(this.#machine?.done(at, deliverMs) ?? at + deliverMs, SENT, deliverer.number);
   }
 
-  #sent(at: number, deliverer: Deliverer): void {
+  #sent(at: number, deliverer: DelivererProcess): void {
     const work = deliverer.working!;
     deliverer.working = undefined;
     deliverer.waiting -= 1;
