@@ -1,11 +1,9 @@
 /** How an order is answered: booked at once, or when somebody has signed it. Until then there is a task and no media buy. */
-import { ToolError } from "../../seller/tool-error.js";
-import { findAccount } from "../accounts/accounts.js";
 import { checkCommitment } from "../accounts/commitment.js";
 import { findBuy, type MediaBuy, saveBuy } from "../buys/buys.js";
 import type { BehaviourReply, BehaviourToolCall } from "../frame/call.js";
 import { type ForcedAnswer, forcedAnswer, forcedReply } from "../frame/forced.js";
-import { denialOf } from "../governance/authority.js";
+import { checkPlan } from "./governed.js";
 import { awaited, findInstruction, instruct, instructionKey, keepInstruction } from "./instructions.js";
 import { checkOrder, commitmentOf, orderFor, type WantedOrder } from "./orders.js";
 import { bookedAnswer } from "./shown.js";
@@ -18,7 +16,7 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   const known = await findInstruction(call, key);
   if (known?.state === "done") return booked(call, (await findBuy(call, known.buy.media_buy_id)) ?? known.buy);
   const { buy, total, guaranteed } = await checkOrder(call, request);
-  await checkPlan(call, request, { buy, total });
+  await checkPlan(call, buy, { tool: call.tool, request: { ...request }, amount: total });
   if (known === undefined) await checkCommitment(call, commitmentOf(call.tool, buy, total));
   const order = orderFor(call, buy);
   const { decision, message } = await call.ports.approvals.ask({ order, total, guaranteed, mode: call.context.mode });
@@ -45,18 +43,6 @@ export async function createMediaBuy(request: WantedOrder, call: BehaviourToolCa
   }
   await awaited(call, key);
   return submitted(call, "The ad server has not confirmed the order yet.");
-}
-
-/** @throws ToolError GOVERNANCE_DENIED where a plan that is kept here governs the account, and does not allow the order */
-async function checkPlan(
-  call: BehaviourToolCall,
-  request: WantedOrder,
-  { buy, total }: { readonly buy: MediaBuy; readonly total: number },
-): Promise<void> {
-  const account = await findAccount(call, buy.account_id);
-  if (account === undefined) return;
-  const denial = await denialOf(call, account, { tool: call.tool, request: { ...request }, amount: total });
-  if (denial !== undefined) throw new ToolError("GOVERNANCE_DENIED", denial.message, { details: denial.details });
 }
 
 const submitted = (call: BehaviourToolCall, message?: string): BehaviourReply =>

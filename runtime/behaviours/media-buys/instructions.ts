@@ -35,6 +35,8 @@ export interface Instruction {
   /** Unix milliseconds: nobody else carries it on before. */
   readonly due: number;
   readonly attempts: number;
+  /** Unix milliseconds at which an order that waited for it was signed, until its plan has been asked again. */
+  readonly signed?: number;
 }
 
 const kept = collection<Instruction>("ad_server_instruction");
