@@ -1,7 +1,7 @@
 /** What a person decides about an order that waits for a signature. */
 import { AdbindError } from "../../errors.js";
 import type { Upkeep } from "../frame/behaviour.js";
-import { dropInstruction, type Instruction, instructionsOf, keepInstruction } from "./instructions.js";
+import { abandonInstruction, type Instruction, instructionsOf, keepInstruction } from "./instructions.js";
 
 export interface OrderDecision {
   readonly principal: string;
@@ -33,7 +33,7 @@ export async function decideOrder(upkeep: Pick<Upkeep, "onBehalf" | "task">, dec
   if (approved) return;
   await upkeep.onBehalf(
     principal,
-    async (call) => dropInstruction(call, found),
+    (call) => abandonInstruction(call, found),
     (write) => upkeep.task(taskId).reject({ code: "IO_REQUIRED", message: reason }, { effect: write }),
   );
 }

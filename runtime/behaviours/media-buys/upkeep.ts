@@ -7,7 +7,7 @@ import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall, StandingCommit } from "../frame/call.js";
 import { checkSigned } from "./governed.js";
 import {
-  dropInstruction,
+  abandonInstruction,
   findInstruction,
   forgetInstruction,
   type Instruction,
@@ -75,7 +75,7 @@ async function carryOnOne(upkeep: Upkeep, principal: string, key: string): Promi
       const found = await findInstruction(call, key);
       // The call itself may have come through meanwhile.
       if (found?.state !== "open") return undefined;
-      if (refusal !== undefined) dropInstruction(call, found);
+      if (refusal !== undefined) await abandonInstruction(call, found);
       else keepInstruction(call, postponed(found, call.ctx.now()));
       return found.taskId;
     },
