@@ -106,7 +106,7 @@ ${textField({ name: "agent", label: "Agent", hint: "part of its address", value:
   ]);
   const next = found.agents_cursor;
   return html`${filter}${total > agents.length ? html`<p>${count(agents.length)} of ${count(total)}.</p>` : ""}
-${table("Authorized agents", ["Agent", "For", "May sell", "Says who", ""], rows)}
+${table("Authorized agents", ["Agent", "For", "May sell", "Says who", "Because"], rows)}
 ${next ? html`<p><a rel="next" href="${hereWith(domain, asked, { agentsCursor: next })}">More agents</a></p>` : ""}`;
 }
 
@@ -176,7 +176,7 @@ const recheck = ({ found: { domain }, crawls, pending }: PublisherView): Part =>
   if (!crawls) return "";
   if (pending) return html`<p role="status">It is being fetched now; this page looks again by itself.</p>`;
   return html`<form method="post" action="/publisher/recheck" aria-label="Fetch the file again"><input type="hidden" name="domain" value="${domain}">
-<button type="submit">Recheck now</button> <span class="hint">Fetches the file at the origin, as the crawler does.</span></form>`;
+<p class="hint">Fetches the file at the origin, as the crawler does.</p><button type="submit">Recheck now</button></form>`;
 };
 
 export function publisherPage(view: PublisherView): Html {
