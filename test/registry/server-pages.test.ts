@@ -114,7 +114,12 @@ pages("why a file is not usable, and what was left out of it", async () => {
     await page.goto(`${base}/publisher?domain=${WIDE}`);
     assert.match(await textOf(page.locator("main")), "50 of 60.");
     await page.getByRole("link", { name: "More agents" }).click();
-    assert.is(await page.getByRole("link", { name: "count" }).count(), 10);
+    const agents = page.getByRole("region", { name: "Authorized agents" }).locator("tbody tr");
+    assert.equal([await agents.count(), await agents.filter({ hasText: "everything" }).count()], [10, 10]);
+    await page.getByLabel("Agent", { exact: true }).fill("AGENT-07");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/AGENT-07/);
+    assert.is(await agents.count(), 1);
   });
 });
 
