@@ -8,6 +8,7 @@ export type MaybePromise<T> = T | Promise<T>;
 /** What a seller's handler returns: one of the tool's arms. */
 export type Reply<T> = { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>];
 
+/** Answers one tool: a request in, one arm out. */
 export type ToolHandler<T, Context = unknown> = (request: RequestOf<T>, context: Context) => MaybePromise<Reply<T>>;
 
 /** Tools as they are called: what `createBuyer` of adbind/buyer gives has them, and any double that a test makes. */

@@ -13,8 +13,10 @@ export interface Specialism {
   /** Names the release lists as exercised that are no tools: steps of its conformance harness. */
   readonly harness: readonly string[];
 }
+/** Specialism id -> its tools. */
 export type SpecialismTable = { readonly [id: string]: Specialism };
 
+/** What an agent lacks for a specialism: tools it must answer, tools its storyboards call. */
 export interface SpecialismCheck {
   /** Every entry point is there: the specialism may be claimed. */
   readonly ok: boolean;

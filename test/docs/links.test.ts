@@ -12,7 +12,9 @@ const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "
 const pages = tracked.filter((file) => file.endsWith(".md") && !file.startsWith(".changeset/"));
 /** Sources with comments of ours; `generated/` repeats what its releases say. */
 const sources = tracked.filter(
-  (file) => /(\.([cm]?[jt]s|sh|ya?ml|hbs)|(^|\/)run)$/.test(file) && !/^(generated|manifests|test\/docs)\/|\/vendor\//.test(file),
+  (file) =>
+    /(\.([cm]?[jt]s|sh|ya?ml|hbs)|(^|\/)run)$/.test(file) &&
+    !/^(generated|manifests|test\/docs)\/|\/vendor\//.test(file),
 );
 
 const known = new Map<string, ReadonlySet<string> | undefined>();

@@ -3,7 +3,7 @@ import { existsSync, globSync } from "node:fs";
 import path from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { prose } from "../../cli/dev/reference/page.js";
+import { asMarkdown } from "../../cli/dev/reference/page.js";
 import { referencePages } from "../../cli/dev/reference/pages.js";
 import { read, root } from "./pages.js";
 
@@ -20,9 +20,9 @@ test("docs/reference is what ./run reference writes", async () => {
 });
 
 test("what a source says is text, not markup", () => {
-  assert.is(prose("sqlite:<path>, `a<b>` and {{ x }}", ""), "sqlite:&lt;path>, `a<b>` and &#123;&#123; x }}");
+  assert.is(asMarkdown("sqlite:<path>, `a<b>` and {{ x }}", ""), "sqlite:&lt;path>, `a<b>` and &#123;&#123; x }}");
   assert.is(
-    prose("as docs/protocol/tasks.md#arms has it", "../"),
+    asMarkdown("as docs/protocol/tasks.md#arms has it", "../"),
     "as [protocol/tasks.md#arms](../protocol/tasks.md#arms) has it",
   );
 });

@@ -1,9 +1,9 @@
 /** Pages of the API: an entry of the package each, every name it exports with what its docstring says. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type Docstring, docstringOf, memberBehind, membersOf, signatureOf } from "./declaration.js";
-import { type Exported, exportsOf, readSources, type Sources } from "./exports.js";
-import { cell, type Page, pageOf, prose, tableOf } from "./page.js";
+import { type Docstring, declaredMembers, docstringOf, memberBehind, signatureOf } from "./declaration.js";
+import { type Exported, exportsOf, type ParsedSources, parsedSources } from "./exports.js";
+import { asMarkdown, cell, type ReferencePage, referencePage, tableOf } from "./page.js";
 
 /** Longest type shown in a table, in characters; the source has the rest. */
 const LONGEST_TYPE = 160;
@@ -34,7 +34,7 @@ export interface Undocumented {
 }
 
 /** Exports without a docstring, each once, however many entries have it. */
-export function undocumented(root: string, sources: Sources = readSources(root)): Undocumented[] {
+export function undocumented(root: string, sources: ParsedSources = parsedSources(root)): Undocumented[] {
   const found = new Map<string, Undocumented>();
   for (const { name: entry, file } of entriesOf(root))
     for (const one of exportsOf(sources, file))
@@ -48,27 +48,27 @@ const shortened = (type: string): string => (type.length > LONGEST_TYPE ? `${typ
 function saidOf(docstring: Docstring | undefined): string[] {
   if (docstring === undefined) return [];
   const items = [
-    ...docstring.params.map(({ name, text }) => `- \`${name}\`: ${prose(text, UP)}`),
-    ...(docstring.returns === undefined ? [] : [`- returns ${prose(docstring.returns, UP)}`]),
-    ...docstring.throws.map((text) => `- throws ${prose(text, UP)}`),
+    ...docstring.params.map(({ name, text }) => `- \`${name}\`: ${asMarkdown(text, UP)}`),
+    ...(docstring.returns === undefined ? [] : [`- returns ${asMarkdown(docstring.returns, UP)}`]),
+    ...docstring.throws.map((text) => `- throws ${asMarkdown(text, UP)}`),
   ];
-  const text = docstring.text === "" ? [] : [prose(docstring.text, UP), ""];
+  const text = docstring.text === "" ? [] : [asMarkdown(docstring.text, UP), ""];
   return [...text, ...(items.length === 0 ? [] : [...items, ""])];
 }
 
 function memberRows(nodes: Exported["nodes"]): string[] {
-  const members = nodes.flatMap((node) => membersOf(node));
+  const members = nodes.flatMap((node) => declaredMembers(node));
   if (members.length === 0) return [];
   const rows = members.map(({ name, type, docstring }) => {
     const said = [docstring?.text ?? "", ...(docstring?.params ?? []).map((one) => `\`${one.name}\`: ${one.text}`)];
     if (docstring?.returns !== undefined) said.push(`Returns ${docstring.returns}`);
     const text = said.filter((one) => one !== "").join(" ");
-    return [`\`${name}\``, `\`${shortened(type)}\``, prose(text, UP)];
+    return [`\`${name}\``, `\`${shortened(type)}\``, asMarkdown(text, UP)];
   });
   return [...tableOf(["member", "type", ""], rows), ""];
 }
 
-function sectionOf(sources: Sources, exported: Exported): string[] {
+function sectionOf(sources: ParsedSources, exported: Exported): string[] {
   const nodes = memberBehind(sources, exported);
   const signatures = [...new Set(nodes.map(signatureOf))];
   return [
@@ -86,7 +86,7 @@ function sectionOf(sources: Sources, exported: Exported): string[] {
 }
 
 /** The comment at the head of an entry's file. */
-function headOf(sources: Sources, file: string): string {
+function headOf(sources: ParsedSources, file: string): string {
   const found = /^\/\*\*([\s\S]*?)\*\//.exec(sources.file(file).text)?.[1] ?? "";
   return found
     .replace(/^ *\* ?/gm, "")
@@ -98,17 +98,17 @@ const slugOf = ({ name }: Entry): string =>
   name === "adbind" ? "generator" : name.slice("adbind/".length).replace("/", "-");
 
 /** All pages of the API, the list of entries first. */
-export function apiPages(root: string): Page[] {
-  const sources = readSources(root);
+export function apiReference(root: string): ReferencePage[] {
+  const sources = parsedSources(root);
   const entries = entriesOf(root);
   const pages = entries.map((entry) => {
     const found = exportsOf(sources, entry.file);
-    const lines = [prose(headOf(sources, entry.file), UP), "", ...found.flatMap((one) => sectionOf(sources, one))];
-    return pageOf(`api/${slugOf(entry)}.md`, entry.name, lines);
+    const lines = [asMarkdown(headOf(sources, entry.file), UP), "", ...found.flatMap((one) => sectionOf(sources, one))];
+    return referencePage(`api/${slugOf(entry)}.md`, entry.name, lines);
   });
   const rows = entries.map(
     (entry) =>
-      `| [\`${entry.name}\`](${slugOf(entry)}.md) | ${exportsOf(sources, entry.file).length} | ${cell(prose(headOf(sources, entry.file), UP))} |`,
+      `| [\`${entry.name}\`](${slugOf(entry)}.md) | ${exportsOf(sources, entry.file).length} | ${cell(asMarkdown(headOf(sources, entry.file), UP))} |`,
   );
   const list = [
     "Every entry of the package, with all that it exports.",
@@ -117,5 +117,5 @@ export function apiPages(root: string): Page[] {
     "| --- | --- | --- |",
     ...rows,
   ];
-  return [pageOf("api/index.md", "API", list), ...pages];
+  return [referencePage("api/index.md", "API", list), ...pages];
 }

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
-import { docstringOf, membersOf } from "./declaration.js";
-import { exportsOf, readSources, type Sources } from "./exports.js";
-import { type Page, pageOf, prose, tableOf } from "./page.js";
+import { declaredMembers, docstringOf } from "./declaration.js";
+import { exportsOf, type ParsedSources, parsedSources } from "./exports.js";
+import { asMarkdown, type ReferencePage, referencePage, tableOf } from "./page.js";
 
 interface Property {
   readonly type?: string;
@@ -21,7 +21,7 @@ const rowsOf = (properties: Readonly<Record<string, Property>>, prefix = ""): st
       `\`${prefix}${name}\``,
       property.enum === undefined ? (property.type ?? "") : property.enum.map((one) => `\`${String(one)}\``).join(", "),
       property.default === undefined ? "" : `\`${JSON.stringify(property.default)}\``,
-      prose(property.description ?? "", "../"),
+      asMarkdown(property.description ?? "", "../"),
     ],
     ...rowsOf(property.properties ?? property.items?.properties ?? {}, `${prefix}${name}.`),
   ]);
@@ -53,15 +53,15 @@ const parts = [
   ["Outbound requests", "runtime/net/index.ts", "NetPolicyOptions"],
 ] as const;
 
-function partSection(sources: Sources, [title, entry, name]: (typeof parts)[number]): string[] {
+function partSection(sources: ParsedSources, [title, entry, name]: (typeof parts)[number]): string[] {
   const found = exportsOf(sources, entry).find((one) => one.name === name);
   const [node] = found?.nodes ?? [];
   if (found === undefined || node === undefined) throw new Error(`${entry} exports no ${name}`);
   const inherited = ts.isInterfaceDeclaration(node) ? (node.heritageClauses ?? []).map((one) => one.getText()) : [];
-  const rows = membersOf(node).map((member) => [
+  const rows = declaredMembers(node).map((member) => [
     `\`${member.name}\``,
     `\`${member.type.length > 120 ? `${member.type.slice(0, 119)}…` : member.type}\``,
-    prose(member.docstring?.text ?? "", "../"),
+    asMarkdown(member.docstring?.text ?? "", "../"),
   ]);
   return [
     `## ${title}`,
@@ -73,9 +73,9 @@ function partSection(sources: Sources, [title, entry, name]: (typeof parts)[numb
   ];
 }
 
-export function configurationPage(root: string): Page {
-  const sources = readSources(root);
-  return pageOf("configuration.md", "Configuration", [
+export function configurationReference(root: string): ReferencePage {
+  const sources = parsedSources(root);
+  return referencePage("configuration.md", "Configuration", [
     "What an option of a part is wrong about is told when it is made, all of it at once. The registry's flags and variables are on",
     "[a page of their own](../registry-configuration.md), the commands' options in [the commands](cli.md).",
     "",

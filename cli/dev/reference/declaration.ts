@@ -1,6 +1,6 @@
 /** A declaration as the reference shows it: signature, what its docstring says, its members. */
 import ts from "typescript";
-import { declarationsOf, type Exported, type Sources } from "./exports.js";
+import { declarationsOf, type Exported, type ParsedSources } from "./exports.js";
 
 export interface Docstring {
   readonly text: string;
@@ -34,7 +34,7 @@ export function docstringOf(nodes: readonly ts.Node[]): Docstring | undefined {
 }
 
 /** `export const { verifyWebhook } = createSigning(...)`: the member of what that function says it returns. */
-export function memberBehind(sources: Sources, { file, name, nodes }: Exported): readonly ts.Node[] {
+export function memberBehind(sources: ParsedSources, { file, name, nodes }: Exported): readonly ts.Node[] {
   const [node] = nodes;
   if (node === undefined || !ts.isBindingElement(node)) return nodes;
   const { initializer } = node.parent.parent as ts.VariableDeclaration;
@@ -42,7 +42,7 @@ export function memberBehind(sources: Sources, { file, name, nodes }: Exported):
   const maker = declarationsOf(sources, file, initializer.expression.getText());
   const [made] = maker?.nodes ?? [];
   const type = made !== undefined && ts.isFunctionDeclaration(made) ? made.type?.getText() : undefined;
-  const holder = type && maker && declarationsOf(sources, maker.file, type);
+  const holder = type === undefined || maker === undefined ? undefined : declarationsOf(sources, maker.file, type);
   const members = holder?.nodes.filter(ts.isInterfaceDeclaration).flatMap((one) => [...one.members]) ?? [];
   const found = members.filter((member) => member.name?.getText() === name);
   return found.length > 0 ? found : nodes;
@@ -86,7 +86,7 @@ export function signatureOf(node: ts.Node): string {
   return oneLine(node.getText()).replace(/[;,]$/, "");
 }
 
-export interface Member {
+export interface DeclaredMember {
   readonly name: string;
   readonly type: string;
   readonly docstring: Docstring | undefined;
@@ -99,7 +99,7 @@ const isHidden = (node: ts.ClassElement | ts.TypeElement): boolean =>
   (node.name !== undefined && ts.isPrivateIdentifier(node.name));
 
 /** What an interface, a class or a type of an object holds. */
-export function membersOf(node: ts.Node): Member[] {
+export function declaredMembers(node: ts.Node): DeclaredMember[] {
   const elements =
     ts.isInterfaceDeclaration(node) || ts.isClassDeclaration(node)
       ? [...node.members]

@@ -2,7 +2,7 @@
 import { errorTable } from "../../../runtime/errors.js";
 import { netCodes } from "../../../runtime/net/index.js";
 import { type CodeEntry, requestCodes, webhookCodes } from "../../../runtime/signing/codes.js";
-import { type Page, pageOf, prose, tableOf } from "./page.js";
+import { asMarkdown, type ReferencePage, referencePage, tableOf } from "./page.js";
 import { remedies } from "./remedies.js";
 
 type Code = keyof typeof errorTable;
@@ -23,12 +23,12 @@ const refusals = (codes: Readonly<Record<string, CodeEntry>>): string[] =>
   tableOf(
     ["code", "status", "may be sent again", "means"],
     Object.entries(codes).map(([code, { status, retryable, summary }]) => [
-      ...[`\`${code}\``, String(status), retryable ? "yes" : "no", prose(summary, "../")],
+      ...[`\`${code}\``, String(status), retryable ? "yes" : "no", asMarkdown(summary, "../")],
     ]),
   );
 
-export const errorsPage = (): Page =>
-  pageOf("errors.md", "Error codes", [
+export const errorReference = (): ReferencePage =>
+  referencePage("errors.md", "Error codes", [
     "What adbind throws on purpose is an `AdbindError`: `code` is stable, `message` reads `what (where): remedy`. Bad traffic is a value and never",
     "thrown; its codes are below. Codes of the protocol itself are the release's, and what to do about them is",
     "[recovery](../protocol/errors.md#recovery); `adbind explain CODE` says what a release has on one.",

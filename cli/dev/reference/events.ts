@@ -1,7 +1,7 @@
 /** The page of events: the catalogue of each of our own releases. */
 import type { Release } from "../../../runtime/contract/index.js";
 import { type CataloguedEvent, eventCatalogue } from "../../../runtime/facts/index.js";
-import { type Page, pageOf, tableOf } from "./page.js";
+import { type ReferencePage, referencePage, tableOf } from "./page.js";
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
@@ -17,14 +17,14 @@ const rowOf = (event: CataloguedEvent): string[] => [
 
 const HEAD = ["kind", "channels", "required fields", "they stand in", "order", "known by", "schema"];
 
-export function eventsPage(releases: readonly Pick<Release, "word" | "version" | "facts">[]): Page {
+export function eventReference(releases: readonly Pick<Release, "word" | "version" | "facts">[]): ReferencePage {
   const sections = releases.flatMap((release) => [
     `## ${release.word} ${release.version}`,
     "",
     ...tableOf(HEAD, eventCatalogue(release).events.map(rowOf)),
     "",
   ]);
-  return pageOf("events.md", "Events", [
+  return referencePage("events.md", "Events", [
     "Read from a release by `eventCatalogue` (`adbind/facts`), for any release; these are adbind's own. `adbind explorer` shows those of",
     "every release it is given. What the columns mean:",
     "",

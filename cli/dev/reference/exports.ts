@@ -11,12 +11,12 @@ export interface Exported {
   readonly file: string;
 }
 
-export interface Sources {
+export interface ParsedSources {
   file(name: string): ts.SourceFile;
 }
 
 /** Files below `root`, each parsed once. */
-export function readSources(root: string): Sources {
+export function parsedSources(root: string): ParsedSources {
   const parsed = new Map<string, ts.SourceFile>();
   return {
     file(name) {
@@ -57,7 +57,7 @@ function declared(statement: ts.Statement): [string, ts.Node][] {
 }
 
 /** The declaration of a name that a file knows: its own, or one that it imports. */
-export function declarationsOf(sources: Sources, file: string, name: string): Exported | undefined {
+export function declarationsOf(sources: ParsedSources, file: string, name: string): Exported | undefined {
   const { statements } = sources.file(file);
   const own = statements.flatMap((statement) =>
     declared(statement).flatMap(([found, node]) => (found === name ? [node] : [])),
@@ -75,10 +75,10 @@ export function declarationsOf(sources: Sources, file: string, name: string): Ex
   return undefined;
 }
 
-const resolved = (sources: Sources, file: string, name: string): Exported | undefined =>
+const resolved = (sources: ParsedSources, file: string, name: string): Exported | undefined =>
   exportsOf(sources, file).find((one) => one.name === name);
 
-function reexported(sources: Sources, file: string, statement: ts.ExportDeclaration): Exported[] {
+function reexported(sources: ParsedSources, file: string, statement: ts.ExportDeclaration): Exported[] {
   const { moduleSpecifier, exportClause } = statement;
   const target = moduleSpecifier && targetOf(file, moduleSpecifier);
   if (moduleSpecifier !== undefined && target === undefined) return [];
@@ -91,10 +91,10 @@ function reexported(sources: Sources, file: string, statement: ts.ExportDeclarat
   });
 }
 
-const known = new WeakMap<Sources, Map<string, Exported[]>>();
+const known = new WeakMap<ParsedSources, Map<string, Exported[]>>();
 
 /** Every name that a file exports, in code point order. */
-export function exportsOf(sources: Sources, file: string): readonly Exported[] {
+export function exportsOf(sources: ParsedSources, file: string): readonly Exported[] {
   const files = known.get(sources) ?? new Map<string, Exported[]>();
   known.set(sources, files);
   const before = files.get(file);

@@ -5,7 +5,7 @@ import { crawlMetrics } from "../../../runtime/registry/crawl/metrics.js";
 import { createTelemetry } from "../../../runtime/registry/server/telemetry.js";
 import { sellerMetrics } from "../../../runtime/seller/metrics.js";
 import { senderMetrics } from "../../../runtime/sender/metrics.js";
-import { type Page, pageOf, tableOf } from "./page.js";
+import { type ReferencePage, referencePage, tableOf } from "./page.js";
 
 interface Instrument {
   readonly name: string;
@@ -145,8 +145,8 @@ const rowsOf = (instruments: readonly Instrument[]): string[] =>
     ]),
   );
 
-export async function metricsPage(): Promise<Page> {
-  return pageOf("metrics.md", "Metrics", [
+export async function metricReference(): Promise<ReferencePage> {
+  return referencePage("metrics.md", "Metrics", [
     "Through OpenTelemetry's API: nothing is exported unless the application sets up an SDK or hands in a meter. Callers, principals, domains and",
     "endpoints are no labels, for they are too many. Gauges are read from the database, by each process: take one of them, not their sum. At `/metrics`",
     "Prometheus shows a dot as `_`, and counters with `_total`.",

@@ -1,5 +1,5 @@
 /** A page of the reference. */
-export interface Page {
+export interface ReferencePage {
   /** From docs/reference/. */
   readonly file: string;
   readonly text: string;
@@ -9,7 +9,7 @@ export interface Page {
  * A text of a source as markdown: angle brackets and braces outside of code are no markup, and a page of ours is a link.
  * @param up from the page to docs/, such as `../`
  */
-export const prose = (text: string, up: string): string =>
+export const asMarkdown = (text: string, up: string): string =>
   text
     .split(/(`[^`]*`)/)
     .map((part) =>
@@ -25,7 +25,7 @@ export const prose = (text: string, up: string): string =>
 export const cell = (text: string): string => text.replace(/\s+/g, " ").replace(/\|/g, "\\|").trim();
 
 /** A page that nobody edits by hand. */
-export const pageOf = (file: string, title: string, lines: readonly string[]): Page => ({
+export const referencePage = (file: string, title: string, lines: readonly string[]): ReferencePage => ({
   file,
   text: `${["<!-- made by ./run reference; do not edit -->", "", `# ${title}`, "", ...lines].join("\n").trimEnd()}\n`,
 });

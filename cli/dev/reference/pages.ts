@@ -1,16 +1,16 @@
 /** Every page of the reference that is made, not written. */
 import { release as release30 } from "../../../generated/3.0.0/index.js";
 import { release as release31 } from "../../../generated/3.1.0/index.js";
-import { apiPages } from "./api.js";
-import { cliPage } from "./cli.js";
-import { configurationPage } from "./configuration.js";
-import { errorsPage } from "./errors.js";
-import { eventsPage } from "./events.js";
-import { metricsPage } from "./metrics.js";
-import { type Page, pageOf } from "./page.js";
+import { apiReference } from "./api.js";
+import { commandReference } from "./cli.js";
+import { configurationReference } from "./configuration.js";
+import { errorReference } from "./errors.js";
+import { eventReference } from "./events.js";
+import { metricReference } from "./metrics.js";
+import { type ReferencePage, referencePage } from "./page.js";
 
-const list = (): Page =>
-  pageOf("index.md", "Reference", [
+const list = (): ReferencePage =>
+  referencePage("index.md", "Reference", [
     "- [API](api/index.md): every entry of the package and what it exports",
     "- [Commands](cli.md)",
     "- [Error codes](errors.md): meaning, cause, remedy",
@@ -23,12 +23,12 @@ const list = (): Page =>
   ]);
 
 /** Paths are from docs/reference/. */
-export const referencePages = async (root: string): Promise<Page[]> => [
+export const referencePages = async (root: string): Promise<ReferencePage[]> => [
   list(),
-  ...apiPages(root),
-  await cliPage(),
-  errorsPage(),
-  eventsPage([release30, release31]),
-  await metricsPage(),
-  configurationPage(root),
+  ...apiReference(root),
+  await commandReference(),
+  errorReference(),
+  eventReference([release30, release31]),
+  await metricReference(),
+  configurationReference(root),
 ];
