@@ -1,21 +1,13 @@
 /** The repository's pages and comments, for tests of what they point to. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { fragmentOf } from "../../cli/dev/reference/fragment.js";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
 export const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
 
 const withoutCode = (text: string): string => text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "");
-
-/** The fragment of a heading, as GitHub and the docs site make it. */
-export const fragmentOf = (heading: string): string =>
-  heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replace(/\s/g, "-");
 
 /** Every fragment of a page; a heading that stands there again gets a number. */
 export function fragmentsOf(text: string): Set<string> {
