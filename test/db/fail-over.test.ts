@@ -6,7 +6,7 @@ import { isPassingFault } from "../../runtime/db/open.js";
 import { namedHosts } from "../../runtime/db/postgres/hosts.js";
 import { PostgresListener } from "../../runtime/db/postgres/listener.js";
 import { openPostgres, type PostgresOptions } from "../../runtime/db/postgres/open.js";
-import { AdbindError } from "../../runtime/errors.js";
+import type { AdbindError } from "../../runtime/errors.js";
 import { sharedPostgres } from "../support/postgres.js";
 import { startRelay } from "../support/relay.js";
 import { until } from "../support/until.js";
@@ -41,15 +41,25 @@ test("hosts are read as libpq reads them", () => {
     return [first, hosts.map(({ host, port: its }) => `${host} ${its}`), told];
   };
   assert.equal(read("postgres://u:p@a:1/d?ssl=true"), ["postgres://u:p@a:1/d?ssl=true", [], ""]);
-  assert.equal(read("postgres://u:p@a:1,b,[::1]:3/d"), ["postgres://u:p@a:1/d", ["a 1", "b 5432", "::1 3"], "a:1,b:5432,::1:3"]);
+  assert.equal(read("postgres://u:p@a:1,b,[::1]:3/d"), [
+    "postgres://u:p@a:1/d",
+    ["a 1", "b 5432", "::1 3"],
+    "a:1,b:5432,::1:3",
+  ]);
   assert.equal(read("postgres://a/d?target_session_attrs=primary"), ["postgres://a/d", ["a 5432"], "a:5432"]);
   assert.equal(read("postgres://a/d?target_session_attrs=any"), ["postgres://a/d", [], ""]);
   const refused = (): unknown => namedHosts("postgres://a,b/d?target_session_attrs=standby");
-  assert.throws(refused, (error: AdbindError) => error.code === "store_option_invalid" && /standby/.test(error.message));
+  assert.throws(
+    refused,
+    (error: AdbindError) => error.code === "store_option_invalid" && /standby/.test(error.message),
+  );
 });
 
 test("of several servers the one that takes writes is used, and after a fail-over the new one", async () => {
-  const [first, second] = ["first", "again"].map((end) => `${new URL(url).pathname.slice(1)}_${end}`) as [string, string];
+  const [first, second] = ["first", "again"].map((end) => `${new URL(url).pathname.slice(1)}_${end}`) as [
+    string,
+    string,
+  ];
   for (const name of [first, second]) await admin(`create database ${name}`);
   const promote = async (primary: string, standby: string): Promise<void> => {
     await admin(`alter database ${primary} set default_transaction_read_only = off`);
@@ -148,7 +158,12 @@ test("what only reads is read again when its connection is lost; what writes is 
 
 test("a server that is frozen is given up by its deadline, with all connections to it, and closing waits for none", async () => {
   const relay = await startRelay(port);
-  const database = await open({ url: at([relay.port, port]), statementTimeoutMs: 300, deadlineSlackMs: 200, connectTimeoutMs: 1_000 });
+  const database = await open({
+    url: at([relay.port, port]),
+    statementTimeoutMs: 300,
+    deadlineSlackMs: 200,
+    connectTimeoutMs: 1_000,
+  });
   const clients = await Promise.all([1, 2, 3].map(() => database.pool.connect()));
   for (const client of clients) client.release();
   relay.freeze();
@@ -189,7 +204,9 @@ test("no process ends by an error of connections that nobody uses", async () => 
   const stop = database.onNotify("quiet", () => undefined);
   for (const client of await Promise.all([1, 2, 3].map(() => database.pool.connect()))) client.release();
   let uncaught = 0;
-  const count = (): void => void (uncaught += 1);
+  const count = (): void => {
+    uncaught += 1;
+  };
   process.on("uncaughtException", count);
   const held = await database.pool.connect();
   let gone = false;

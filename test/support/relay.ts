@@ -1,6 +1,7 @@
 /** A way to a server that can be frozen or broken, as a machine or a network would. */
-import { connect, createServer, type Socket } from "node:net";
+
 import type { AddressInfo } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 
 export interface Relay {
   readonly port: number;

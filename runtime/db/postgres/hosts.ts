@@ -41,7 +41,9 @@ export function namedHosts(given: string): NamedHosts {
   const asked = url.searchParams.get(SETTING);
   if (asked !== null && asked !== "any" && !WRITABLE.includes(asked)) {
     const remedy = `give ${SETTING}=read-write, or leave it out`;
-    throw new AdbindError("store_option_invalid", `a store is written to, which ${SETTING}=${asked} excludes`, { remedy });
+    throw new AdbindError("store_option_invalid", `a store is written to, which ${SETTING}=${asked} excludes`, {
+      remedy,
+    });
   }
   if (asked === null && all.length === 1) return { url: given, hosts: [], told: "" };
   url.searchParams.delete(SETTING);
