@@ -20,6 +20,7 @@ export type TypedAgreement<R extends Release> = Omit<Agreement, "capabilities"> 
   readonly capabilities: CapabilitiesOf<R> | null;
 };
 
+/** What came of agreeing with an agent on release, transport and signing. */
 export type Agreeing<R extends Release = Release> =
   | { readonly ok: true; readonly agreement: TypedAgreement<R> }
   /** The failed call that showed it: `VERSION_UNSUPPORTED` where nothing is spoken by both. */
@@ -28,6 +29,7 @@ export type Agreeing<R extends Release = Release> =
 /** Names that a release's bindings have; none of a release that was read at run time. */
 type BoundTools<R extends Release> = string extends keyof R["tools"] ? never : keyof R["tools"] & string;
 
+/** Calls one agent: a method for each tool, webhooks and polling included. */
 export interface Buyer<R extends Release = Release> {
   /** The agent called. */
   readonly agentUrl: string;

@@ -23,6 +23,7 @@ export interface Call {
   readonly continues?: string;
 }
 
+/** What came of a call, as its transport sends it. */
 export interface Called {
   readonly status: TaskStatus;
   /** The flat object of the answer, envelope members included. */

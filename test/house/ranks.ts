@@ -64,6 +64,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "webhook-events",
     "webhook-send",
     "webhook",
+    "commands",
     "demo/",
     "demo soak main",
     "bin dev/",
@@ -86,7 +87,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
   ],
   "runtime/signing/discovery/": ["document maybe", "fetch-json", "*", "index"],
   "runtime/store/": [
-    "event",
+    "event expiring",
     "types keys jobs rows expiry sweep-clock lease-watch access sent-tasks migrations/",
     "sqlite/ postgres/",
     "*",
