@@ -58,6 +58,7 @@ const ports = [
   { area: "signals", file: "signals", port: "signals", about: "the signals you offer" },
   { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
+  { area: "transformers", file: "transformers", port: "transformers", about: "what makes creatives, and its knobs" },
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
   { area: "brands", file: "brands", port: "brands", about: "the brands you speak for, and what you license" },

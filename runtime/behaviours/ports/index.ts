@@ -14,6 +14,7 @@ import { exampleConversations } from "./example-conversations.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
+import { exampleTransformers } from "./example-transformers.js";
 import { askedGovernance, type GovernancePort } from "./governance.js";
 import { plainPolicies } from "./plain-policies.js";
 import type { PolicyPort } from "./policy.js";
@@ -21,6 +22,7 @@ import type { PropertiesPort } from "./properties.js";
 import type { ProvenancePort } from "./provenance.js";
 import { adServerReporting, type Reporting } from "./reporting.js";
 import { listedSignals, type Signals } from "./signals.js";
+import type { TransformersPort } from "./transformers.js";
 
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
@@ -38,6 +40,7 @@ export type * from "./provenance.js";
 export type * from "./report-feeds.js";
 export type * from "./reporting.js";
 export type * from "./signals.js";
+export type * from "./transformers.js";
 export type * from "./upstream.js";
 export {
   askedGovernance,
@@ -49,6 +52,7 @@ export {
   exampleProperties,
   exampleProposals,
   exampleSignals,
+  exampleTransformers,
   listedCatalogue,
   listedSignals,
   openAccounts,
@@ -73,6 +77,7 @@ export interface Ports {
   readonly policy: PolicyPort;
   readonly brands: BrandsPort;
   readonly conversations: ConversationsPort;
+  readonly transformers: TransformersPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -92,4 +97,5 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   policy: given.policy ?? plainPolicies,
   brands: given.brands ?? exampleBrands,
   conversations: given.conversations ?? exampleConversations,
+  transformers: given.transformers ?? exampleTransformers,
 });
