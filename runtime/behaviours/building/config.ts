@@ -4,7 +4,7 @@ import type { BehaviourCall } from "../frame/call.js";
 import type { Transformer, TransformerParam } from "../ports/transformers.js";
 import { optionsOf } from "./transformers.js";
 
-export type Config = Readonly<Record<string, unknown>>;
+export type Knobs = Readonly<Record<string, unknown>>;
 
 interface Knob {
   readonly of: Transformer;
@@ -48,7 +48,7 @@ const refuse = (field: string, why: string): never => {
  * Every knob, as the buyer has put it or at its default.
  * @throws ToolError INVALID_REQUEST with the knob's name as field
  */
-export async function checkedConfig(call: BehaviourCall, knob: Knob, given: Config): Promise<Config> {
+export async function checkedConfig(call: BehaviourCall, knob: Knob, given: Knobs): Promise<Knobs> {
   const { params } = knob.of;
   const unknown = Object.keys(given).find((field) => !params.some((param) => param.field === field));
   if (unknown !== undefined) refuse(unknown, `${knob.of.transformer_id} has no such knob`);

@@ -4,7 +4,7 @@ import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { seldom } from "../frame/seldom.js";
-import type { Config } from "./config.js";
+import type { Knobs } from "./config.js";
 import type { CreativeManifest } from "./manifest.js";
 
 export interface Leaf {
@@ -15,7 +15,7 @@ export interface Leaf {
   readonly account_id: string | undefined;
   /** The seller's own id of the format. */
   readonly format: string;
-  readonly config: Config;
+  readonly config: Knobs;
   readonly message: string;
   /** With the names that the format has for its assets. */
   readonly manifest: CreativeManifest;

@@ -139,7 +139,7 @@ export const listTransformers: ToolBehaviour = async (request: Wanted, call) => 
     });
   const found = curated(met.flat(), request.brief, transformerText);
   const { items, pagination } = listPage(found, request.pagination, ({ transformer_id }) => transformer_id);
-  const shown = items.map(async (of): Promise<JsonObject> => {
+  const shown = async (of: Transformer): Promise<JsonObject> => {
     const { transformer_id, name, description, metadata, inputs, outputs, params, price } = of;
     const [taken, made] = [await formatsNamed(call, inputs ?? []), await formatsNamed(call, outputs)];
     const context = { wanted: request, accountId };
@@ -154,6 +154,6 @@ export const listTransformers: ToolBehaviour = async (request: Wanted, call) => 
       params: await Promise.all(params.map((param) => shownParam(call, { of, param }, context))),
       ...(request.include_pricing === true && price !== undefined && { pricing_options: [shownPrice(price)] }),
     };
-  });
-  return call.answer({ transformers: await Promise.all(shown), pagination });
+  };
+  return call.answer({ transformers: await Promise.all(items.map(shown)), pagination });
 };

@@ -2,13 +2,13 @@
 import { ToolError } from "../../seller/tool-error.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { RenderJob, Transformer } from "../ports/transformers.js";
-import { type Config, checkedConfig } from "./config.js";
+import { checkedConfig, type Knobs } from "./config.js";
 import type { Build } from "./targets.js";
 import { optionsOf } from "./transformers.js";
 
 /** One of them: how its knobs are put, and what it is to differ in. */
 export interface Cell {
-  readonly config: Config;
+  readonly config: Knobs;
   readonly variant?: NonNullable<RenderJob["variant"]>;
 }
 
@@ -21,7 +21,7 @@ export const DIMENSIONS = ["voice", "theme", "best_of_n", "transformer_config", 
 interface Setting {
   readonly of: Transformer;
   readonly accountId: string | undefined;
-  readonly config: Config;
+  readonly config: Knobs;
 }
 
 /** The knob that an axis turns; undefined for an axis that is in nobody's hand. */

@@ -3,7 +3,7 @@ import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { seldom } from "../frame/seldom.js";
 import { SHOWN_OFFERINGS, shownOfferings } from "./offering.js";
-import { ended, isIdle, isOver, SESSIONS, sessions } from "./sessions.js";
+import { ended, sessionEnded, isIdle, SESSIONS, sessions } from "./sessions.js";
 
 /** How often they are looked at, in milliseconds; a session that is asked about knows by itself that it is over. */
 const PAUSE_MS = 60_000;
@@ -27,7 +27,7 @@ async function tidy(call: BehaviourCall): Promise<void> {
   const now = call.now.getTime();
   for (const session of await sessions.list(call, call.principal)) {
     const { session_id: id, last_at } = session;
-    if (!isOver(session)) {
+    if (!sessionEnded(session)) {
       // What the person shared is not kept for a conversation that is over.
       if (isIdle(call, session)) sessions.put(call, call.principal, id, ended(session, "terminated"));
     } else if (now - Date.parse(last_at) > KEPT_MS) sessions.remove(call, call.principal, id);

@@ -1,6 +1,6 @@
 /** A voice and a poster that clients are tested with: a tone for each word, until a voice of yours takes its place. */
 import { formatFromId } from "./example-formats.js";
-import type { Rendered, RenderJob, Transformer, TransformerOption, TransformersPort } from "./transformers.js";
+import type { RenderedCreative, RenderJob, Transformer, TransformerOption, TransformersPort } from "./transformers.js";
 
 const voiceover: Transformer = {
   transformer_id: "audiostack_voiceover",
@@ -102,7 +102,7 @@ function tones(words: number, pace: number, pitch: number): Uint8Array {
   return new Uint8Array(bytes.buffer);
 }
 
-function read({ message, config }: RenderJob): Rendered {
+function read({ message, config }: RenderJob): RenderedCreative {
   const pace = Number(config.speaking_rate ?? 1);
   const body = tones(message.split(/\s+/).length, pace, config.voice === "isaac" ? 140 : 220);
   const duration_ms = Math.round(((body.length - 44) / 2 / RATE_HZ) * 1_000);
@@ -112,7 +112,7 @@ function read({ message, config }: RenderJob): Rendered {
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
-function set({ message, config }: RenderJob): Rendered {
+function set({ message, config }: RenderJob): RenderedCreative {
   const [paper, ink] = config.theme === "night" ? ["#10161f", "#f4f1ea"] : ["#f4f1ea", "#10161f"];
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="300" height="250"><rect width="100%" height="100%" fill="${paper}"/><text x="50%" y="50%" text-anchor="middle" font-family="serif" font-size="18" fill="${ink}">${escaped(message.slice(0, 60))}</text></svg>`;
   const asset = { asset_type: "image", width: 300, height: 250, format: "svg", alt_text: message.slice(0, 60) };

@@ -82,7 +82,7 @@ export interface RenderJob {
 }
 
 /** What was made: files that the seller serves, or assets that are served elsewhere. */
-export interface Rendered {
+export interface RenderedCreative {
   /** Assets by name, as the wire has them. */
   readonly assets?: Readonly<Record<string, JsonObject>>;
   /** Files by the name of their asset; their addresses are put in. */
@@ -110,5 +110,5 @@ export interface TransformersPort extends CallsUpstream {
     who: { readonly principal: string; readonly accountId: string | undefined },
   ): Promise<readonly TransformerOption[]>;
   /** Makes one creative: at least once under the same key, and paid once. */
-  render(job: RenderJob, call: { readonly idempotencyKey: string }): Promise<Rendered>;
+  render(job: RenderJob, call: { readonly idempotencyKey: string }): Promise<RenderedCreative>;
 }
