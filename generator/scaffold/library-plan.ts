@@ -2,6 +2,7 @@
 import { toolsOfClaim } from "../../runtime/contract/index.js";
 import type { Model } from "../model/model.js";
 import { leftToDefaults, portFiles, portFileText } from "./port-files.js";
+import { speakingSeveral, testingSeveral } from "./several-releases.js";
 import type { TemplateFiles } from "./template-files.js";
 import { gitignore, type ProjectFacts, packageJson, tsconfigJson } from "./texts.js";
 
@@ -13,6 +14,8 @@ export interface ProjectRequest {
   readonly specialisms: readonly string[];
   /** Areas that stand in no specialism. */
   readonly with?: readonly string[];
+  /** Versions of the further releases that are spoken, newest first. */
+  readonly also?: readonly string[];
   /** The `src/seller.ts` that is there already. */
   readonly before?: string;
 }
@@ -76,6 +79,8 @@ const ports = [
   { area: "reporting", file: "reporting", port: "reporting", about: "the reports you owe" },
   { area: "building", file: "creatives", port: "creatives", about: "the formats you take" },
   { area: "transformers", file: "transformers", port: "transformers", about: "what makes creatives, and its knobs" },
+  { area: "events", file: "events", port: "events", about: "who attributes conversions" },
+  { area: "audiences", file: "audiences", port: "audiences", about: "who knows the people of an audience" },
   { area: "property-lists", file: "properties", port: "properties", about: "the properties you know" },
   { area: "collection-lists", file: "collections", port: "collections", about: "the programmes you know" },
   { area: "brands", file: "brands", port: "brands", about: "the brands you speak for, and what you license" },
@@ -112,7 +117,7 @@ export function planLibraryProject(
   const asked = served.filter(({ port }, index) => served.findIndex((one) => one.port === port) === index);
   const own = portFiles(asked);
   const seller = sellerText(files.get("src/seller.ts")!, request, { own, tools });
-  const fixed = ["src/serve.ts", "test/seller.test.ts", "Dockerfile", "compose.yaml", ".env.example"];
+  const fixed = ["src/serve.ts", "Dockerfile", "compose.yaml", ".env.example"];
   return {
     tools,
     open,
@@ -123,6 +128,7 @@ export function planLibraryProject(
       ["README.md", readmeText(files.get("README.md")!, facts, { own, left: leftToDefaults(asked) })],
       ["src/seller.ts", seller],
       ...own.map((group): [string, string] => [`src/${group.file}.ts`, portFileText(files, group)]),
+      ["test/seller.test.ts", testingSeveral(files.get("test/seller.test.ts")!, request.also)],
       ...fixed.map((file): [string, string] => [file, files.get(file)!]),
     ]),
   };
@@ -134,16 +140,19 @@ type OwnPorts = ReturnType<typeof portFiles>;
 const importsPort = (text: string, port: string): boolean =>
   new RegExp(`^import \\{[^}]*\\b${port}\\b[^}]*\\}`, "m").test(text);
 
+/** `3.2.4, 3.1.19 and 3.0.26`. */
+const listed = (all: readonly string[]): string => all.join(", ").replace(/, (?=[^,]+$)/, " and ");
+
 function sellerText(
   text: string,
-  { name, specialisms, with: beside = [] }: ProjectRequest,
+  { name, specialisms, with: beside = [], also = [] }: ProjectRequest,
   { own, tools }: { readonly own: OwnPorts; readonly tools: readonly string[] },
 ): string {
   const names = (group: OwnPorts[number]): string[] => group.ports.map(({ port }) => port).sort();
   const imports = own.map((group) => `import { ${names(group).join(", ")} } from "./${group.file}.js";`).sort();
   const quoted = (list: readonly string[]): string => list.map((one) => JSON.stringify(one)).join(", ");
   const claims = `specialisms,${beside.length > 0 ? `\n    with: [${quoted(beside)}],` : ""}`;
-  return text
+  return speakingSeveral(text, also)
     .replace(/(?:import \{ \w+ \} from "\.\/.*";\n)+/, () => imports.map((line) => `${line}\n`).join(""))
     .replace("{ adServer, catalogue }", () => `{ ${own.flatMap(names).sort().join(", ")} }`)
     .replace('["sales_guaranteed"] as const', () => `[${quoted(specialisms)}] as const`)
@@ -154,7 +163,7 @@ function sellerText(
 
 function readmeText(
   text: string,
-  { name, word, version, specialisms, open }: ProjectFacts,
+  { name, word, version, also = [], specialisms, open }: ProjectFacts,
   { own, left }: { readonly own: OwnPorts; readonly left: ReturnType<typeof leftToDefaults> },
 ): string {
   const written = own.map(({ file, ports }) => `- ${file}.ts: ${ports.map(({ about }) => about).join("; ")}\n`);
@@ -165,7 +174,7 @@ function readmeText(
   return text
     .replaceAll("__SELLER_NAME__", () => name)
     .replace("__WORD__", () => word)
-    .replace("__VERSION__", () => version)
+    .replace("__VERSION__", () => listed([version, ...also]))
     .replace("__SPECIALISMS__", () => specialisms.join(", "))
     .replace("__PORTS__", () => written.join("") + more)
     .replace("__MISSING__\n", () => missing);

@@ -15,6 +15,7 @@ import {
 import { pascalCase } from "../emit/names.js";
 import type { Model } from "../model/model.js";
 import type { ProjectPlan } from "./library-plan.js";
+import { bindingsOf } from "./texts.js";
 
 export interface Update {
   readonly files: readonly string[];
@@ -51,11 +52,18 @@ export function claimsIn(folder: string): SellerClaims | undefined {
 export function updateProject(
   folder: string,
   plan: ProjectPlan,
-  { model, added }: { readonly model: Model; readonly added: readonly string[] },
+  {
+    model,
+    also,
+    added,
+  }: { readonly model: Model; readonly also: readonly string[]; readonly added: readonly string[] },
 ): Update {
   const files = writeMissing(folder, plan);
   const ports = files.filter((file) => /^src\/[\w-]+\.ts$/.test(file));
-  const byHand = added.map((id) => `src/seller.ts: ${JSON.stringify(id)} in specialisms`);
+  const byHand = [
+    ...added.map((id) => `src/seller.ts: ${JSON.stringify(id)} in specialisms`),
+    ...unnamedReleases(folder, also).map((one) => `src/seller.ts: ${JSON.stringify(`#bindings/${one}`)} in releases`),
+  ];
   for (const file of globSync("{src,test}/**/*.ts", { cwd: folder }).sort()) {
     const target = path.join(folder, file);
     if (!/\bhandle[A-Z]/.test(readFileSync(target, "utf8"))) continue;
@@ -67,7 +75,7 @@ export function updateProject(
     writeFileSync(target, source.getFullText());
     files.push(name);
   }
-  if (pointToBindings(folder, model.version)) files.push("package.json");
+  if (pointToBindings(folder, model.version, also)) files.push("package.json");
   return { files: files.sort(), byHand: [...byHand, ...ports.map((file) => `src/seller.ts: the port of ${file}`)] };
 }
 
@@ -127,11 +135,21 @@ const armName = (status: string): string => (/^\w+$/.test(status) ? status : JSO
 const thrown = (tool: string, status: string): string =>
   `{ throw new Error("${tool} answered ${status}, which is not handled yet"); }`;
 
+/** Further releases that the project does not import yet. */
+function unnamedReleases(folder: string, also: readonly string[]): string[] {
+  const text = readFileSync(path.join(folder, "src/seller.ts"), "utf8");
+  return also.filter((version) => !text.includes(`"#bindings/${version}"`));
+}
+
 /** The project's own import of its bindings, from the newest release on. @returns something changed */
-function pointToBindings(folder: string, version: string): boolean {
+function pointToBindings(folder: string, version: string, also: readonly string[]): boolean {
   const file = path.join(folder, "package.json");
   const before = readFileSync(file, "utf8");
-  const after = before.replaceAll(/(\.\/(?:dist\/)?bindings\/)[^/"]+(\/index\.)/g, `$1${version}$2`);
+  const pointed = before.replaceAll(/(\.\/(?:dist\/)?bindings\/)[^/"*]+(\/index\.)/g, `$1${version}$2`);
+  const { imports, ...rest } = JSON.parse(pointed) as { imports?: Record<string, unknown> };
+  const lacks = also.length > 0 && imports?.["#bindings/*"] === undefined;
+  const named = { ...rest, imports: { ...imports, "#bindings/*": bindingsOf("*") } };
+  const after = lacks ? `${JSON.stringify(named, null, 2)}\n` : pointed;
   if (after !== before) writeFileSync(file, after);
   return after !== before;
 }

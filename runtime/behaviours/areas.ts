@@ -20,6 +20,7 @@ import { forcedScenarios, resetForced } from "./frame/forced.js";
 import { governanceBehaviour } from "./governance/behaviour.js";
 import { lifecycleBehaviour } from "./lifecycle/behaviour.js";
 import { mediaBuysBehaviour } from "./media-buys/behaviour.js";
+import { previewsBehaviour } from "./previews/behaviour.js";
 import { principalsBehaviour } from "./principals/behaviour.js";
 import { productsBehaviour } from "./products/behaviour.js";
 import { propertyListsBehaviour } from "./properties/behaviour.js";
@@ -37,6 +38,7 @@ export const behaviours: readonly Behaviour[] = [
   formatsBehaviour,
   productsBehaviour,
   provenanceBehaviour,
+  previewsBehaviour,
   creativesBehaviour,
   deliveryBehaviour,
   mediaBuysBehaviour,

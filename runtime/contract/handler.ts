@@ -5,8 +5,10 @@ import type { ArmsOf, RequestOf, Tools } from "./tool.js";
 /** What may answer at once, and need not: nothing is waited for where there is nothing to wait for. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** What a seller's handler returns: one of the tool's arms. */
-export type Reply<T> = { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>];
+/** What a seller's handler returns: one of the tool's arms; of a tool in several releases, one of any of them. */
+export type Reply<T> = T extends unknown
+  ? { [S in keyof ArmsOf<T>]-?: { status: S; data: ArmsOf<T>[S] } }[keyof ArmsOf<T>]
+  : never;
 
 export type ToolHandler<T, Context = unknown> = (request: RequestOf<T>, context: Context) => MaybePromise<Reply<T>>;
 

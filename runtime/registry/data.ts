@@ -34,6 +34,7 @@ import { agentUrlOf, byCodePoint, publisherDomain } from "./model.js";
 import { Offers } from "./offers.js";
 import { findOperator, operatorLookup } from "./operator.js";
 import { optOutData } from "./opt-outs.js";
+import { pagedData } from "./paged.js";
 import { type PublisherChange, prepare } from "./prepared.js";
 import { projectEdges, setOfFile } from "./project.js";
 import { lookupAuthorization, lookupDomain, lookupPublisher } from "./publisher.js";
@@ -93,6 +94,7 @@ export function createRegistryData(store: AnyStore, options: RegistryDataOptions
     ...crawling(parts),
     ...hosting(parts),
     ...membership(parts),
+    ...pagedData({ ...parts, search, domainOf, urlOf }),
     search: search.search,
     warm: async () => {
       await settleEffect(parts.db, parts.now);

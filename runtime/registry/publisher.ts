@@ -89,7 +89,15 @@ interface LookupOptions extends LookupPage {
 export function* lookupPublisher(
   q: Query,
   domain: string,
-  { publicUrl, now, cursor: text, limit = PROPERTIES_LIMIT, agentsCursor, agentsLimit = AGENTS_LIMIT }: LookupOptions,
+  {
+    publicUrl,
+    now,
+    cursor: text,
+    limit = PROPERTIES_LIMIT,
+    agentsCursor,
+    agentsLimit = AGENTS_LIMIT,
+    agentsText = "",
+  }: LookupOptions,
 ): Coroutine<Page<PublisherLookup>> {
   const cursor = text === undefined ? undefined : readPropertiesCursor(text);
   const after = agentsCursor === undefined ? undefined : readAgentsCursor(agentsCursor);
@@ -106,7 +114,9 @@ export function* lookupPublisher(
   const valid = row?.valid === 1;
   const stored = counting(known, valid);
   const brand = known.filter(({ source }) => source === "brand_json");
-  const agents = standing(distinctEdges(edges), valid, now);
+  const named = standing(distinctEdges(edges), valid, now);
+  const agents =
+    agentsText === "" ? named : named.filter(({ edge }) => edge.url.toLowerCase().includes(agentsText.toLowerCase()));
   const claimed = agents.some(({ edge }) => edge.source === "agent_claim");
   // Counts say nothing where every property comes from the brand file and nobody claims any.
   const counted = !(stored.length === 0 && brand.length > 0 && !claimed);

@@ -39,6 +39,25 @@ export const feedOf = (q: Query, publishers: readonly number[]): Coroutine<FeedR
     q.dialect.list(publishers),
   ]);
 
+/** The latest change of what a publisher says of an agent. */
+export function* pairChange(q: Query, publisher: number, agent: number): Coroutine<FeedRow | undefined> {
+  const text = "select * from adbind_registry_feed where publisher = ? and agent = ?";
+  return (yield* q.rows<FeedRow>(text, [publisher, agent]))[0];
+}
+
+/** The agents of a publisher of which something changed last, the newest first. */
+export const newestPairs = (
+  q: Query,
+  publisher: number,
+  limit: number,
+): Coroutine<(Pick<FeedRow, "gone" | "first" | "seq" | "at"> & { readonly url: string })[]> =>
+  q.rows(
+    "select f.gone, f.first, f.seq, f.at, g.url from (select * from adbind_registry_feed where publisher = ? and agent <> 0 " +
+      "order by at desc, seq desc, position limit ?) f join adbind_registry_agents g on g.id = f.agent " +
+      "order by f.at desc, f.seq desc, f.position",
+    [publisher, limit],
+  );
+
 export function* putFeed(q: Query, rows: readonly FeedRow[]): Coroutine<void> {
   if (rows.length === 0) return;
   const set = feedColumns.slice(2).map(([name]) => `${name} = excluded.${name}`);

@@ -1,6 +1,6 @@
 /** Questions about publishers, their properties and who may sell them. */
 import type { Coroutine } from "../db/coroutine.js";
-import type { Query } from "../db/types.js";
+import type { ListValue, Query } from "../db/types.js";
 import type { EdgeRow, EdgeSource, PropertyRow, PublisherRow } from "./registry-publishers.js";
 
 export const publishersByDomain = (q: Query, domains: readonly string[]): Coroutine<PublisherRow[]> =>
@@ -48,6 +48,80 @@ export const edgesBetween = (q: Query, agent: number, publishers: readonly numbe
     `select * from adbind_registry_authorizations where agent = ? and ${q.dialect.among("publisher", "bigint")} order by publisher, source`,
     [agent, q.dialect.list(publishers)],
   );
+
+/** Properties of one publisher that somebody names: by the publisher's own name for them, or by an identifier. */
+export const propertiesNamed = (q: Query, publisher: number, name: string): Coroutine<PropertyRow[]> => {
+  const value = name.trim().toLowerCase();
+  return q.rows(
+    "select * from adbind_registry_properties p where p.publisher = ? and (p.key = ? or exists (select 1 from " +
+      "adbind_registry_identifiers i where i.value = ? and i.publisher = p.publisher and i.source = p.source and i.key = p.key)) " +
+      "order by p.source, p.position limit ?",
+    [publisher, `#${name.trim()}`, value, IDENTIFIER_LIMIT_PLACES],
+  );
+};
+
+/** From which sources a publisher has properties. */
+export const propertySources = (q: Query, publisher: number): Coroutine<{ source: string }[]> =>
+  q.rows(
+    ["adagents_json", "aao_hosted", "brand_json", "discovered"]
+      .map(
+        (one) =>
+          `select '${one}' as source where exists (select 1 from adbind_registry_properties where publisher = ? and source = '${one}')`,
+      )
+      .join(" union all "),
+    [publisher, publisher, publisher, publisher],
+  );
+
+interface MatchingProperties {
+  readonly publisher: number;
+  readonly sources: readonly PropertyRow["source"][];
+  /** Without case, in names, identifiers and labels; empty is any. */
+  readonly text: string;
+  readonly type: string;
+}
+
+const matching = (
+  q: Query,
+  { publisher, sources, text, type }: MatchingProperties,
+): { condition: string; values: (string | number | ListValue)[] } => {
+  const like = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+  const within = ["name", "key", "identifiers", "tags"].map((column) => `lower(${column}) like ? escape '\\'`);
+  return {
+    condition:
+      `publisher = ? and ${q.dialect.among("source", "text")}` +
+      (type === "" ? "" : " and type = ?") +
+      (text === "" ? "" : ` and (${within.join(" or ")})`),
+    values: [
+      publisher,
+      q.dialect.list(sources),
+      ...(type === "" ? [] : [type]),
+      ...(text === "" ? [] : within.map(() => like)),
+    ],
+  };
+};
+
+/** Properties of a publisher that match, in the order of their keys. */
+export const propertiesMatching = (
+  q: Query,
+  given: MatchingProperties & {
+    readonly after: { readonly source: string; readonly key: string };
+    readonly limit: number;
+  },
+): Coroutine<PropertyRow[]> => {
+  const { condition, values } = matching(q, given);
+  const { after, limit } = given;
+  return q.rows(
+    `select * from adbind_registry_properties where ${condition} and (source, key) > (?, ?) order by source, key limit ?`,
+    [...values, after.source, after.key, limit],
+  );
+};
+
+/** How many match, up to a number. */
+export function* matchingProperties(q: Query, given: MatchingProperties, limit: number): Coroutine<number> {
+  const { condition, values } = matching(q, given);
+  const text = `select count(*) as found from (select 1 as one from adbind_registry_properties where ${condition} limit ?) c`;
+  return (yield* q.rows<{ found: number }>(text, [...values, limit]))[0]!.found;
+}
 
 /** Most places of one identifier looked at: real ones have a handful. */
 const IDENTIFIER_LIMIT_PLACES = 100;

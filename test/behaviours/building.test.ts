@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { fillLiteral, fillUrl } from "../../runtime/behaviours/building/macros.js";
-import { renderPage } from "../../runtime/behaviours/building/render.js";
 import { writeCopy } from "../../runtime/behaviours/building/write.js";
+import { fillLiteral, fillUrl } from "../../runtime/behaviours/previews/macros.js";
+import { renderPage } from "../../runtime/behaviours/previews/render.js";
 import { behavingSeller, account as buyer, key, type TestSeller, versions } from "./behaving-seller.js";
 
 /** One of them; which it is differs from run to run. */

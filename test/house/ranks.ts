@@ -115,7 +115,7 @@ const ranks: Readonly<Record<string, readonly string[]>> = {
     "accounts/ formats/ principals/ controller/ signing-key health metrics environment",
     "products/ signals/ events/ catalogs/ audiences/ changes/ lists/ standards/ governance/",
     "properties/ collections/ brands/ conversations/",
-    "provenance/",
+    "provenance/ previews/",
     "library/",
     "buys/",
     "reporting/",

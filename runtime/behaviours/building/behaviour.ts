@@ -4,9 +4,7 @@ import type { Behaviour, Serving } from "../frame/behaviour.js";
 import { buildCreative } from "./build.js";
 import { capabilityId, isBuilt } from "./capability.js";
 import { creativeDelivery } from "./delivery.js";
-import { serveHosted } from "./hosted.js";
 import { RETENTION_S, tidyLeaves } from "./leaves.js";
-import { previewCreative } from "./preview.js";
 import { listTransformers, TRANSFORMERS } from "./transformers.js";
 import { DIMENSIONS, MOST_VARIANTS } from "./variants.js";
 
@@ -26,15 +24,11 @@ function operated({ agentUrl, formats, shapes, tools, word }: Serving): JsonObje
   return { supported_formats: supported, ...(drawn && { preview: { routes } }) };
 }
 
-/** Making creatives, showing them, and serving them by tags. */
+/** Making creatives, and serving them by tags. */
 export const buildingBehaviour: Behaviour = {
   area: "building",
-  needs: ["formats", "creatives", "usage"],
-  tools: {
-    build_creative: buildCreative,
-    preview_creative: previewCreative,
-    get_creative_delivery: creativeDelivery,
-  },
+  needs: ["formats", "creatives", "previews", "usage"],
+  tools: { build_creative: buildCreative, get_creative_delivery: creativeDelivery },
   /** A library is one that can be looked into. */
   capabilities: (serving) => ({
     creative: {
@@ -46,7 +40,6 @@ export const buildingBehaviour: Behaviour = {
       supports_compliance: false,
     },
   }),
-  routes: serveHosted,
 };
 
 /** Making creatives by what an account has configured: voices, models, presets. */

@@ -1,8 +1,8 @@
 /** Manifests by their canonical formats. */
 import { canonicalKind, slotNames } from "../formats/options.js";
 import type { BehaviourCall } from "../frame/call.js";
+import { type CreativeManifest, knownFormat } from "../previews/manifest.js";
 import { capabilityIn } from "./capability.js";
-import { type CreativeManifest, knownFormat } from "./manifest.js";
 import type { Build } from "./targets.js";
 
 /** Who names what is built by its canonical format is answered by that. */

@@ -4,8 +4,8 @@ import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { collection } from "../frame/collection.js";
 import { seldom } from "../frame/seldom.js";
+import type { CreativeManifest } from "../previews/manifest.js";
 import type { Knobs } from "./config.js";
-import type { CreativeManifest } from "./manifest.js";
 
 export interface Leaf {
   readonly build_variant_id: string;

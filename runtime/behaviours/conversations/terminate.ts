@@ -2,7 +2,7 @@ import type { JsonObject } from "../../contract/index.js";
 import type { ToolBehaviour } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import type { PurchaseIntent } from "../ports/conversations.js";
-import { conversationOf, ended, sessionEnded, type Session, sessionOf, sessions } from "./sessions.js";
+import { conversationOf, ended, type Session, sessionEnded, sessionOf, sessions } from "./sessions.js";
 
 interface Termination {
   readonly session_id: string;

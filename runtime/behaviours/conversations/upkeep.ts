@@ -3,7 +3,7 @@ import type { Upkeep } from "../frame/behaviour.js";
 import type { BehaviourCall } from "../frame/call.js";
 import { seldom } from "../frame/seldom.js";
 import { SHOWN_OFFERINGS, shownOfferings } from "./offering.js";
-import { ended, sessionEnded, isIdle, SESSIONS, sessions } from "./sessions.js";
+import { ended, isIdle, SESSIONS, sessionEnded, sessions } from "./sessions.js";
 
 /** How often they are looked at, in milliseconds; a session that is asked about knows by itself that it is over. */
 const PAUSE_MS = 60_000;

@@ -53,6 +53,7 @@ const purposes: Readonly<Record<keyof Ports, Purpose>> = {
   brands: "other",
   conversations: "other",
   transformers: "platform_primary",
+  audiences: "platform_primary",
 };
 
 interface Scope {

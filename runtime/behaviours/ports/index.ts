@@ -2,6 +2,7 @@
 import { type AccountsPort, openAccounts } from "./accounts.js";
 import { type AdServer, ownAdServer } from "./ad-server.js";
 import { type Approvals, signedApprovals } from "./approvals.js";
+import { type AudiencesPort, countedAudiences } from "./audiences.js";
 import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
@@ -27,6 +28,7 @@ import type { TransformersPort } from "./transformers.js";
 export type * from "./accounts.js";
 export type * from "./ad-server.js";
 export type * from "./approvals.js";
+export type * from "./audiences.js";
 export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
@@ -78,6 +80,7 @@ export interface Ports {
   readonly brands: BrandsPort;
   readonly conversations: ConversationsPort;
   readonly transformers: TransformersPort;
+  readonly audiences: AudiencesPort;
 }
 
 /** Those that are given, and defaults for the others. */
@@ -98,4 +101,5 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   brands: given.brands ?? exampleBrands,
   conversations: given.conversations ?? exampleConversations,
   transformers: given.transformers ?? exampleTransformers,
+  audiences: given.audiences ?? countedAudiences,
 });

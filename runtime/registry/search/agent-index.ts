@@ -95,6 +95,11 @@ export class AgentIndex {
     return id === undefined ? undefined : this.#postings[id];
   }
 
+  /** Values of a dimension with who has them; some may have nobody any more. */
+  *valuesOf(dimension: number): Generator<[value: string, posting: Posting]> {
+    for (const [value, id] of this.#valueIds[dimension]!) yield [value, this.#postings[id]!];
+  }
+
   keyOf(slot: number): Key {
     return { score: this.scores[slot]!, url: this.urls[slot]! };
   }

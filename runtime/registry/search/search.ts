@@ -11,6 +11,7 @@ import {
   profilesSince,
 } from "../../store/registry-profiles.js";
 import { iso } from "../model.js";
+import type { Facets, MarketMap } from "../page-types.js";
 import {
   type AgentProfile,
   type AgentSearchResult,
@@ -21,6 +22,7 @@ import {
 } from "../types.js";
 import { AgentIndex, type IndexedProfile } from "./agent-index.js";
 import { formatCursor, parseCursor } from "./cursor.js";
+import { facetsOf, marketMapOf } from "./facets.js";
 import { type Hit, Scratch, select } from "./select.js";
 
 /**
@@ -45,6 +47,8 @@ const profileOfRow = (row: ProfileRow): IndexedProfile => ({
 
 export interface AgentSearch {
   search(filters: SearchFilters, page: PageRequest): Promise<Page<AgentSearchResult>>;
+  facets(filters: SearchFilters): Promise<Facets>;
+  marketMap(filters: SearchFilters, size: { readonly markets: number }): Promise<MarketMap>;
   /** Loads the index, where a first search would. */
   warm(): Promise<void>;
 }
@@ -59,6 +63,8 @@ export function agentSearch(store: Database, discovered: boolean): AgentSearch {
     async warm() {
       await mirror.current();
     },
+    facets: async (filters) => facetsOf(await mirror.current(), filters, discovered),
+    marketMap: async (filters, { markets }) => marketMapOf(await mirror.current(), filters, { discovered, markets }),
     async search(filters, { cursor, limit }) {
       const position = cursor === undefined ? undefined : parseCursor(cursor);
       if (cursor !== undefined && position === undefined) return { ok: false, reason: "cursor_invalid" };

@@ -1,7 +1,7 @@
 /** `/docs`: the API document as a page. */
 import type { ApiDocument, JsonSchema, Operation } from "../document.js";
-import { table } from "./home.js";
 import { type Html, html, type Part } from "./html.js";
+import { table } from "./parts.js";
 
 const shortType = (schema: JsonSchema | undefined): string => {
   if (schema === undefined) return "";
