@@ -6,10 +6,12 @@ import { type AudiencesPort, countedAudiences } from "./audiences.js";
 import type { BrandsPort } from "./brands.js";
 import { type Catalogue, listedCatalogue } from "./catalogue.js";
 import { type CollectionsPort, exampleCollections } from "./collections.js";
+import type { ConversationsPort } from "./conversations.js";
 import type { Creatives } from "./creatives.js";
 import { type EventsPort, keptEvents } from "./events.js";
 import { exampleBrands } from "./example-brands.js";
 import { exampleProducts, exampleProposals } from "./example-catalogue.js";
+import { exampleConversations } from "./example-conversations.js";
 import { exampleCreatives } from "./example-formats.js";
 import { exampleProperties } from "./example-properties.js";
 import { exampleSignals } from "./example-signals.js";
@@ -28,6 +30,7 @@ export type * from "./audiences.js";
 export type * from "./brands.js";
 export type * from "./catalogue.js";
 export type * from "./collections.js";
+export type * from "./conversations.js";
 export type * from "./creatives.js";
 export type * from "./events.js";
 export type * from "./governance.js";
@@ -42,6 +45,7 @@ export {
   askedGovernance,
   exampleBrands,
   exampleCollections,
+  exampleConversations,
   exampleCreatives,
   exampleProducts,
   exampleProperties,
@@ -70,6 +74,7 @@ export interface Ports {
   readonly collections: CollectionsPort;
   readonly policy: PolicyPort;
   readonly brands: BrandsPort;
+  readonly conversations: ConversationsPort;
   readonly audiences: AudiencesPort;
 }
 
@@ -89,5 +94,6 @@ export const portsFrom = (given: Partial<Ports>, mode: "development" | "producti
   collections: given.collections ?? exampleCollections,
   policy: given.policy ?? plainPolicies,
   brands: given.brands ?? exampleBrands,
+  conversations: given.conversations ?? exampleConversations,
   audiences: given.audiences ?? countedAudiences,
 });
