@@ -1,8 +1,8 @@
 /**
  * Outlives whoever made a folder: when that process is gone, by kill -9 too, its end of our stdin closes, and the folder is
- * removed; where a cluster stands in it, its server is stopped first. Run by Node itself, without a loader: `node guard-process.ts FOLDER`.
+ * removed; where a cluster stands in it, its server is stopped first, and servers that left `NAME.pid` there are killed. Run by Node itself, without a loader: `node guard-process.ts FOLDER`.
  */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -27,7 +27,20 @@ function postmaster(): number | undefined {
   }
 }
 
+/** Other servers whose files are here. */
+function killServers(): void {
+  for (const file of globSync(path.join(folder, "*.pid"))) {
+    try {
+      const pid = Number(readFileSync(file, "utf8"));
+      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(folder)) process.kill(pid, "SIGKILL");
+    } catch {
+      // It is gone.
+    }
+  }
+}
+
 async function end(): Promise<void> {
+  killServers();
   // Whoever stopped it in order has removed its folder.
   for (let waited = 0; existsSync(folder) && postmaster() !== undefined; waited += STEP_MS) {
     process.kill(postmaster()!, waited < STOP_LIMIT_MS ? "SIGQUIT" : "SIGKILL");

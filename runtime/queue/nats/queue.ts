@@ -1,0 +1,220 @@
+/**
+ * The queue of a fleet on many databases: jobs are in PostgreSQL from commit to end, and are handed out by a stream that a
+ * majority of servers keeps. docs/deliveries-on-nats.md says what is promised when.
+ */
+import { randomUUID } from "node:crypto";
+import type { Coroutine, PostgresDatabase, Query } from "../../db/index.js";
+import { postponeJobs } from "../postgres/jobs.js";
+import { PostgresQueue } from "../postgres/queue.js";
+import { Turns } from "../postgres/turns.js";
+import type { Ack, AckEffect, Job, QueueOptions, TakeRequest } from "../types.js";
+import { type LeasedTicket, LONGER_MS, type NatsOptions, Servers } from "./servers.js";
+import { claimRows, markRetries, markRows, pickRows } from "./tickets.js";
+
+/** How long a ticket that nobody claims is waited for, in milliseconds: longer than a killed deliverer's lease. */
+const RESEND_MS = 30_000;
+/** Rows picked again in one take, while all that was found has to wait for others under its ordering key. */
+const ROUNDS = 16;
+/** After which time a ticket comes again for whose endpoint there was no room here, in milliseconds. */
+const NO_ROOM_MS = 100;
+/** How long tickets that were just put in are waited for, in milliseconds: another deliverer may have had them. */
+const ARRIVAL_MS = 100;
+/** How long one request for a ticket stands while there is nothing to do, in milliseconds. */
+const STANDING_MS = 20_000;
+/** Before the next standing request after one has failed, in milliseconds. */
+const AWAY_MS = 2_000;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export class NatsQueue extends PostgresQueue {
+  readonly #turns: Turns;
+  readonly #resendMs: number;
+  readonly #listeners = new Set<() => void>();
+  /** Tickets of jobs that are leased here. */
+  readonly #tickets = new Map<number, { readonly token: string; readonly ticket: LeasedTicket }>();
+  /** Tickets that came while nothing was asked for. */
+  readonly #early: LeasedTicket[] = [];
+  #standing: Promise<void> | undefined;
+  #closed = false;
+  /** Why the servers could not be used at last; undefined while they can. */
+  #away: string | undefined;
+
+  constructor(
+    database: PostgresDatabase,
+    topic: string,
+    readonly servers: Servers,
+    { resendMs = RESEND_MS, ...options }: QueueOptions & Pick<NatsOptions, "resendMs">,
+  ) {
+    super(database, topic, options);
+    this.#turns = new Turns(database, topic);
+    this.#resendMs = resendMs;
+  }
+
+  override async take(request: TakeRequest): Promise<Job[]> {
+    this.tidy(request.now);
+    try {
+      const jobs = await this.#takeTickets(request);
+      this.#away = undefined;
+      return jobs;
+    } catch (error) {
+      this.#away = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+  }
+
+  async #takeTickets({ now, limit, room }: TakeRequest): Promise<Job[]> {
+    const taken = new Map<string, number>();
+    const left = (endpoint: string): number => room(endpoint) - (taken.get(endpoint) ?? 0);
+    const jobs: Job[] = [];
+    const lease = async (): Promise<void> => {
+      const claimed = await this.#claim({ now, limit: limit - jobs.length, room: left });
+      for (const { endpoint } of claimed) taken.set(endpoint, (taken.get(endpoint) ?? 0) + 1);
+      jobs.push(...claimed);
+    };
+    await lease();
+    if (jobs.length >= limit) return jobs;
+    const before = jobs.length;
+    const put = await this.#relay({ now, limit: limit - before, room: left });
+    const end = performance.now() + ARRIVAL_MS;
+    while (put > jobs.length - before && performance.now() < end) {
+      const had = jobs.length;
+      await lease();
+      if (jobs.length === had) await pause(2);
+    }
+    if (jobs.length === 0) this.#stand();
+    return jobs;
+  }
+
+  /** Leases tickets and claims their rows. */
+  async #claim({ now, limit, room }: TakeRequest): Promise<readonly Job[]> {
+    const tickets = this.#early.splice(0);
+    if (tickets.length < limit) tickets.push(...(await this.servers.lease(limit - tickets.length)));
+    if (tickets.length === 0) return [];
+    const byJob = new Map<number, LeasedTicket>();
+    const [doubles, noRoom]: [LeasedTicket[], LeasedTicket[]] = [[], []];
+    const wanted = new Map<string, number>();
+    for (const ticket of tickets) {
+      const count = wanted.get(ticket.endpoint) ?? 0;
+      if (byJob.has(ticket.job)) doubles.push(ticket);
+      else if (count >= room(ticket.endpoint)) noRoom.push(ticket);
+      else {
+        wanted.set(ticket.endpoint, count + 1);
+        byJob.set(ticket.job, ticket);
+      }
+    }
+    const request = { ids: [...byJob.keys()], now, token: randomUUID(), leaseMs: this.leaseMs };
+    const { jobs, held } = await this.database.query((q) => claimRows(q, this.topic, request));
+    for (const { id, token } of jobs) this.#tickets.set(id, { token, ticket: byJob.get(id)! });
+    const ours = new Set(jobs.map(({ id }) => id));
+    const others = [...byJob.values()].filter(({ job }) => !ours.has(job));
+    await this.servers.renew([...byJob.values()].filter(({ job }) => ours.has(job)));
+    await this.servers.giveBack(noRoom, NO_ROOM_MS);
+    await this.servers.giveBack(others.filter(({ job }) => held.has(job)), this.leaseMs / 4 + LONGER_MS);
+    await this.servers.done([...doubles, ...others.filter(({ job }) => !held.has(job))]);
+    return jobs;
+  }
+
+  /** Puts tickets into the stream, for as much as there is room for. @returns how many */
+  async #relay({ now, limit, room }: TakeRequest): Promise<number> {
+    const rooms = await this.#turns.rooms({ now, limit, room });
+    if (rooms.length === 0) return 0;
+    const request = { now, rooms, limit, resendMs: this.#resendMs };
+    for (let round = 0; round < ROUNDS; round++) {
+      const { found, behind } = await this.database.query((q) => pickRows(q, this.topic, request));
+      if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
+      if (found.length > 0) {
+        const { source } = this.servers.of;
+        await this.servers.put(
+          found.map(({ id, endpoint, version }) => ({ id: `${source}.${id}.${version}`, job: id, endpoint })),
+        );
+        await this.database.query((q) => markRows(q, found));
+      }
+      if (found.length >= limit) this.#turns.endedAt(rooms, found);
+      if (found.length > 0 || behind.length === 0) return found.length;
+    }
+    return 0;
+  }
+
+  override async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
+    const scheduled = await this.#schedule(acks, now);
+    const flags = await super.ack(acks, now, function* (query: Query, acked: readonly Ack[]): Coroutine<void> {
+      if (effect !== undefined) yield* effect(query, acked);
+      const retries = acked.map(({ job }) => job.id).filter((id) => scheduled.has(id));
+      if (retries.length > 0) yield* markRetries(query, retries);
+    });
+    const over: LeasedTicket[] = [];
+    for (const [at, { job }] of acks.entries()) {
+      const known = this.#tickets.get(job.id);
+      if (known?.token !== job.token) continue;
+      this.#tickets.delete(job.id);
+      // Where the lease was lost the ticket is another's now.
+      if (flags[at]) over.push(known.ticket);
+    }
+    await this.servers.done(over);
+    return flags;
+  }
+
+  /** Puts the tickets of retries in, before their rows say that there are any. Where that fails a relay finds them when they are due. */
+  async #schedule(acks: readonly Ack[], now: number): Promise<ReadonlySet<number>> {
+    const retries = acks.flatMap(({ job, outcome }) =>
+      outcome.kind === "later"
+        ? [{ id: `${this.servers.of.source}.${job.id}.${job.token}`, job: job.id, endpoint: job.endpoint, at: Date.now() + outcome.due - now }]
+        : [],
+    );
+    if (retries.length === 0 || this.#away !== undefined) return new Set();
+    try {
+      await this.servers.put(retries);
+      return new Set(retries.map(({ job }) => job));
+    } catch (error) {
+      this.#away = error instanceof Error ? error.message : String(error);
+      return new Set();
+    }
+  }
+
+  override async renew(jobs: readonly Job[], now: number): Promise<ReadonlySet<number>> {
+    const ours = await super.renew(jobs, now);
+    const known = [...ours].flatMap((id) => this.#tickets.get(id) ?? []);
+    await this.servers.renew(known.map(({ ticket }) => ticket));
+    return ours;
+  }
+
+  /** Has a ticket that comes wake the worker. */
+  #stand(): void {
+    if (this.#listeners.size === 0 || this.#closed || this.#standing !== undefined) return;
+    this.#standing = this.servers
+      .lease(1, STANDING_MS)
+      .then((tickets) => {
+        this.#early.push(...tickets);
+        if (tickets.length > 0) for (const listener of this.#listeners) listener();
+      })
+      .catch(() => pause(AWAY_MS))
+      .finally(() => {
+        this.#standing = undefined;
+      });
+  }
+
+  override onWake(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    const stop = super.onWake(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      stop();
+    };
+  }
+
+  override quietMs(now: number): number | undefined {
+    return this.database.listening && this.#standing !== undefined ? this.#turns.quietMs(now) : undefined;
+  }
+
+  override async alarms(now: number): Promise<readonly string[]> {
+    const alarms = await super.alarms(now);
+    return this.#away === undefined ? alarms : [...alarms, `nothing is delivered: ${this.#away} (${this.servers.where})`];
+  }
+
+  override async close(): Promise<void> {
+    this.#closed = true;
+    await this.servers.giveBack(this.#early.splice(0), 0);
+    await this.servers.close();
+    await super.close();
+  }
+}
