@@ -8,7 +8,7 @@ import { postponeJobs } from "../postgres/jobs.js";
 import { PostgresQueue } from "../postgres/queue.js";
 import { Turns } from "../postgres/turns.js";
 import type { Ack, AckEffect, Job, QueueOptions, TakeRequest } from "../types.js";
-import { type LeasedTicket, LONGER_MS, type NatsOptions, Servers } from "./servers.js";
+import { type LeasedTicket, LONGER_MS, type NatsOptions, type Servers } from "./servers.js";
 import { claimRows, markRetries, markRows, pickRows } from "./tickets.js";
 
 /** How long a ticket that nobody claims is waited for, in milliseconds: longer than a killed deliverer's lease. */
@@ -109,7 +109,10 @@ export class NatsQueue extends PostgresQueue {
     const others = [...byJob.values()].filter(({ job }) => !ours.has(job));
     await this.servers.renew([...byJob.values()].filter(({ job }) => ours.has(job)));
     await this.servers.giveBack(noRoom, NO_ROOM_MS);
-    await this.servers.giveBack(others.filter(({ job }) => held.has(job)), this.leaseMs / 4 + LONGER_MS);
+    await this.servers.giveBack(
+      others.filter(({ job }) => held.has(job)),
+      this.leaseMs / 4 + LONGER_MS,
+    );
     await this.servers.done([...doubles, ...others.filter(({ job }) => !held.has(job))]);
     return jobs;
   }
@@ -158,7 +161,14 @@ export class NatsQueue extends PostgresQueue {
   async #schedule(acks: readonly Ack[], now: number): Promise<ReadonlySet<number>> {
     const retries = acks.flatMap(({ job, outcome }) =>
       outcome.kind === "later"
-        ? [{ id: `${this.servers.of.source}.${job.id}.${job.token}`, job: job.id, endpoint: job.endpoint, at: Date.now() + outcome.due - now }]
+        ? [
+            {
+              id: `${this.servers.of.source}.${job.id}.${job.token}`,
+              job: job.id,
+              endpoint: job.endpoint,
+              at: Date.now() + outcome.due - now,
+            },
+          ]
         : [],
     );
     if (retries.length === 0 || this.#away !== undefined) return new Set();
@@ -208,7 +218,9 @@ export class NatsQueue extends PostgresQueue {
 
   override async alarms(now: number): Promise<readonly string[]> {
     const alarms = await super.alarms(now);
-    return this.#away === undefined ? alarms : [...alarms, `nothing is delivered: ${this.#away} (${this.servers.where})`];
+    return this.#away === undefined
+      ? alarms
+      : [...alarms, `nothing is delivered: ${this.#away} (${this.servers.where})`];
   }
 
   override async close(): Promise<void> {

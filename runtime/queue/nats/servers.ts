@@ -62,7 +62,12 @@ interface Ready {
 const NONE_LEFT = [404, 408];
 
 const listOf = (servers: NatsOptions["servers"]): string[] =>
-  [servers].flat().flatMap((one) => one.split(",").map((text) => text.trim()).filter((text) => text !== ""));
+  [servers].flat().flatMap((one) =>
+    one
+      .split(",")
+      .map((text) => text.trim())
+      .filter((text) => text !== ""),
+  );
 
 async function loaded() {
   try {

@@ -4,7 +4,7 @@
  */
 import { type Coroutine, kept, type Query } from "../../db/index.js";
 import type { Job } from "../jobs.js";
-import { BODY, type Behind, CLOCK, jobIn, type LeasedJobRow, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
+import { type Behind, BODY, CLOCK, jobIn, type LeasedJobRow, UNHURRIED, UNLEASED } from "../postgres/jobs.js";
 
 /** The token of a row whose ticket is in the stream. */
 const MARK = "ticket";
@@ -111,7 +111,9 @@ export interface Claimed {
   readonly held: ReadonlySet<number>;
 }
 
-type ClaimedRow = { readonly asked: number; readonly held: boolean } & { [K in keyof LeasedJobRow]: LeasedJobRow[K] | null };
+type ClaimedRow = { readonly asked: number; readonly held: boolean } & {
+  [K in keyof LeasedJobRow]: LeasedJobRow[K] | null;
+};
 const isLeased = (row: ClaimedRow): row is ClaimedRow & LeasedJobRow => row.id !== null;
 
 /**

@@ -136,7 +136,10 @@ const LEASE = kept(`with picked as materialized (
 export type LeasedJobRow = LeasedColumns & { readonly id: number };
 const isJob = (row: LeasedRow): row is LeasedRow & LeasedJobRow => row.id !== null;
 
-export const jobIn = (row: LeasedJobRow, leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">): Job => ({
+export const jobIn = (
+  row: LeasedJobRow,
+  leased: Pick<Job, "topic" | "state" | "due" | "startedAt" | "token">,
+): Job => ({
   ...leased,
   id: row.id,
   key: row.key,
