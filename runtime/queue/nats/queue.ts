@@ -50,29 +50,30 @@ export class NatsQueue extends PostgresQueue {
     this.#resendMs = resendMs;
   }
 
+  /** Events that are leased when the servers go away are answered all the same: nobody else would know that they are leased. */
   override async take(request: TakeRequest): Promise<Job[]> {
     this.tidy(request.now);
+    const jobs: Job[] = [];
     try {
-      const jobs = await this.#takeTickets(request);
+      await this.#takeInto(jobs, request);
       this.#away = undefined;
-      return jobs;
     } catch (error) {
-      this.#away = error instanceof Error ? error.message : String(error);
-      throw error;
+      this.#gone(error);
+      if (jobs.length === 0) throw error;
     }
+    return jobs;
   }
 
-  async #takeTickets({ now, limit, room }: TakeRequest): Promise<Job[]> {
+  async #takeInto(jobs: Job[], { now, limit, room }: TakeRequest): Promise<void> {
     const taken = new Map<string, number>();
     const left = (endpoint: string): number => room(endpoint) - (taken.get(endpoint) ?? 0);
-    const jobs: Job[] = [];
     const lease = async (): Promise<void> => {
       const claimed = await this.#claim({ now, limit: limit - jobs.length, room: left });
       for (const { endpoint } of claimed) taken.set(endpoint, (taken.get(endpoint) ?? 0) + 1);
       jobs.push(...claimed);
     };
     await lease();
-    if (jobs.length >= limit) return jobs;
+    if (jobs.length >= limit) return;
     const before = jobs.length;
     const put = await this.#relay({ now, limit: limit - before, room: left });
     const end = performance.now() + ARRIVAL_MS;
@@ -82,13 +83,28 @@ export class NatsQueue extends PostgresQueue {
       if (jobs.length === had) await pause(2);
     }
     if (jobs.length === 0) this.#stand();
-    return jobs;
+  }
+
+  #gone(error: unknown): void {
+    this.#away = error instanceof Error ? error.message : String(error);
+  }
+
+  /** Tickets that are there: those that came by themselves first. */
+  async #leased(limit: number): Promise<readonly LeasedTicket[]> {
+    const tickets = this.#early.splice(0, limit);
+    if (tickets.length >= limit) return tickets;
+    try {
+      return [...tickets, ...(await this.servers.lease(limit - tickets.length))];
+    } catch (error) {
+      if (tickets.length === 0) throw error;
+      this.#gone(error);
+      return tickets;
+    }
   }
 
   /** Leases tickets and claims their rows. */
   async #claim({ now, limit, room }: TakeRequest): Promise<readonly Job[]> {
-    const tickets = this.#early.splice(0);
-    if (tickets.length < limit) tickets.push(...(await this.servers.lease(limit - tickets.length)));
+    const tickets = await this.#leased(limit);
     if (tickets.length === 0) return [];
     const byJob = new Map<number, LeasedTicket>();
     const [doubles, noRoom]: [LeasedTicket[], LeasedTicket[]] = [[], []];
@@ -176,7 +192,7 @@ export class NatsQueue extends PostgresQueue {
       await this.servers.put(retries);
       return new Set(retries.map(({ job }) => job));
     } catch (error) {
-      this.#away = error instanceof Error ? error.message : String(error);
+      this.#gone(error);
       return new Set();
     }
   }

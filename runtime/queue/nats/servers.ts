@@ -83,6 +83,8 @@ async function loaded() {
 export class Servers {
   #ready: Promise<Ready> | undefined;
   #closed = false;
+  /** Ends requests that stand. */
+  readonly #asked = new Set<() => void>();
   readonly #names: { readonly stream: string; readonly consumer: string; readonly now: string; readonly later: string };
   readonly #list: readonly string[];
 
@@ -152,9 +154,10 @@ export class Servers {
     const found: LeasedTicket[] = [];
     const request = { batch: limit, ...(waitMs === 0 ? { no_wait: true } : { expires: waitMs * 1_000_000 }) };
     await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error("no answer")), waitMs + ANSWER_MS);
+      const late = setTimeout(() => end(new Error("no answer")), waitMs + ANSWER_MS);
       const end = (error?: Error): void => {
         clearTimeout(late);
+        this.#asked.delete(end);
         sub.unsubscribe();
         if (error === undefined || found.length > 0) resolve();
         else reject(error);
@@ -168,6 +171,7 @@ export class Servers {
           else if (found.length >= limit || (waitMs > 0 && found.length > 0)) end();
         },
       });
+      this.#asked.add(end);
       nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply: inbox });
     });
     return found;
@@ -190,6 +194,7 @@ export class Servers {
 
   async close(): Promise<void> {
     this.#closed = true;
+    for (const end of this.#asked) end();
     const ready = await this.#ready?.catch(() => undefined);
     await ready?.nc.flush().catch(() => undefined);
     await ready?.nc.close();
