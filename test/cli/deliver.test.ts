@@ -68,7 +68,12 @@ for (const by of ["the database", "nats"] as const)
     for (const [n, place] of places.entries()) {
       const store = await openPostgresStore({ url: place });
       const net = { allowHttp: true, allowLoopback: true };
-      const sender = await createSender({ store, release, net, signerFor: () => assert.unreachable() });
+      const sender = await createSender({
+        store,
+        release,
+        net,
+        signerFor: () => Promise.reject(new Error("nothing is sent here")),
+      });
       await sender.tasks.register(start(), { push: { url, operation_id: "o" } });
       await store.pool.query("select adbind_enqueue('task-1', 'working', message => $1)", [`of ${n}`]);
       await sender.stop();

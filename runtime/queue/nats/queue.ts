@@ -3,13 +3,13 @@
  * majority of servers keeps. docs/deliveries-on-nats.md says what is promised when.
  */
 import { randomUUID } from "node:crypto";
-import type { Coroutine, PostgresDatabase, Query } from "../../db/index.js";
+import { type Coroutine, type PostgresDatabase, type Query, runAsync } from "../../db/index.js";
 import { postponeJobs } from "../postgres/jobs.js";
 import { PostgresQueue } from "../postgres/queue.js";
-import { Turns } from "../postgres/turns.js";
+import { type Room, Turns } from "../postgres/turns.js";
 import type { Ack, AckEffect, Job, QueueOptions, TakeRequest } from "../types.js";
-import { type LeasedTicket, LONGER_MS, type NatsOptions, type Servers } from "./servers.js";
-import { claimRows, markRetries, markRows, pickRows } from "./tickets.js";
+import { type LeasedTicket, LONGER_MS, type NatsOptions, type NewTicket, type Servers } from "./servers.js";
+import { type Candidate, claimRows, markRows, pickRows } from "./tickets.js";
 
 /** How long a ticket that nobody claims is waited for, in milliseconds: longer than a killed deliverer's lease. */
 const RESEND_MS = 30_000;
@@ -19,6 +19,8 @@ const ROUNDS = 16;
 const NO_ROOM_MS = 100;
 /** How long tickets that were just put in are waited for, in milliseconds: another deliverer may have had them. */
 const ARRIVAL_MS = 100;
+/** Between two looks for them, in milliseconds. */
+const LOOK_MS = 2;
 /** How long one request for a ticket stands while there is nothing to do, in milliseconds. */
 const STANDING_MS = 20_000;
 /** Before the next standing request after one has failed, in milliseconds. */
@@ -34,6 +36,7 @@ export class NatsQueue extends PostgresQueue {
   readonly #tickets = new Map<number, { readonly token: string; readonly ticket: LeasedTicket }>();
   /** Tickets that came while nothing was asked for. */
   readonly #early: LeasedTicket[] = [];
+  #arrivalMs = ARRIVAL_MS;
   #standing: Promise<void> | undefined;
   #closed = false;
   /** Why the servers could not be used at last; undefined while they can. */
@@ -66,23 +69,36 @@ export class NatsQueue extends PostgresQueue {
 
   async #takeInto(jobs: Job[], { now, limit, room }: TakeRequest): Promise<void> {
     const taken = new Map<string, number>();
-    const left = (endpoint: string): number => room(endpoint) - (taken.get(endpoint) ?? 0);
-    const lease = async (): Promise<void> => {
-      const claimed = await this.#claim({ now, limit: limit - jobs.length, room: left });
+    const left = (endpoint: string): number => Math.max(0, room(endpoint) - (taken.get(endpoint) ?? 0));
+    const claim = async (tickets: readonly LeasedTicket[]): Promise<readonly Job[]> => {
+      const claimed = await this.#claim(tickets, now, left);
       for (const { endpoint } of claimed) taken.set(endpoint, (taken.get(endpoint) ?? 0) + 1);
       jobs.push(...claimed);
+      return claimed;
     };
-    await lease();
-    if (jobs.length >= limit) return;
-    const before = jobs.length;
-    const put = await this.#relay({ now, limit: limit - before, room: left });
-    const end = performance.now() + ARRIVAL_MS;
-    while (put > jobs.length - before && performance.now() < end) {
-      const had = jobs.length;
-      await lease();
-      if (jobs.length === had) await pause(2);
+    // What is in the stream goes first; a look at the database costs no time beside it.
+    const [tickets, rooms] = await Promise.all([this.#leased(limit), this.#turns.rooms({ now, limit, room })]);
+    await claim(tickets);
+    if (jobs.length < limit) {
+      const free = rooms
+        .map(([endpoint]): Room => [endpoint, Math.min(left(endpoint), limit)])
+        .filter(([, n]) => n > 0);
+      const put = await this.#put(free, now, limit - jobs.length);
+      await this.#arrived(put, async (count) => (await claim(await this.#leased(count))).length);
     }
     if (jobs.length === 0) this.#stand();
+  }
+
+  /** Has tickets claimed that were just put in, until all are, or others seem to have had them. */
+  async #arrived(put: number, claim: (count: number) => Promise<number>): Promise<void> {
+    const end = performance.now() + this.#arrivalMs;
+    let left = put;
+    while (left > 0 && performance.now() < end) {
+      const claimed = await claim(left);
+      left -= claimed;
+      if (claimed === 0) await pause(LOOK_MS);
+    }
+    if (put > 0) this.#arrivalMs = left > 0 ? Math.max(LOOK_MS, this.#arrivalMs / 2) : ARRIVAL_MS;
   }
 
   #gone(error: unknown): void {
@@ -102,9 +118,8 @@ export class NatsQueue extends PostgresQueue {
     }
   }
 
-  /** Leases tickets and claims their rows. */
-  async #claim({ now, limit, room }: TakeRequest): Promise<readonly Job[]> {
-    const tickets = await this.#leased(limit);
+  /** Claims the rows of tickets. */
+  async #claim(tickets: readonly LeasedTicket[], now: number, room: TakeRequest["room"]): Promise<readonly Job[]> {
     if (tickets.length === 0) return [];
     const byJob = new Map<number, LeasedTicket>();
     const [doubles, noRoom]: [LeasedTicket[], LeasedTicket[]] = [[], []];
@@ -133,25 +148,38 @@ export class NatsQueue extends PostgresQueue {
     return jobs;
   }
 
-  /** Puts tickets into the stream, for as much as there is room for. @returns how many */
-  async #relay({ now, limit, room }: TakeRequest): Promise<number> {
-    const rooms = await this.#turns.rooms({ now, limit, room });
+  /**
+   * Puts tickets into the stream, for as much as there is room for, and marks their rows when a majority of the servers has them.
+   * The rows are locked meanwhile: other relays pass them over, and who is quick to lease a ticket waits for its row.
+   * @returns how many
+   */
+  async #put(rooms: readonly Room[], now: number, limit: number): Promise<number> {
     if (rooms.length === 0) return 0;
     const request = { now, rooms, limit, resendMs: this.#resendMs };
     for (let round = 0; round < ROUNDS; round++) {
-      const { found, behind } = await this.database.query((q) => pickRows(q, this.topic, request));
-      if (behind.length > 0) await this.database.query((q) => postponeJobs(q, behind));
-      if (found.length > 0) {
-        const { source } = this.servers.of;
-        await this.servers.put(
-          found.map(({ id, endpoint, version }) => ({ id: `${source}.${id}.${version}`, job: id, endpoint })),
+      const { found, behind } = await this.database.transaction(async (client) => {
+        const q = this.database.statements(client);
+        const picked = await runAsync(pickRows(q, this.topic, request));
+        if (picked.behind.length > 0) await runAsync(postponeJobs(q, picked.behind));
+        if (picked.found.length === 0) return picked;
+        await this.servers.put(picked.found.map((row) => this.#ticketOf(row)));
+        await runAsync(
+          markRows(
+            q,
+            picked.found.map(({ id }) => id),
+          ),
         );
-        await this.database.query((q) => markRows(q, found));
-      }
+        return picked;
+      });
       if (found.length >= limit) this.#turns.endedAt(rooms, found);
       if (found.length > 0 || behind.length === 0) return found.length;
     }
     return 0;
+  }
+
+  /** A row has one under each of its versions, whoever puts it in. */
+  #ticketOf({ id, endpoint, version }: Candidate): NewTicket {
+    return { id: `${this.servers.of.source}.${id}.${version}`, job: id, endpoint };
   }
 
   override async ack(acks: readonly Ack[], now: number, effect?: AckEffect): Promise<boolean[]> {
@@ -159,7 +187,7 @@ export class NatsQueue extends PostgresQueue {
     const flags = await super.ack(acks, now, function* (query: Query, acked: readonly Ack[]): Coroutine<void> {
       if (effect !== undefined) yield* effect(query, acked);
       const retries = acked.map(({ job }) => job.id).filter((id) => scheduled.has(id));
-      if (retries.length > 0) yield* markRetries(query, retries);
+      if (retries.length > 0) yield* markRows(query, retries);
     });
     const over: LeasedTicket[] = [];
     for (const [at, { job }] of acks.entries()) {

@@ -111,6 +111,7 @@ export class Servers {
 
   /** Puts tickets into the stream. Resolves when a majority of the servers has all of them. */
   async put(tickets: readonly NewTicket[]): Promise<void> {
+    if (tickets.length === 0) return;
     const { js } = await this.#connected();
     const { headers } = await loaded();
     const { now, later } = this.#names;

@@ -27,11 +27,11 @@ const HEAD = `case when p.ordering_key is null or p.attempts > 0 then p.id else 
       and h.attempts = 0 order by h.id limit 1) end`;
 
 const PICK = kept(`select p.id, p.endpoint, p.version, ${HEAD} as head
-  from unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
+  from ${UNHURRIED}, unnest(?::text[], ?::int[]) as r (endpoint, room) cross join lateral (
     select id, endpoint, ordering_key, attempts, xmin::text as version from adbind_jobs
     where topic = ? and endpoint = r.endpoint and state = 'ready' and due <= ?::bigint and ${UNLEASED}
       and (token is null or (due <= ?::bigint and lease_until <= ${CLOCK} - ?::bigint))
-    order by due, id limit r.room
+    order by due, id limit r.room for update skip locked
   ) p limit ?::int`);
 
 export interface PickRequest {
@@ -43,7 +43,7 @@ export interface PickRequest {
   readonly resendMs: number;
 }
 
-/** Rows that are due, nobody's, and have no ticket; those behind another under their ordering key apart. Locks nothing. */
+/** Rows that are due, nobody's, and have no ticket; those behind another under their ordering key apart. Locks them. */
 export function* pickRows(
   q: Query,
   topic: string,
@@ -59,22 +59,12 @@ export function* pickRows(
   };
 }
 
-const MARK_ROWS = kept(`with mine as materialized (
-    select j.id from ${UNHURRIED}, unnest(?::bigint[], ?::text[]) as v (id, version) join adbind_jobs j on j.id = v.id
-    where j.state = 'ready' and j.xmin::text = v.version order by j.id for update of j skip locked
-  )
-  update adbind_jobs set token = '${MARK}', lease_until = ${CLOCK} where id in (select id from mine)`);
-
-/** Marks rows whose tickets are in the stream. One that was claimed meanwhile is another version, and left alone. */
-export const markRows = (q: Query, rows: readonly Candidate[]): Coroutine<number> =>
-  q.run(MARK_ROWS, [rows.map(({ id }) => id), rows.map(({ version }) => version)]);
-
-const MARK_RETRIES = kept(
+const MARK_ROWS = kept(
   `update adbind_jobs set token = '${MARK}', lease_until = ${CLOCK} where id = any(?::bigint[]) and state = 'ready'`,
 );
 
-/** Marks rows whose next attempt is scheduled, in the transaction that acknowledges the one before. */
-export const markRetries = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(MARK_RETRIES, [ids]);
+/** Marks rows whose tickets are in the stream: in the transaction that has locked them, or that acknowledges the attempt before. */
+export const markRows = (q: Query, ids: readonly number[]): Coroutine<number> => q.run(MARK_ROWS, [ids]);
 
 const CLAIM = kept(`with p as materialized (
     select j.id, j.endpoint, j.ordering_key, j.attempts, j.due, j.lease_until
